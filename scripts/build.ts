@@ -1,0 +1,42 @@
+/** Builds dist/: the executable, the same program for Node, and the library with its types. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, rmSync } from 'node:fs';
+
+const bun = process.execPath;
+
+/** Each flag has its reason: see "The executable" in docs/architecture.md. */
+const EXECUTABLE = [
+  ...[
+    '--compile',
+    '--minify',
+    '--bytecode',
+    '--format=esm',
+    '--splitting',
+    '--sourcemap',
+    '--reject-unresolved',
+  ],
+  ...[
+    '--no-compile-autoload-dotenv',
+    '--no-compile-autoload-bunfig',
+    '--compile-exec-argv=--unhandled-rejections=throw',
+  ],
+];
+
+function run(program: string, args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(program, args, {
+    encoding: 'utf8',
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  if (status === 0) return;
+  process.stderr.write(`${stdout}${stderr}`);
+  process.exit(status ?? 1);
+}
+
+rmSync('dist', { recursive: true, force: true });
+run(bun, ['build', ...EXECUTABLE, 'src/cli/main.ts', '--outfile', 'dist/queuectl']);
+// The maps are inside the executable.
+for (const name of readdirSync('dist')) if (name.endsWith('.map')) rmSync(`dist/${name}`);
+const NODE = ['--target=node', '--format=esm', '--splitting'];
+run(bun, ['build', ...NODE, 'src/cli/main.ts', '--outdir', 'dist/node']);
+run(bun, ['build', '--target=node', '--format=esm', 'src/index.ts', '--outfile', 'dist/index.js']);
+run('node_modules/.bin/tsc', ['--project', 'scripts/tsconfig.types.json']);

@@ -1,0 +1,94 @@
+/** What no linter knows: which layer may import which, how long a file may be, and what src/ must not use. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/** A layer may import itself and what is listed here. Arrows point inwards only. */
+const MAY_IMPORT: Record<string, string[]> = {
+  core: [],
+  store: ['core'],
+  exec: ['core'],
+  actions: ['core', 'store', 'exec'],
+  worker: ['core', 'store', 'exec', 'actions'],
+  observe: ['core'],
+  library: ['core', 'store', 'actions', 'worker'],
+  cli: ['core', 'store', 'exec', 'actions', 'worker', 'observe'],
+  'index.ts': ['core', 'library'],
+};
+/** The centre does no I/O. */
+const FORBIDDEN_IN_CORE = /^node:/;
+/** Nothing of Bun's own: the same source runs on Node. */
+const BUNS_OWN = /^bun(:|$)|\bBun\./;
+const LONGEST = 400;
+const MEDIAN = 95;
+
+const problems: string[] = [];
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.ts'),
+);
+const lengths: number[] = [];
+
+for (const name of files) {
+  const text = readFileSync(join('src', name), 'utf8');
+  const lines = text.split('\n').length;
+  lengths.push(lines);
+  if (lines > LONGEST) problems.push(`src/${name}: ${lines} lines; split it by topic`);
+  if (/\bBun\.|process\.exit\(/.test(text)) problems.push(`src/${name}: uses Bun.* or process.exit()`);
+  for (const [, from] of text.matchAll(/(?:from|import\()\s*'([^']+)'/g)) checkImport(name, from!);
+}
+
+function checkImport(name: string, from: string): void {
+  const layer = layerOf(name);
+  if (BUNS_OWN.test(from)) problems.push(`src/${name}: imports ${from}, which Node does not have`);
+  if (layer === 'core' && FORBIDDEN_IN_CORE.test(from)) problems.push(`src/${name}: core imports ${from}`);
+  if (!from.startsWith('.')) return;
+  const target = normalize(join(dirname(name), from));
+  if (target.startsWith('..')) {
+    if (target !== '../package.json') problems.push(`src/${name}: imports ${from} outside src/`);
+    return;
+  }
+  const other = layerOf(target);
+  if (other !== layer && !MAY_IMPORT[layer]?.includes(other)) {
+    problems.push(`src/${name}: ${layer} may not import ${other} (${from})`);
+  }
+}
+
+function layerOf(name: string): string {
+  return name.split('/')[0]!;
+}
+
+/** Exports that nobody imports are dead. */
+const all = [...files.map((name) => join('src', name)), ...testFiles()];
+const texts = new Map(all.map((name) => [name, readFileSync(name, 'utf8')]));
+for (const name of files.map((file) => join('src', file))) {
+  if (name === 'src/index.ts') continue;
+  for (const [, symbol] of texts
+    .get(name)!
+    .matchAll(/^export (?:async )?(?:const|function\*?|class|interface|type) (\w+)/gm)) {
+    const used = all.some((other) => other !== name && new RegExp(`\\b${symbol}\\b`).test(texts.get(other)!));
+    const inside = texts.get(name)!.split(new RegExp(`\\b${symbol}\\b`)).length > 2;
+    if (!used && !inside) problems.push(`${name}: nothing uses ${symbol}`);
+    // A type may be exported for readers; a value that only its own file uses should not be.
+    if (!used && inside && !isType(name, symbol!)) problems.push(`${name}: ${symbol} need not be exported`);
+  }
+}
+
+function isType(name: string, symbol: string): boolean {
+  return new RegExp(`^export (interface|type) ${symbol}\\b`, 'm').test(texts.get(name)!);
+}
+
+function testFiles(): string[] {
+  return ['test', 'bench'].flatMap((root) =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+      .map((name) => join(root, name)),
+  );
+}
+
+const median = lengths.sort((a, b) => a - b)[Math.floor(lengths.length / 2)]!;
+if (median > MEDIAN) problems.push(`the median source file has ${median} lines; aim for ${MEDIAN} at most`);
+
+for (const problem of problems) process.stdout.write(`${problem}\n`);
+process.stdout.write(
+  `${files.length} source files, median ${median} lines, longest ${lengths.at(-1)}: ${problems.length} problems\n`,
+);
+process.exitCode = problems.length === 0 ? 0 : 1;

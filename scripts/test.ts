@@ -1,0 +1,92 @@
+/**
+ * Runs every test file, each in a process of its own, and prints one closing line. `bun test` alone can be falsely
+ * green: a test that exits with 0 ends the run, and an endless loop is never timed out. So each file has an outer time
+ * limit in its own process group, and the number of tests that ran is compared with the number that exist.
+ */
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+
+const LIMIT_MS = 8 * 60_000;
+const SUMMARY = /^\s*(\d+) (pass|fail|skip)$/gm;
+
+interface Result {
+  file: string;
+  passed: number;
+  failed: number;
+  skipped: number;
+  seconds: number;
+  output: string;
+}
+
+const wanted = process.argv.slice(2);
+const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
+  .map((name) => join('test', name))
+  .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+  // The long ones first, so that they do not come last and alone.
+  .sort((a, b) => Number(b.includes('acceptance')) - Number(a.includes('acceptance')) || a.localeCompare(b));
+
+function runFile(file: string): Promise<Result> {
+  return new Promise((resolve) => {
+    const start = performance.now();
+    const args = ['--no-install', 'test', '--timeout', '120000', `./${file}`];
+    const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const end = (): void => {
+      try {
+        process.kill(-child.pid!, 'SIGKILL');
+      } catch {
+        // Nothing of it is left.
+      }
+    };
+    const timer = setTimeout(() => {
+      output += `\n${file} did not end within ${LIMIT_MS / 60_000} minutes\n`;
+      end();
+    }, LIMIT_MS);
+    child.stdout.on('data', (data) => {
+      output += data;
+    });
+    child.stderr.on('data', (data) => {
+      output += data;
+    });
+    child.once('exit', (code) => {
+      clearTimeout(timer);
+      end();
+      resolve(read(file, code, output, (performance.now() - start) / 1000));
+    });
+  });
+}
+
+function read(file: string, code: number | null, output: string, seconds: number): Result {
+  const counts: Record<string, number> = { pass: 0, fail: 0, skip: 0 };
+  for (const [, number, kind] of output.matchAll(SUMMARY)) counts[kind!] = Number(number);
+  const { pass, fail, skip } = counts as { pass: number; fail: number; skip: number };
+  // Tests made in loops are more than the file shows; fewer than it shows means that the run was cut short.
+  const written = readFileSync(file, 'utf8').match(/^\s*test(?:\.skipIf\([^)]*\))?\(/gm)?.length ?? 0;
+  const cutShort = pass + fail + skip < written || pass + fail + skip === 0;
+  if (cutShort) output += `\n${file} has at least ${written} tests, but ${pass + fail + skip} ran\n`;
+  const failed = fail + (cutShort || (code !== 0 && fail === 0) ? 1 : 0);
+  return { file, passed: pass, failed, skipped: skip, seconds, output };
+}
+
+const queue = [...files];
+const results: Result[] = [];
+
+async function lane(): Promise<void> {
+  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+    const result = await runFile(file);
+    results.push(result);
+    const verdict = result.failed === 0 ? 'ok  ' : 'FAIL';
+    process.stdout.write(`${verdict} ${file} (${result.passed} passed, ${result.seconds.toFixed(1)} s)\n`);
+    if (result.failed > 0) process.stdout.write(`${result.output}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: Math.max(2, Math.min(4, availableParallelism())) }, lane));
+const total = (key: 'passed' | 'failed' | 'skipped'): number =>
+  results.reduce((sum, one) => sum + one[key], 0);
+const skipped = total('skipped') > 0 ? `, ${total('skipped')} skipped` : '';
+process.stdout.write(`${total('passed')} passed, ${total('failed')} failed${skipped}\n`);
+process.exitCode = total('failed') === 0 && results.length > 0 ? 0 : 1;

@@ -1,0 +1,28 @@
+import { type Clock, type Random, systemClock } from '../core/clock.ts';
+import { idMaker } from '../core/id.ts';
+import { resolveSettings, type Settings } from '../core/settings.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+
+/** What every action works with. */
+export interface App {
+  store: Store;
+  stateDirectory: string;
+  clock: Clock;
+  random: Random;
+  newId(now: number): string;
+}
+
+export interface OpenedApp extends App {
+  created: boolean;
+  warning: string | null;
+}
+
+export async function openApp(location: string): Promise<OpenedApp> {
+  const opened = await openStore(location);
+  return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
+}
+
+export async function currentSettings(app: App): Promise<Settings> {
+  return resolveSettings(await app.store.settings());
+}

@@ -1,0 +1,60 @@
+import {
+  checkTogether,
+  findSetting,
+  parseSetting,
+  resolveSettings,
+  SETTING_KEYS,
+  SETTINGS,
+  type Setting,
+  type SettingKey,
+} from '../core/settings.ts';
+import { wake } from '../exec/wake.ts';
+import type { App } from './app.ts';
+
+export interface SettingObject {
+  key: SettingKey;
+  value: number | string | null;
+  default: number | string | null;
+  /** As a person writes it: what `config set` takes and `config get` prints. */
+  text: string;
+  is_default: boolean;
+  range: string;
+  help: string;
+}
+
+export async function listSettings(app: App): Promise<SettingObject[]> {
+  const stored = await app.store.settings();
+  const settings = resolveSettings(stored);
+  return SETTING_KEYS.map((key) => {
+    const row = SETTINGS[key] as Setting<number | string | null>;
+    return {
+      key,
+      value: settings[key],
+      default: row.default,
+      text: row.format(settings[key]),
+      is_default: !stored.has(key),
+      range: row.range,
+      help: row.help,
+    };
+  });
+}
+
+export async function getSetting(app: App, name: string): Promise<SettingObject> {
+  const { key } = findSetting(name);
+  return (await listSettings(app)).find((setting) => setting.key === key)!;
+}
+
+export async function setSetting(app: App, name: string, value: string): Promise<SettingObject> {
+  const { key, text } = parseSetting(name, value);
+  return change(app, key, text);
+}
+
+export async function unsetSetting(app: App, name: string): Promise<SettingObject> {
+  return change(app, findSetting(name).key, null);
+}
+
+async function change(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {
+  await app.store.set(key, text, (stored) => checkTogether(resolveSettings(stored)));
+  wake(app.stateDirectory);
+  return getSetting(app, key);
+}

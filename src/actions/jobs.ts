@@ -1,0 +1,44 @@
+import { QueueError } from '../core/errors.ts';
+import type { Job } from '../core/job.ts';
+import type { Attempt, JobFilter } from '../store/store.ts';
+import type { App } from './app.ts';
+
+const PAGE = 1000;
+
+/** Newest first, page by page: a list of a million jobs is never in memory as a whole. */
+export async function* listJobs(app: App, filter: JobFilter, limit: number | null): AsyncGenerator<Job> {
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  let before: number | undefined;
+  while (left > 0) {
+    const want = Math.min(left, PAGE);
+    const jobs = await app.store.list(
+      filter,
+      before === undefined ? { limit: want } : { limit: want, before },
+    );
+    yield* jobs;
+    if (jobs.length < want) return;
+    left -= jobs.length;
+    before = jobs.at(-1)!.number;
+  }
+}
+
+/** How many jobs a filter matches, from the counters. */
+export async function countJobs(app: App, filter: JobFilter): Promise<number> {
+  let total = 0;
+  for (const count of await app.store.counts()) {
+    if (filter.queue !== undefined && count.queue !== filter.queue) continue;
+    if (filter.states?.length && !filter.states.includes(count.state)) continue;
+    total += count.jobs;
+  }
+  return total;
+}
+
+export async function getJob(app: App, id: string): Promise<Job> {
+  const job = await app.store.get(id);
+  if (job === null) throw new QueueError('job-not-found', `there is no job '${id}'`);
+  return job;
+}
+
+export async function showJob(app: App, id: string): Promise<{ job: Job; attempts: Attempt[] }> {
+  return { job: await getJob(app, id), attempts: await app.store.attempts(id) };
+}

@@ -1,0 +1,51 @@
+import { toIso } from '../core/time.ts';
+import { thisHost } from '../exec/host.ts';
+import { processes } from '../exec/processes.ts';
+import type { Host, Worker } from '../store/store.ts';
+import { type App, currentSettings } from './app.ts';
+
+export interface WorkerObject {
+  id: string;
+  pid: number;
+  hostname: string;
+  started_at: string;
+  last_heartbeat: string;
+  status: 'idle' | 'busy' | 'draining';
+  queues: string[];
+  current_jobs: string[];
+}
+
+export function toWorkerObject(worker: Worker): WorkerObject {
+  return {
+    id: worker.id,
+    pid: worker.pid,
+    hostname: worker.hostname,
+    started_at: toIso(worker.startedAt),
+    last_heartbeat: toIso(worker.lastHeartbeat),
+    status:
+      worker.draining || worker.order !== null ? 'draining' : worker.currentJobs.length > 0 ? 'busy' : 'idle',
+    queues: worker.queues ?? ['*'],
+    current_jobs: worker.currentJobs,
+  };
+}
+
+/** The workers that live. One whose process is gone stays in the store until its jobs are taken over, but not here. */
+export async function activeWorkers(app: App): Promise<Worker[]> {
+  const workers = await app.store.workers();
+  if (workers.length === 0) return [];
+  const host = thisHost(app.stateDirectory);
+  const { lease } = await currentSettings(app);
+  return workers.filter((worker) => {
+    const seen = presence(worker, host);
+    return seen === 'elsewhere' ? app.clock.now() - worker.lastHeartbeat < lease : seen === 'alive';
+  });
+}
+
+/** What this machine can tell of a worker by looking at its process. */
+export function presence(worker: Worker, host: Host): 'alive' | 'gone' | 'elsewhere' {
+  if (worker.host.id !== host.id) return 'elsewhere';
+  // The same machine after a restart: nothing of before it lives.
+  if (worker.host.boot !== host.boot) return 'gone';
+  if (worker.host.pidNamespace !== host.pidNamespace) return 'elsewhere';
+  return processes.startTime(worker.pid) === worker.startTime ? 'alive' : 'gone';
+}

@@ -1,0 +1,53 @@
+import type { App } from '../actions/app.ts';
+import type { Io } from './io.ts';
+
+export interface Flag {
+  /** What stands for the value in the help; a flag without one is a switch. */
+  value?: string;
+  short?: string;
+  help: string;
+  /** May be given several times. */
+  many?: boolean;
+}
+
+/** What a command works with. The store opens on first use, so that help and version touch no file. */
+export interface Context {
+  io: Io;
+  cwd: string;
+  environment: NodeJS.ProcessEnv;
+  location: string;
+  app(): Promise<App>;
+}
+
+export interface Input {
+  args: string[];
+  /** What stood behind `--`; null when there was none. */
+  rest: string[] | null;
+  has(flag: string): boolean;
+  one(flag: string): string | undefined;
+  all(flag: string): string[];
+}
+
+export interface Command {
+  name: string;
+  summary: string;
+  /** How the arguments are written in the help. */
+  args: string;
+  flags: Record<string, Flag>;
+  examples: string[];
+  /** Lines below the flags. */
+  notes?: string[];
+  /** At most so many arguments. */
+  most: number;
+  /** Answers the exit code, 0 when there is none. */
+  run(context: Context, input: Input): Promise<number | undefined>;
+}
+
+export const GLOBAL_FLAGS: Record<string, Flag> = {
+  db: { value: 'PATH', help: 'the database file (QUEUECTL_DB)' },
+  json: { help: 'print JSON' },
+  quiet: { short: 'q', help: 'no notes and warnings; ids only where jobs are listed or added' },
+  color: { value: 'WHEN', help: 'auto, always or never' },
+  help: { short: 'h', help: 'show help' },
+  version: { short: 'V', help: 'show the version' },
+};

@@ -1,0 +1,52 @@
+import type { Command } from './command.ts';
+
+type Load = () => Promise<{ default: Command }>;
+
+export interface Group {
+  summary: string;
+  commands: Record<string, Load>;
+}
+
+/** Every command, each behind an import of its own: starting one loads no other. */
+export const COMMANDS: Record<string, Load | Group> = {
+  enqueue: () => import('./commands/enqueue.ts'),
+  status: () => import('./commands/status.ts'),
+  list: () => import('./commands/list.ts'),
+  show: () => import('./commands/show.ts'),
+  logs: () => import('./commands/logs.ts'),
+  stats: () => import('./commands/stats.ts'),
+  worker: {
+    summary: 'Start, stop and list workers',
+    commands: {
+      start: () => import('./commands/worker-start.ts'),
+      stop: () => import('./commands/worker-stop.ts'),
+      list: () => import('./commands/worker-list.ts'),
+    },
+  },
+  dlq: {
+    summary: 'The dead letter queue: jobs that were given up',
+    commands: {
+      list: () => import('./commands/dlq-list.ts'),
+      show: () => import('./commands/dlq-show.ts'),
+      retry: () => import('./commands/dlq-retry.ts'),
+      purge: () => import('./commands/dlq-purge.ts'),
+    },
+  },
+  config: {
+    summary: 'Settings, kept in the store and shared by all workers',
+    commands: {
+      list: () => import('./commands/config-list.ts'),
+      get: () => import('./commands/config-get.ts'),
+      set: () => import('./commands/config-set.ts'),
+      unset: () => import('./commands/config-unset.ts'),
+    },
+  },
+  version: () => import('./commands/version.ts'),
+};
+
+/** Not for people: how a supervisor starts its workers. */
+export const WORKER_PROCESS = '__worker';
+
+export function isGroup(entry: Load | Group): entry is Group {
+  return typeof entry !== 'function';
+}

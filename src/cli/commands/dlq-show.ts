@@ -1,0 +1,22 @@
+import { showJob } from '../../actions/jobs.ts';
+import { wrongState } from '../../actions/retry.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { printJob } from '../show-job.ts';
+
+export default {
+  name: 'dlq show',
+  summary: 'Show a dead job and every attempt at it',
+  args: 'ID',
+  most: 1,
+  flags: {},
+  examples: ['queuectl dlq show job1'],
+  async run(context, input) {
+    const id = required(input, 0, 'the id of a job', 'queuectl dlq list');
+    const app = await context.app();
+    const { job, attempts } = await showJob(app, id);
+    if (job.state !== 'dead') throw wrongState(id, job.state, ['dead']);
+    printJob(context.io, job, attempts, app.clock.now());
+    return 0;
+  },
+} satisfies Command as Command;

@@ -1,0 +1,20 @@
+import { showJob } from '../../actions/jobs.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { printJob } from '../show-job.ts';
+
+export default {
+  name: 'show',
+  summary: 'Show a job and every attempt at it',
+  args: 'ID',
+  most: 1,
+  flags: {},
+  examples: ['queuectl show job1', 'queuectl show job1 --json'],
+  async run(context, input) {
+    const id = required(input, 0, 'the id of a job', 'queuectl list');
+    const app = await context.app();
+    const { job, attempts } = await showJob(app, id);
+    printJob(context.io, job, attempts, app.clock.now());
+    return 0;
+  },
+} satisfies Command as Command;

@@ -1,0 +1,28 @@
+import type { Command } from '../command.ts';
+import { VERSION } from '../version.ts';
+
+export default {
+  name: 'version',
+  summary: 'Print the version; with --json also of runtime, SQLite and schema',
+  args: '',
+  most: 0,
+  flags: {},
+  examples: ['queuectl version', 'queuectl version --json'],
+  async run({ io }) {
+    if (!io.json) {
+      io.out(`${VERSION}\n`);
+      return 0;
+    }
+    const { SCHEMA_VERSION } = await import('../../store/sqlite/migrate.ts');
+    const { bun, node } = process.versions;
+    const about = {
+      version: VERSION,
+      runtime: bun === undefined ? `node ${node}` : `bun ${bun}`,
+      sqlite: process.versions.sqlite ?? null,
+      schema: SCHEMA_VERSION,
+      platform: `${process.platform} ${process.arch}`,
+    };
+    io.out(`${JSON.stringify(about)}\n`);
+    return 0;
+  },
+} satisfies Command as Command;

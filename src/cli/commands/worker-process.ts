@@ -1,0 +1,41 @@
+import { systemClock } from '../../core/clock.ts';
+import { lineWriter } from '../../observe/line-writer.ts';
+import { logLine } from '../../observe/log.ts';
+import { workerProcess } from '../../worker/process.ts';
+import type { Command } from '../command.ts';
+import { WORKER_PROCESS } from '../commands.ts';
+
+/** One worker under its supervisor. */
+export default {
+  name: WORKER_PROCESS,
+  summary: 'One worker process',
+  args: '',
+  most: 0,
+  flags: {
+    supervisor: { value: 'ID', help: '' },
+    concurrency: { value: 'K', help: '' },
+    queue: { value: 'NAME', many: true, help: '' },
+    drain: { help: '' },
+    'open-files': { value: 'N', help: '' },
+  },
+  examples: [],
+  async run(context, input) {
+    const log = lineWriter(2);
+    const queues = input.all('queue');
+    const options = {
+      supervisor: input.one('supervisor') ?? '',
+      concurrency: Number(input.one('concurrency') ?? 1),
+      queues: queues.length === 0 ? null : queues,
+      drain: input.has('drain'),
+      openFiles: input.one('open-files') ?? null,
+    };
+    try {
+      await workerProcess(await context.app(), options, (event) => {
+        if (!context.io.quiet) log.line(logLine(event, systemClock.now()));
+      });
+    } finally {
+      await log.flushed();
+    }
+    return 0;
+  },
+} satisfies Command as Command;

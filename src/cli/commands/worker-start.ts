@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { type App, currentSettings } from '../../actions/app.ts';
+import { QueueError } from '../../core/errors.ts';
+import { checkName } from '../../core/id.ts';
+import { parseNumber } from '../../core/numbers.ts';
+import { RANGES } from '../../core/settings.ts';
+import { toIso } from '../../core/time.ts';
+import { processes } from '../../exec/processes.ts';
+import { supervise } from '../../worker/supervisor.ts';
+import { sweepAttempts } from '../../worker/sweep.ts';
+import type { Command, Context, Input } from '../command.ts';
+import { WORKER_PROCESS } from '../commands.ts';
+import { detach } from '../detach.ts';
+
+export default {
+  name: 'worker start',
+  summary: 'Run jobs, in the foreground until stopped',
+  args: '',
+  most: 0,
+  flags: {
+    count: { value: 'N', short: 'c', help: 'worker processes (setting worker-count)' },
+    concurrency: { value: 'K', help: 'jobs at a time in each of them (1)' },
+    queue: { value: 'A,B', many: true, help: 'only these queues (all)' },
+    detach: { help: 'in the background; returns when the workers are ready' },
+    drain: { help: 'exit when no job is ready, running or waiting for a retry' },
+    supervisor: { value: 'ID', help: 'a name for this group of workers (a random one)' },
+  },
+  examples: [
+    'queuectl worker start',
+    'queuectl worker start --count 4 --concurrency 2',
+    'queuectl worker start --queue mail,reports --detach',
+    'queuectl worker start --drain',
+  ],
+  notes: ['Ctrl-C or SIGTERM lets the running jobs finish; a second one ends them and puts them back.'],
+  async run(context, input) {
+    if (process.platform === 'win32') {
+      throw new QueueError('unsupported-platform', 'workers need Linux, macOS or WSL');
+    }
+    const count = input.one('count');
+    const chosen = count === undefined ? null : parseNumber(count, '--count', RANGES.workerCount);
+    const workerArguments = readWorkerArguments(context, input);
+    const app = await context.app();
+    const id = input.one('supervisor') ?? randomBytes(6).toString('hex');
+    const total = chosen ?? (await currentSettings(app))['worker-count'];
+    if (input.has('detach')) return detach(context, app, id, total);
+    const log = (line: string): void => {
+      if (!context.io.quiet) context.io.err(`${toIso(app.clock.now())} ${line}\n`);
+    };
+    void sweep(app, log);
+    await supervise(app, {
+      id,
+      count: total,
+      workerArguments: [...workerArguments, '--supervisor', id],
+      log,
+    });
+    return 0;
+  },
+} satisfies Command as Command;
+
+function readWorkerArguments(context: Context, input: Input): string[] {
+  const slots = parseNumber(input.one('concurrency') ?? '1', '--concurrency', RANGES.concurrency);
+  const args = [WORKER_PROCESS, '--db', context.location, '--concurrency', String(slots)];
+  const names = input.all('queue').flatMap((text) => text.split(','));
+  for (const name of names) {
+    if (name.trim() !== '*') args.push('--queue', checkName(name.trim(), '--queue'));
+  }
+  const limit = processes.inheritedOpenFiles();
+  if (limit !== null) args.push('--open-files', limit);
+  if (input.has('drain')) args.push('--drain');
+  if (context.io.quiet) args.push('--quiet');
+  return args;
+}
+
+/** Old leftovers go while the workers already work. */
+async function sweep(app: App, log: (line: string) => void): Promise<void> {
+  try {
+    const removed = await sweepAttempts(app);
+    if (removed > 0) log(`removed ${removed} old attempt directories`);
+  } catch (error) {
+    log(`cannot remove old attempt directories: ${(error as Error).message}`);
+  }
+}

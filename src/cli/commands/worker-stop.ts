@@ -1,0 +1,47 @@
+import { stopWorkers } from '../../actions/stop-workers.ts';
+import { parseDuration } from '../../core/duration.ts';
+import { QueueError } from '../../core/errors.ts';
+import type { Command } from '../command.ts';
+
+export default {
+  name: 'worker stop',
+  summary: 'Stop every worker once its running jobs are done',
+  args: '',
+  most: 0,
+  flags: {
+    force: { help: 'end the running jobs and put them back in their queue' },
+    leave: { help: 'stop at once and leave the jobs running; the next worker start takes them over' },
+    timeout: { value: 'TIME', help: 'wait at most so long; the workers go on stopping' },
+  },
+  examples: ['queuectl worker stop', 'queuectl worker stop --force', 'queuectl worker stop --timeout 30s'],
+  async run(context, input) {
+    const { io } = context;
+    if (input.has('force') && input.has('leave'))
+      throw new QueueError('usage', 'give --force or --leave, not both');
+    const timeout = input.one('timeout');
+    const timeoutMs = timeout === undefined ? null : parseDuration(timeout, '--timeout');
+    const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
+    const stopped = await stopWorkers(await context.app(), {
+      order,
+      timeoutMs,
+      onWait(left) {
+        const jobs = left.flatMap((worker) => worker.currentJobs);
+        if (jobs.length > 0 && !io.quiet) {
+          const named =
+            jobs.length > 5 ? `${jobs.slice(0, 5).join(', ')} and ${jobs.length - 5} more` : jobs.join(', ');
+          io.err(
+            `waiting for ${left.length} ${left.length === 1 ? 'worker' : 'workers'} to finish ${named}\n`,
+          );
+        }
+      },
+    });
+    if (io.json) io.out(`${JSON.stringify({ stopped })}\n`);
+    else
+      io.out(
+        stopped === 0
+          ? 'no worker was running\n'
+          : `stopped ${stopped} ${stopped === 1 ? 'worker' : 'workers'}\n`,
+      );
+    return 0;
+  },
+} satisfies Command as Command;

@@ -1,0 +1,45 @@
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { App } from '../actions/app.ts';
+import { QueueError } from '../core/errors.ts';
+import { startSelf } from '../exec/self.ts';
+import type { Context } from './command.ts';
+
+const LOOK_MS = 20;
+const SHOWN_LINES = 10;
+
+/** Starts the same command in the background, in a session of its own, and waits until its workers are ready. */
+export async function detach(context: Context, app: App, id: string, count: number): Promise<number> {
+  const { io } = context;
+  const directory = join(app.stateDirectory, 'logs');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, `worker-${id}.log`);
+  const log = openSync(file, 'ax', 0o600);
+  const args = process.argv.slice(2).filter((arg) => arg !== '--detach');
+  const child = startSelf([...args, '--supervisor', id], { stdio: ['ignore', log, log], detached: true });
+  closeSync(log);
+  let ended: string | null = null;
+  child.once('exit', (code, signal) => {
+    ended = signal ?? `exit code ${code}`;
+  });
+  child.once('error', (error) => {
+    ended = error.message;
+  });
+  child.unref();
+  while ((await readyCount(app, id)) < count) {
+    if (ended !== null) {
+      const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
+      io.err(`${tail}\n`);
+      throw new QueueError('worker-failed', `the workers ended at once (${ended})`, `see ${file}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: file })}\n`);
+  else io.out(`started ${count} ${count === 1 ? 'worker' : 'workers'} in the background, pid ${child.pid}\n`);
+  io.note(`log: ${file}; stop with: queuectl worker stop`);
+  return 0;
+}
+
+async function readyCount(app: App, supervisor: string): Promise<number> {
+  return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
+}

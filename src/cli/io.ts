@@ -1,0 +1,81 @@
+import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+
+/** The reader has gone (`| head`): nothing is wrong, and nobody is there to tell. */
+export class BrokenPipe extends Error {}
+
+export interface IoOptions {
+  json: boolean;
+  quiet: boolean;
+  color: 'auto' | 'always' | 'never';
+  environment: NodeJS.ProcessEnv;
+}
+
+/** stdout carries the result and nothing else; what is said about it goes to stderr. */
+export interface Io {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  /** A person is looking at stdout. */
+  readonly tty: boolean;
+  /** Colours on stdout. */
+  readonly color: boolean;
+  readonly width: number;
+  out(text: string): void;
+  bytes(data: Uint8Array): void;
+  /** A hint for a person at a terminal; silent with --quiet, --json or a redirected stderr. */
+  note(text: string): void;
+  /** Something a script's log should show too. */
+  warn(text: string): void;
+  err(text: string): void;
+}
+
+const EAGAIN_PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
+export function createIo(options: IoOptions): Io {
+  const tty = isatty(1);
+  const errTty = isatty(2);
+  return {
+    json: options.json,
+    quiet: options.quiet,
+    tty,
+    color: useColor(options, tty),
+    get width() {
+      return terminalWidth(tty, options.environment);
+    },
+    out: (text) => writeAll(1, Buffer.from(text)),
+    bytes: (data) => writeAll(1, data),
+    note: (text) => {
+      if (errTty && !options.quiet && !options.json) writeAll(2, Buffer.from(`note: ${text}\n`));
+    },
+    warn: (text) => {
+      if (!options.quiet) writeAll(2, Buffer.from(`warning: ${text}\n`));
+    },
+    err: (text) => writeAll(2, Buffer.from(text)),
+  };
+}
+
+function useColor({ color, environment }: IoOptions, tty: boolean): boolean {
+  if (color !== 'auto') return color === 'always';
+  if (environment.FORCE_COLOR || environment.CLICOLOR_FORCE) return true;
+  return tty && !environment.NO_COLOR && environment.TERM !== 'dumb';
+}
+
+function terminalWidth(tty: boolean, environment: NodeJS.ProcessEnv): number {
+  // process.stdout is touched only on a terminal: on a pipe that would leave it non-blocking for everybody.
+  const columns = tty ? process.stdout.columns : undefined;
+  return columns || Number(environment.COLUMNS) || 80;
+}
+
+/** Whole and in order, or not at all: a pipe that somebody made non-blocking is waited for. */
+function writeAll(fd: number, data: Uint8Array): void {
+  for (let at = 0; at < data.length; ) {
+    try {
+      at += writeSync(fd, data, at);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code === 'EPIPE') throw new BrokenPipe();
+      if (code !== 'EAGAIN') throw error;
+      Atomics.wait(EAGAIN_PAUSE, 0, 0, 2);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import type { Job } from '../core/job.ts';
+import { signalOf } from '../core/outcome.ts';
+import { toIso } from '../core/time.ts';
+import type { Column } from './table.ts';
+import { STATE_COLORS } from './text.ts';
+import { relative } from './times.ts';
+
+export function jobColumns(now: number): Column<Job>[] {
+  return [
+    { title: 'ID', value: (job) => job.id },
+    { title: 'STATE', value: (job) => job.state, color: (job) => STATE_COLORS[job.state] },
+    { title: 'QUEUE', value: (job) => job.queue },
+    { title: 'PRIORITY', value: (job) => String(job.priority) },
+    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${Math.max(1, job.maxRetries)}` },
+    { title: 'CREATED', value: (job) => toIso(job.createdAt), look: (job) => relative(job.createdAt, now) },
+    {
+      title: 'DUE',
+      value: (job) => toIso(job.dueAt) ?? '',
+      look: (job) => (job.dueAt === null || job.dueAt <= now ? '' : relative(job.dueAt, now)),
+    },
+    { title: 'COMMAND', value: (job) => job.command, shrinks: true },
+  ];
+}
+
+export function deadColumns(now: number): Column<Job>[] {
+  return [
+    { title: 'ID', value: (job) => job.id },
+    { title: 'QUEUE', value: (job) => job.queue },
+    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${Math.max(1, job.maxRetries)}` },
+    { title: 'EXIT', value: exitText },
+    {
+      title: 'DIED',
+      value: (job) => toIso(job.finishedAt) ?? '',
+      look: (job) => relative(job.finishedAt ?? now, now),
+    },
+    { title: 'COMMAND', value: (job) => job.command, shrinks: true },
+    { title: 'LAST ERROR', value: (job) => job.lastError ?? '', shrinks: true },
+  ];
+}
+
+/** The signal's name where there was one, else the exit code. */
+export function exitText(job: { exitCode: number | null }): string {
+  return signalOf(job.exitCode) ?? (job.exitCode === null ? '-' : String(job.exitCode));
+}

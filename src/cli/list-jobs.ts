@@ -1,0 +1,56 @@
+import { countJobs, listJobs } from '../actions/jobs.ts';
+import type { Job } from '../core/job.ts';
+import { toJobObject } from '../core/job-object.ts';
+import type { JobFilter } from '../store/store.ts';
+import type { Context } from './command.ts';
+import { type Column, printTable } from './table.ts';
+
+/** A person gets so many rows unasked; a script and --json always get every match. */
+const SCREENFUL = 50;
+const BATCH = 500;
+
+export async function printJobs(
+  context: Context,
+  filter: JobFilter,
+  limit: number | null,
+  columns: (now: number) => Column<Job>[],
+  empty: string,
+): Promise<void> {
+  const { io } = context;
+  const app = await context.app();
+  const jobs = listJobs(app, filter, limit ?? (io.tty && !io.json ? SCREENFUL : null));
+  if (io.json) return printJson(context, jobs);
+  const table = columns(app.clock.now());
+  let shown = 0;
+  for await (const rows of batches(jobs)) {
+    if (io.quiet) io.out(rows.map((job) => `${job.id}\n`).join(''));
+    else printTable(io, table, rows);
+    shown += rows.length;
+  }
+  if (shown === 0) io.note(empty);
+  if (!io.tty || io.quiet) return;
+  const total = await countJobs(app, filter);
+  if (shown < total) io.note(`showing ${shown} of ${total}; use --limit N for more`);
+}
+
+/** One array, written as it is read: five million jobs need no more memory than five. */
+async function printJson({ io }: Context, jobs: AsyncGenerator<Job>): Promise<void> {
+  let first = true;
+  for await (const rows of batches(jobs)) {
+    io.out((first ? '[' : ',') + rows.map((job) => JSON.stringify(toJobObject(job))).join(','));
+    first = false;
+  }
+  io.out(first ? '[]\n' : ']\n');
+}
+
+async function* batches<T>(items: AsyncGenerator<T>): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length === BATCH) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,139 @@
+import { type OpenedApp, openApp } from '../actions/app.ts';
+import { ERRORS, errorObject, QueueError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { storeLocation } from '../store/location.ts';
+import type { Command, Context } from './command.ts';
+import { COMMANDS, isGroup, WORKER_PROCESS } from './commands.ts';
+import { BrokenPipe, createIo, type Io } from './io.ts';
+import { parseInput } from './parse.ts';
+import { printable } from './text.ts';
+
+/** The frame of every command: find it, parse, open the store when asked, word errors, answer the exit code. */
+export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  let io = createIo({ json: args.includes('--json'), quiet: false, color: 'auto', environment });
+  let app: OpenedApp | null = null;
+  try {
+    const found = await findCommand(args);
+    if (typeof found === 'string') {
+      io.out(found);
+      return 0;
+    }
+    const input = parseInput(found.command, found.args);
+    const color = input.one('color') ?? 'auto';
+    if (color !== 'auto' && color !== 'always' && color !== 'never') {
+      throw new QueueError('invalid-value', `--color must be auto, always or never, not '${color}'`);
+    }
+    io = createIo({ json: input.has('json'), quiet: input.has('quiet'), color, environment });
+    if (input.has('help')) {
+      const { commandHelp } = await import('./help.ts');
+      io.out(commandHelp(found.command));
+      return 0;
+    }
+    const location = storeLocation(input.one('db'), environment);
+    const context: Context = {
+      ...{ io, environment, location, cwd: process.cwd() },
+      async app() {
+        app ??= await open(location, io);
+        return app;
+      },
+    };
+    return (await found.command.run(context, input)) ?? 0;
+  } catch (error) {
+    if (error instanceof BrokenPipe) return 0;
+    return report(error, io, environment);
+  } finally {
+    await (app as OpenedApp | null)?.store.close();
+  }
+}
+
+async function open(location: string, io: Io): Promise<OpenedApp> {
+  const app = await openApp(location);
+  if (app.created) io.note(`created ${location}`);
+  if (app.created && app.warning !== null) io.warn(app.warning);
+  return app;
+}
+
+/** A command with its arguments, or a text to print. */
+async function findCommand(args: string[]): Promise<{ command: Command; args: string[] } | string> {
+  const at = commandIndex(args);
+  if (at === -1) {
+    if (args.includes('--version') || args.includes('-V')) {
+      const { VERSION } = await import('./version.ts');
+      return `${VERSION}\n`;
+    }
+    const { SHORT_HELP, fullHelp } = await import('./help.ts');
+    if (args.includes('--help') || args.includes('-h')) return fullHelp();
+    const stray = args.find((arg) => arg.startsWith('-') && !isGlobal(arg));
+    if (stray !== undefined) throw new QueueError('unknown-flag', `unknown flag '${stray}'`, 'queuectl help');
+    return SHORT_HELP;
+  }
+  const name = args[at]!;
+  const rest = [...args.slice(0, at), ...args.slice(at + 1)];
+  if (name === 'help') return helpFor(rest);
+  if (name === WORKER_PROCESS)
+    return { command: (await import('./commands/worker-process.ts')).default, args: rest };
+  const entry = COMMANDS[name];
+  if (entry === undefined) throw unknown(name, Object.keys(COMMANDS), 'queuectl help');
+  if (!isGroup(entry)) return { command: (await entry()).default, args: rest };
+  const next = commandIndex(rest);
+  if (next === -1) return (await import('./help.ts')).groupHelp(name, entry);
+  const load = entry.commands[rest[next]!];
+  if (load === undefined)
+    throw unknown(
+      `${name} ${rest[next]}`,
+      Object.keys(entry.commands).map((verb) => `${name} ${verb}`),
+      `queuectl ${name}`,
+    );
+  return { command: (await load()).default, args: [...rest.slice(0, next), ...rest.slice(next + 1)] };
+}
+
+/** The first argument that is neither a flag nor the value of a global one. */
+function commandIndex(args: string[]): number {
+  for (let i = 0; i < args.length; i++) {
+    if (args[i] === '--') return -1;
+    if (args[i] === '--db' || args[i] === '--color') i++;
+    else if (!args[i]!.startsWith('-')) return i;
+  }
+  return -1;
+}
+
+function isGlobal(arg: string): boolean {
+  return /^(--(json|quiet|db|color)(=.*)?|-q)$/.test(arg);
+}
+
+async function helpFor(words: string[]): Promise<string> {
+  const help = await import('./help.ts');
+  const names = words.filter((word) => !word.startsWith('-'));
+  if (names.length === 0) return help.fullHelp();
+  const found = await findCommand(names);
+  return typeof found === 'string' ? found : help.commandHelp(found.command);
+}
+
+function unknown(name: string, known: string[], hint: string): QueueError {
+  const guess = nearest(name, known);
+  return new QueueError(
+    'unknown-command',
+    `there is no command '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+    hint,
+  );
+}
+
+function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): number {
+  const known =
+    error instanceof QueueError
+      ? error
+      : new QueueError('internal', `unexpected: ${(error as Error)?.message ?? error}`, undefined, {
+          cause: error,
+        });
+  try {
+    if (io.json) io.err(`${JSON.stringify(errorObject(known))}\n`);
+    else
+      io.err(
+        `error: ${printable(known.message)}\n${known.hint === null ? '' : `  try: ${printable(known.hint)}\n`}`,
+      );
+    if (environment.QUEUECTL_DEBUG === '1') io.err(`${(error as Error)?.stack ?? error}\n`);
+  } catch (failure) {
+    if (!(failure instanceof BrokenPipe)) throw failure;
+  }
+  return ERRORS[known.code].exit;
+}

@@ -1,0 +1,104 @@
+import { formatDuration } from '../core/duration.ts';
+import type { Job } from '../core/job.ts';
+import { toJobObject } from '../core/job-object.ts';
+import { signalOf } from '../core/outcome.ts';
+import { toIso } from '../core/time.ts';
+import type { Attempt } from '../store/store.ts';
+import type { Io } from './io.ts';
+import { exitText } from './job-table.ts';
+import { printTable } from './table.ts';
+import { pad, paint, printable, STATE_COLORS } from './text.ts';
+import { relative } from './times.ts';
+
+export function printJob(io: Io, job: Job, attempts: Attempt[], now: number): void {
+  if (io.json) {
+    io.out(`${JSON.stringify({ ...toJobObject(job), history: attempts.map(toAttemptObject) })}\n`);
+    return;
+  }
+  for (const [name, value] of facts(job, now)) {
+    const shown = printable(value);
+    const color = name === 'state' ? STATE_COLORS[value] : undefined;
+    if (!io.tty) io.out(`${name}\t${shown}\n`);
+    else io.out(`${pad(name, 12)}  ${io.color && color ? paint(shown, color) : shown}\n`);
+  }
+  if (attempts.length === 0) return;
+  if (io.tty) io.out('\n');
+  printTable(io, attemptColumns(now), attempts);
+  for (const attempt of attempts) {
+    if (attempt.leftBehind.length > 0)
+      io.note(`attempt ${attempt.ordinal} left processes behind: ${attempt.leftBehind.join(', ')}`);
+  }
+}
+
+function facts(job: Job, now: number): [string, string][] {
+  const time = (at: number | null): string => (at === null ? '' : `${toIso(at)} (${relative(at, now)})`);
+  const all: [string, string][] = [
+    ['id', job.id],
+    ['command', job.command],
+    ['state', job.state],
+    ['queue', job.queue],
+    ['priority', String(job.priority)],
+    ['attempts', `${job.attempts} of ${Math.max(1, job.maxRetries)}`],
+    ['crashes', job.crashes === 0 ? '' : String(job.crashes)],
+    ['created', time(job.createdAt)],
+    ['due', time(job.dueAt)],
+    ['started', time(job.startedAt)],
+    ['finished', time(job.finishedAt)],
+    ['worker', job.workerId ?? ''],
+    ['exit', job.exitCode === null ? '' : exitText(job)],
+    ['last error', job.lastError ?? ''],
+    ['timeout', job.timeoutMs === null ? '' : formatDuration(job.timeoutMs)],
+    ['backoff base', job.backoffBase === null ? '' : String(job.backoffBase)],
+    ['directory', job.cwd],
+    ['environment', pairs(job.env)],
+    ['tags', pairs(job.tags)],
+  ];
+  return all.filter(([, value]) => value !== '');
+}
+
+function pairs(object: Record<string, string>): string {
+  return Object.entries(object)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(' ');
+}
+
+function attemptColumns(now: number) {
+  return [
+    { title: 'ATTEMPT', value: (one: Attempt) => String(one.ordinal) },
+    {
+      title: 'STARTED',
+      value: (one: Attempt) => toIso(one.startedAt),
+      look: (one: Attempt) => relative(one.startedAt, now),
+    },
+    {
+      title: 'TOOK',
+      value: (one: Attempt) =>
+        one.finishedAt === null ? '' : formatDuration(one.finishedAt - one.startedAt),
+    },
+    { title: 'ENDED', value: (one: Attempt) => one.why ?? 'running' },
+    { title: 'EXIT', value: exitText },
+    {
+      title: 'OUTPUT',
+      value: (one: Attempt) => `${one.outputBytes} bytes${one.truncated ? ', truncated' : ''}`,
+    },
+    { title: 'WORKER', value: (one: Attempt) => one.workerId },
+    { title: 'ERROR', value: (one: Attempt) => one.error ?? '', shrinks: true },
+  ];
+}
+
+function toAttemptObject(attempt: Attempt) {
+  return {
+    attempt: attempt.ordinal,
+    worker_id: attempt.workerId,
+    started_at: toIso(attempt.startedAt),
+    finished_at: toIso(attempt.finishedAt),
+    duration_ms: attempt.finishedAt === null ? null : attempt.finishedAt - attempt.startedAt,
+    outcome: attempt.why,
+    exit_code: attempt.exitCode,
+    signal: signalOf(attempt.exitCode),
+    error: attempt.error,
+    output_bytes: attempt.outputBytes,
+    output_truncated: attempt.truncated,
+    left_behind: attempt.leftBehind,
+  };
+}

@@ -1,0 +1,29 @@
+import type { WorkerObject } from '../actions/workers.ts';
+import type { Io } from './io.ts';
+import { printTable } from './table.ts';
+import { relative } from './times.ts';
+
+export function printWorkers(io: Io, workers: WorkerObject[], now: number): void {
+  printTable(
+    io,
+    [
+      { title: 'WORKER', value: (worker) => worker.id },
+      { title: 'PID', value: (worker) => String(worker.pid) },
+      { title: 'HOST', value: (worker) => worker.hostname },
+      { title: 'STATUS', value: (worker) => worker.status },
+      { title: 'QUEUES', value: (worker) => worker.queues.join(',') },
+      {
+        title: 'STARTED',
+        value: (worker) => worker.started_at,
+        look: (worker) => relative(Date.parse(worker.started_at), now),
+      },
+      {
+        title: 'HEARTBEAT',
+        value: (worker) => worker.last_heartbeat,
+        look: (worker) => relative(Date.parse(worker.last_heartbeat), now),
+      },
+      { title: 'JOBS', value: (worker) => worker.current_jobs.join(','), shrinks: true },
+    ],
+    workers,
+  );
+}

@@ -1,0 +1,61 @@
+import { type BackoffPolicy, backoffMs } from './backoff.ts';
+import type { Random } from './clock.ts';
+import type { ClaimedJob } from './job.ts';
+import type { Outcome } from './outcome.ts';
+import type { Settings } from './settings.ts';
+
+/** What an outcome means for its job. */
+export type Transition = { attempts: number; crashes: number } & (
+  | { to: 'completed' | 'dead' | 'cancelled' }
+  | { to: 'failed'; nextRunAt: number }
+  /** Back in its queue as if this attempt had not been, but for the crash it may have cost. */
+  | { to: 'released' }
+);
+
+export interface Policy {
+  backoff: BackoffPolicy;
+  crashLimit: number;
+}
+
+type Judged = Pick<ClaimedJob, 'attempts' | 'crashes' | 'maxRetries' | 'backoffBase'>;
+
+/** The only judge of what an outcome means. No I/O: worker, recovery, timeout and cancel all ask here. */
+export function decide(
+  job: Judged,
+  outcome: Outcome,
+  policy: Policy,
+  now: number,
+  random: Random,
+): Transition {
+  const { crashes } = job;
+  switch (outcome.why) {
+    case 'cancelled':
+      return { to: 'cancelled', attempts: job.attempts, crashes };
+    case 'stopped':
+    case 'never-started':
+      return { to: 'released', attempts: job.attempts, crashes };
+    case 'lost': {
+      const to = crashes + 1 >= policy.crashLimit ? 'dead' : 'released';
+      return { to, attempts: job.attempts, crashes: crashes + 1 };
+    }
+    case 'exited':
+      if (outcome.code === 0) return { to: 'completed', attempts: job.attempts + 1, crashes };
+  }
+  const attempts = job.attempts + 1;
+  if (attempts >= job.maxRetries) return { to: 'dead', attempts, crashes };
+  const backoff = job.backoffBase === null ? policy.backoff : { ...policy.backoff, base: job.backoffBase };
+  return { to: 'failed', attempts, crashes, nextRunAt: now + backoffMs(backoff, attempts, random) };
+}
+
+export function policyOf(settings: Settings): Policy {
+  return {
+    crashLimit: settings['crash-limit'],
+    backoff: {
+      strategy: settings['backoff-strategy'],
+      base: settings['backoff-base'],
+      retryDelayMs: settings['retry-delay'],
+      maxMs: settings['backoff-max'],
+      jitter: settings['backoff-jitter'],
+    },
+  };
+}

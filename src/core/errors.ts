@@ -1,0 +1,74 @@
+/** Every error a user can meet: what helps, the exit code, the HTTP status. Messages are written where they arise. */
+interface ErrorRow {
+  exit: number;
+  status: number;
+  hint: string | null;
+}
+
+const usage = (hint: string | null): ErrorRow => ({ exit: 2, status: 400, hint });
+
+export const ERRORS = {
+  usage: usage('queuectl help'),
+  'unknown-command': usage('queuectl help'),
+  'unknown-flag': usage(null),
+  'unknown-setting': usage('queuectl config list'),
+  'invalid-value': usage(null),
+  'invalid-duration': usage('write a duration such as 500ms, 30s, 5m, 2h, 1d or 1h30m'),
+  'invalid-time': usage(
+    'write a time such as 2030-01-31T09:00:00Z, 2030-01-31T09:00 (local), +10m, or epoch seconds',
+  ),
+  'invalid-json': usage("for shell text that begins like JSON use: queuectl enqueue --command '…'"),
+  'invalid-job': usage('queuectl help enqueue'),
+  'no-such-file': usage(null),
+  'needs-yes': usage('add --yes'),
+  'job-not-found': { exit: 3, status: 404, hint: 'queuectl list' },
+  'attempt-not-found': { exit: 3, status: 404, hint: null },
+  'job-exists': { exit: 4, status: 409, hint: 'choose another id, or leave it out to get one' },
+  'wrong-state': { exit: 4, status: 409, hint: null },
+  'store-busy': { exit: 5, status: 503, hint: 'try again; another process holds the database' },
+  'store-unavailable': {
+    exit: 5,
+    status: 503,
+    hint: 'check the path given by --db, QUEUECTL_DB or QUEUECTL_HOME',
+  },
+  'not-a-database': { exit: 5, status: 503, hint: 'point --db at another file; this one was left as it is' },
+  'store-corrupt': { exit: 5, status: 503, hint: 'restore a backup of the database file' },
+  'newer-schema': { exit: 5, status: 503, hint: 'use the newer queuectl that wrote it' },
+  'old-sqlite': {
+    exit: 5,
+    status: 503,
+    hint: 'run the queuectl executable, or a Node that brings a newer SQLite',
+  },
+  'disk-full': { exit: 5, status: 507, hint: 'free some space, then repeat the command' },
+  'not-permitted': { exit: 6, status: 403, hint: 'check who owns the database and its directory' },
+  'unsupported-platform': { exit: 1, status: 501, hint: null },
+  'worker-failed': { exit: 1, status: 500, hint: null },
+  timeout: { exit: 1, status: 504, hint: null },
+  internal: { exit: 1, status: 500, hint: 'repeat with QUEUECTL_DEBUG=1 to see where it happened' },
+} satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export class QueueError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | null;
+
+  constructor(code: ErrorCode, message: string, hint?: string, options?: ErrorOptions) {
+    super(message, options);
+    // Set by hand: class names do not survive minifying.
+    this.name = 'QueueError';
+    this.code = code;
+    this.hint = hint ?? ERRORS[code].hint;
+  }
+
+  get exitCode(): number {
+    return ERRORS[this.code].exit;
+  }
+}
+
+/** The error as data, the same on the command line and over HTTP. */
+export function errorObject(error: QueueError): {
+  error: { code: string; message: string; hint: string | null };
+} {
+  return { error: { code: error.code, message: error.message, hint: error.hint } };
+}

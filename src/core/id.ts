@@ -1,0 +1,49 @@
+import type { Random } from './clock.ts';
+import { QueueError } from './errors.ts';
+
+/** Crockford's alphabet: no i, l, o, u. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const TAIL = 2 ** 20;
+
+/** Makes ids that sort by the time of their making: nine characters of milliseconds, four that tell them apart. */
+export function idMaker(random: Random): (now: number) => string {
+  let lastMs = 0;
+  let tail = 0;
+  return (now) => {
+    if (now > lastMs) {
+      lastMs = now;
+      // The upper half stays free, so that a batch within one millisecond can count upwards.
+      tail = Math.floor(random() * (TAIL / 2));
+    } else if (++tail >= TAIL) {
+      lastMs++;
+      tail = 0;
+    }
+    return base32(lastMs, 9) + base32(tail, 4);
+  };
+}
+
+function base32(value: number, width: number): string {
+  let text = '';
+  for (let rest = value; text.length < width; rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32] + text;
+  return text;
+}
+
+/** Control characters, and format characters that hide or reorder what a person reads. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
+
+/** Names and ids are any readable text: they never become part of a file name. */
+export function checkName(text: string, what: string): string {
+  const length = [...text].length;
+  const problem =
+    length === 0 || text.trim() === ''
+      ? 'must not be empty'
+      : length > 128
+        ? 'must have at most 128 characters'
+        : text.startsWith('-')
+          ? "must not start with '-'"
+          : INVISIBLE.test(text)
+            ? 'must not contain control or invisible characters'
+            : null;
+  if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
+  return text;
+}

@@ -1,0 +1,243 @@
+import { parseDuration } from './duration.ts';
+import { QueueError } from './errors.ts';
+import { checkName } from './id.ts';
+import { PRIORITIES } from './job.ts';
+import { nearest } from './nearest.ts';
+import { checkNumber } from './numbers.ts';
+import { RANGES } from './settings.ts';
+import { parseTime } from './time.ts';
+
+/** What a user said about a job; what is missing is filled in by the action. */
+export interface JobInput {
+  id?: string;
+  command?: string;
+  argv?: string[];
+  queue?: string;
+  priority?: number;
+  maxRetries?: number;
+  timeoutMs?: number | null;
+  runAt?: number;
+  backoffBase?: number;
+  cwd?: string;
+  env?: Record<string, string>;
+  tags?: Record<string, string>;
+}
+
+/** The kernel takes no longer argument (131,072 bytes with its closing NUL), and the command is one. */
+export const COMMAND_LIMIT = 131_071;
+
+type Read = (value: unknown, name: string, now: number) => Partial<JobInput>;
+
+interface Field {
+  names: string[];
+  read: Read;
+}
+
+/** Every field of a job object that can be given, with the spellings people type. */
+const FIELDS: Field[] = [
+  { names: ['id', 'job_id', 'jobId'], read: (v, n) => ({ id: checkName(string(v, n), n) }) },
+  { names: ['command', 'cmd'], read: (v, n) => ({ command: checkCommand(string(v, n), n) }) },
+  { names: ['argv'], read: (v, n) => ({ argv: checkArgv(v, n) }) },
+  { names: ['queue'], read: (v, n) => ({ queue: checkName(string(v, n), n) }) },
+  { names: ['priority'], read: (v, n) => ({ priority: readPriority(v, n) }) },
+  {
+    names: [
+      'max_retries',
+      'maxRetries',
+      'max-retries',
+      'retries',
+      'max_attempts',
+      'maxAttempts',
+      'max_tries',
+      'maxTries',
+    ],
+    read: (v, n) => ({ maxRetries: checkNumber(number(v, n), n, RANGES.maxRetries) }),
+  },
+  {
+    names: ['timeout', 'timeout_seconds', 'timeoutSeconds'],
+    read: (v, n) => ({ timeoutMs: readDuration(v, n, 1000) }),
+  },
+  { names: ['timeout_ms', 'timeoutMs'], read: (v, n) => ({ timeoutMs: readDuration(v, n, 1) }) },
+  {
+    names: [
+      'run_at',
+      'runAt',
+      'scheduled_at',
+      'scheduledAt',
+      'available_at',
+      'availableAt',
+      'run_after',
+      'runAfter',
+    ],
+    read: (v, n, now) => ({ runAt: readTime(v, n, now) }),
+  },
+  {
+    names: ['delay', 'delay_seconds', 'delaySeconds'],
+    read: (v, n, now) => ({ runAt: now + readDelay(v, n) }),
+  },
+  {
+    names: ['backoff_base', 'backoffBase', 'backoff-base', 'base_backoff'],
+    read: (v, n) => ({ backoffBase: checkNumber(number(v, n), n, RANGES.backoffBase) }),
+  },
+  { names: ['cwd'], read: (v, n) => ({ cwd: checkCwd(string(v, n), n) }) },
+  { names: ['env'], read: (v, n) => ({ env: checkEnv(v, n) }) },
+  { names: ['tags'], read: (v, n) => ({ tags: checkTags(v, n) }) },
+];
+
+const BY_NAME = new Map(FIELDS.flatMap((field) => field.names.map((name) => [name, field] as const)));
+
+/** Taken and ignored, so that a job object printed by queuectl can be enqueued again. */
+const SERVER_OWNED = new Set(
+  `state attempts created_at updated_at next_run_at worker_id started_at finished_at exit_code signal last_error
+   crashes duration_ms schema_version createdAt updatedAt nextRunAt`.split(/\s+/),
+);
+
+/** Named in the contract, not built yet: silence would be a promise. */
+const NOT_YET = new Set(['depends_on', 'unique_key']);
+
+export interface ReadJob {
+  input: JobInput;
+  warnings: string[];
+}
+
+/** Reads one job object. Throws on the first thing that is wrong; unknown fields are only a warning. */
+export function readJobObject(value: unknown, now: number): ReadJob {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(`a job must be a JSON object, not ${kindOf(value)}`);
+  }
+  const input: JobInput = {};
+  const warnings: string[] = [];
+  const seen = new Map<Field, string>();
+  for (const [name, raw] of Object.entries(value)) {
+    const field = BY_NAME.get(name);
+    if (field === undefined) {
+      if (NOT_YET.has(name) && !isEmpty(raw)) throw invalid(`${name} is not supported yet`);
+      if (!SERVER_OWNED.has(name) && !NOT_YET.has(name)) warnings.push(unknownField(name));
+      continue;
+    }
+    // Null stands for "not given": queuectl prints it so.
+    if (raw === null) continue;
+    const twin = seen.get(field);
+    if (twin !== undefined) throw invalid(`${twin} and ${name} mean the same; give one of them`);
+    seen.set(field, name);
+    const part = field.read(raw, name, now);
+    for (const key of Object.keys(part)) if (key in input) throw invalid(`${name} contradicts another field`);
+    Object.assign(input, part);
+  }
+  return { input, warnings };
+}
+
+function unknownField(name: string): string {
+  const guess = nearest(name, BY_NAME.keys());
+  return `unknown field '${name}' was ignored${guess === null ? '' : `; did you mean '${guess}'?`}`;
+}
+
+export function checkCommand(text: string, name: string): string {
+  if (text.trim() === '') throw invalid(`${name} must not be empty`);
+  if (text.includes('\0')) throw invalid(`${name} must not contain NUL bytes`);
+  if (Buffer.byteLength(text) > COMMAND_LIMIT) {
+    throw invalid(
+      `${name} has ${Buffer.byteLength(text)} bytes; the limit is ${COMMAND_LIMIT}`,
+      'put it in a script file and enqueue that',
+    );
+  }
+  return text;
+}
+
+export function checkArgv(value: unknown, name: string): string[] {
+  if (!Array.isArray(value) || value.length === 0)
+    throw invalid(`${name} must be an array of at least one string`);
+  for (const [i, part] of value.entries()) {
+    const text = string(part, `${name}[${i}]`);
+    if (text.includes('\0')) throw invalid(`${name}[${i}] must not contain NUL bytes`);
+    if (Buffer.byteLength(text) > COMMAND_LIMIT)
+      throw invalid(`${name}[${i}] is longer than ${COMMAND_LIMIT} bytes`);
+  }
+  if (value[0].trim() === '') throw invalid(`${name}[0] must not be empty`);
+  return value;
+}
+
+function checkCwd(text: string, name: string): string {
+  if (!text.startsWith('/') || text.includes('\0')) throw invalid(`${name} must be an absolute path`);
+  return text;
+}
+
+function checkEnv(value: unknown, name: string): Record<string, string> {
+  const env = strings(value, name);
+  for (const [key, text] of Object.entries(env)) {
+    if (!/^[^=\0\s]+$/.test(key)) throw invalid(`${name}: '${key}' is not a variable name`);
+    if (/^QUEUECTL_/.test(key)) throw invalid(`${name}: ${key} is set by queuectl itself`);
+    if (text.includes('\0')) throw invalid(`${name}: ${key} must not contain NUL bytes`);
+    if (Buffer.byteLength(key) + Buffer.byteLength(text) >= COMMAND_LIMIT)
+      throw invalid(`${name}: ${key} is longer than ${COMMAND_LIMIT} bytes`);
+  }
+  return env;
+}
+
+function checkTags(value: unknown, name: string): Record<string, string> {
+  const tags = strings(value, name);
+  for (const key of Object.keys(tags)) checkName(key, `${name} key`);
+  return tags;
+}
+
+function readPriority(value: unknown, name: string): number {
+  if (typeof value === 'string') {
+    const named = PRIORITIES.get(value.trim().toLowerCase());
+    if (named !== undefined) return named;
+    throw invalid(
+      `${name} must be a whole number or one of ${[...PRIORITIES.keys()].join(', ')}, not '${value}'`,
+    );
+  }
+  return checkNumber(number(value, name), name, RANGES.priority);
+}
+
+function readDuration(value: unknown, name: string, unit: number): number | null {
+  if (typeof value === 'string') {
+    if (value.trim().toLowerCase() === 'none') return null;
+    return checkNumber(parseDuration(value, name, unit === 1 ? 'ms' : 's'), name, RANGES.durationMs, value);
+  }
+  return checkNumber(Math.round(number(value, name) * unit), `${name} (in ms)`, RANGES.durationMs);
+}
+
+function readDelay(value: unknown, name: string): number {
+  const ms = typeof value === 'string' ? parseDuration(value, name) : Math.round(number(value, name) * 1000);
+  return checkNumber(ms, `${name} (in ms)`, { ...RANGES.durationMs, min: 0 });
+}
+
+function readTime(value: unknown, name: string, now: number): number {
+  if (typeof value === 'string') return parseTime(value, name, now);
+  return parseTime(String(number(value, name)), name, now);
+}
+
+function string(value: unknown, name: string): string {
+  if (typeof value !== 'string') throw invalid(`${name} must be a string, not ${kindOf(value)}`);
+  if (!value.isWellFormed()) throw invalid(`${name} is not valid Unicode`);
+  return value;
+}
+
+function number(value: unknown, name: string): number {
+  if (typeof value !== 'number') throw invalid(`${name} must be a number, not ${kindOf(value)}`);
+  return value;
+}
+
+function strings(value: unknown, name: string): Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(`${name} must be an object of strings, not ${kindOf(value)}`);
+  }
+  for (const [key, text] of Object.entries(value)) string(text, `${name}.${key}`);
+  // Own, plain and without a prototype that a key could reach.
+  return Object.fromEntries(Object.entries(value as Record<string, string>));
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function invalid(message: string, hint?: string): QueueError {
+  return new QueueError('invalid-job', message, hint);
+}

@@ -1,0 +1,66 @@
+import type { Job } from './job.ts';
+import { signalOf } from './outcome.ts';
+import { toIso } from './time.ts';
+
+/** A job as everybody outside sees it: CLI, library and HTTP show this and nothing else. */
+export interface JobObject {
+  id: string;
+  command: string;
+  argv: string[] | null;
+  state: string;
+  attempts: number;
+  max_retries: number;
+  created_at: string;
+  updated_at: string;
+  queue: string;
+  priority: number;
+  run_at: string | null;
+  next_run_at: string | null;
+  timeout_ms: number | null;
+  backoff_base: number | null;
+  depends_on: string[];
+  unique_key: string | null;
+  tags: Record<string, string>;
+  cwd: string;
+  env: Record<string, string>;
+  worker_id: string | null;
+  started_at: string | null;
+  finished_at: string | null;
+  exit_code: number | null;
+  signal: string | null;
+  last_error: string | null;
+  crashes: number;
+  duration_ms: number | null;
+}
+
+export function toJobObject(job: Job): JobObject {
+  return {
+    id: job.id,
+    command: job.command,
+    argv: job.argv,
+    state: job.state,
+    attempts: job.attempts,
+    max_retries: job.maxRetries,
+    created_at: toIso(job.createdAt),
+    updated_at: toIso(job.updatedAt),
+    queue: job.queue,
+    priority: job.priority,
+    run_at: toIso(job.runAt),
+    next_run_at: toIso(job.dueAt),
+    timeout_ms: job.timeoutMs,
+    backoff_base: job.backoffBase,
+    depends_on: [],
+    unique_key: null,
+    tags: job.tags,
+    cwd: job.cwd,
+    env: job.env,
+    worker_id: job.workerId,
+    started_at: toIso(job.startedAt),
+    finished_at: toIso(job.finishedAt),
+    exit_code: job.exitCode,
+    signal: signalOf(job.exitCode),
+    last_error: job.lastError,
+    crashes: job.crashes,
+    duration_ms: job.durationMs,
+  };
+}

@@ -1,0 +1,80 @@
+/** A job as the store keeps it: integers inside, words and ISO times outside (see job-object.ts). */
+
+export const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'] as const;
+export type State = (typeof STATES)[number];
+
+export const FINAL_STATES: readonly State[] = ['completed', 'dead', 'cancelled'];
+
+export const BACKOFF_STRATEGIES = ['exponential', 'linear', 'fixed'] as const;
+export type BackoffStrategy = (typeof BACKOFF_STRATEGIES)[number];
+
+/** What a user decides about a job; fixed once it is enqueued. */
+export interface JobSpec {
+  id: string;
+  command: string;
+  /** Given: run this program without a shell; `command` is then only its readable form. */
+  argv: string[] | null;
+  queue: string;
+  priority: number;
+  maxRetries: number;
+  timeoutMs: number | null;
+  /** The time the user asked for; null means at once. */
+  runAt: number | null;
+  backoffBase: number | null;
+  cwd: string;
+  env: Record<string, string>;
+  tags: Record<string, string>;
+}
+
+export interface Job extends JobSpec {
+  state: State;
+  attempts: number;
+  crashes: number;
+  createdAt: number;
+  updatedAt: number;
+  /** When it may run (again), while it waits. */
+  dueAt: number | null;
+  workerId: string | null;
+  startedAt: number | null;
+  finishedAt: number | null;
+  exitCode: number | null;
+  lastError: string | null;
+  durationMs: number | null;
+}
+
+/** The right to act on a running job. A higher token voids every lower one. */
+export interface Claim {
+  /** The store's number of the job. */
+  job: number;
+  token: number;
+  /** The store's number of the attempt, never reused. */
+  attempt: number;
+}
+
+/** A job together with the right to run it. */
+export interface ClaimedJob extends Job {
+  claim: Claim;
+  /** 1 for the job's first execution; what `logs --attempt N` counts. */
+  ordinal: number;
+  /** Why its processes are being ended, once somebody has committed to that. */
+  endReason: EndReason | null;
+}
+
+/** Why queuectl itself ends a running attempt. */
+export type EndReason = 'timeout' | 'cancelled' | 'stopped';
+
+export const PRIORITIES = new Map([
+  ['low', -10],
+  ['normal', 0],
+  ['high', 10],
+  ['urgent', 20],
+]);
+
+/** What people call the states besides their names. */
+export const STATE_ALIASES = new Map<string, State>([
+  ['dlq', 'dead'],
+  ['running', 'processing'],
+  ['waiting', 'pending'],
+  ['done', 'completed'],
+  ['canceled', 'cancelled'],
+]);

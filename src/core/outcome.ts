@@ -1,0 +1,84 @@
+import { formatDuration } from './duration.ts';
+import type { EndReason } from './job.ts';
+import { signalName } from './signals.ts';
+
+/** How an attempt ended: one complete value, whether it went well or not. */
+export type Outcome =
+  /** The command ended by itself; a death by signal n has the code 128+n, as in a shell. */
+  | { why: 'exited'; code: number }
+  /** queuectl ended it. */
+  | { why: EndReason }
+  /** The command could not be started, and trying again at once would not help. */
+  | { why: 'spawn-error'; message: string }
+  /** The command was not started: somebody else took it, or the machine had no room for a process. */
+  | { why: 'never-started' }
+  /** The command started, is proven gone and left no exit code. */
+  | { why: 'lost' };
+
+const TIMEOUT_CODE = 124;
+const LAST_ERROR_LIMIT = 512;
+
+export function exitCodeOf(outcome: Outcome): number | null {
+  if (outcome.why === 'exited') return outcome.code;
+  return outcome.why === 'timeout' ? TIMEOUT_CODE : null;
+}
+
+/** The signal that ended a command, read from an exit code of 128+n. */
+export function signalOf(exitCode: number | null): string | null {
+  return exitCode === null || exitCode <= 128 ? null : signalName(exitCode - 128);
+}
+
+/** What happened plus the last thing the command said, in one line for `last_error`. */
+export function describeOutcome(outcome: Outcome, timeoutMs: number | null, lastLine: string): string | null {
+  const what = whatHappened(outcome, timeoutMs);
+  if (what === null) return null;
+  const text = oneLine(lastLine === '' ? what : `${what}: ${lastLine}`);
+  if (text.length <= LAST_ERROR_LIMIT) return text;
+  // The cut may go through the middle of a character.
+  return `${text.slice(0, LAST_ERROR_LIMIT - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+function whatHappened(outcome: Outcome, timeoutMs: number | null): string | null {
+  switch (outcome.why) {
+    case 'exited':
+      return exitText(outcome.code);
+    case 'timeout':
+      return timeoutMs === null ? 'timed out' : `timed out after ${formatDuration(timeoutMs)}`;
+    case 'spawn-error':
+      return outcome.message;
+    case 'cancelled':
+      return 'cancelled while running';
+    case 'stopped':
+      return 'stopped with its worker';
+    case 'lost':
+      return 'lost: the command was killed together with its worker, or the machine restarted';
+    case 'never-started':
+      return null;
+  }
+}
+
+function exitText(code: number): string | null {
+  if (code === 0) return null;
+  if (code === 126) return 'exit code 126 (not executable)';
+  if (code === 127) return 'exit code 127 (command not found)';
+  const signal = signalOf(code);
+  return signal === null ? `exit code ${code}` : `killed by ${signal} (exit code ${code})`;
+}
+
+/** Colours and other terminal sequences, then whatever control characters are left. */
+function oneLine(text: string): string {
+  return text
+    .replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, '')
+    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .trim();
+}
+
+/** The last line with something on it. */
+export function lastNonBlankLine(output: string): string {
+  const lines = output.split(/[\r\n]+/);
+  for (let i = lines.length - 1; i >= 0; i--) {
+    const line = oneLine(lines[i]!);
+    if (line !== '') return line;
+  }
+  return '';
+}

@@ -1,0 +1,223 @@
+import { type DurationUnit, exactDuration, parseDuration } from './duration.ts';
+import { QueueError } from './errors.ts';
+import { BACKOFF_STRATEGIES } from './job.ts';
+import { nearest } from './nearest.ts';
+import { formatSize, type NumberRange, parseNumber, parseSize } from './numbers.ts';
+
+/** One row: everything there is to know about a setting. Help, docs, checks and tests read it. */
+export interface Setting<T> {
+  default: T;
+  /** Measures time: a unit may stand in its name. */
+  timed?: boolean;
+  help: string;
+  range: string;
+  parse(text: string, key: string, bare: DurationUnit): T;
+  format(value: T): string;
+}
+
+const DAY = 86_400_000;
+
+function number(fallback: number, range: NumberRange, help: string): Setting<number> {
+  return {
+    default: fallback,
+    help,
+    range: `${range.min} to ${range.max}`,
+    parse: (text, key) => parseNumber(text, key, range),
+    format: String,
+  };
+}
+
+const integer = (fallback: number, min: number, max: number, help: string) =>
+  number(fallback, { min, max, integer: true }, help);
+
+function measure(
+  fallback: number,
+  limits: [number, number],
+  help: string,
+  parse: Setting<number>['parse'],
+  format: (value: number) => string,
+): Setting<number> {
+  const range = `${format(limits[0])} to ${format(limits[1])}`;
+  return {
+    default: fallback,
+    help,
+    range,
+    format,
+    parse(text, key, bare) {
+      const value = parse(text, key, bare);
+      if (value >= limits[0] && value <= limits[1]) return value;
+      throw new QueueError('invalid-value', `${key} must be ${range}, not '${text}'`);
+    },
+  };
+}
+
+const duration = (fallback: number, min: number, max: number, help: string): Setting<number> => ({
+  ...measure(fallback, [min, max], help, parseDuration, exactDuration),
+  timed: true,
+});
+
+const size = (fallback: number, min: number, max: number, help: string) =>
+  measure(fallback, [min, max], help, parseSize, formatSize);
+
+function optional(row: Setting<number>): Setting<number | null> {
+  return {
+    ...row,
+    default: null,
+    range: `${row.range}, or none`,
+    parse: (text, key, bare) => (text.trim().toLowerCase() === 'none' ? null : row.parse(text, key, bare)),
+    format: (value) => (value === null ? 'none' : row.format(value)),
+  };
+}
+
+function choice<const T extends string>(fallback: T, choices: readonly T[], help: string): Setting<T> {
+  return {
+    default: fallback,
+    help,
+    range: choices.join(', '),
+    format: String,
+    parse(text, key) {
+      const found = choices.find((name) => name === text.trim().toLowerCase());
+      if (found !== undefined) return found;
+      throw new QueueError('invalid-value', `${key} must be one of ${choices.join(', ')}, not '${text}'`);
+    },
+  };
+}
+
+export const RANGES = {
+  maxRetries: { min: 0, max: 1000, integer: true },
+  priority: { min: -1_000_000, max: 1_000_000, integer: true },
+  backoffBase: { min: 1, max: 1000, integer: false },
+  workerCount: { min: 1, max: 256, integer: true },
+  concurrency: { min: 1, max: 1024, integer: true },
+  /** 1 ms to ten years. */
+  durationMs: { min: 1, max: 3650 * DAY, integer: true },
+} satisfies Record<string, NumberRange>;
+
+export const SETTINGS = {
+  'max-retries': number(
+    3,
+    RANGES.maxRetries,
+    'executions of a job in all before it is dead; 0 and 1 both mean one',
+  ),
+  'backoff-base': number(2, RANGES.backoffBase, 'a retry waits base^attempts seconds'),
+  'backoff-strategy': choice('exponential', BACKOFF_STRATEGIES, 'how the wait between retries grows'),
+  'backoff-max': optional(duration(0, 1, 3650 * DAY, 'no retry waits longer than this')),
+  'backoff-jitter': number(
+    0,
+    { min: 0, max: 1, integer: false },
+    'the part of the wait that is left to chance',
+  ),
+  'retry-delay': duration(5000, 0, 365 * DAY, 'the wait of strategy fixed, and the step of linear'),
+  'job-timeout': optional(duration(0, 1, 3650 * DAY, 'the timeout of a job enqueued without one')),
+  'kill-grace': duration(5000, 0, 3_600_000, 'between SIGTERM and SIGKILL when a job is ended'),
+  'poll-interval': duration(1000, 10, 3_600_000, 'safety net: how often an idle worker looks unasked'),
+  'heartbeat-interval': duration(
+    5000,
+    100,
+    600_000,
+    'how often a worker shows that it lives and reads the settings',
+  ),
+  lease: duration(30_000, 1000, DAY, 'a worker silent for so long is taken for dead; at least 3 heartbeats'),
+  'crash-limit': integer(5, 1, 1000, 'a job lost so many times together with its worker is dead'),
+  'worker-count': number(1, RANGES.workerCount, 'worker processes that worker start runs'),
+  'stop-timeout': optional(duration(0, 1, 365 * DAY, 'a worker still draining after this ends its jobs')),
+  'output-limit': size(
+    10 * 1024 ** 2,
+    64 * 1024,
+    1024 ** 4,
+    'stored output of an attempt; beyond it head and tail are kept',
+  ),
+};
+
+export type SettingKey = keyof typeof SETTINGS;
+export type Settings = { [K in SettingKey]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
+
+export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
+
+/** The names that people type for the same thing. `:ms`: a bare number under this name is milliseconds. */
+const ALIASES: Record<SettingKey, string[]> = {
+  'max-retries': [
+    'default-max-retries',
+    'retries',
+    'max-tries',
+    'default-max-tries',
+    'max-attempts',
+    'default-max-attempts',
+  ],
+  'backoff-base': ['base-backoff', 'default-backoff-base', 'retry-backoff-base', 'backoff'],
+  'backoff-strategy': ['retry-strategy'],
+  'backoff-max': ['max-backoff', 'backoff-cap'],
+  'backoff-jitter': ['jitter', 'retry-jitter'],
+  'retry-delay': ['job-retry-delay'],
+  'job-timeout': ['timeout', 'default-timeout', 'default-job-timeout'],
+  'kill-grace': ['grace', 'kill-grace-period'],
+  'poll-interval': ['check-interval', 'polling-interval', 'worker-poll-interval:ms'],
+  'heartbeat-interval': ['worker-heartbeat-interval', 'heartbeat'],
+  lease: ['worker-lease', 'lease-timeout'],
+  'crash-limit': ['max-crashes'],
+  'worker-count': ['workers', 'default-worker-count'],
+  'stop-timeout': ['graceful-shutdown-timeout', 'shutdown-timeout', 'worker-stop-timeout'],
+  'output-limit': ['max-output', 'output-max', 'max-output-size'],
+};
+
+const NAMES = new Map<string, { key: SettingKey; bare: DurationUnit }>();
+for (const key of SETTING_KEYS) {
+  NAMES.set(key, { key, bare: 's' });
+  for (const alias of ALIASES[key]) {
+    const [name, unit] = alias.split(':');
+    NAMES.set(name!, { key, bare: unit === 'ms' ? 'ms' : 's' });
+  }
+}
+
+/** `max_retries`, `maxRetries`, `max.retries`, `MAX-RETRIES` are one key; a `-ms` or `-sec` at its end is a unit. */
+export function findSetting(name: string): { key: SettingKey; bare: DurationUnit } {
+  const plain = kebab(name);
+  const direct = NAMES.get(plain);
+  if (direct !== undefined) return direct;
+  const suffix = /^(.+)-(ms|millis|milliseconds|s|secs?|seconds)$/.exec(plain);
+  const found = suffix === null ? undefined : NAMES.get(suffix[1]!);
+  if (suffix !== null && found !== undefined && SETTINGS[found.key].timed)
+    return { key: found.key, bare: suffix[2]!.startsWith('m') ? 'ms' : 's' };
+  const guess = nearest(plain, NAMES.keys()) ?? nearest(suffix?.[1] ?? '', NAMES.keys());
+  const hint = guess === null ? undefined : `queuectl config get ${NAMES.get(guess)!.key}`;
+  throw new QueueError(
+    'unknown-setting',
+    `there is no setting '${name}'${guess === null ? '' : `; did you mean ${NAMES.get(guess)!.key}?`}`,
+    hint,
+  );
+}
+
+function kebab(name: string): string {
+  return name
+    .trim()
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .replace(/[_.\s]+/g, '-');
+}
+
+export function parseSetting(name: string, text: string): { key: SettingKey; text: string } {
+  const { key, bare } = findSetting(name);
+  const row = SETTINGS[key] as Setting<unknown>;
+  return { key, text: row.format(row.parse(text, key, bare)) };
+}
+
+/** What holds now: the stored texts over the defaults. */
+export function resolveSettings(stored: ReadonlyMap<string, string>): Settings {
+  const settings: Record<string, unknown> = {};
+  for (const key of SETTING_KEYS) {
+    const text = stored.get(key);
+    const row = SETTINGS[key] as Setting<unknown>;
+    settings[key] = text === undefined ? row.default : row.parse(text, key, 's');
+  }
+  return settings as Settings;
+}
+
+/** Rules between settings, checked before one of them is stored. */
+export function checkTogether(settings: Settings): void {
+  if (settings.lease < 3 * settings['heartbeat-interval']) {
+    throw new QueueError(
+      'invalid-value',
+      `lease (${exactDuration(settings.lease)}) must be at least 3 times heartbeat-interval (${exactDuration(settings['heartbeat-interval'])})`,
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { parseDuration } from './duration.ts';
+import { QueueError } from './errors.ts';
+
+/** Years 1970 to 9999: what an ISO time with four digits can say. */
+const LATEST_MS = Date.UTC(9999, 11, 31);
+
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(Z|z|[+-]\d\d:?\d\d)?$/;
+
+export function toIso(ms: number): string;
+export function toIso(ms: number | null): string | null;
+export function toIso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** ISO with zone, ISO without zone (local time), `+10m`, epoch seconds or milliseconds. */
+export function parseTime(text: string, what: string, now: number): number {
+  const trimmed = text.trim();
+  if (/^\+/.test(trimmed)) return inRange(now + parseDuration(trimmed.slice(1), what), text, what);
+  if (/^\d{9,13}$/.test(trimmed)) return fromEpoch(Number(trimmed));
+  const match = ISO.exec(trimmed);
+  if (match === null) throw notATime(text, what);
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = ''] = match;
+  const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}`;
+  // The engine would turn 31 February into 3 March: read it as UTC and see whether it comes back the same.
+  const asUtc = new Date(`${iso}Z`);
+  if (Number.isNaN(asUtc.getTime()) || asUtc.toISOString() !== `${iso}Z`) throw notATime(text, what);
+  const time = new Date(iso + zone.toUpperCase()).getTime();
+  if (zone === '' && !isPlain(time, iso)) {
+    throw new QueueError(
+      'invalid-time',
+      `${what}: '${text}' is skipped or comes twice where the clocks change`,
+      `give a zone: ${text}Z`,
+    );
+  }
+  return inRange(time, text, what);
+}
+
+/** A local time that exists, and only once. */
+function isPlain(time: number, iso: string): boolean {
+  return localIso(time) === iso && localIso(time - HOUR) !== iso && localIso(time + HOUR) !== iso;
+}
+
+const HOUR = 3_600_000;
+
+function localIso(time: number): string {
+  const shifted = new Date(time - new Date(time).getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, -1);
+}
+
+/** Numbers below 10^11 are seconds (until the year 5138), others milliseconds (from 1973 on). */
+function fromEpoch(value: number): number {
+  return value < 1e11 ? Math.round(value * 1000) : Math.round(value);
+}
+
+function inRange(ms: number, text: string, what: string): number {
+  if (!(ms >= 0 && ms <= LATEST_MS)) throw notATime(text, what);
+  return ms;
+}
+
+function notATime(text: string, what: string): QueueError {
+  return new QueueError('invalid-time', `${what}: '${text}' is not a time`);
+}

@@ -1,0 +1,45 @@
+import type { Place } from './place.ts';
+import { processes } from './processes.ts';
+import { type AttemptRecord, readRecord, takeGate } from './record.ts';
+
+/** What is found of an attempt whose worker is gone. */
+export type Sighting =
+  | { kind: 'alive'; pid: number }
+  | { kind: 'ended'; pid: number; code: number }
+  /** It ran, is over, and left no exit code. */
+  | { kind: 'lost'; pid: number | null }
+  | { kind: 'never-started' };
+
+const LOOK_MS = 100;
+
+/**
+ * The process first, only then the record: a command that ends between two looks has written its code by the second.
+ * Without a record the gate is taken, so that it cannot start any more.
+ */
+function sight(place: Place): Sighting {
+  for (;;) {
+    const before = readRecord(place);
+    if (before === null) {
+      if (takeGate(place)) return { kind: 'never-started' };
+      continue;
+    }
+    if (before.kind === 'gated') return { kind: 'never-started' };
+    if (before.kind === 'running' && processes.carries(before.pid, place.cookie))
+      return { kind: 'alive', pid: before.pid };
+    return fromRecord(readRecord(place));
+  }
+}
+
+function fromRecord(record: AttemptRecord | null): Sighting {
+  if (record?.kind === 'ended') return record;
+  return { kind: 'lost', pid: record?.kind === 'running' ? record.pid : null };
+}
+
+/** Waits for a command that is not our child. */
+export async function untilOver(place: Place): Promise<Sighting> {
+  for (;;) {
+    const sighting = sight(place);
+    if (sighting.kind !== 'alive') return sighting;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}

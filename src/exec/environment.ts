@@ -1,0 +1,26 @@
+import type { ClaimedJob } from '../core/job.ts';
+
+/** Settings of the runtime inside our executable: they are about queuectl, never about a job or a worker. */
+const RUNTIME = /^(BUN_|NODE_OPTIONS$)/;
+
+export function withoutRuntime(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !RUNTIME.test(name)));
+}
+
+/** What a command sees: the worker's environment, the job's own, and who it is. */
+export function jobEnvironment(
+  worker: NodeJS.ProcessEnv,
+  job: ClaimedJob,
+  cookie: string,
+): NodeJS.ProcessEnv {
+  return {
+    ...withoutRuntime(worker),
+    PWD: job.cwd,
+    ...job.env,
+    QUEUECTL_JOB_ID: job.id,
+    QUEUECTL_ATTEMPT: String(job.ordinal),
+    QUEUECTL_FENCE: String(job.claim.token),
+    QUEUECTL_QUEUE: job.queue,
+    QUEUECTL_RUN: cookie,
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * The few lines of shell around every command. They take the gate (an exclusively created record), run the command as
+ * a child, write its exit code over the record in place (fixed width: a full disk cannot stop that), and exit with it.
+ *
+ * - `trap :` rather than `trap ''`: the frame outlives a signal to the group, its children do not inherit that.
+ * - Only positional parameters: a variable of ours could shadow one of the user's environment.
+ * - $1 record, $2 umask, $3 soft limit of open files or -, then the command.
+ */
+const BEFORE = `trap : HUP INT QUIT TERM
+umask 077
+set -C
+{ printf '%-10s %-5s\\n' $$ run >"$1"; } 2>/dev/null || exit 75
+set +C
+umask "$2"
+[ "$3" = - ] || ulimit -S -n "$3" 2>/dev/null
+`;
+
+const AFTER = `
+set -- "$1" $?
+printf '%-10s %-5s\\n' $$ $2 1<>"$1"
+exit $2`;
+
+const SHELL = `${BEFORE}/bin/sh -c "$4"${AFTER}`;
+/** exec, because a plain "$@" would prefer the shell's builtins to the programs of the same name. */
+const ARGV = `${BEFORE}(shift 3; exec "$@")${AFTER}`;
+
+export interface FrameInput {
+  record: string;
+  umask: number;
+  openFiles: string | null;
+  command: string;
+  argv: string[] | null;
+}
+
+/** The arguments of /bin/sh. */
+export function frameArguments(input: FrameInput): string[] {
+  const { record, umask, openFiles, command, argv } = input;
+  const fixed = ['sh', record, umask.toString(8).padStart(4, '0'), openFiles ?? '-'];
+  return argv === null ? ['-c', SHELL, ...fixed, command] : ['-c', ARGV, ...fixed, ...argv];
+}

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { processes } from './processes.ts';
+
+/** The machine this state directory is used on, as of this boot and in this pid namespace. */
+export function thisHost(stateDirectory: string): { id: string; boot: string; pidNamespace: string } {
+  return { id: hostId(stateDirectory), boot: processes.bootId(), pidNamespace: processes.pidNamespace() };
+}
+
+/** Random and kept: host names are reused, and change. Linked into place whole, so that two makers agree on one. */
+function hostId(stateDirectory: string): string {
+  const file = join(stateDirectory, 'host');
+  const known = read(file);
+  if (known !== null) return known;
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, randomBytes(8).toString('hex'), { mode: 0o600 });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+  return read(file)!;
+}
+
+function read(file: string): string | null {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return null;
+  }
+}

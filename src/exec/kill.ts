@@ -1,0 +1,65 @@
+import { type Found, processes } from './processes.ts';
+
+/** What an attempt's processes are known by: the frame's group and the cookie in their environment. */
+export interface Target {
+  group: number;
+  cookie: string;
+}
+
+const LOOK_MS = 50;
+/** A process forked during a scan is in the next one: only two empty ones in a row prove that nothing is left. */
+const EMPTY_SCANS = 2;
+
+/** SIGTERM to everything of the attempt, grace, then SIGKILL until nothing is left. */
+export async function endProcesses(target: Target, graceMs: number): Promise<void> {
+  let left = look(target);
+  if (left.length > 0) {
+    signalAll(left, target, 'SIGTERM');
+    // A stopped process takes its SIGTERM only when it goes on.
+    signalAll(left, target, 'SIGCONT');
+  }
+  const deadline = performance.now() + graceMs;
+  while (left.length > 0 && performance.now() < deadline) {
+    await pause(LOOK_MS);
+    left = look(target);
+  }
+  for (let empty = left.length === 0 ? 1 : 0; empty < EMPTY_SCANS; ) {
+    left = look(target);
+    empty = left.length === 0 ? empty + 1 : 0;
+    signalAll(left, target, 'SIGKILL');
+    if (left.length > 0) await pause(LOOK_MS / 5);
+  }
+}
+
+/** Live processes of the attempt. */
+export function look(target: Target): Found[] {
+  return processes.find(target.cookie, target.group);
+}
+
+/** Is anything left in the frame's group? One system call, for the common case that nothing is. */
+export function groupExists(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Only what was seen to carry the cookie is signalled: the group if a member does, and each that left it. */
+function signalAll(found: Found[], target: Target, signal: NodeJS.Signals): void {
+  if (found.some((one) => one.group === target.group)) send(-target.group, signal);
+  for (const one of found) if (one.group !== target.group) send(one.pid, signal);
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended in between, which is what we wanted.
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,42 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Where an attempt lives on disk. Named by the store's epoch and a number that is never reused, never by user text. */
+export interface Place {
+  directory: string;
+  /** stdout and stderr, written by the command itself. */
+  output: string;
+  /** The proof of start and the exit code, written by the frame. */
+  record: string;
+  /** Which part of the output was dropped while it grew. */
+  gap: string;
+  /** In the environment of everything the attempt starts: by it we know our processes. */
+  cookie: string;
+}
+
+export function placeOf(stateDirectory: string, epoch: string, attempt: number): Place {
+  const cookie = `${epoch}-${attempt}`;
+  const directory = join(stateDirectory, 'attempts', cookie);
+  return {
+    directory,
+    output: join(directory, 'out'),
+    record: join(directory, 'rec'),
+    gap: join(directory, 'gap'),
+    cookie,
+  };
+}
+
+/** False: somebody else has made it, so this attempt is no longer ours to start. */
+export function makePlace(place: Place): boolean {
+  try {
+    mkdirSync(place.directory, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+export function removePlace(place: Place): void {
+  rmSync(place.directory, { recursive: true, force: true });
+}

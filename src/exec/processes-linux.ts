@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { Found, Processes } from './processes.ts';
+
+/** The kernel counts process times in hundredths of a second on every platform we run on. */
+const TICK_MS = 10;
+
+export const linux: Processes = {
+  bootId: () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
+  pidNamespace: () => readlinkSync('/proc/self/ns/pid'),
+  startTime: (pid) => stat(pid)?.startTime ?? null,
+  ageMs(pid) {
+    const found = stat(pid);
+    if (found === null) return null;
+    const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * 1000;
+    return Math.max(0, uptime - Number(found.startTime) * TICK_MS);
+  },
+  carries: (pid, cookie) => hasCookie(pid, cookie) && !isOver(pid),
+  find(cookie) {
+    const found: Found[] = [];
+    for (const name of readdirSync('/proc')) {
+      const pid = Number(name);
+      if (!Number.isInteger(pid) || !hasCookie(pid, cookie) || isOurs(pid)) continue;
+      const about = stat(pid);
+      if (about !== null && !isOver(pid)) found.push({ pid, group: about.group });
+    }
+    return found;
+  },
+  inheritedOpenFiles() {
+    // The runtime has raised our own by now; the parent's is what the user set.
+    const limits = maybeRead(`/proc/${process.ppid}/limits`);
+    return /^Max open files +(\S+)/m.exec(limits ?? '')?.[1] ?? null;
+  },
+  ignoresAtStart(signal) {
+    const mask = /^SigIgn:\s*([0-9a-f]+)/m.exec(maybeRead('/proc/self/status') ?? '')?.[1] ?? '0';
+    return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+  },
+};
+
+function hasCookie(pid: number, cookie: string): boolean {
+  const environment = maybeRead(`/proc/${pid}/environ`);
+  if (environment === null) return false;
+  return `\0${environment}`.includes(`\0QUEUECTL_RUN=${cookie}\0`);
+}
+
+function isOver(pid: number): boolean {
+  const state = stat(pid)?.state;
+  return state === undefined || state === 'Z' || state === 'X';
+}
+
+/** A `worker start` inside a job carries the job's cookie too, and is none of the job's processes. */
+function isOurs(pid: number): boolean {
+  if (pid === process.pid) return true;
+  try {
+    if (readlinkSync(`/proc/${pid}/exe`) !== readlinkSync('/proc/self/exe')) return false;
+  } catch {
+    return false;
+  }
+  const script = process.argv[1] ?? '';
+  return (
+    script.startsWith('/$bunfs/') || (maybeRead(`/proc/${pid}/cmdline`) ?? '').split('\0').includes(script)
+  );
+}
+
+interface Stat {
+  state: string;
+  group: number;
+  startTime: string;
+}
+
+function stat(pid: number): Stat | null {
+  const text = maybeRead(`/proc/${pid}/stat`);
+  if (text === null) return null;
+  // The name in parentheses may itself hold spaces and parentheses: count from its end.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0]!, group: Number(fields[2]), startTime: fields[19]! };
+}
+
+function maybeRead(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return null;
+  }
+}

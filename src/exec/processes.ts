@@ -1,0 +1,27 @@
+import { linux } from './processes-linux.ts';
+import { portable } from './processes-portable.ts';
+
+/** What the system says about processes. `kill(pid, 0)` alone proves nothing: pids are used again. */
+export interface Processes {
+  bootId(): string;
+  pidNamespace(): string;
+  /** When the process started, in the kernel's own count; null: there is no such process. */
+  startTime(pid: number): string | null;
+  /** How long the process has lived, by a clock that does not step; null: unknown. */
+  ageMs(pid: number): number | null;
+  /** Is this the frame of that attempt, and not a zombie? */
+  carries(pid: number, cookie: string): boolean;
+  /** Every live process of the attempt; queuectl's own are exempt. */
+  find(cookie: string, group: number): Found[];
+  /** The soft limit of open files that this program was started with. */
+  inheritedOpenFiles(): string | null;
+  /** Was the signal ignored when this program started, as under nohup? */
+  ignoresAtStart(signal: number): boolean;
+}
+
+export interface Found {
+  pid: number;
+  group: number;
+}
+
+export const processes: Processes = process.platform === 'linux' ? linux : portable;

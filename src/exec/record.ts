@@ -1,0 +1,45 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { makePlace, type Place } from './place.ts';
+
+/** What the frame left: its pid, and the exit code once the command ended. */
+export type AttemptRecord =
+  | { kind: 'running'; pid: number }
+  | { kind: 'ended'; pid: number; code: number }
+  /** Recovery took the gate: the command never started and never will. */
+  | { kind: 'gated' }
+  /** There, but not readable: something started, how it ended is unknown. */
+  | { kind: 'unreadable' };
+
+export const GATE_LOST_CODE = 75;
+
+export function readRecord(place: Place): AttemptRecord | null {
+  let text: string;
+  try {
+    text = readFileSync(place.record, 'latin1');
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : { kind: 'unreadable' };
+  }
+  const match = /^(\d+) +(run|gate|\d+) *\n/.exec(text);
+  if (match === null) return { kind: 'unreadable' };
+  const pid = Number(match[1]);
+  if (match[2] === 'gate') return { kind: 'gated' };
+  return match[2] === 'run' ? { kind: 'running', pid } : { kind: 'ended', pid, code: Number(match[2]) };
+}
+
+/**
+ * Creates the record in the frame's stead, so that the command can never start. One winner: false means that the
+ * frame was first. The directory stays, so that a worker frozen before making it finds it taken.
+ */
+export function takeGate(place: Place): boolean {
+  makePlace(place);
+  let fd: number;
+  try {
+    fd = openSync(place.record, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+  writeSync(fd, `${'0'.padEnd(10)} gate \n`);
+  closeSync(fd);
+  return true;
+}

@@ -1,0 +1,32 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { withoutRuntime } from './environment.ts';
+
+/**
+ * A worker that cannot create a thread (ulimit -u, pids limit) would abort: its runtime is told to do without helper
+ * threads. Claims are no slower for it.
+ */
+const FEW_THREADS = {
+  BUN_JSC_useConcurrentJIT: '0',
+  BUN_JSC_useConcurrentGC: '0',
+  BUN_JSC_numberOfGCMarkers: '1',
+};
+
+/** Starts this very program again with other arguments. */
+export function startSelf(
+  args: string[],
+  options: { stdio: StdioOptions; detached?: boolean },
+): ChildProcess {
+  const [file, first] = self();
+  const env: NodeJS.ProcessEnv = { ...withoutRuntime(process.env), ...FEW_THREADS };
+  // A worker started by a job is not one of the job's processes.
+  delete env.QUEUECTL_RUN;
+  return spawn(file, [...first, ...args], { ...options, env });
+}
+
+function self(): [string, string[]] {
+  const script = process.argv[1] ?? '';
+  const compiled = script.startsWith('/$bunfs/');
+  // By the kernel's link: after an upgrade the old path is another program, or none.
+  const file = process.platform === 'linux' && compiled ? '/proc/self/exe' : process.execPath;
+  return [file, compiled ? [] : [script]];
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, statSync } from 'node:fs';
+import type { ClaimedJob } from '../core/job.ts';
+import { signalNumber } from '../core/signals.ts';
+import { jobEnvironment } from './environment.ts';
+import { frameArguments } from './frame.ts';
+import { makePlace, type Place } from './place.ts';
+import { GATE_LOST_CODE, readRecord } from './record.ts';
+
+/** How the start of a command went. */
+export type Start =
+  | { kind: 'started'; pid: number; exit: Promise<Exit> }
+  /** The attempt was given away before its command could start. */
+  | { kind: 'gate-lost' }
+  /** The machine has no room for a process now: the same start may work later. */
+  | { kind: 'no-room'; message: string }
+  | { kind: 'refused'; message: string };
+
+export type Exit = { kind: 'code'; code: number } | { kind: 'gate-lost' };
+
+/** Should an exit event ever get lost, a look at the record this often finds out. */
+const WATCHDOG_MS = 5000;
+const NO_ROOM = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
+
+/** Starts the job's command in a session of its own, its output going straight into its file. */
+export async function startCommand(place: Place, job: ClaimedJob, openFiles: string | null): Promise<Start> {
+  const gone = missingDirectory(job.cwd);
+  if (gone !== null) return { kind: 'refused', message: gone };
+  let output: number | null = null;
+  try {
+    if (!makePlace(place)) return { kind: 'gate-lost' };
+    output = openSync(place.output, 'ax', 0o600);
+    const args = frameArguments({ ...job, record: place.record, umask: process.umask(), openFiles });
+    const child = spawn('/bin/sh', args, {
+      cwd: job.cwd,
+      env: jobEnvironment(process.env, job, place.cookie),
+      detached: true,
+      stdio: ['ignore', output, output],
+    });
+    // What keeps a worker alive are its own timers: leaving with jobs still running must not wait for them.
+    child.unref();
+    return await started(child, place);
+  } catch (error) {
+    return failed(error as NodeJS.ErrnoException);
+  } finally {
+    if (output !== null) closeSync(output);
+  }
+}
+
+function missingDirectory(cwd: string): string | null {
+  try {
+    return statSync(cwd).isDirectory() ? null : `working directory ${cwd} is not a directory`;
+  } catch {
+    return `working directory ${cwd} does not exist`;
+  }
+}
+
+function started(child: ChildProcess, place: Place): Promise<Start> | Start {
+  const { pid } = child;
+  if (pid !== undefined) return { kind: 'started', pid, exit: exitOf(child, pid, place) };
+  return new Promise((resolve) => child.once('error', (error) => resolve(failed(error))));
+}
+
+function failed(error: NodeJS.ErrnoException): Start {
+  const message = `cannot start the command: ${error.code ?? error.message}`;
+  if (NO_ROOM.has(error.code ?? '')) return { kind: 'no-room', message };
+  const hint = error.code === 'E2BIG' ? ' (command and environment are too long)' : '';
+  return { kind: 'refused', message: message + hint };
+}
+
+function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
+  return new Promise((resolve) => {
+    const watchdog = setInterval(() => {
+      const record = readRecord(place);
+      if (record?.kind === 'ended') finish(record.code);
+    }, WATCHDOG_MS);
+    watchdog.unref();
+    const finish = (code: number): void => {
+      clearInterval(watchdog);
+      resolve(
+        code === GATE_LOST_CODE && gateLost(place, pid) ? { kind: 'gate-lost' } : { kind: 'code', code },
+      );
+    };
+    child.once('error', () => {});
+    child.once('exit', (code, signal) => finish(code ?? 128 + signalNumber(signal ?? 'SIGKILL')));
+  });
+}
+
+/** A command may exit with the gate's code itself: then the record is the frame's own. */
+function gateLost(place: Place, pid: number): boolean {
+  const record = readRecord(place);
+  return record?.kind === 'gated' || (record?.kind === 'running' && record.pid !== pid);
+}

@@ -1,0 +1,12 @@
+/** The library's door: the same actions as the command line. */
+
+export { QueueError } from './core/errors.ts';
+export type { JobObject } from './core/job-object.ts';
+export {
+  type EnqueueInput,
+  type ListOptions,
+  openQueue,
+  type Queue,
+  type QueueWorker,
+  type WorkerStart,
+} from './library/queue.ts';

@@ -1,0 +1,147 @@
+import { openApp } from '../actions/app.ts';
+import { enqueue } from '../actions/enqueue.ts';
+import { getJob, listJobs } from '../actions/jobs.ts';
+import { retry } from '../actions/retry.ts';
+import { countStates } from '../actions/status.ts';
+import { waitFor } from '../actions/wait.ts';
+import { QueueError } from '../core/errors.ts';
+import type { WorkerEvent } from '../core/events.ts';
+import type { State } from '../core/job.ts';
+import { type JobInput, readJobObject } from '../core/job-input.ts';
+import { type JobObject, toJobObject } from '../core/job-object.ts';
+import { storeLocation } from '../store/location.ts';
+import type { JobFilter } from '../store/store.ts';
+import { startWorker } from '../worker/worker.ts';
+
+/** A job as `enqueue` takes it; a plain string is a shell command. */
+export interface EnqueueInput {
+  id?: string;
+  command?: string;
+  /** Run this program without a shell, instead of `command`. */
+  argv?: string[];
+  queue?: string;
+  priority?: number | 'low' | 'normal' | 'high' | 'urgent';
+  max_retries?: number;
+  /** Seconds, or text such as `5m`. */
+  timeout?: number | string;
+  timeout_ms?: number;
+  run_at?: string | number;
+  /** Seconds, or text such as `10m`. */
+  delay?: number | string;
+  backoff_base?: number;
+  cwd?: string;
+  env?: Record<string, string>;
+  tags?: Record<string, string>;
+}
+
+export interface ListOptions {
+  state?: State | State[];
+  queue?: string;
+  limit?: number;
+}
+
+export interface WorkerStart {
+  /** Jobs at a time (1). */
+  concurrency?: number;
+  queues?: string[];
+  /** Stop by itself when nothing is left to do. */
+  drain?: boolean;
+  onEvent?(event: WorkerEvent): void;
+}
+
+export interface QueueWorker {
+  id: string;
+  /** Claims nothing more, waits for what runs; `force` ends it and puts it back. */
+  stop(options?: { force?: boolean }): Promise<void>;
+  /** Resolves when the worker has stopped. */
+  done: Promise<void>;
+}
+
+export interface Queue {
+  /** Stores a job durably. An array is stored as a whole or not at all. */
+  enqueue(job: EnqueueInput | string): Promise<JobObject>;
+  enqueue(jobs: (EnqueueInput | string)[]): Promise<JobObject[]>;
+  get(id: string): Promise<JobObject>;
+  /** Newest first; every match unless limited. */
+  list(options?: ListOptions): Promise<JobObject[]>;
+  counts(): Promise<Record<State, number>>;
+  /** Puts dead, cancelled or failed jobs back in their queue. Answers the ids. */
+  retry(...ids: string[]): Promise<string[]>;
+  /** Resolves when the job is completed, dead or cancelled. */
+  wait(id: string, options?: { timeoutMs?: number }): Promise<JobObject>;
+  /** Runs jobs in this process. Resolves when the worker is ready. */
+  startWorker(options?: WorkerStart): Promise<QueueWorker>;
+  /** Stops the workers of this queue, then closes the store. */
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** The database file; default as on the command line. */
+  db?: string;
+}
+
+export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
+  const app = await openApp(storeLocation(options.db, process.env));
+  const workers = new Set<QueueWorker>();
+
+  const read = (job: EnqueueInput | string): JobInput => {
+    const { input, warnings } = readJobObject(
+      typeof job === 'string' ? { command: job } : job,
+      app.clock.now(),
+    );
+    // In a program an unknown field is a bug, not a habit: no warning that nobody reads.
+    if (warnings.length > 0) throw new QueueError('invalid-job', warnings[0]!);
+    return input;
+  };
+  async function add(job: EnqueueInput | string): Promise<JobObject>;
+  async function add(jobs: (EnqueueInput | string)[]): Promise<JobObject[]>;
+  async function add(
+    given: EnqueueInput | string | (EnqueueInput | string)[],
+  ): Promise<JobObject | JobObject[]> {
+    const jobs = await enqueue(app, [given].flat().map(read), process.cwd());
+    return Array.isArray(given) ? jobs.map(toJobObject) : toJobObject(jobs[0]!);
+  }
+
+  return {
+    enqueue: add,
+    get: async (id) => toJobObject(await getJob(app, id)),
+    async list(wanted = {}) {
+      const filter: JobFilter = {};
+      if (wanted.state !== undefined) filter.states = [wanted.state].flat();
+      if (wanted.queue !== undefined) filter.queue = wanted.queue;
+      const jobs: JobObject[] = [];
+      for await (const job of listJobs(app, filter, wanted.limit ?? null)) jobs.push(toJobObject(job));
+      return jobs;
+    },
+    counts: () => countStates(app),
+    retry: (...ids) => retry(app, ids),
+    wait: async (id, wanted = {}) => toJobObject(await waitFor(app, id, wanted.timeoutMs ?? null)),
+    async startWorker(wanted = {}) {
+      const started = await startWorker(
+        app,
+        {
+          supervisor: 'library',
+          concurrency: wanted.concurrency ?? 1,
+          queues: wanted.queues ?? null,
+          drain: wanted.drain ?? false,
+          openFiles: null,
+        },
+        wanted.onEvent ?? (() => {}),
+      );
+      const worker: QueueWorker = {
+        id: started.id,
+        done: started.done,
+        stop(how = {}) {
+          started.stop(how.force ? 'force' : 'drain', 'stop()');
+          return started.done;
+        },
+      };
+      workers.add(worker);
+      return worker;
+    },
+    async close() {
+      await Promise.all([...workers].map((worker) => worker.stop()));
+      await app.store.close();
+    },
+  };
+}

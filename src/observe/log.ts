@@ -1,0 +1,55 @@
+import type { Transition } from '../core/decide.ts';
+import { formatDuration } from '../core/duration.ts';
+import type { WorkerEvent } from '../core/events.ts';
+import type { ClaimedJob } from '../core/job.ts';
+import { exitCodeOf, type Outcome, signalOf } from '../core/outcome.ts';
+import { toIso } from '../core/time.ts';
+
+/** The only place that words what happens in a worker. */
+export function logLine(event: WorkerEvent, now: number): string {
+  return `${toIso(now)} ${text(event, now)}`;
+}
+
+function text(event: WorkerEvent, now: number): string {
+  switch (event.type) {
+    case 'worker-ready':
+      return `worker=${event.workerId} ready pid=${event.pid} slots=${event.concurrency} queues=${event.queues?.join(',') ?? '*'}`;
+    case 'worker-draining':
+      return `worker=${event.workerId} stopping (${event.why}) running=${event.running}`;
+    case 'worker-stopped':
+      return `worker=${event.workerId} stopped${event.left ? `; ${event.left}` : ''}`;
+    case 'worker-error':
+      return `worker=${event.workerId} error: ${event.message}`;
+    case 'attempt-started':
+      return `${about(event.job)} started pid=${event.pid}`;
+    case 'attempt-adopted':
+      return `${about(event.job)} adopted`;
+    case 'attempt-ending':
+      return `${about(event.job)} ending (${event.reason})`;
+    case 'attempt-settled':
+      return `${about(event.job)} ${result(event.outcome, event.transition, event.durationMs, now)}`;
+    case 'claim-lost':
+      return `${about(event.job)} was taken over by another worker`;
+  }
+}
+
+function about(job: ClaimedJob): string {
+  return `job=${job.id} attempt=${job.ordinal} queue=${job.queue}`;
+}
+
+function result(outcome: Outcome, transition: Transition, durationMs: number, now: number): string {
+  const how = `(${howItEnded(outcome)}) after ${formatDuration(durationMs)}`;
+  switch (transition.to) {
+    case 'failed':
+      return `failed ${how}, retry in ${formatDuration(Math.max(0, transition.nextRunAt - now))}`;
+    case 'released':
+      return `put back ${how}`;
+    default:
+      return `${transition.to} ${how}`;
+  }
+}
+
+function howItEnded(outcome: Outcome): string {
+  if (outcome.why !== 'exited') return outcome.why;
+  return signalOf(outcome.code) ?? `exit ${exitCodeOf(outcome)}`;
+}

@@ -1,0 +1,123 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { QueueError } from '../../core/errors.ts';
+import { isBusy, translate } from './failures.ts';
+
+export type Row = Record<string, string | number | bigint | Uint8Array | null>;
+
+/** SQLite waits this long by itself, blocking the process; the rest of the waiting is done between tries. */
+const BUSY_TIMEOUT_MS = 5;
+const GIVE_UP_MS = 30_000;
+const OLDEST_SQLITE = [3, 51, 3];
+
+/** One connection, its prepared statements and the only way to write: a short immediate transaction. */
+export interface Connection {
+  readonly path: string;
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined;
+  all(sql: string, ...values: SQLInputValue[]): Row[];
+  /** The number of rows changed. */
+  run(sql: string, ...values: SQLInputValue[]): number;
+  lastNumber(sql: string, ...values: SQLInputValue[]): number;
+  exec(sql: string): void;
+  pragma(name: string): number;
+  /** Waits for the other writers, runs `work` as a whole or not at all. No await inside. */
+  write<T>(work: () => T): Promise<T>;
+  /** Repeats a single read that met a lock. */
+  read<T>(work: () => T): Promise<T>;
+  close(): void;
+}
+
+export async function connect(path: string): Promise<Connection> {
+  const db = openFile(path);
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      statement = db.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return statement;
+  };
+  const connection: Connection = {
+    path,
+    get: (sql, ...values) => prepared(sql).get(...values) as Row | undefined,
+    all: (sql, ...values) => prepared(sql).all(...values) as Row[],
+    run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
+    lastNumber: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
+    exec: (sql) => db.exec(sql),
+    pragma: (name) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as Row)[0]),
+    read: (work) => untilFree(path, work),
+    write: (work) => untilFree(path, () => transaction(db, work)),
+    close: () => db.close(),
+  };
+  try {
+    await untilFree(path, () => prepare(db));
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return connection;
+}
+
+function openFile(path: string): DatabaseSync {
+  try {
+    return new DatabaseSync(path);
+  } catch (error) {
+    throw translate(error, path);
+  }
+}
+
+function prepare(db: DatabaseSync): void {
+  refuseOldSqlite(db);
+  db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`);
+  const mode = Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0];
+  // A file in another mode takes no commit of ours: what makes WAL safe here is not true there.
+  if (mode !== 'wal') db.exec('PRAGMA journal_mode = WAL');
+  db.exec('PRAGMA journal_size_limit = 67108864');
+}
+
+function refuseOldSqlite(db: DatabaseSync): void {
+  const version = String((db.prepare('SELECT sqlite_version() AS v').get() as Row).v);
+  if (!isSqliteSound(version)) {
+    throw new QueueError(
+      'old-sqlite',
+      `SQLite ${version} can corrupt a database in WAL mode; queuectl needs ${OLDEST_SQLITE.join('.')}`,
+    );
+  }
+}
+
+/** Before 3.51.3 a WAL reset under load could corrupt the file. */
+export function isSqliteSound(version: string): boolean {
+  const parts = version.split('.').map(Number);
+  for (const [i, oldest] of OLDEST_SQLITE.entries()) {
+    const part = parts[i] ?? 0;
+    if (part !== oldest) return part > oldest;
+  }
+  return true;
+}
+
+function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // SQLite has already rolled back after some errors; then there is nothing left to undo.
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Short random pauses between tries: fairer, and far shorter for the slowest, than SQLite's own growing ones. */
+async function untilFree<T>(path: string, work: () => T): Promise<T> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error)) throw translate(error, path);
+      if (performance.now() - start > GIVE_UP_MS) throw translate(error, path);
+      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 3));
+    }
+  }
+}

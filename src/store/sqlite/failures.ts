@@ -1,0 +1,47 @@
+import { type ErrorCode, QueueError } from '../../core/errors.ts';
+
+/** SQLite's primary result codes that a user can meet, in the words of the error table. */
+const BY_RESULT: Record<number, [ErrorCode, string]> = {
+  5: ['store-busy', 'is locked by another process'],
+  6: ['store-busy', 'is locked by another process'],
+  8: ['not-permitted', 'cannot be written'],
+  10: ['store-unavailable', 'cannot be read or written: input/output error'],
+  11: ['store-corrupt', 'is damaged'],
+  13: ['disk-full', 'cannot grow: the disk is full'],
+  14: ['store-unavailable', 'cannot be opened'],
+  26: ['not-a-database', 'is not a queuectl database'],
+};
+
+const BY_ERRNO: Record<string, [ErrorCode, string]> = {
+  EACCES: ['not-permitted', 'is not accessible: permission denied'],
+  EPERM: ['not-permitted', 'is not accessible: operation not permitted'],
+  EROFS: ['not-permitted', 'cannot be written: read-only file system'],
+  ENOSPC: ['disk-full', 'cannot be created: the disk is full'],
+  ENOTDIR: ['store-unavailable', 'cannot be opened: a part of its path is no directory'],
+  ENAMETOOLONG: ['store-unavailable', 'cannot be opened: its path is too long'],
+};
+
+export function isBusy(error: unknown): boolean {
+  const result = primaryResult(error);
+  return result === 5 || result === 6;
+}
+
+/** SQLite's extended code holds the primary one in its low byte. */
+function primaryResult(error: unknown): number | null {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' ? code & 0xff : null;
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return (error as { errcode?: unknown } | null)?.errcode === 2067;
+}
+
+/** Turns what SQLite or the file system threw into our own error, once, at the edge. */
+export function translate(error: unknown, path: string): unknown {
+  if (error instanceof QueueError) return error;
+  const result = primaryResult(error);
+  const errno = (error as { code?: unknown } | null)?.code;
+  const found = (result === null ? undefined : BY_RESULT[result]) ?? BY_ERRNO[String(errno)];
+  if (found === undefined) return error;
+  return new QueueError(found[0], `${path} ${found[1]}`, undefined, { cause: error });
+}

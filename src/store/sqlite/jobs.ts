@@ -1,0 +1,127 @@
+import { QueueError } from '../../core/errors.ts';
+import type { Job, JobSpec, State } from '../../core/job.ts';
+import type { JobFilter, ListedJob, Page, Store } from '../store.ts';
+import type { Connection, Row } from './connection.ts';
+import { isUniqueViolation } from './failures.ts';
+import { toAttempt, toJob, toListedJob } from './rows.ts';
+import * as sql from './sql.ts';
+
+type JobVerbs = Pick<
+  Store,
+  'insert' | 'get' | 'list' | 'counts' | 'attempts' | 'output' | 'needsPlace' | 'retry' | 'remove'
+>;
+
+export function jobVerbs(db: Connection): JobVerbs {
+  return {
+    insert: (jobs, now) => db.write(() => insert(db, jobs, now)),
+    get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
+    list: (filter, page) => db.read(() => list(db, filter, page)),
+    counts: () =>
+      db.read(() =>
+        db.all(sql.counts).map((row) => ({
+          queue: row.queue as string,
+          state: row.state as State,
+          jobs: row.jobs as number,
+        })),
+      ),
+    attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
+    output: (attempt) =>
+      db.read(() => maybe(db.get(sql.outputOfAttempt, attempt), (row) => row.bytes as Uint8Array)),
+    needsPlace: (attempt) => db.read(() => db.get(sql.attemptNeedsPlace, attempt) !== undefined),
+    retry: (ids, from, now) =>
+      db.write(() => ids.filter((id) => db.run(sql.retryJob, now, now, id, JSON.stringify(from)) === 1)),
+    remove: (ids, from) => db.write(() => remove(db, ids, from)),
+  };
+}
+
+function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
+  return row === undefined ? null : map(row);
+}
+
+function insert(db: Connection, jobs: JobSpec[], now: number): Job[] {
+  const queues = new Map<string, number>();
+  for (const job of jobs) {
+    if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
+    insertOne(db, job, queues.get(job.queue)!, now);
+  }
+  return jobs.map((job) => newJob(job, now));
+}
+
+function queueNumber(db: Connection, name: string): number {
+  const found = db.get(sql.queueNumber, name);
+  return found === undefined ? db.lastNumber(sql.insertQueue, name) : (found.number as number);
+}
+
+function insertOne(db: Connection, job: JobSpec, queue: number, now: number): void {
+  const due = job.runAt ?? now;
+  const phase = due > now ? 'waiting' : 'ready';
+  try {
+    db.run(
+      sql.insertJob,
+      ...[job.id, job.command, job.argv === null ? null : JSON.stringify(job.argv), queue],
+      ...[job.priority, job.maxRetries, job.timeoutMs, job.runAt, job.backoffBase],
+      ...[job.cwd, jsonOrNull(job.env), jsonOrNull(job.tags), phase, now, now, due],
+    );
+  } catch (error) {
+    if (isUniqueViolation(error))
+      throw new QueueError('job-exists', `a job with the id '${job.id}' exists already`);
+    throw error;
+  }
+}
+
+function jsonOrNull(object: Record<string, string>): string | null {
+  return Object.keys(object).length === 0 ? null : JSON.stringify(object);
+}
+
+/** What was written just now, without reading it back. */
+function newJob(spec: JobSpec, now: number): Job {
+  return {
+    ...spec,
+    state: 'pending',
+    attempts: 0,
+    crashes: 0,
+    createdAt: now,
+    updatedAt: now,
+    dueAt: spec.runAt ?? now,
+    workerId: null,
+    startedAt: null,
+    finishedAt: null,
+    exitCode: null,
+    lastError: null,
+    durationMs: null,
+  };
+}
+
+/** Each state is read from its own index; several are merged, so the cost stays that of the page. */
+function list(db: Connection, filter: JobFilter, page: Page): ListedJob[] {
+  const before = page.before ?? Number.MAX_SAFE_INTEGER;
+  const queue = filter.queue === undefined ? undefined : db.get(sql.queueNumber, filter.queue);
+  if (filter.queue !== undefined && queue === undefined) return [];
+  const states = filter.states?.length ? [...new Set(filter.states)] : [null];
+  const rows = states.flatMap((state) => {
+    if (queue !== undefined) {
+      const number = queue.number as number;
+      if (state === null) return db.all(sql.listByQueue, number, before, page.limit);
+      return db.all(sql.listByQueueAndState, number, state, before, page.limit);
+    }
+    if (state === null) return db.all(sql.listAll, before, page.limit);
+    return db.all(sql.listByState, state, before, page.limit);
+  });
+  if (states.length > 1) rows.sort((a, b) => (b.number as number) - (a.number as number));
+  return rows.slice(0, page.limit).map(toListedJob);
+}
+
+function remove(
+  db: Connection,
+  ids: string[],
+  from: readonly State[],
+): { ids: string[]; attempts: number[] } {
+  const removed = { ids: [] as string[], attempts: [] as number[] };
+  for (const id of ids) {
+    const attempts = db.all(sql.attemptNumbers, id).map((row) => row.number as number);
+    if (db.run(sql.deleteJob, id, JSON.stringify(from)) === 0) continue;
+    removed.ids.push(id);
+    removed.attempts.push(...attempts);
+  }
+  return removed;
+}

@@ -1,0 +1,70 @@
+import { closeSync, mkdirSync, openSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { QueueError } from '../../core/errors.ts';
+import type { OpenedStore } from '../open.ts';
+import { connect } from './connection.ts';
+import { translate } from './failures.ts';
+import { migrate } from './migrate.ts';
+import { sqliteStore } from './store.ts';
+
+/** File systems whose locks reach over the network, by the kernel's magic numbers. */
+const NETWORK: Record<number, string> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB2',
+  16914839: '9p',
+  1702057286: 'FUSE',
+};
+
+export async function openSqlite(location: string): Promise<OpenedStore> {
+  const { path, created } = prepareFiles(resolve(location));
+  const connection = await connect(path);
+  try {
+    await migrate(connection);
+    // Only now: a file that turned out to be no queue of ours gets no neighbour.
+    mkdirSync(`${path}.d/attempts`, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    connection.close();
+    throw translate(error, path);
+  }
+  return {
+    store: sqliteStore(connection),
+    stateDirectory: `${path}.d`,
+    created,
+    warning: networkWarning(path),
+  };
+}
+
+/** Makes the file before SQLite does, so that nobody else could read it even for a moment. */
+function prepareFiles(location: string): { path: string; created: boolean } {
+  try {
+    const created = makeFile(location);
+    const path = realpathSync(location);
+    if (statSync(path).isDirectory()) {
+      throw new QueueError('store-unavailable', `${location} is a directory, not a database file`);
+    }
+    return { path, created };
+  } catch (error) {
+    throw translate(error, location);
+  }
+}
+
+function makeFile(location: string): boolean {
+  mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(location, 'ax', 0o600));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return false;
+    throw error;
+  }
+}
+
+function networkWarning(path: string): string | null {
+  const name = NETWORK[Number(statfsSync(dirname(path)).type) >>> 0];
+  return name === undefined
+    ? null
+    : `${path} is on a ${name} file system; SQLite is safe on local disks only`;
+}

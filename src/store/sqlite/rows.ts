@@ -1,0 +1,88 @@
+import type { ClaimedJob, EndReason, Job, State } from '../../core/job.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import { type Attempt, type ListedJob, STOP_ORDERS, type Worker } from '../store.ts';
+import type { Row } from './connection.ts';
+
+const text = (value: Row[string] | undefined): string => value as string;
+const integer = (value: Row[string] | undefined): number => value as number;
+const maybeText = (value: Row[string] | undefined): string | null => value as string | null;
+const maybeInteger = (value: Row[string] | undefined): number | null => value as number | null;
+const json = <T>(value: Row[string] | undefined, fallback: T): T =>
+  value === null || value === undefined ? fallback : JSON.parse(value as string);
+
+export function toJob(row: Row): Job {
+  return {
+    id: text(row.id),
+    command: text(row.command),
+    argv: json<string[] | null>(row.argv, null),
+    queue: text(row.queue),
+    priority: integer(row.priority),
+    maxRetries: integer(row.max_retries),
+    timeoutMs: maybeInteger(row.timeout_ms),
+    runAt: maybeInteger(row.run_at),
+    backoffBase: maybeInteger(row.backoff_base),
+    cwd: text(row.cwd),
+    env: json(row.env, {}),
+    tags: json(row.tags, {}),
+    state: text(row.state) as State,
+    attempts: integer(row.attempts),
+    crashes: integer(row.crashes),
+    createdAt: integer(row.created_at),
+    updatedAt: integer(row.updated_at),
+    dueAt: maybeInteger(row.due_at),
+    workerId: maybeText(row.worker_id),
+    startedAt: maybeInteger(row.started_at),
+    finishedAt: maybeInteger(row.finished_at),
+    exitCode: maybeInteger(row.exit_code),
+    lastError: maybeText(row.last_error),
+    durationMs: maybeInteger(row.duration_ms),
+  };
+}
+
+export function toListedJob(row: Row): ListedJob {
+  return { ...toJob(row), number: integer(row.number) };
+}
+
+export function toClaimedJob(row: Row): ClaimedJob {
+  return {
+    ...toJob(row),
+    claim: { job: integer(row.number), token: integer(row.token), attempt: integer(row.attempt) },
+    ordinal: integer(row.runs),
+    endReason: maybeText(row.end_reason) as EndReason | null,
+  };
+}
+
+export function toAttempt(row: Row): Attempt {
+  return {
+    number: integer(row.number),
+    ordinal: integer(row.ordinal),
+    workerId: text(row.worker_id),
+    startedAt: integer(row.started_at),
+    finishedAt: maybeInteger(row.finished_at),
+    why: maybeText(row.why) as Outcome['why'] | null,
+    exitCode: maybeInteger(row.exit_code),
+    error: maybeText(row.error),
+    outputBytes: integer(row.output_bytes),
+    truncated: integer(row.truncated) === 1,
+    leftBehind: json(row.left_behind, []),
+  };
+}
+
+export function toWorker(row: Row): Worker {
+  return {
+    id: text(row.id),
+    supervisor: text(row.supervisor),
+    pid: integer(row.pid),
+    startTime: text(row.start_time),
+    host: { id: text(row.host), boot: text(row.boot), pidNamespace: text(row.pid_namespace) },
+    hostname: text(row.hostname),
+    concurrency: integer(row.concurrency),
+    queues: json<string[] | null>(row.queues, null),
+    startedAt: integer(row.started_at),
+    lastHeartbeat: integer(row.last_heartbeat),
+    beat: integer(row.beat),
+    draining: integer(row.draining) === 1,
+    order: STOP_ORDERS[integer(row.stop_order) - 1] ?? null,
+    currentJobs: json(row.current_jobs, []),
+  };
+}

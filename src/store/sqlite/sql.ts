@@ -1,0 +1,87 @@
+/**
+ * Every statement of the SQLite store, in the order of the contract, so that it can be read beside another dialect.
+ * A partial index is used only where its predicate stands literally: `phase = 'ready'` is never a parameter.
+ */
+
+const JOB = `job.number, id, command, argv, queue.name AS queue, priority, max_retries, timeout_ms, run_at, backoff_base,
+  cwd, env, tags, state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at,
+  finished_at, exit_code, last_error, duration_ms`;
+const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
+
+export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
+export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
+export const insertJob = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
+  cwd, env, tags, state, phase, created_at, updated_at, due_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)`;
+export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
+
+export const listAll = `SELECT ${JOB} ${FROM_JOB} WHERE job.number < ? ORDER BY job.number DESC LIMIT ?`;
+export const listByState = `SELECT ${JOB} ${FROM_JOB} WHERE state = ? AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
+export const listByQueue = `SELECT ${JOB} ${FROM_JOB} WHERE job.queue = ? AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
+export const listByQueueAndState = `SELECT ${JOB} ${FROM_JOB}
+  WHERE job.queue = ? AND state = ? AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
+
+export const counts =
+  'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
+export const attemptsOfJob = `SELECT attempt.* FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
+export const outputOfAttempt = 'SELECT bytes FROM output WHERE attempt = ?';
+export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
+  OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
+
+export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
+  (SELECT number FROM job WHERE phase = 'waiting' AND due_at <= ? ORDER BY due_at LIMIT 1000)`;
+export const readyQueues = `SELECT number, name FROM queue WHERE EXISTS
+  (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)`;
+export const readyHeads = `SELECT number, priority FROM job
+  WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT ?`;
+export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms)
+  SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at) FROM job WHERE number = ? AND phase = 'ready'`;
+export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', token = token + 1, runs = runs + 1, attempt = ?,
+  worker_id = ?, started_at = ?, updated_at = ?, due_at = NULL, duration_ms = NULL WHERE number = ? AND phase = 'ready'`;
+export const claimedJob = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
+  ${FROM_JOB} WHERE job.number = ?`;
+
+export const earliestWaiting = "SELECT min(due_at) AS due_at FROM job WHERE phase = 'waiting'";
+
+export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, runs = runs - ?, due_at = ?,
+  finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = max(0, ? - started_at), worker_id = NULL
+  WHERE number = ? AND token = ? AND phase = 'running'`;
+export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
+  output_bytes = ?, truncated = ?, left_behind = ? WHERE number = ?`;
+export const insertOutput = 'INSERT INTO output (attempt, bytes) VALUES (?, ?)';
+export const forgetAttempt = 'DELETE FROM attempt WHERE number = ?';
+export const settledAttempt =
+  'SELECT why FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
+
+export const markAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, ?)
+  WHERE number = ? AND token = ? AND finished_at IS NULL`;
+export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE number = ? AND token = ? AND phase = 'running'`;
+export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE number = ?';
+export const runningJobs = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
+  ${FROM_JOB} WHERE phase = 'running'`;
+
+export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
+  concurrency, queues, started_at, last_heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+export const beatWorker = 'UPDATE worker SET beat = beat + 1, last_heartbeat = ?, draining = ? WHERE id = ?';
+export const stopOrder = 'SELECT stop_order FROM worker WHERE id = ?';
+export const deleteWorker = `DELETE FROM worker WHERE id = ?
+  AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND worker_id = worker.id)`;
+export const workers = `SELECT worker.*, (SELECT json_group_array(job.id) FROM job
+  WHERE phase = 'running' AND job.worker_id = worker.id) AS current_jobs FROM worker ORDER BY started_at, id`;
+export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ?';
+
+export const retryJob = `UPDATE job SET state = 'pending', phase = 'ready', attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
+  finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL
+  WHERE id = ? AND state IN (SELECT value FROM json_each(?))`;
+export const attemptNumbers = 'SELECT number FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?)';
+export const deleteJob = `DELETE FROM job WHERE id = ? AND phase = 'ended' AND state IN (SELECT value FROM json_each(?))`;
+
+export const settings = 'SELECT key, value FROM setting';
+export const putSetting =
+  'INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value';
+export const dropSetting = 'DELETE FROM setting WHERE key = ?';
+
+export const finishedAttempts = `SELECT wait_ms, finished_at - started_at AS run_ms, finished_at FROM attempt
+  WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
+
+export const epoch = "SELECT value FROM meta WHERE key = 'epoch'";

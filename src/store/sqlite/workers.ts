@@ -1,0 +1,50 @@
+import { STOP_ORDERS, type StopOrder, type Store } from '../store.ts';
+import type { Connection } from './connection.ts';
+import { toWorker } from './rows.ts';
+import * as sql from './sql.ts';
+
+type WorkerVerbs = Pick<Store, 'register' | 'beat' | 'ordered' | 'unregister' | 'workers' | 'order'>;
+
+export function workerVerbs(db: Connection): WorkerVerbs {
+  return {
+    register: (worker) =>
+      db.write(() => {
+        const { host } = worker;
+        db.run(
+          sql.insertWorker,
+          ...[
+            worker.id,
+            worker.supervisor,
+            worker.pid,
+            worker.startTime,
+            host.id,
+            host.boot,
+            host.pidNamespace,
+          ],
+          ...[
+            worker.hostname,
+            worker.concurrency,
+            worker.queues === null ? null : JSON.stringify(worker.queues),
+          ],
+          ...[worker.startedAt, worker.startedAt],
+        );
+      }),
+    beat: (workerId, draining, now) =>
+      db.write(() => {
+        if (db.run(sql.beatWorker, now, draining ? 1 : 0, workerId) === 0) return null;
+        return { order: ordered(db, workerId) };
+      }),
+    ordered: (workerId) => db.read(() => ordered(db, workerId)),
+    unregister: (workerId) => db.write(() => db.run(sql.deleteWorker, workerId) === 1),
+    workers: () => db.read(() => db.all(sql.workers).map(toWorker)),
+    order: (workerIds, order) =>
+      db.write(() => {
+        for (const id of workerIds) db.run(sql.orderWorker, STOP_ORDERS.indexOf(order) + 1, id);
+      }),
+  };
+}
+
+function ordered(db: Connection, workerId: string): StopOrder | null {
+  const row = db.get(sql.stopOrder, workerId);
+  return row === undefined ? null : (STOP_ORDERS[(row.stop_order as number) - 1] ?? null);
+}

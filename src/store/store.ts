@@ -1,0 +1,180 @@
+import type { Transition } from '../core/decide.ts';
+import type { Claim, ClaimedJob, EndReason, Job, JobSpec, State } from '../core/job.ts';
+import type { Outcome } from '../core/outcome.ts';
+
+/**
+ * The contract of a store: domain verbs, each with its promise. The conformance suite is written against these
+ * sentences. Every write is durable when its promise resolves, and either happens as a whole or not at all.
+ */
+export interface Store {
+  /** Random, new with every store, restore and import: attempts of different stores never share a name. */
+  readonly epoch: string;
+
+  /** Adds all or none, in the given order. An id that exists is refused, whatever its job's state. */
+  insert(jobs: JobSpec[], now: number): Promise<Job[]>;
+  get(id: string): Promise<Job | null>;
+  /** Newest first. The cost depends on the page, not on the history. */
+  list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
+  /** Jobs by queue and state, kept with every change rather than counted. */
+  counts(): Promise<QueueCount[]>;
+  /** Every attempt of a job, oldest first. */
+  attempts(id: string): Promise<Attempt[]>;
+  /** The output kept in the store; null when it is in a file or there was none. */
+  output(attempt: number): Promise<Uint8Array | null>;
+  /** Whether the attempt's directory is still of use: it runs, or its output is kept in a file. */
+  needsPlace(attempt: number): Promise<boolean>;
+
+  /**
+   * Settles what ended and takes at most `limit` due jobs, in one transaction: higher priority first, then in the
+   * order of enqueueing. No job has two holders, and every claim has a higher token than the one before.
+   */
+  claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
+  /** When the next waiting job falls due; a time in the past when one is ready now; null when none waits. */
+  nextDue(queues: string[] | null): Promise<number | null>;
+  /** Applies the transition if, and only if, the claim still holds. */
+  settle(settlement: Settlement): Promise<SettleAnswer>;
+  /** Commits why a running attempt is about to be ended; the first reason stays. False: the claim is lost. */
+  mark(claim: Claim, reason: EndReason): Promise<boolean>;
+  /** Takes a running job over from another worker. Of several takers one wins; null: the claim is lost. */
+  adopt(claim: Claim, workerId: string): Promise<ClaimedJob | null>;
+  /** Every running job with the worker that holds it. */
+  running(): Promise<ClaimedJob[]>;
+
+  register(worker: NewWorker): Promise<void>;
+  /** Renews the heartbeat and answers what the worker was ordered to do. Null: it is no longer registered. */
+  beat(workerId: string, draining: boolean, now: number): Promise<{ order: StopOrder | null } | null>;
+  /** The order alone, without a write. */
+  ordered(workerId: string): Promise<StopOrder | null>;
+  /** Refused (false) while the worker holds a job. */
+  unregister(workerId: string): Promise<boolean>;
+  workers(): Promise<Worker[]>;
+  /** Orders workers to stop. A stronger order replaces a weaker one, never the reverse. */
+  order(workerIds: string[], order: StopOrder): Promise<void>;
+
+  /** Makes jobs of the given states pending, uncharged and due now. Answers those that were changed. */
+  retry(ids: string[], from: readonly State[], now: number): Promise<string[]>;
+  /** Removes jobs of the given state with their attempts. Answers the attempts that were removed. */
+  remove(ids: string[], from: readonly State[]): Promise<{ ids: string[]; attempts: number[] }>;
+
+  settings(): Promise<Map<string, string>>;
+  /** Stores a setting, or removes it (null), after `check` has seen the whole that results. */
+  set(key: string, text: string | null, check: (stored: Map<string, string>) => void): Promise<void>;
+
+  /** The newest finished attempts, at most `limit`. */
+  finished(limit: number): Promise<FinishedAttempt[]>;
+
+  close(): Promise<void>;
+}
+
+export interface JobFilter {
+  states?: readonly State[];
+  queue?: string;
+}
+
+export interface Page {
+  limit: number;
+  /** Continue below this `number` of the page before. */
+  before?: number;
+}
+
+export interface ListedJob extends Job {
+  /** The store's number of the job: rises with every enqueue. */
+  number: number;
+}
+
+export interface QueueCount {
+  queue: string;
+  state: State;
+  jobs: number;
+}
+
+export interface ClaimRequest {
+  workerId: string;
+  limit: number;
+  /** Null: every queue. */
+  queues: string[] | null;
+  settle: Settlement[];
+}
+
+export interface ClaimResult {
+  settled: SettleAnswer[];
+  jobs: ClaimedJob[];
+}
+
+/** `already-mine`: this very settlement had been applied before (its answer got lost). */
+export type SettleAnswer = 'applied' | 'already-mine' | 'lost';
+
+export interface Settlement {
+  claim: Claim;
+  transition: Transition;
+  why: Outcome['why'];
+  exitCode: number | null;
+  error: string | null;
+  finishedAt: number;
+  output: AttemptOutput;
+  /** Processes that a successful command left behind. */
+  leftBehind: number[];
+}
+
+export interface AttemptOutput {
+  /** What the command wrote in all. */
+  bytes: number;
+  /** Something between head and tail was dropped. */
+  truncated: boolean;
+  /** Short output, kept in the store; null: in the attempt's file. */
+  kept: Uint8Array | null;
+}
+
+export interface Attempt {
+  /** The store's number, never reused. */
+  number: number;
+  ordinal: number;
+  workerId: string;
+  startedAt: number;
+  finishedAt: number | null;
+  why: Outcome['why'] | null;
+  exitCode: number | null;
+  error: string | null;
+  outputBytes: number;
+  truncated: boolean;
+  leftBehind: number[];
+}
+
+export interface FinishedAttempt {
+  waitMs: number;
+  runMs: number;
+  finishedAt: number;
+}
+
+/** Strongest last. */
+export const STOP_ORDERS = ['drain', 'leave', 'force'] as const;
+export type StopOrder = (typeof STOP_ORDERS)[number];
+
+/** The machine as far as processes are concerned: a pid means something only within one of these. */
+export interface Host {
+  id: string;
+  boot: string;
+  pidNamespace: string;
+}
+
+export interface NewWorker {
+  id: string;
+  supervisor: string;
+  pid: number;
+  /** When the process started, in the kernel's own count: with the pid it names one process for ever. */
+  startTime: string;
+  host: Host;
+  hostname: string;
+  concurrency: number;
+  queues: string[] | null;
+  startedAt: number;
+}
+
+export interface Worker extends NewWorker {
+  lastHeartbeat: number;
+  /** Rises with every heartbeat: an observer needs no clock in common with the worker. */
+  beat: number;
+  draining: boolean;
+  order: StopOrder | null;
+  currentJobs: string[];
+}

@@ -1,0 +1,187 @@
+import type { App } from '../actions/app.ts';
+import { decide, policyOf, type Transition } from '../core/decide.ts';
+import type { Emit } from '../core/events.ts';
+import type { ClaimedJob, EndReason } from '../core/job.ts';
+import { describeOutcome, exitCodeOf, lastNonBlankLine, type Outcome, signalOf } from '../core/outcome.ts';
+import type { Settings } from '../core/settings.ts';
+import { untilOver } from '../exec/adopt.ts';
+import { endProcesses, groupExists, look } from '../exec/kill.ts';
+import { collectOutput } from '../exec/output.ts';
+import { type Place, placeOf } from '../exec/place.ts';
+import { processes } from '../exec/processes.ts';
+import { readRecord } from '../exec/record.ts';
+import { type Exit, startCommand } from '../exec/start.ts';
+import type { Settlement } from '../store/store.ts';
+import { longTimeout } from './timer.ts';
+
+export interface AttemptContext {
+  app: App;
+  settings(): Settings;
+  openFiles: string | null;
+  emit: Emit;
+  isStopping(): boolean;
+}
+
+/** One attempt under way: a command of ours, or one taken over from a worker that is gone. */
+export interface LiveAttempt {
+  job: ClaimedJob;
+  place: Place;
+  adopted: boolean;
+  /** Ends the command for the reason, once. */
+  end(reason: EndReason): void;
+  /** Null: the claim was lost, there is nothing to settle. */
+  done: Promise<Finished | null>;
+}
+
+export interface Finished {
+  job: ClaimedJob;
+  place: Place;
+  outcome: Outcome;
+  transition: Transition;
+  settlement: Settlement;
+}
+
+/** A command that runs (or ran), and how to learn of its end. Null as exit: it left no code. */
+interface Running {
+  group: number;
+  ageMs: number;
+  exit: Promise<number | null | 'gate-lost'>;
+}
+
+type Begun = { running: Running } | { outcome: Outcome } | 'claim-lost';
+
+/** begin -> watch -> clean up -> collect output -> decide: the straight line of one attempt. Settling is the worker's. */
+export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: boolean): LiveAttempt {
+  const place = placeOf(context.app.stateDirectory, context.app.store.epoch, job.claim.attempt);
+  const requests: EndReason[] = job.endReason === null ? [] : [job.endReason];
+  let act: (() => void) | null = null;
+  const course = async (): Promise<Finished | null> => {
+    const begun = await (adopted ? takeOver(place) : begin(context, job, place));
+    if (begun === 'claim-lost') return null;
+    if ('outcome' in begun) return finish(context, job, place, begun.outcome, []);
+    const ended = watch(context, job, place, begun.running, requests, (start) => {
+      act = start;
+    });
+    return ended;
+  };
+  return {
+    job,
+    place,
+    adopted,
+    end(reason) {
+      requests.push(reason);
+      act?.();
+    },
+    done: course(),
+  };
+}
+
+async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Promise<Begun> {
+  const start = await startCommand(place, job, context.openFiles);
+  switch (start.kind) {
+    case 'gate-lost':
+      return 'claim-lost';
+    case 'no-room':
+      return { outcome: { why: 'never-started' } };
+    case 'refused':
+      return { outcome: { why: 'spawn-error', message: start.message } };
+    case 'started':
+      context.emit({ type: 'attempt-started', job, pid: start.pid });
+      return { running: { group: start.pid, ageMs: 0, exit: start.exit.then(codeOf) } };
+  }
+}
+
+function codeOf(exit: Exit): number | 'gate-lost' {
+  return exit.kind === 'code' ? exit.code : 'gate-lost';
+}
+
+/** An adopted command is nobody's child here: it is watched from outside, and its record tells how it ended. */
+async function takeOver(place: Place): Promise<Begun> {
+  const record = readRecord(place);
+  const group = record?.kind === 'running' || record?.kind === 'ended' ? record.pid : -1;
+  const ageMs = group === -1 ? 0 : (processes.ageMs(group) ?? 0);
+  const over = untilOver(place);
+  if (record === null || record.kind === 'gated') {
+    const seen = await over;
+    if (seen.kind === 'never-started') return { outcome: { why: 'never-started' } };
+  }
+  return { running: { group, ageMs, exit: over.then((seen) => (seen.kind === 'ended' ? seen.code : null)) } };
+}
+
+async function watch(
+  context: AttemptContext,
+  job: ClaimedJob,
+  place: Place,
+  running: Running,
+  requests: EndReason[],
+  onRequest: (act: () => void) => void,
+): Promise<Finished | null> {
+  const target = { group: running.group, cookie: place.cookie };
+  const grace = (): number => context.settings()['kill-grace'];
+  let ending: Promise<boolean> | null = null;
+  const act = (): void => {
+    const reason = requests[0];
+    if (reason !== undefined) ending ??= endFor(reason);
+  };
+  const endFor = async (reason: EndReason): Promise<boolean> => {
+    // Committed before the first signal: whoever settles this attempt, after whatever crash, knows why it ended.
+    if (!(await context.app.store.mark(job.claim, reason))) return false;
+    context.emit({ type: 'attempt-ending', job, reason });
+    await endProcesses(target, grace());
+    return true;
+  };
+  onRequest(act);
+  act();
+  const cancelDeadline = atDeadline(job, running.ageMs, () => {
+    requests.push('timeout');
+    act();
+  });
+  const code = await running.exit;
+  cancelDeadline();
+  if (code === 'gate-lost') return null;
+  if (ending !== null) {
+    return (await ending) ? finish(context, job, place, { why: requests[0]! }, []) : null;
+  }
+  const outcome = outcomeOf(code, context.isStopping());
+  if (outcome.why === 'exited' && outcome.code === 0) {
+    const leftBehind = groupExists(running.group) ? look(target).map((one) => one.pid) : [];
+    return finish(context, job, place, outcome, leftBehind);
+  }
+  await endProcesses(target, grace());
+  return finish(context, job, place, outcome, []);
+}
+
+function atDeadline(job: ClaimedJob, ageMs: number, callback: () => void): () => void {
+  if (job.timeoutMs === null) return () => {};
+  return longTimeout(callback, Math.max(0, job.timeoutMs - ageMs));
+}
+
+/** A signal that is not ours, while its worker is being stopped, is part of that stop and not the job's fault. */
+function outcomeOf(code: number | null, stopping: boolean): Outcome {
+  if (code === null) return { why: 'lost' };
+  return stopping && signalOf(code) !== null ? { why: 'stopped' } : { why: 'exited', code };
+}
+
+function finish(
+  context: AttemptContext,
+  job: ClaimedJob,
+  place: Place,
+  outcome: Outcome,
+  leftBehind: number[],
+): Finished {
+  const settings = context.settings();
+  const now = context.app.clock.now();
+  const { tail, ...output } = collectOutput(place, settings['output-limit']);
+  const transition = decide(job, outcome, policyOf(settings), now, context.app.random);
+  const settlement: Settlement = {
+    claim: job.claim,
+    transition,
+    why: outcome.why,
+    exitCode: exitCodeOf(outcome),
+    error: describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail)),
+    finishedAt: now,
+    output,
+    leftBehind,
+  };
+  return { job, place, outcome, transition, settlement };
+}

@@ -1,0 +1,35 @@
+import { writeSync } from 'node:fs';
+import type { App } from '../actions/app.ts';
+import type { Emit } from '../core/events.ts';
+import { processes } from '../exec/processes.ts';
+import { READY } from './supervisor.ts';
+import { startWorker, type WorkerOptions } from './worker.ts';
+
+/** One worker as a process of its own: obeys its supervisor, takes any number of signals of its own as one "drain". */
+export async function workerProcess(app: App, options: WorkerOptions, emit: Emit): Promise<void> {
+  // Before anything else: a signal that comes while we register must not kill us.
+  const early: string[] = [];
+  let drain = (why: string): void => void early.push(why);
+  const signals = ['SIGINT', 'SIGTERM', ...(processes.ignoresAtStart(1) ? [] : ['SIGHUP'])];
+  for (const signal of signals) process.on(signal, () => drain(signal));
+  process.on('SIGUSR1', () => {});
+
+  const worker = await startWorker(app, options, emit);
+  drain = (why) => worker.stop('drain', why);
+  for (const why of early) drain(why);
+
+  process.stdin.setEncoding('utf8');
+  process.stdin.on('data', (text: string) => {
+    if (text.includes('force')) worker.stop('force', 'second signal');
+    else if (text.includes('drain')) worker.stop('drain', 'signal');
+  });
+  // End of file is the supervisor's death: nobody would replace us, so finish and go.
+  process.stdin.on('end', () => drain('supervisor is gone'));
+  process.stdin.on('error', () => drain('supervisor is gone'));
+  writeSync(1, `${READY}\n`);
+  try {
+    await worker.done;
+  } finally {
+    process.stdin.destroy();
+  }
+}

@@ -1,0 +1,50 @@
+import type { App } from '../actions/app.ts';
+import { presence } from '../actions/workers.ts';
+import type { ClaimedJob } from '../core/job.ts';
+import type { Host, Worker } from '../store/store.ts';
+
+/** When a heartbeat was last seen to move, by this observer's own clock: nobody's wall clock can expire anything. */
+export type Sightings = Map<string, { beat: number; since: number }>;
+
+export interface RecoveryInput {
+  workerId: string;
+  host: Host;
+  leaseMs: number;
+  seen: Sightings;
+  /** Called for each job of a worker that is gone, once its claim is ours. */
+  adopt(job: ClaimedJob): void;
+}
+
+/** Takes over the running jobs of workers that are gone, and forgets such workers. Answers how many jobs it took. */
+export async function recover(app: App, input: RecoveryInput): Promise<number> {
+  const workers = await app.store.workers();
+  const others = workers.filter((worker) => worker.id !== input.workerId);
+  const gone = others.filter((worker) => isGone(worker, input, app.clock.monotonic()));
+  forgetOld(input.seen, others);
+  if (gone.length === 0) return 0;
+  const ids = new Set(gone.map((worker) => worker.id));
+  let adopted = 0;
+  for (const job of await app.store.running()) {
+    if (job.workerId === null || !ids.has(job.workerId)) continue;
+    const mine = await app.store.adopt(job.claim, input.workerId);
+    if (mine === null) continue;
+    adopted++;
+    input.adopt(mine);
+  }
+  for (const id of ids) await app.store.unregister(id);
+  return adopted;
+}
+
+function isGone(worker: Worker, input: RecoveryInput, now: number): boolean {
+  const known = input.seen.get(worker.id);
+  if (known === undefined || known.beat !== worker.beat) {
+    input.seen.set(worker.id, { beat: worker.beat, since: now });
+    return presence(worker, input.host) === 'gone';
+  }
+  return presence(worker, input.host) === 'gone' || now - known.since > input.leaseMs;
+}
+
+function forgetOld(seen: Sightings, workers: Worker[]): void {
+  const ids = new Set(workers.map((worker) => worker.id));
+  for (const id of seen.keys()) if (!ids.has(id)) seen.delete(id);
+}

@@ -1,0 +1,109 @@
+import type { ChildProcess } from 'node:child_process';
+import type { App } from '../actions/app.ts';
+import { QueueError } from '../core/errors.ts';
+import { processes } from '../exec/processes.ts';
+import { startSelf } from '../exec/self.ts';
+
+export interface SupervisorOptions {
+  id: string;
+  count: number;
+  /** The arguments of one worker process. */
+  workerArguments: string[];
+  log(line: string): void;
+}
+
+/** What a supervisor tells its workers, a word a line on their standard input. */
+export type WorkerOrder = 'drain' | 'force';
+/** What a worker says on its standard output once it looks for jobs. */
+export const READY = 'ready';
+
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 5000;
+const STEADY_MS = 10_000;
+/** A worker that never gets ready will not by being started for ever. */
+const FALSE_STARTS = 5;
+const SIGHUP = 1;
+
+/** Keeps `count` workers running until they are done or told to stop. Counts the signals: the second one forces. */
+export async function supervise(app: App, options: SupervisorOptions): Promise<void> {
+  const children = new Set<ChildProcess>();
+  const restarts = new Set<NodeJS.Timeout>();
+  let stopping = false;
+  let everReady = false;
+  let falseStarts = 0;
+  const end = Promise.withResolvers<void>();
+
+  const launch = (delayMs: number): void => {
+    const startedAt = app.clock.monotonic();
+    const child = startSelf(options.workerArguments, { stdio: ['pipe', 'pipe', 'inherit'] });
+    children.add(child);
+    let next = delayMs;
+    // A pipe to a worker that has just died is no error of ours.
+    child.stdin?.on('error', () => {});
+    child.stdout?.once('data', () => {
+      everReady = true;
+      falseStarts = 0;
+    });
+    const over = (code: number | null, signal: string | null): void => {
+      if (!children.delete(child)) return;
+      if (code === 0) {
+        maybeEnd();
+        return;
+      }
+      if (app.clock.monotonic() - startedAt > STEADY_MS) next = 0;
+      void replace(child, `${signal ?? `exit code ${code}`}`, next);
+    };
+    child.once('exit', over);
+    child.once('error', (error) => over(null, error.message));
+  };
+
+  const replace = async (child: ChildProcess, how: string, delayMs: number): Promise<void> => {
+    if (!everReady && ++falseStarts >= FALSE_STARTS) {
+      return end.reject(new QueueError('worker-failed', `workers end before they are ready (${how})`));
+    }
+    if (stopping || (await wasOrderedToStop())) return maybeEnd();
+    options.log(`worker process ${child.pid ?? '?'} ended (${how}); starting another`);
+    const timer = setTimeout(() => {
+      restarts.delete(timer);
+      if (stopping) return maybeEnd();
+      launch(Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
+    }, delayMs);
+    restarts.add(timer);
+  };
+
+  /** `worker stop` addresses workers in the store; one that dies while obeying is not to be replaced. */
+  const wasOrderedToStop = async (): Promise<boolean> => {
+    try {
+      return (await app.store.workers()).some(
+        (worker) => worker.supervisor === options.id && worker.order !== null,
+      );
+    } catch {
+      return false;
+    }
+  };
+
+  const maybeEnd = (): void => {
+    if (children.size === 0 && restarts.size === 0) end.resolve();
+  };
+
+  const onSignal = (signal: string): void => {
+    const order: WorkerOrder = stopping ? 'force' : 'drain';
+    options.log(
+      stopping
+        ? `${signal} again: ending the running jobs and putting them back`
+        : `${signal}: finishing the running jobs; once more ends them`,
+    );
+    stopping = true;
+    for (const timer of restarts) clearTimeout(timer);
+    restarts.clear();
+    for (const child of children) child.stdin?.write(`${order}\n`);
+    maybeEnd();
+  };
+
+  const signals = ['SIGINT', 'SIGTERM', ...(processes.ignoresAtStart(SIGHUP) ? [] : ['SIGHUP'])];
+  for (const signal of signals) process.on(signal, onSignal);
+  // Its default action would end the runtime.
+  process.on('SIGUSR1', () => {});
+  for (let i = 0; i < options.count; i++) launch(0);
+  await end.promise;
+}

@@ -1,0 +1,24 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { App } from '../actions/app.ts';
+import { placeOf, removePlace } from '../exec/place.ts';
+
+/** Old enough that no frozen worker can still be about to use it. */
+const AGE_MS = 86_400_000;
+
+/** Removes directories that no attempt needs: output moved into the store, jobs deleted, gates that were taken. */
+export async function sweepAttempts(app: App): Promise<number> {
+  const prefix = `${app.store.epoch}-`;
+  const root = join(app.stateDirectory, 'attempts');
+  let removed = 0;
+  for (const name of readdirSync(root)) {
+    const attempt = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : Number.NaN;
+    if (!Number.isInteger(attempt)) continue;
+    const stat = statSync(join(root, name), { throwIfNoEntry: false });
+    if (stat === undefined || app.clock.now() - stat.mtimeMs < AGE_MS) continue;
+    if (await app.store.needsPlace(attempt)) continue;
+    removePlace(placeOf(app.stateDirectory, app.store.epoch, attempt));
+    removed++;
+  }
+  return removed;
+}

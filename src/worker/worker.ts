@@ -1,0 +1,274 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { type App, currentSettings } from '../actions/app.ts';
+import { QueueError } from '../core/errors.ts';
+import type { Emit } from '../core/events.ts';
+import type { ClaimedJob } from '../core/job.ts';
+import type { Settings } from '../core/settings.ts';
+import { thisHost } from '../exec/host.ts';
+import { removePlace } from '../exec/place.ts';
+import { processes } from '../exec/processes.ts';
+import { trimOutput } from '../exec/trim.ts';
+import { onWake } from '../exec/wake.ts';
+import type { SettleAnswer, StopOrder } from '../store/store.ts';
+import { type Finished, type LiveAttempt, runAttempt } from './attempt.ts';
+import { whatIsLeft } from './drain.ts';
+import { recover, type Sightings } from './recovery.ts';
+import { removeStopFile, stopFileAsks } from './stop-file.ts';
+import { longTimeout, loop } from './timer.ts';
+
+export interface WorkerOptions {
+  /** Shared by the workers of one `worker start`. */
+  supervisor: string;
+  concurrency: number;
+  /** Null: every queue. */
+  queues: string[] | null;
+  /** Stop by itself when nothing is left to do. */
+  drain: boolean;
+  openFiles: string | null;
+}
+
+export interface WorkerHandle {
+  id: string;
+  stop(order: StopOrder, why: string): void;
+  /** Resolves when the worker has stopped; rejects when it had to give up. Its jobs go on in both cases. */
+  done: Promise<void>;
+}
+
+/** Without a watch on the wake file, look this often. */
+const UNWATCHED_POLL_MS = 250;
+const TRIM_MS = 500;
+/** After an error that may pass (busy, disk full, no room for a process): pauses from short to long. */
+const PAUSE_MS = [100, 250, 500, 1000, 2000, 5000];
+const MAY_PASS = new Set(['store-busy', 'disk-full']);
+
+/** Resolves when the worker is registered and looks for jobs. */
+export async function startWorker(app: App, options: WorkerOptions, emit: Emit): Promise<WorkerHandle> {
+  const id = randomBytes(6).toString('hex');
+  const startedAt = app.clock.now();
+  const host = thisHost(app.stateDirectory);
+  let settings: Settings = await currentSettings(app);
+  const live = new Map<number, LiveAttempt>();
+  const finished: Finished[] = [];
+  const seen: Sightings = new Map();
+  let order: StopOrder | null = null;
+  let pauses = 0;
+  let pausedUntil = 0;
+  let dueTimer: () => void = () => {};
+  let stopTimer: () => void = () => {};
+  let over = false;
+  const end = Promise.withResolvers<void>();
+
+  await app.store.register({
+    ...{
+      id,
+      supervisor: options.supervisor,
+      pid: process.pid,
+      startTime: processes.startTime(process.pid) ?? '',
+    },
+    ...{ host, hostname: hostname(), concurrency: options.concurrency, queues: options.queues, startedAt },
+  });
+
+  const context = {
+    ...{ app, openFiles: options.openFiles, emit },
+    settings: () => settings,
+    isStopping: () => order !== null,
+  };
+
+  /** Every loop runs under this: what may pass is tried again later, anything else ends the worker and not its jobs. */
+  const guarded = (work: () => Promise<void>) => async (): Promise<void> => {
+    if (over) return;
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof QueueError && MAY_PASS.has(error.code))) return fail(error);
+      emit({ type: 'worker-error', workerId: id, message: error.message });
+      slowDown();
+    }
+  };
+
+  const slowDown = (): void => {
+    const ms = PAUSE_MS[Math.min(pauses++, PAUSE_MS.length - 1)]!;
+    pausedUntil = app.clock.monotonic() + ms;
+    longTimeout(work.now, ms);
+  };
+
+  const freeSlots = (): number => {
+    if (order !== null || app.clock.monotonic() < pausedUntil) return 0;
+    let own = 0;
+    for (const attempt of live.values()) if (!attempt.adopted) own++;
+    return options.concurrency - own;
+  };
+
+  /** Settles what ended and fills the free slots, until there is neither. */
+  const pump = async (): Promise<void> => {
+    while (!over) {
+      const settling = finished.splice(0);
+      const limit = freeSlots();
+      if (settling.length === 0 && !(limit > 0 && (await somethingIsDue()))) break;
+      let result: { settled: SettleAnswer[]; jobs: ClaimedJob[] };
+      try {
+        const settle = settling.map((one) => one.settlement);
+        result = await app.store.claim(
+          { workerId: id, limit, queues: options.queues, settle },
+          app.clock.now(),
+        );
+      } catch (error) {
+        finished.unshift(...settling);
+        throw error;
+      }
+      for (const [i, answer] of result.settled.entries()) conclude(settling[i]!, answer);
+      for (const job of result.jobs) launch(job, false);
+      if (settling.length === 0 && result.jobs.length === 0) break;
+    }
+    await maybeEnd();
+  };
+
+  const somethingIsDue = async (): Promise<boolean> => {
+    const due = await app.store.nextDue(options.queues);
+    const now = app.clock.now();
+    dueTimer();
+    if (due !== null && due > now) dueTimer = longTimeout(work.now, due - now);
+    return due !== null && due <= now;
+  };
+
+  const launch = (job: ClaimedJob, adopted: boolean): void => {
+    if (adopted) emit({ type: 'attempt-adopted', job });
+    const attempt = runAttempt(context, job, adopted);
+    live.set(job.claim.attempt, attempt);
+    if (order === 'force') attempt.end('stopped');
+    attempt.done.then(
+      (result) => {
+        live.delete(job.claim.attempt);
+        if (result === null) emit({ type: 'claim-lost', job });
+        else finished.push(result);
+        if (result?.outcome.why === 'never-started' && !adopted) slowDown();
+        // Not at once: refilling a slot inside an exit event would starve the timers.
+        setImmediate(work.now);
+      },
+      (error) => fail(error),
+    );
+  };
+
+  const conclude = (
+    { job, place, outcome, transition, settlement }: Finished,
+    answer: SettleAnswer,
+  ): void => {
+    if (answer === 'lost') {
+      emit({ type: 'claim-lost', job });
+      return;
+    }
+    if (outcome.why !== 'never-started') pauses = 0;
+    // The gate of an attempt that never started stays, for a worker frozen before it.
+    const needed =
+      outcome.why === 'never-started' || (settlement.output.bytes > 0 && settlement.output.kept === null);
+    if (!needed) removePlace(place);
+    const durationMs = Math.max(0, settlement.finishedAt - (job.startedAt ?? settlement.finishedAt));
+    emit({ type: 'attempt-settled', job, outcome, transition, durationMs });
+  };
+
+  const look = async (): Promise<void> => {
+    const told = await app.store.ordered(id);
+    if (told !== null) stop(told, 'worker stop');
+    else if (order === null && stopFileAsks(app.stateDirectory, startedAt)) stop('drain', '.stop_workers');
+    await pump();
+  };
+
+  const heartbeat = async (): Promise<void> => {
+    const answer = await app.store.beat(id, order !== null, app.clock.now());
+    if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
+    settings = await currentSettings(app);
+    const adopt = (job: ClaimedJob): void => launch(job, true);
+    await recover(app, { workerId: id, host, leaseMs: settings.lease, seen, adopt });
+    if (answer.order !== null) stop(answer.order, 'worker stop');
+  };
+
+  const trim = async (): Promise<void> => {
+    await Promise.all(
+      [...live.values()].map((attempt) => trimOutput(attempt.place, settings['output-limit'])),
+    );
+  };
+
+  const stop = (wanted: StopOrder, why: string): void => {
+    const rank = { drain: 1, leave: 2, force: 3 };
+    if (over || (order !== null && rank[order] >= rank[wanted])) return;
+    order = wanted;
+    emit({ type: 'worker-draining', workerId: id, running: live.size, why });
+    const { 'stop-timeout': limit } = settings;
+    if (wanted === 'drain' && limit !== null)
+      stopTimer = longTimeout(() => stop('force', 'stop-timeout'), limit);
+    if (wanted === 'force') for (const attempt of live.values()) attempt.end('stopped');
+    beat.now();
+    work.now();
+  };
+
+  /** Leaves when nothing of its own runs any more; adopted jobs go to another worker of this machine if there is one. */
+  const maybeEnd = async (): Promise<void> => {
+    if (over || finished.length > 0) return;
+    if (order === null && options.drain && live.size === 0) {
+      const left = await whatIsLeft(app, options.queues);
+      if (left === null) return;
+      return finishUp(left);
+    }
+    if (order === null) return;
+    if (order === 'leave' || live.size === 0) return finishUp(null);
+    const onlyAdopted = [...live.values()].every((attempt) => attempt.adopted);
+    if (order === 'drain' && onlyAdopted && (await hasSuccessor())) await finishUp(null);
+  };
+
+  const hasSuccessor = async (): Promise<boolean> => {
+    const workers = await app.store.workers();
+    const same = (one: { host: typeof host }): boolean => JSON.stringify(one.host) === JSON.stringify(host);
+    return workers.some(
+      (one) =>
+        one.id !== id &&
+        same(one) &&
+        !one.draining &&
+        one.order === null &&
+        processes.startTime(one.pid) === one.startTime,
+    );
+  };
+
+  const finishUp = async (left: string | null): Promise<void> => {
+    if (over) return;
+    over = true;
+    quiet();
+    await app.store.unregister(id);
+    if ((await app.store.workers()).length === 0) removeStopFile(app.stateDirectory);
+    emit({ type: 'worker-stopped', workerId: id, left });
+    end.resolve();
+  };
+
+  const fail = (error: unknown): void => {
+    if (over) return;
+    over = true;
+    quiet();
+    end.reject(error);
+  };
+
+  const quiet = (): void => {
+    work.stop();
+    beat.stop();
+    trimmer.stop();
+    dueTimer();
+    stopTimer();
+    unwatch?.();
+  };
+
+  const unwatch = onWake(app.stateDirectory, () => work.now());
+  const pollMs = (): number =>
+    unwatch === null ? Math.min(UNWATCHED_POLL_MS, settings['poll-interval']) : settings['poll-interval'];
+  const work = loop(guarded(look), pollMs);
+  const beat = loop(guarded(heartbeat), () => settings['heartbeat-interval']);
+  const trimmer = loop(guarded(trim), () => TRIM_MS);
+  emit({
+    type: 'worker-ready',
+    workerId: id,
+    pid: process.pid,
+    concurrency: options.concurrency,
+    queues: options.queues,
+  });
+  beat.now();
+  work.now();
+  return { id, stop, done: end.promise };
+}

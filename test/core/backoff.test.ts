@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'bun:test';
+import { type BackoffPolicy, backoffMs } from '../../src/core/backoff.ts';
+
+const plain: BackoffPolicy = { strategy: 'exponential', base: 2, retryDelayMs: 5000, maxMs: null, jitter: 0 };
+const chance = () => 0.999;
+const waits = (policy: Partial<BackoffPolicy>, attempts = [1, 2, 3]) =>
+  attempts.map((n) => backoffMs({ ...plain, ...policy }, n, chance));
+
+describe('strategies', () => {
+  test.each([
+    [{}, [2000, 4000, 8000]],
+    [{ base: 3 }, [3000, 9000, 27_000]],
+    [{ base: 1 }, [1000, 1000, 1000]],
+    [{ base: 1.1 }, [1100, 1210, 1331]],
+    [{ strategy: 'fixed' }, [5000, 5000, 5000]],
+    [{ strategy: 'linear' }, [5000, 10_000, 15_000]],
+    [{ strategy: 'fixed', retryDelayMs: 0 }, [0, 0, 0]],
+  ] as const)('%j waits %j', (policy, expected) => {
+    expect(waits(policy)).toEqual([...expected]);
+  });
+});
+
+describe('cap', () => {
+  test.each([
+    [{ maxMs: 5000 }, [2000, 4000, 5000]],
+    [{ maxMs: 1 }, [1, 1, 1]],
+    [{ strategy: 'linear', maxMs: 12_000 }, [5000, 10_000, 12_000]],
+  ] as const)('%j waits %j', (policy, expected) => {
+    expect(waits(policy)).toEqual([...expected]);
+  });
+
+  test('a delay beyond every number is still a date that exists', () => {
+    const [ms] = waits({ base: 1000 }, [1000]);
+    expect(Number.isSafeInteger(ms)).toBe(true);
+    expect(new Date(Date.UTC(2030, 0) + ms!).getUTCFullYear()).toBeGreaterThan(2035);
+  });
+});
+
+describe('jitter', () => {
+  test.each([
+    [0, 0.5, 8000],
+    [1, 0, 8000],
+    [1, 0.5, 4000],
+    [0.5, 0.5, 6000],
+    [0.1, 0.25, 7800],
+  ] as const)('jitter %p with chance %p makes 8 s %d ms', (jitter, drawn, ms) => {
+    expect(backoffMs({ ...plain, jitter }, 3, () => drawn)).toBe(ms);
+  });
+
+  test('it spreads capped delays, too, and never exceeds the cap', () => {
+    expect(backoffMs({ ...plain, maxMs: 5000, jitter: 1 }, 9, () => 0.5)).toBe(2500);
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'bun:test';
+import { decide, type Policy, policyOf, type Transition } from '../../src/core/decide.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import { resolveSettings } from '../../src/core/settings.ts';
+
+const NOW = 1_000_000;
+const policy = policyOf(resolveSettings(new Map()));
+const fresh = { attempts: 0, crashes: 0, maxRetries: 3, backoffBase: null as number | null };
+const judge = (job: Partial<typeof fresh>, outcome: Outcome, rules: Policy = policy): Transition =>
+  decide({ ...fresh, ...job }, outcome, rules, NOW, () => 0.5);
+
+describe('an attempt that went through', () => {
+  test.each([0, 1, 3, 4])('exit code 0 completes with max_retries %d and is counted', (maxRetries) => {
+    expect(judge({ maxRetries }, { why: 'exited', code: 0 })).toEqual({
+      to: 'completed',
+      attempts: 1,
+      crashes: 0,
+    });
+  });
+
+  test('the last allowed attempt can still complete', () => {
+    expect(judge({ attempts: 2 }, { why: 'exited', code: 0 })).toMatchObject({
+      to: 'completed',
+      attempts: 3,
+    });
+  });
+});
+
+const FAILURES: Outcome[] = [
+  { why: 'exited', code: 1 },
+  { why: 'exited', code: 126 },
+  { why: 'exited', code: 127 },
+  { why: 'exited', code: 137 },
+  { why: 'timeout' },
+  { why: 'spawn-error', message: 'the directory is gone' },
+];
+
+describe('a failure is a failure', () => {
+  test.each(FAILURES.map((outcome) => [outcome] as const))('%j is retried, then dead', (outcome) => {
+    expect(judge({}, outcome)).toEqual({ to: 'failed', attempts: 1, crashes: 0, nextRunAt: NOW + 2000 });
+    expect(judge({ attempts: 2 }, outcome)).toEqual({ to: 'dead', attempts: 3, crashes: 0 });
+  });
+});
+
+describe('max_retries is the number of executions in all', () => {
+  test.each([
+    [0, []],
+    [1, []],
+    [2, [2000]],
+    [3, [2000, 4000]],
+    [4, [2000, 4000, 8000]],
+  ] as const)('max_retries %d: waits %j, then dead', (maxRetries, waits) => {
+    const seen: number[] = [];
+    let attempts = 0;
+    for (;;) {
+      const next = judge({ attempts, maxRetries }, { why: 'exited', code: 1 });
+      expect(next.attempts).toBe(++attempts);
+      if (next.to !== 'failed') {
+        expect(next.to).toBe('dead');
+        break;
+      }
+      seen.push(next.nextRunAt - NOW);
+    }
+    expect(seen).toEqual([...waits]);
+  });
+
+  test('a limit lowered below the attempts made is dead, too', () => {
+    expect(judge({ attempts: 7 }, { why: 'exited', code: 1 })).toMatchObject({ to: 'dead', attempts: 8 });
+  });
+});
+
+describe('the backoff base', () => {
+  const wait = (base: number | null, attempts: number) => {
+    const next = judge({ attempts, maxRetries: 9, backoffBase: base }, { why: 'exited', code: 1 });
+    return next.to === 'failed' ? next.nextRunAt - NOW : next.to;
+  };
+
+  test.each([
+    [null, 0, 2000],
+    [3, 0, 3000],
+    [3, 1, 9000],
+    [1.5, 0, 1500],
+    [1.5, 2, 3375],
+    [1, 5, 1000],
+  ] as const)("the job's own %p after %d attempts waits %d ms", (base, attempts, ms) => {
+    expect(wait(base, attempts)).toBe(ms);
+  });
+
+  test('the job changes only its base: cap and jitter are still the policy', () => {
+    const rules: Policy = { ...policy, backoff: { ...policy.backoff, maxMs: 5000, jitter: 1 } };
+    const next = judge({ maxRetries: 9, backoffBase: 10 }, { why: 'exited', code: 1 }, rules);
+    expect(next).toMatchObject({ to: 'failed', nextRunAt: NOW + 2500 });
+  });
+});
+
+describe('what is not charged', () => {
+  test.each([['stopped'], ['never-started']] as const)('%s goes back as if nothing had been', (why) => {
+    expect(judge({ attempts: 2, crashes: 1 }, { why })).toEqual({ to: 'released', attempts: 2, crashes: 1 });
+  });
+
+  test('cancelled stays cancelled, however many retries are left', () => {
+    expect(judge({ attempts: 1 }, { why: 'cancelled' })).toEqual({
+      to: 'cancelled',
+      attempts: 1,
+      crashes: 0,
+    });
+  });
+});
+
+describe('a lost attempt counts in crashes, not in attempts', () => {
+  test.each([
+    [0, 5, 'released'],
+    [3, 5, 'released'],
+    [4, 5, 'dead'],
+    [9, 5, 'dead'],
+    [0, 1, 'dead'],
+  ] as const)('after %d crashes with limit %d: %s', (crashes, crashLimit, to) => {
+    expect(judge({ attempts: 2, crashes }, { why: 'lost' }, { ...policy, crashLimit })).toEqual({
+      to,
+      attempts: 2,
+      crashes: crashes + 1,
+    });
+  });
+
+  test('earlier crashes stay on record when an attempt fails', () => {
+    expect(judge({ crashes: 4 }, { why: 'timeout' })).toMatchObject({ to: 'failed', crashes: 4 });
+  });
+});
+
+test('policyOf takes every rule from the settings', () => {
+  const stored = new Map([
+    ['crash-limit', '2'],
+    ['backoff-strategy', 'linear'],
+    ['backoff-base', '1.5'],
+    ['retry-delay', '7s'],
+    ['backoff-max', '1m'],
+    ['backoff-jitter', '0.25'],
+  ]);
+  expect(policyOf(resolveSettings(stored))).toEqual({
+    crashLimit: 2,
+    backoff: { strategy: 'linear', base: 1.5, retryDelayMs: 7000, maxMs: 60_000, jitter: 0.25 },
+  });
+});

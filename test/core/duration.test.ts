@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test';
+import { exactDuration, formatDuration, parseDuration } from '../../src/core/duration.ts';
+import { caught } from '../support/caught.ts';
+
+describe('parseDuration', () => {
+  test.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['5m', 300_000],
+    ['2h', 7_200_000],
+    ['1d', 86_400_000],
+    ['1h30m', 5_400_000],
+    ['1d2h3m4s5ms', 93_784_005],
+    ['1.5h', 5_400_000],
+    ['1m500ms', 60_500],
+    ['30', 30_000],
+    ['0.25', 250],
+    ['0', 0],
+    ['007', 7000],
+    [' 5M ', 300_000],
+  ] as const)("'%s' is %d ms", (text, ms) => {
+    expect(parseDuration(text, 'x')).toBe(ms);
+  });
+
+  test('a bare number counts in the unit of its name; a written unit wins', () => {
+    expect(parseDuration('250', 'x', 'ms')).toBe(250);
+    expect(parseDuration('2s', 'x', 'ms')).toBe(2000);
+  });
+
+  const REFUSED = [
+    '5m; x',
+    '-1',
+    '-5m',
+    '+5m',
+    '1e3',
+    '0x10',
+    '30m1h',
+    '5s5s',
+    '',
+    ' ',
+    'NaN',
+    'Infinity',
+    'm',
+    '.5s',
+    '1.',
+    '5 m',
+    '1h 30m',
+    '1,5h',
+    '5 minutes',
+    '1w',
+    '٣',
+    '5m\0',
+  ];
+  test.each(REFUSED.map((text) => [text] as const))('%j is refused by name', (text) => {
+    const error = caught(() => parseDuration(text, 'timeout'));
+    expect(error.code).toBe('invalid-duration');
+    expect(error.message).toBe(`timeout: '${text}' is not a duration`);
+  });
+});
+
+describe('formatDuration shows the two units that matter', () => {
+  test.each([
+    [0, '0ms'],
+    [320, '320ms'],
+    [999, '999ms'],
+    [1000, '1s'],
+    [3250, '3.25s'],
+    [10_000, '10s'],
+    [59_999, '1m'],
+    [60_000, '1m'],
+    [252_000, '4m12s'],
+    [3_600_000, '1h'],
+    [3_900_000, '1h5m'],
+    [86_399_000, '23h59m'],
+    [86_400_000, '1d'],
+    [183_600_000, '2d3h'],
+    [400 * 86_400_000, '400d'],
+  ] as const)('%d ms is %s', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+});
+
+describe('exactDuration parses back to the same', () => {
+  test.each([
+    [0, '0ms'],
+    [1, '1ms'],
+    [1500, '1500ms'],
+    [5000, '5s'],
+    [90_000, '90s'],
+    [60_000, '1m'],
+    [7_200_000, '2h'],
+    [3650 * 86_400_000, '3650d'],
+  ] as const)('%d ms is %s', (ms, text) => {
+    expect(exactDuration(ms)).toBe(text);
+    expect(parseDuration(text, 'x')).toBe(ms);
+  });
+});

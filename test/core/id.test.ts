@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'bun:test';
+import { checkName, idMaker } from '../../src/core/id.ts';
+import { caught } from '../support/caught.ts';
+
+const NOW = Date.UTC(2030, 0);
+
+describe('ids', () => {
+  test.each([[0], [0.5], [0.999999999]] as const)(
+    '100,000 in one millisecond differ and sort (chance %p)',
+    (chance) => {
+      const make = idMaker(() => chance);
+      const ids = Array.from({ length: 100_000 }, () => make(NOW));
+      expect(new Set(ids).size).toBe(100_000);
+      expect(ids.every((id, i) => i === 0 || ids[i - 1]! < id)).toBe(true);
+      expect(ids.every((id) => /^[0-9a-hjkmnp-tv-z]{13}$/.test(id))).toBe(true);
+    },
+  );
+
+  test('more than a millisecond can number spill into the next and stay in order', () => {
+    const make = idMaker(() => 0.999999999);
+    let last = make(NOW);
+    for (let i = 0; i < 600_000; i++) {
+      const id = make(NOW);
+      if (id <= last) throw new Error(`${id} after ${last}`);
+      last = id;
+    }
+    expect(make(NOW + 2) > last).toBe(true);
+  });
+
+  test('later ids sort behind earlier ones, whatever chance says', () => {
+    const chances = [0.9, 0.1, 0.5];
+    const make = idMaker(() => chances.pop()!);
+    const ids = [NOW, NOW + 1, NOW + 86_400_000].map(make);
+    expect(ids.toSorted()).toEqual(ids);
+  });
+
+  test('a clock that steps back makes no smaller id', () => {
+    const make = idMaker(() => 0.5);
+    const before = make(NOW);
+    expect(make(NOW - 60_000) > before).toBe(true);
+  });
+
+  test('two makers in the same millisecond are told apart by chance', () => {
+    expect(idMaker(() => 0.1)(NOW)).not.toBe(idMaker(() => 0.2)(NOW));
+  });
+});
+
+describe('names', () => {
+  test.each(
+    [
+      ...[
+        'a',
+        'job-1',
+        '../../etc/passwd',
+        'a/b',
+        `it's "quoted"`,
+        'with spaces',
+        '$(rm -rf /)',
+        '*',
+        '.',
+        '0',
+        '__proto__',
+      ],
+      ...['🎉', '⚙️', 'größe', '作业', 'a-', 'a'.repeat(128), '🎉'.repeat(128)],
+    ].map((name) => [name] as const),
+  )('%j is taken as it is', (name) => {
+    expect(checkName(name, 'id')).toBe(name);
+  });
+
+  test.each([
+    ['empty', '', 'must not be empty'],
+    ['blank', '  ', 'must not be empty'],
+    ['129 characters', 'a'.repeat(129), 'must have at most 128 characters'],
+    ['129 emoji', '🎉'.repeat(129), 'must have at most 128 characters'],
+    ['like a flag', '-rf', "must not start with '-'"],
+    ['a dash', '-', "must not start with '-'"],
+  ] as const)('%s', (_, name, problem) => {
+    expect(caught(() => checkName(name, 'queue')).message).toBe(`queue ${problem}`);
+  });
+
+  test.each([
+    ['NUL', '\0'],
+    ['newline', '\n'],
+    ['tab', '\t'],
+    ['escape', '\x1b'],
+    ['delete', '\x7f'],
+    ['C1 control', '\x9b'],
+    ['bidi override', '\u202e'],
+    ['bidi isolate', '\u2066'],
+    ['right-to-left mark', '\u200f'],
+    ['zero-width space', '\u200b'],
+    ['zero-width joiner', '\u200d'],
+    ['byte order mark', '\ufeff'],
+    ['soft hyphen', '\u00ad'],
+    ['line separator', '\u2028'],
+    ['half a character', '\ud800'],
+  ] as const)('%s is refused anywhere', (_, character) => {
+    for (const name of [`${character}a`, `a${character}b`, `a${character}`]) {
+      const error = caught(() => checkName(name, 'id'));
+      expect(error.code).toBe('invalid-job');
+      expect(error.message).toBe('id must not contain control or invisible characters');
+    }
+  });
+});

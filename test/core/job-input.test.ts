@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'bun:test';
+import { COMMAND_LIMIT, readJobObject } from '../../src/core/job-input.ts';
+import { caught } from '../support/caught.ts';
+
+const NOW = Date.UTC(2030, 0, 15, 12);
+const read = (fields: object) => readJobObject({ command: 'true', ...fields }, NOW);
+const json = (text: string) => readJobObject(JSON.parse(text), NOW);
+
+describe('every spelling means its field', () => {
+  test.each([
+    [['id', 'job_id', 'jobId'], 'job1', { id: 'job1' }],
+    [
+      ['max_retries', 'maxRetries', 'max-retries', 'retries', 'max_attempts', 'max_tries'],
+      4,
+      { maxRetries: 4 },
+    ],
+    [['run_at', 'runAt', 'scheduled_at', 'available_at', 'run_after'], '+10m', { runAt: NOW + 600_000 }],
+    [['run_at'], 1_893_456_000, { runAt: Date.UTC(2030, 0) }],
+    [['run_at'], 1_893_456_000_000, { runAt: Date.UTC(2030, 0) }],
+    [['timeout', 'timeout_seconds'], 30, { timeoutMs: 30_000 }],
+    [['timeout', 'timeout_seconds', 'timeout_ms'], '5m', { timeoutMs: 300_000 }],
+    [['timeout_ms', 'timeoutMs'], 1500, { timeoutMs: 1500 }],
+    [['timeout'], 'none', { timeoutMs: null }],
+    [['delay'], 90, { runAt: NOW + 90_000 }],
+    [['delay'], '1h30m', { runAt: NOW + 5_400_000 }],
+    [['delay'], 0, { runAt: NOW }],
+    [['backoff_base', 'backoffBase', 'base_backoff'], 1.5, { backoffBase: 1.5 }],
+    [['priority'], -3, { priority: -3 }],
+    [['priority'], 'low', { priority: -10 }],
+    [['priority'], 'normal', { priority: 0 }],
+    [['priority'], 'HIGH', { priority: 10 }],
+    [['priority'], 'urgent', { priority: 20 }],
+    [['argv'], ['ls', '', '-l'], { argv: ['ls', '', '-l'] }],
+    [['env'], { A: '1', b_2: '' }, { env: { A: '1', b_2: '' } }],
+    [['tags'], { team: 'x y' }, { tags: { team: 'x y' } }],
+    [['cwd'], '/tmp', { cwd: '/tmp' }],
+    [['max_retries'], 0, { maxRetries: 0 }],
+  ] as [string[], unknown, object][])('%j: %j', (names, value, expected) => {
+    for (const name of names) {
+      expect(read({ [name]: value })).toEqual({ input: { command: 'true', ...expected }, warnings: [] });
+    }
+  });
+
+  test('cmd is the command, and its text is kept as it is', () => {
+    const command = ` printf '%s\n' "größe 🎉" | cat # ${'x'.repeat(100_000)}\n`;
+    expect(readJobObject({ cmd: command }, NOW).input).toEqual({ command });
+  });
+
+  test('null is the same as not given', () => {
+    const given = {
+      id: null,
+      timeout_ms: null,
+      run_at: null,
+      argv: null,
+      backoff_base: null,
+      priority: null,
+    };
+    expect(read(given)).toEqual({ input: { command: 'true' }, warnings: [] });
+  });
+});
+
+describe('contradictions are refused', () => {
+  test.each([
+    [{ cmd: 'false' }],
+    [{ max_retries: 3, maxRetries: 3 }],
+    [{ timeout: 1, timeout_ms: 1000 }],
+    [{ timeout_ms: 1000, timeout_seconds: 1 }],
+    [{ delay: 5, run_at: '+5s' }],
+    [{ runAt: '+5s', scheduled_at: '+6s' }],
+    [{ id: 'a', job_id: 'b' }],
+  ] as const)('%j', (fields) => {
+    expect(caught(() => read(fields)).code).toBe('invalid-job');
+  });
+
+  test('two spellings of one field are both named', () => {
+    const error = caught(() => read({ retries: 3, maxRetries: 3 }));
+    expect(error.message).toBe('retries and maxRetries mean the same; give one of them');
+  });
+});
+
+const REFUSED: Record<string, unknown[]> = {
+  command: [
+    '',
+    ' \n',
+    5,
+    true,
+    [],
+    {},
+    'a\0b',
+    'half \ud800',
+    'x'.repeat(COMMAND_LIMIT + 1),
+    'ä'.repeat(65_536),
+  ],
+  id: ['', '-x', 5, 'a\nb', 'x'.repeat(129), {}],
+  queue: ['', '-x', 7, 'a\u202eb'],
+  argv: ['ls', [], [''], [' '], [1], ['ls', null], ['a\0b'], ['half \ud800'], {}],
+  max_retries: ['3', -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e9, true, [], {}],
+  priority: ['5', '', 'asap', 1.5, 1e300, Number.NaN, true, [1], '__proto__', 'constructor'],
+  timeout: [0, -1, Number.NaN, 1e300, true, '', '0', '-1', '5 m', '30m1h', [], {}],
+  delay: [-1, Number.NaN, 1e300, 'soon', '-1s', '', true, []],
+  run_at: ['tomorrow', '2030-02-31', '', -1, Number.NaN, 1e300, true, {}, 60],
+  backoff_base: ['2', 0.5, 0, -2, 1001, Number.NaN, {}],
+  cwd: ['relative', '', '/a\0b', 5],
+  env: [
+    'A=1',
+    [],
+    ['A=1'],
+    { A: 1 },
+    { A: null },
+    { 'A=B': 'x' },
+    { '': 'x' },
+    { A: 'a\0b' },
+    { QUEUECTL_JOB_ID: 'x' },
+  ],
+  tags: ['a', ['a'], { a: 1 }, { '': 'x' }, { 'a\nb': 'x' }],
+  depends_on: [['job1'], 'job1'],
+  unique_key: ['k'],
+};
+
+describe('wrong types and values are refused, and the field is named', () => {
+  for (const [name, values] of Object.entries(REFUSED)) {
+    for (const value of values) {
+      test(`${name}: ${Bun.inspect(value).slice(0, 40)}`, () => {
+        const error = caught(() => read({ [name]: value }));
+        expect(error.exitCode).toBe(2);
+        expect(error.message).toContain(name);
+      });
+    }
+  }
+
+  test('a command as long as the kernel takes is fine', () => {
+    expect(read({ command: 'x'.repeat(COMMAND_LIMIT) }).input.command).toHaveLength(COMMAND_LIMIT);
+  });
+
+  test.each([[null], ['x'], [5], [[]], [[{ command: 'true' }]], [undefined]])(
+    '%j is no job object',
+    (value) => {
+      expect(caught(() => readJobObject(value, NOW)).message).toContain('a job must be a JSON object');
+    },
+  );
+});
+
+describe('fields that are not known', () => {
+  test.each([
+    ['comand', 'command'],
+    ['max_retires', 'max_retries'],
+    ['prioritiy', 'priority'],
+    ['Queue', 'queue'],
+  ] as const)('%s is ignored with a warning that names %s', (name, meant) => {
+    const { input, warnings } = read({ [name]: 1 });
+    expect(input).toEqual({ command: 'true' });
+    expect(warnings).toEqual([`unknown field '${name}' was ignored; did you mean '${meant}'?`]);
+  });
+
+  test('like nothing: a warning without a guess', () => {
+    expect(read({ frobnicate: 1 }).warnings).toEqual(["unknown field 'frobnicate' was ignored"]);
+  });
+
+  test('fields that queuectl owns are ignored silently, whatever they hold', () => {
+    const owned = {
+      state: 'dead',
+      attempts: 'x',
+      created_at: 5,
+      updated_at: {},
+      exit_code: [],
+      signal: 1,
+      crashes: -1,
+    };
+    expect(read({ ...owned, depends_on: [], unique_key: null })).toEqual({
+      input: { command: 'true' },
+      warnings: [],
+    });
+  });
+
+  test('a key named __proto__ or constructor reaches no prototype', () => {
+    const { input, warnings } = json(
+      '{"command":"true","__proto__":{"id":"evil"},"constructor":1,"env":{"__proto__":"x"}}',
+    );
+    expect(input.id).toBeUndefined();
+    expect(Object.keys(input.env!)).toEqual(['__proto__']);
+    expect(Object.getPrototypeOf(input)).toBe(Object.prototype);
+    expect(({} as { id?: string }).id).toBeUndefined();
+    expect(warnings).toHaveLength(2);
+  });
+});

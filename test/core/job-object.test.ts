@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test';
+import type { Job } from '../../src/core/job.ts';
+import { readJobObject } from '../../src/core/job-input.ts';
+import { toJobObject } from '../../src/core/job-object.ts';
+
+const NOW = Date.UTC(2030, 0, 15, 12);
+
+const bare: Job = {
+  ...{
+    id: 'job1',
+    command: 'echo hello',
+    argv: null,
+    queue: 'default',
+    priority: 0,
+    maxRetries: 3,
+    timeoutMs: null,
+  },
+  ...{
+    runAt: null,
+    backoffBase: null,
+    cwd: '/tmp',
+    env: {},
+    tags: {},
+    state: 'pending',
+    attempts: 0,
+    crashes: 0,
+  },
+  ...{ createdAt: NOW, updatedAt: NOW, dueAt: null, workerId: null, startedAt: null, finishedAt: null },
+  ...{ exitCode: null, lastError: null, durationMs: null },
+};
+
+const full: Job = {
+  ...bare,
+  ...{
+    argv: ['echo', 'it is'],
+    queue: 'mail',
+    priority: -10,
+    maxRetries: 0,
+    timeoutMs: 1500,
+    runAt: NOW + 1,
+  },
+  ...{ backoffBase: 1.5, env: { A: '=1' }, tags: { team: 'x' }, state: 'failed', attempts: 2, crashes: 1 },
+  ...{ dueAt: NOW + 4000, workerId: 'w1', startedAt: NOW, finishedAt: NOW + 250, exitCode: 137 },
+  ...{ lastError: 'killed by SIGKILL (exit code 137)', durationMs: 250 },
+};
+
+const FIELDS =
+  `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
+  timeout_ms backoff_base depends_on unique_key tags cwd env worker_id started_at finished_at exit_code signal
+  last_error crashes duration_ms`.split(/\s+/);
+
+describe('a job as everybody outside sees it', () => {
+  test.each([
+    ['bare', bare],
+    ['full', full],
+  ] as const)('%s: every field is there, null and not absent', (_, job) => {
+    const printed = JSON.parse(JSON.stringify(toJobObject(job)));
+    expect(Object.keys(printed).toSorted()).toEqual(FIELDS.toSorted());
+  });
+
+  test('times are ISO in UTC, durations whole ms, the signal comes from the exit code', () => {
+    expect(toJobObject(full)).toMatchObject({
+      created_at: '2030-01-15T12:00:00.000Z',
+      run_at: '2030-01-15T12:00:00.001Z',
+      next_run_at: '2030-01-15T12:00:04.000Z',
+      started_at: '2030-01-15T12:00:00.000Z',
+      finished_at: '2030-01-15T12:00:00.250Z',
+      timeout_ms: 1500,
+      duration_ms: 250,
+      exit_code: 137,
+      signal: 'SIGKILL',
+    });
+    expect(toJobObject(bare)).toMatchObject({ run_at: null, signal: null, depends_on: [], unique_key: null });
+  });
+});
+
+describe('a printed job can be enqueued again', () => {
+  test('bare', () => {
+    expect(readJobObject(JSON.parse(JSON.stringify(toJobObject(bare))), NOW)).toEqual({
+      input: {
+        ...{ id: 'job1', command: 'echo hello', queue: 'default', priority: 0, maxRetries: 3 },
+        ...{ cwd: '/tmp', env: {}, tags: {} },
+      },
+      warnings: [],
+    });
+  });
+
+  test('full: what the user decided comes back, what queuectl owns does not', () => {
+    expect(readJobObject(JSON.parse(JSON.stringify(toJobObject(full))), NOW)).toEqual({
+      input: {
+        ...{ id: 'job1', command: 'echo hello', argv: ['echo', 'it is'], queue: 'mail', priority: -10 },
+        ...{ maxRetries: 0, timeoutMs: 1500, runAt: NOW + 1, backoffBase: 1.5, cwd: '/tmp' },
+        ...{ env: { A: '=1' }, tags: { team: 'x' } },
+      },
+      warnings: [],
+    });
+  });
+});

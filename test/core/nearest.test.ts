@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'bun:test';
+import { nearest } from '../../src/core/nearest.ts';
+
+const COMMANDS = ['enqueue', 'worker', 'status', 'list', 'show', 'logs', 'dlq', 'config'];
+
+describe('nearest', () => {
+  test.each([
+    ['enqeue', 'enqueue'],
+    ['enqueeu', 'enqueue'],
+    ['ENQUEUE', 'enqueue'],
+    ['workers', 'worker'],
+    ['statsu', 'status'],
+    ['lsit', 'list'],
+    ['dql', 'dlq'],
+    ['conf1gg', 'config'],
+    ['log', 'logs'],
+  ] as const)("'%s' probably meant %s", (word, meant) => {
+    expect(nearest(word, COMMANDS)).toBe(meant);
+  });
+
+  test.each([['xyzzy'], ['frobnicate'], [''], ['q'.repeat(10_000)]] as const)(
+    "'%s' is like nothing",
+    (word) => {
+      expect(nearest(word, COMMANDS)).toBeNull();
+    },
+  );
+
+  test('a transposition is one error, so it beats two substitutions', () => {
+    expect(nearest('ab', ['ac', 'ba'])).toBe('ac');
+    expect(nearest('abcd', ['axxd', 'acbd'])).toBe('acbd');
+  });
+
+  test('the closest wins, the first among equals; nothing to choose from is null', () => {
+    expect(nearest('retry', ['retire', 'retri', 'retrx'])).toBe('retri');
+    expect(nearest('retry', [])).toBeNull();
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'bun:test';
+import { checkNumber, formatSize, parseNumber, parseSize } from '../../src/core/numbers.ts';
+import { caught } from '../support/caught.ts';
+
+const WHOLE = { min: -5, max: 1000, integer: true };
+const ANY = { min: 1, max: 10, integer: false };
+
+describe('parseNumber takes plain decimal numbers', () => {
+  test.each([
+    ['0', WHOLE, 0],
+    ['1000', WHOLE, 1000],
+    ['-5', WHOLE, -5],
+    [' 7 ', WHOLE, 7],
+    ['1.5', ANY, 1.5],
+    ['10', ANY, 10],
+  ] as const)("'%s'", (text, range, value) => {
+    expect(parseNumber(text, 'x', range)).toBe(value);
+  });
+
+  const REFUSED = [
+    '',
+    ' ',
+    '1e3',
+    '0x10',
+    '5 x',
+    '1.5',
+    '1,5',
+    '+5',
+    '--5',
+    'NaN',
+    'Infinity',
+    '1_0',
+    '5\n5',
+    '-6',
+    '1001',
+    '9'.repeat(400),
+  ];
+  test.each(REFUSED.map((text) => [text] as const))('%j is refused, not clamped', (text) => {
+    const error = caught(() => parseNumber(text, 'count', WHOLE));
+    expect(error.code).toBe('invalid-value');
+    expect(error.message).toBe(`count must be a whole number from -5 to 1000, not '${text}'`);
+  });
+
+  test.each([['0.99'], ['10.01'], ['.5'], ['2.'], ['1e0']] as const)(
+    '%s is refused as a fraction',
+    (text) => {
+      expect(caught(() => parseNumber(text, 'base', ANY)).message).toContain(
+        'base must be a number from 1 to 10',
+      );
+    },
+  );
+});
+
+describe('checkNumber', () => {
+  test.each([[Number.NaN], [Number.POSITIVE_INFINITY], [0.5], [2 ** 53], [1001], [-6]] as const)(
+    'refuses %p',
+    (value) => {
+      expect(caught(() => checkNumber(value, 'count', WHOLE)).exitCode).toBe(2);
+    },
+  );
+
+  test('the limits themselves are inside', () => {
+    expect([-5, 1000].map((value) => checkNumber(value, 'count', WHOLE))).toEqual([-5, 1000]);
+  });
+});
+
+describe('sizes', () => {
+  test.each([
+    ['512', 512, '512'],
+    ['64k', 65_536, '64K'],
+    ['64 KiB', 65_536, '64K'],
+    ['10M', 10_485_760, '10M'],
+    ['10mb', 10_485_760, '10M'],
+    ['1GiB', 1_073_741_824, '1G'],
+    ['1.5k', 1536, '1536'],
+    ['1t', 1024 ** 4, '1T'],
+    ['0', 0, '0'],
+  ] as const)("'%s' is %d bytes, shown as %s", (text, bytes, shown) => {
+    expect(parseSize(text, 'x')).toBe(bytes);
+    expect(formatSize(bytes)).toBe(shown);
+    expect(parseSize(shown, 'x')).toBe(bytes);
+  });
+
+  test.each([[''], ['k'], ['-1k'], ['1e3'], ['0x10'], ['10 apples'], ['1kk'], ['NaN']] as const)(
+    '%j is refused',
+    (text) => {
+      const error = caught(() => parseSize(text, 'output-limit'));
+      expect(error.code).toBe('invalid-value');
+      expect(error.hint).toContain('64k');
+    },
+  );
+});

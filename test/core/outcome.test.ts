@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  describeOutcome,
+  exitCodeOf,
+  lastNonBlankLine,
+  type Outcome,
+  signalOf,
+} from '../../src/core/outcome.ts';
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+describe('what happened, in words', () => {
+  test.each([
+    [{ why: 'exited', code: 0 }, 0, null],
+    [{ why: 'exited', code: 1 }, 1, 'exit code 1'],
+    [{ why: 'exited', code: 126 }, 126, 'exit code 126 (not executable)'],
+    [{ why: 'exited', code: 127 }, 127, 'exit code 127 (command not found)'],
+    [{ why: 'exited', code: 128 }, 128, 'exit code 128'],
+    [{ why: 'exited', code: 137 }, 137, 'killed by SIGKILL (exit code 137)'],
+    [{ why: 'exited', code: 143 }, 143, 'killed by SIGTERM (exit code 143)'],
+    [{ why: 'exited', code: 255 }, 255, 'exit code 255'],
+    [{ why: 'timeout' }, 124, 'timed out after 1m30s'],
+    [{ why: 'cancelled' }, null, 'cancelled while running'],
+    [{ why: 'stopped' }, null, 'stopped with its worker'],
+    [{ why: 'spawn-error', message: 'the directory /x is gone' }, null, 'the directory /x is gone'],
+    [{ why: 'never-started' }, null, null],
+  ] as [Outcome, number | null, string | null][])('%j has the code %p: %p', (outcome, code, text) => {
+    expect(exitCodeOf(outcome)).toBe(code);
+    expect(describeOutcome(outcome, 90_000, '')).toBe(text);
+  });
+
+  test('a lost attempt says so, a timeout without a known limit is still one', () => {
+    expect(describeOutcome({ why: 'lost' }, null, '')).toStartWith('lost: ');
+    expect(describeOutcome({ why: 'timeout' }, null, '')).toBe('timed out');
+  });
+
+  test('the last thing the command said comes behind it, but not after success', () => {
+    expect(describeOutcome({ why: 'exited', code: 2 }, null, 'no such host')).toBe(
+      'exit code 2: no such host',
+    );
+    expect(describeOutcome({ why: 'exited', code: 0 }, null, 'all well')).toBeNull();
+  });
+});
+
+describe('signalOf', () => {
+  test.each([
+    [null, null],
+    [0, null],
+    [128, null],
+    [129, 'SIGHUP'],
+    [130, 'SIGINT'],
+    [137, 'SIGKILL'],
+    [139, 'SIGSEGV'],
+    [143, 'SIGTERM'],
+    [159, 'SIGSYS'],
+    [255, null],
+  ] as const)('%p is %p', (code, signal) => {
+    expect(signalOf(code)).toBe(signal);
+  });
+});
+
+describe('last_error has at most 512 characters', () => {
+  const describeLine = (line: string) => describeOutcome({ why: 'exited', code: 1 }, null, line)!;
+  const room = 512 - 'exit code 1: '.length;
+
+  test('512 stay whole, 513 are cut and marked', () => {
+    expect(describeLine('x'.repeat(room))).toBe(`exit code 1: ${'x'.repeat(room)}`);
+    expect(describeLine('x'.repeat(room + 1))).toBe(`exit code 1: ${'x'.repeat(room - 1)}…`);
+    expect(describeLine('x'.repeat(100_000))).toHaveLength(512);
+  });
+
+  test.each([[0], [1]] as const)('a cut never halves a character (shifted by %d)', (shift) => {
+    const text = describeLine('a'.repeat(shift) + '🎉'.repeat(400));
+    expect(text.length).toBeLessThanOrEqual(512);
+    expect(text.isWellFormed()).toBe(true);
+  });
+
+  test('a spawn error is one line without control characters, too', () => {
+    const text = describeOutcome({ why: 'spawn-error', message: 'cwd /a\nb\x1b[2J is gone' }, null, '')!;
+    expect(text).not.toMatch(CONTROL);
+  });
+});
+
+describe('the last non-blank line', () => {
+  test.each([
+    ['', ''],
+    ['\n\n \t\n', ''],
+    ['one', 'one'],
+    ['one\ntwo\n', 'two'],
+    ['one\r\ntwo\r\n\r\n', 'two'],
+    ['10 %\r50 %\r100 %', '100 %'],
+    ['one\n  two  \n \n\t\n', 'two'],
+    ['one\n\x00\x07\x1b\n', 'one'],
+    ['größe 🎉\n', 'größe 🎉'],
+  ] as const)('of %j is %j', (output, line) => {
+    expect(lastNonBlankLine(output)).toBe(line);
+  });
+
+  test('control characters are gone', () => {
+    const every = Array.from({ length: 0xa0 }, (_, i) => `${String.fromCharCode(i)}x`).join('');
+    expect(lastNonBlankLine(every)).not.toMatch(CONTROL);
+    expect(lastNonBlankLine('a\x1b[31mred\tb')).not.toMatch(CONTROL);
+  });
+});

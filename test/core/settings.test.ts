@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  checkTogether,
+  findSetting,
+  parseSetting,
+  resolveSettings,
+  SETTING_KEYS,
+  SETTINGS,
+  type Setting,
+} from '../../src/core/settings.ts';
+import { caught } from '../support/caught.ts';
+
+const row = (key: (typeof SETTING_KEYS)[number]) => SETTINGS[key] as Setting<unknown>;
+const set = (name: string, text: string) => {
+  const { key, text: stored } = parseSetting(name, text);
+  return `${key}=${stored}`;
+};
+
+describe('every row', () => {
+  test.each(SETTING_KEYS.map((key) => [key] as const))(
+    '%s: its default parses back, it has help and a range',
+    (key) => {
+      const { default: value, format, parse, help, range } = row(key);
+      expect(parse(format(value), key, 's')).toEqual(value);
+      expect(help).not.toBe('');
+      expect(range).not.toBe('');
+      expect(findSetting(key)).toEqual({ key, bare: 's' });
+    },
+  );
+
+  test('the defaults that users rely on', () => {
+    expect(resolveSettings(new Map())).toMatchObject({
+      'max-retries': 3,
+      'backoff-base': 2,
+      'backoff-strategy': 'exponential',
+      'backoff-max': null,
+      'backoff-jitter': 0,
+      'job-timeout': null,
+      'kill-grace': 5000,
+      'poll-interval': 1000,
+      'heartbeat-interval': 5000,
+      'crash-limit': 5,
+      'worker-count': 1,
+      'stop-timeout': null,
+      'output-limit': 10 * 1024 * 1024,
+    });
+    checkTogether(resolveSettings(new Map()));
+  });
+
+  test('stored texts win over defaults, foreign keys change nothing', () => {
+    const settings = resolveSettings(
+      new Map([
+        ['max-retries', '7'],
+        ['job-timeout', '90s'],
+        ['from-the-future', '1'],
+      ]),
+    );
+    expect(settings).toMatchObject({ 'max-retries': 7, 'job-timeout': 90_000, 'backoff-base': 2 });
+    expect(Object.keys(settings)).toEqual(SETTING_KEYS);
+  });
+});
+
+describe('all spellings that people type are one key', () => {
+  test.each([
+    [
+      'max-retries',
+      'max_retries maxRetries max.retries MAX-RETRIES MAX_RETRIES MaxRetries default_max_retries default-max-tries',
+    ],
+    ['backoff-base', 'backoff_base base_backoff backoffBase baseBackoff'],
+    ['job-timeout', 'job_timeout jobTimeout job-timeout-seconds'],
+    [
+      'poll-interval',
+      'poll_interval poll_interval_ms pollIntervalMs check-interval check_interval worker-poll-interval',
+    ],
+    ['heartbeat-interval', 'worker-heartbeat-interval worker_heartbeat_interval heartbeat_interval_sec'],
+    ['stop-timeout', 'graceful-shutdown-timeout gracefulShutdownTimeout stop_timeout'],
+    ['retry-delay', 'job-retry-delay job_retry_delay retry_delay_ms'],
+    ['backoff-strategy', 'backoff_strategy backoffStrategy'],
+  ] as const)('%s', (key, names) => {
+    for (const name of names.split(' ')) expect([name, findSetting(name).key]).toEqual([name, key]);
+  });
+});
+
+describe('a unit at the end of a name counts for a bare number', () => {
+  test.each([
+    ['poll_interval_ms', '250', 'poll-interval=250ms'],
+    ['poll-interval-sec', '2', 'poll-interval=2s'],
+    ['poll-interval-seconds', '2', 'poll-interval=2s'],
+    ['poll-interval', '2', 'poll-interval=2s'],
+    ['poll-interval-ms', '2s', 'poll-interval=2s'],
+    ['worker-poll-interval', '500', 'poll-interval=500ms'],
+    ['worker-poll-interval', '2s', 'poll-interval=2s'],
+    ['worker-poll-interval-seconds', '2', 'poll-interval=2s'],
+    ['job-retry-delay-ms', '1500', 'retry-delay=1500ms'],
+    ['graceful-shutdown-timeout', '30', 'stop-timeout=30s'],
+    ['job-timeout', 'none', 'job-timeout=none'],
+    ['output-limit', '1MiB', 'output-limit=1M'],
+    ['backoff-strategy', ' Fixed ', 'backoff-strategy=fixed'],
+    ['backoff-base', '1.5', 'backoff-base=1.5'],
+  ] as const)('%s %s is stored as %s', (name, text, stored) => {
+    expect(set(name, text)).toBe(stored);
+  });
+
+  test.each([
+    ['max-retries-ms', '5'],
+    ['backoff-base-ms', '500'],
+    ['output-limit-sec', '1M'],
+  ] as const)('%s %s is refused: it measures no time', (name, text) => {
+    expect(caught(() => set(name, text)).exitCode).toBe(2);
+  });
+});
+
+describe('an unknown key gives the nearest name', () => {
+  test.each([
+    ['max-retrys', 'max-retries'],
+    ['max_retires', 'max-retries'],
+    ['backof-base', 'backoff-base'],
+    ['leese', 'lease'],
+    ['base-backof', 'backoff-base'],
+  ] as const)('%s', (name, key) => {
+    const error = caught(() => findSetting(name));
+    expect(error.code).toBe('unknown-setting');
+    expect(error.message).toBe(`there is no setting '${name}'; did you mean ${key}?`);
+  });
+
+  test.each([['colour'], [''], ['__proto__'], ['constructor'], ['-ms']] as const)(
+    "'%s' is like nothing",
+    (name) => {
+      expect(caught(() => findSetting(name)).message).toBe(`there is no setting '${name}'`);
+    },
+  );
+});
+
+const REFUSED: Record<string, string[]> = {
+  'max-retries': ['-1', '1001', '2.5', '1e3', '', 'none'],
+  'backoff-base': ['0.9', 'NaN', '1001'],
+  'backoff-jitter': ['1.1', '-0.1'],
+  'backoff-strategy': ['random', ''],
+  'backoff-max': ['0', '5m; x'],
+  'retry-delay': ['-1', '366d'],
+  'job-timeout': ['0', '-1', '3651d'],
+  'kill-grace': ['2h'],
+  'poll-interval': ['1ms', '0'],
+  'heartbeat-interval': ['50ms', '11m'],
+  lease: ['none', '2d'],
+  'crash-limit': ['0', '1001'],
+  'worker-count': ['0', '257'],
+  'stop-timeout': ['never', '0'],
+  'output-limit': ['1k', '2T'],
+};
+
+describe('a value out of range or of the wrong kind is refused', () => {
+  test('every setting is tried', () =>
+    expect(Object.keys(REFUSED).toSorted()).toEqual(SETTING_KEYS.toSorted()));
+
+  test.each(Object.entries(REFUSED))('%s: %j', (key, texts) => {
+    for (const text of texts) {
+      const error = caught(() => set(key, text));
+      expect(error.exitCode).toBe(2);
+      expect(error.message).toContain(key);
+      expect(error.message).toContain(`'${text}'`);
+    }
+  });
+});
+
+describe('a lease is at least three heartbeats', () => {
+  const together = (lease: string, beat: string) => () =>
+    checkTogether(
+      resolveSettings(
+        new Map([
+          ['lease', lease],
+          ['heartbeat-interval', beat],
+        ]),
+      ),
+    );
+
+  test('exactly three will do', () => expect(together('15s', '5s')).not.toThrow());
+  test('less is refused, naming both', () => {
+    const error = caught(together('14999ms', '5s'));
+    expect(error.code).toBe('invalid-value');
+    expect(error.message).toBe('lease (14999ms) must be at least 3 times heartbeat-interval (5s)');
+  });
+});

@@ -1,0 +1,97 @@
+import { decide, type Policy } from '../../src/core/decide.ts';
+import type { ClaimedJob, JobSpec } from '../../src/core/job.ts';
+import { describeOutcome, exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
+import type { ClaimRequest, NewWorker, Settlement, Store } from '../../src/store/store.ts';
+
+/** When the stories of the tests begin. */
+export const NOW = Date.UTC(2030, 0, 1);
+
+const POLICY: Policy = {
+  crashLimit: 5,
+  backoff: { strategy: 'exponential', base: 2, retryDelayMs: 1000, maxMs: null, jitter: 0 },
+};
+
+export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
+  return {
+    id,
+    command: `echo ${id}`,
+    argv: null,
+    queue: 'default',
+    priority: 0,
+    maxRetries: 3,
+    timeoutMs: null,
+    runAt: null,
+    backoffBase: null,
+    cwd: '/',
+    env: {},
+    tags: {},
+    ...over,
+  };
+}
+
+export function newWorker(id: string, over: Partial<NewWorker> = {}): NewWorker {
+  return {
+    id,
+    supervisor: 'supervisor',
+    pid: 4711,
+    startTime: '123456789',
+    host: { id: 'host', boot: 'boot', pidNamespace: 'pid:[1]' },
+    hostname: 'machine',
+    concurrency: 1,
+    queues: null,
+    startedAt: NOW,
+    ...over,
+  };
+}
+
+export function want(over: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { workerId: 'w1', limit: 1, queues: null, settle: [], ...over };
+}
+
+export async function claim(
+  store: Store,
+  over: Partial<ClaimRequest> = {},
+  now = NOW,
+): Promise<ClaimedJob[]> {
+  return (await store.claim(want(over), now)).jobs;
+}
+
+/** Takes the one job at the head. */
+export async function claimOne(store: Store, workerId = 'w1', now = NOW): Promise<ClaimedJob> {
+  const [job] = await claim(store, { workerId }, now);
+  if (job === undefined) throw new Error('no job was due');
+  return job;
+}
+
+/** Adds one job and takes it. */
+export async function running(store: Store, id: string, over: Partial<JobSpec> = {}): Promise<ClaimedJob> {
+  await store.insert([jobSpec(id, over)], NOW);
+  const job = await claimOne(store);
+  if (job.id !== id) throw new Error(`expected ${id} at the head, found ${job.id}`);
+  return job;
+}
+
+/** What a worker hands in when an attempt has ended. */
+export function ending(
+  job: ClaimedJob,
+  outcome: Outcome,
+  at = NOW + 1000,
+  over: Partial<Settlement> = {},
+): Settlement {
+  return {
+    claim: job.claim,
+    transition: decide(job, outcome, POLICY, at, () => 0),
+    why: outcome.why,
+    exitCode: exitCodeOf(outcome),
+    error: describeOutcome(outcome, job.timeoutMs, ''),
+    finishedAt: at,
+    output: { bytes: 0, truncated: false, kept: null },
+    leftBehind: [],
+    ...over,
+  };
+}
+
+export const succeeded: Outcome = { why: 'exited', code: 0 };
+export const failedWith = (code: number): Outcome => ({ why: 'exited', code });
+
+export const ids = (jobs: readonly { id: string }[]): string[] => jobs.map((job) => job.id);

@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const EXECUTABLE = resolve(import.meta.dir, '../../dist/queuectl');
+
+export interface Result {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A store of its own in a directory of its own, used through the built executable as a person would. */
+export interface Sandbox {
+  directory: string;
+  home: string;
+  /** Runs a command to its end. */
+  run(args: string[], options?: RunOptions): Promise<Result>;
+  /** Runs a command with --json and parses its output; fails when it did not exit with 0. */
+  json<T = unknown>(args: string[]): Promise<T>;
+  /** Starts a command and leaves it running; ended by cleanup() at the latest. */
+  start(args: string[], options?: RunOptions): Running;
+  /** Workers in the foreground; resolves when they are ready. */
+  startWorkers(...args: string[]): Promise<Running>;
+  cleanup(): Promise<void>;
+}
+
+export interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: string;
+}
+
+export interface Running {
+  child: ChildProcess;
+  pid: number;
+  /** What it wrote so far. */
+  output(): string;
+  exit: Promise<number>;
+}
+
+export function sandbox(): Sandbox {
+  const directory = mkdtempSync(join(tmpdir(), 'queuectl-test-'));
+  const home = join(directory, 'home');
+  const running: Running[] = [];
+
+  const start = (args: string[], options: RunOptions = {}): Running => {
+    const env = { ...process.env, QUEUECTL_HOME: home, ...options.env };
+    const child = spawn(EXECUTABLE, args, {
+      cwd: options.cwd ?? directory,
+      env,
+      stdio: 'pipe',
+      detached: true,
+    });
+    child.stdin.end(options.stdin ?? '');
+    let text = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (data) => {
+        text += data;
+      });
+    }
+    const exit = new Promise<number>((done) =>
+      child.once('exit', (code, signal) => done(code ?? (signal ? -1 : -2))),
+    );
+    const one = { child, pid: child.pid!, output: () => text, exit };
+    running.push(one);
+    return one;
+  };
+
+  const run = (args: string[], options: RunOptions = {}): Promise<Result> =>
+    new Promise((done, fail) => {
+      const env = { ...process.env, QUEUECTL_HOME: home, ...options.env };
+      const child = spawn(EXECUTABLE, args, { cwd: options.cwd ?? directory, env, stdio: 'pipe' });
+      const result: Result = { code: -1, stdout: '', stderr: '' };
+      child.stdout.on('data', (data) => {
+        result.stdout += data;
+      });
+      child.stderr.on('data', (data) => {
+        result.stderr += data;
+      });
+      child.stdin.on('error', () => {});
+      child.stdin.end(options.stdin ?? '');
+      child.once('error', fail);
+      child.once('close', (code) => done({ ...result, code: code ?? -1 }));
+    });
+
+  return {
+    directory,
+    home,
+    run,
+    start,
+    async json(args) {
+      const result = await run([...args, '--json']);
+      if (result.code !== 0)
+        throw new Error(`${args.join(' ')} exited with ${result.code}: ${result.stderr}`);
+      return JSON.parse(result.stdout);
+    },
+    async startWorkers(...args) {
+      const workers = start(['worker', 'start', ...args]);
+      const count = Number(args[args.findIndex((arg) => arg === '--count' || arg === '-c') + 1]) || 1;
+      await until(() => workers.output().split(' ready ').length > count, `${count} workers are ready`);
+      return workers;
+    },
+    async cleanup() {
+      await run(['worker', 'stop', '--force', '--timeout', '20s']);
+      for (const { child } of running) {
+        try {
+          process.kill(-child.pid!, 'SIGKILL');
+        } catch {
+          // Already over.
+        }
+      }
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Polls until the condition holds; a bound, not a wait: it ends as soon as it can. */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  what: string,
+  limitMs = 60_000,
+): Promise<NonNullable<Exclude<T, false>>> {
+  const start = performance.now();
+  for (;;) {
+    const value = await condition();
+    if (value) return value as NonNullable<Exclude<T, false>>;
+    if (performance.now() - start > limitMs) throw new Error(`not within ${limitMs} ms: ${what}`);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
+/** The lines of a file that jobs append to: side effects on disk, which no database can make up. */
+export function lines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  } catch {
+    return [];
+  }
+}
+
+export interface JobJson {
+  id: string;
+  state: string;
+  attempts: number;
+  crashes: number;
+  exit_code: number | null;
+  signal: string | null;
+  last_error: string | null;
+  next_run_at: string | null;
+  command: string;
+  worker_id: string | null;
+  duration_ms: number | null;
+}
+
+/** Waits until the job has reached the state. */
+export function untilState(box: Sandbox, id: string, state: string, limitMs = 60_000): Promise<JobJson> {
+  return until(
+    async () => {
+      const job = await box.json<JobJson>(['show', id]);
+      return job.state === state ? job : false;
+    },
+    `job ${id} is ${state}`,
+    limitMs,
+  );
+}

@@ -1,0 +1,26 @@
+import type { Random } from '../../src/core/clock.ts';
+
+/** Chance that can be had again: the seed is printed, and TEST_SEED repeats a run. */
+export function seededRandom(what: string): Random {
+  const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32)) >>> 0;
+  console.info(`${what}: TEST_SEED=${seed}`);
+  let state = seed;
+  // mulberry32
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A whole number from 0 up to, not including, `below`. */
+export function below(random: Random, limit: number): number {
+  return Math.floor(random() * limit);
+}
+
+export function pick<T>(random: Random, from: readonly T[]): T {
+  const found = from[below(random, from.length)];
+  if (found === undefined) throw new Error('nothing to pick from');
+  return found;
+}

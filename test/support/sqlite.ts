@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { type Connection, connect } from '../../src/store/sqlite/connection.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { OpenedForTest } from '../conformance/topic.ts';
+import { inTempDir, makeTempDir } from './temp-dir.ts';
+
+/** A fresh SQLite store in a directory of its own. */
+export async function openTempSqlite(): Promise<OpenedForTest> {
+  const dir = makeTempDir();
+  const open = async (): Promise<Store> => (await openSqlite(join(dir.path, 'queue.db'))).store;
+  return { store: await open(), reopen: open, cleanup: dir.remove };
+}
+
+/** A fresh store together with a plain connection to its file, for what the contract does not show. */
+export function withSqlite(work: (store: Store, connection: Connection) => Promise<void>): Promise<void> {
+  return inTempDir(async (dir) => {
+    const path = join(dir, 'queue.db');
+    const { store } = await openSqlite(path);
+    const connection = await connect(path);
+    try {
+      await work(store, connection);
+    } finally {
+      connection.close();
+      await store.close();
+    }
+  });
+}

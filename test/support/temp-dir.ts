@@ -1,0 +1,24 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface TempDir {
+  path: string;
+  remove(): void;
+}
+
+/** A directory of its own for one test. Its real path: a store names its files by that. */
+export function makeTempDir(): TempDir {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'queuectl-test-')));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Runs a test in a directory of its own, and removes it however the test ends. */
+export async function inTempDir<T>(work: (path: string) => Promise<T> | T): Promise<T> {
+  const dir = makeTempDir();
+  try {
+    return await work(dir.path);
+  } finally {
+    dir.remove();
+  }
+}
