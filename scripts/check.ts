@@ -33,7 +33,7 @@ for (const name of files) {
   lengths.push(lines);
   if (lines > LONGEST) problems.push(`src/${name}: ${lines} lines; split it by topic`);
   if (/\bBun\.|process\.exit\(/.test(text)) problems.push(`src/${name}: uses Bun.* or process.exit()`);
-  for (const [, from] of text.matchAll(/(?:from|import\()\s*'([^']+)'/g)) checkImport(name, from!);
+  for (const [, from] of text.matchAll(/(?:from|import\(|import)\s*'([^']+)'/g)) checkImport(name, from!);
 }
 
 function checkImport(name: string, from: string): void {

@@ -51,16 +51,16 @@ export interface Store {
   /** Orders workers to stop. A stronger order replaces a weaker one, never the reverse. */
   order(workerIds: string[], order: StopOrder): Promise<void>;
 
-  /** Makes jobs of the given states pending, uncharged and due now. Answers those that were changed. */
+  /** Makes jobs of the given states pending, uncharged and due now; never a running one. Answers those it changed. */
   retry(ids: string[], from: readonly State[], now: number): Promise<string[]>;
-  /** Removes jobs of the given state with their attempts. Answers the attempts that were removed. */
+  /** Removes jobs of the given states with their attempts; never a running one. Answers what it removed. */
   remove(ids: string[], from: readonly State[]): Promise<{ ids: string[]; attempts: number[] }>;
 
   settings(): Promise<Map<string, string>>;
   /** Stores a setting, or removes it (null), after `check` has seen the whole that results. */
   set(key: string, text: string | null, check: (stored: Map<string, string>) => void): Promise<void>;
 
-  /** The newest finished attempts, at most `limit`. */
+  /** Finished attempts, the last to be started first, at most `limit`. */
   finished(limit: number): Promise<FinishedAttempt[]>;
 
   close(): Promise<void>;

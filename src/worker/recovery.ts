@@ -21,17 +21,18 @@ export async function recover(app: App, input: RecoveryInput): Promise<number> {
   const others = workers.filter((worker) => worker.id !== input.workerId);
   const gone = others.filter((worker) => isGone(worker, input, app.clock.monotonic()));
   forgetOld(input.seen, others);
-  if (gone.length === 0) return 0;
-  const ids = new Set(gone.map((worker) => worker.id));
+
+  const alive = new Set(workers.filter((worker) => !gone.includes(worker)).map((worker) => worker.id));
   let adopted = 0;
   for (const job of await app.store.running()) {
-    if (job.workerId === null || !ids.has(job.workerId)) continue;
+    // A worker that nobody knows (any more) is gone too.
+    if (job.workerId === null || alive.has(job.workerId)) continue;
     const mine = await app.store.adopt(job.claim, input.workerId);
     if (mine === null) continue;
     adopted++;
     input.adopt(mine);
   }
-  for (const id of ids) await app.store.unregister(id);
+  for (const worker of gone) await app.store.unregister(worker.id);
   return adopted;
 }
 

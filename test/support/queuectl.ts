@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { killSurvivors } from './processes.ts';
 
 export const EXECUTABLE = resolve(import.meta.dir, '../../dist/queuectl');
 
@@ -30,6 +31,8 @@ export interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
   stdin?: string;
+  /** A program that becomes queuectl in the end, such as nohup, with its arguments. */
+  through?: string[];
 }
 
 export interface Running {
@@ -40,14 +43,19 @@ export interface Running {
   exit: Promise<number>;
 }
 
-export function sandbox(): Sandbox {
+export function sandbox(through: string[] = []): Sandbox {
   const directory = mkdtempSync(join(tmpdir(), 'queuectl-test-'));
   const home = join(directory, 'home');
   const running: Running[] = [];
 
+  const wholeCommand = (args: string[], options: RunOptions): [string, string[]] => {
+    const [program, ...rest] = [...(options.through ?? through), EXECUTABLE, ...args];
+    return [program!, rest];
+  };
+
   const start = (args: string[], options: RunOptions = {}): Running => {
     const env = { ...process.env, QUEUECTL_HOME: home, ...options.env };
-    const child = spawn(EXECUTABLE, args, {
+    const child = spawn(...wholeCommand(args, options), {
       cwd: options.cwd ?? directory,
       env,
       stdio: 'pipe',
@@ -71,8 +79,11 @@ export function sandbox(): Sandbox {
   const run = (args: string[], options: RunOptions = {}): Promise<Result> =>
     new Promise((done, fail) => {
       const env = { ...process.env, QUEUECTL_HOME: home, ...options.env };
-      const child = spawn(EXECUTABLE, args, { cwd: options.cwd ?? directory, env, stdio: 'pipe' });
+      const cwd = options.cwd ?? directory;
+      const child = spawn(...wholeCommand(args, options), { cwd, env, stdio: 'pipe' });
       const result: Result = { code: -1, stdout: '', stderr: '' };
+      child.stdout.setEncoding('utf8');
+      child.stderr.setEncoding('utf8');
       child.stdout.on('data', (data) => {
         result.stdout += data;
       });
@@ -111,8 +122,21 @@ export function sandbox(): Sandbox {
           // Already over.
         }
       }
+      await killSurvivors(home);
       rmSync(directory, { recursive: true, force: true });
     },
+  };
+}
+
+/** The body of a test that has a sandbox to itself and leaves nothing behind, however it ends. */
+export function inSandbox(body: (box: Sandbox) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const box = sandbox();
+    try {
+      await body(box);
+    } finally {
+      await box.cleanup();
+    }
   };
 }
 
@@ -164,4 +188,19 @@ export function untilState(box: Sandbox, id: string, state: string, limitMs = 60
     `job ${id} is ${state}`,
     limitMs,
   );
+}
+
+/** Adds a job with this id and command; what else a job object can hold goes into `more`. */
+export function enqueue(
+  box: Sandbox,
+  id: string,
+  command: string,
+  more: Record<string, unknown> = {},
+): Promise<JobJson> {
+  return box.json<JobJson>(['enqueue', JSON.stringify({ id, command, ...more })]);
+}
+
+/** Runs each of these through `config set`, in this order. */
+export async function configure(box: Sandbox, settings: Record<string, string>): Promise<void> {
+  for (const [key, value] of Object.entries(settings)) await box.json(['config', 'set', key, value]);
 }

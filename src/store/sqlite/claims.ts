@@ -1,7 +1,7 @@
 import type { Transition } from '../../core/decide.ts';
 import type { ClaimedJob, State } from '../../core/job.ts';
 import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from '../store.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Row } from './connection.ts';
 import { toClaimedJob } from './rows.ts';
 import * as sql from './sql.ts';
 
@@ -24,30 +24,44 @@ export function claimVerbs(db: Connection): ClaimVerbs {
   };
 }
 
+/** So many jobs that fell due become ready in one transaction, whoever waits for the writer. */
+const PROMOTED_AT_ONCE = 1000;
+
 function claim(db: Connection, request: ClaimRequest, now: number): ClaimResult {
   const settled = request.settle.map((settlement) => settle(db, settlement));
   if (request.limit <= 0) return { settled, jobs: [] };
-  db.run(sql.promote, now);
-  const jobs = bestHeads(db, request).map((number) => take(db, number, request.workerId, now));
+  const jobs = bestHeads(db, request, now).map((number) => take(db, number, request.workerId, now));
   return { settled, jobs };
 }
 
 /** The heads of the queues that may run now, merged: a long queue never costs more than a short one. */
-function bestHeads(db: Connection, request: ClaimRequest): number[] {
-  const heads = readyQueues(db, request.queues).flatMap((queue) =>
-    db.all(sql.readyHeads, queue, request.limit),
-  );
+function bestHeads(db: Connection, request: ClaimRequest, now: number): number[] {
+  const heads: Row[] = [];
+  let room = PROMOTED_AT_ONCE;
+  for (const queue of servedQueues(db, request.queues)) {
+    const due = queue.dueAt !== null && queue.dueAt <= now;
+    if (due && room > 0) room -= db.run(sql.promote, queue.number, now, room);
+    if (queue.ready || due) heads.push(...db.all(sql.readyHeads, queue.number, request.limit));
+  }
   heads.sort(
     (a, b) => (b.priority as number) - (a.priority as number) || (a.number as number) - (b.number as number),
   );
   return heads.slice(0, request.limit).map((row) => row.number as number);
 }
 
-function readyQueues(db: Connection, served: string[] | null): number[] {
-  const rows = db.all(sql.readyQueues);
-  return rows
-    .filter((row) => served === null || served.includes(row.name as string))
-    .map((row) => row.number as number);
+interface ServedQueue {
+  number: number;
+  ready: boolean;
+  dueAt: number | null;
+}
+
+function servedQueues(db: Connection, names: string[] | null): ServedQueue[] {
+  const rows = db.all(sql.queues).filter((row) => names === null || names.includes(row.name as string));
+  return rows.map((row) => ({
+    number: row.number as number,
+    ready: row.ready === 1,
+    dueAt: row.due_at as number | null,
+  }));
 }
 
 function take(db: Connection, number: number, workerId: string, now: number): ClaimedJob {
@@ -60,39 +74,43 @@ function claimedJob(db: Connection, number: number): ClaimedJob {
   return toClaimedJob(db.get(sql.claimedJob, number)!);
 }
 
-function nextDue(db: Connection, queues: string[] | null): number | null {
-  if (readyQueues(db, queues).length > 0) return 0;
-  return (db.get(sql.earliestWaiting)?.due_at as number | null | undefined) ?? null;
+function nextDue(db: Connection, names: string[] | null): number | null {
+  let earliest: number | null = null;
+  for (const queue of servedQueues(db, names)) {
+    if (queue.ready) return 0;
+    if (queue.dueAt !== null) earliest = Math.min(earliest ?? queue.dueAt, queue.dueAt);
+  }
+  return earliest;
 }
 
 function settle(db: Connection, settlement: Settlement): SettleAnswer {
-  const { claim, transition } = settlement;
+  return settlement.why === 'never-started' ? release(db, settlement) : conclude(db, settlement);
+}
+
+/** An attempt whose command never started leaves no trace in the job's history. */
+function release(db: Connection, { claim, finishedAt }: Settlement): SettleAnswer {
+  if (db.run(sql.releaseJob, finishedAt, finishedAt, claim.job, claim.token) === 1) {
+    db.run(sql.forgetAttempt, claim.attempt);
+    return 'applied';
+  }
+  const before = db.get(sql.releasedBefore, claim.job, claim.token, claim.attempt);
+  return before === undefined ? 'lost' : 'already-mine';
+}
+
+function conclude(db: Connection, settlement: Settlement): SettleAnswer {
+  const { claim, transition, exitCode } = settlement;
   const row = jobAfter(transition, settlement.finishedAt);
-  const { attempts, crashes } = transition;
-  // An attempt whose command never started leaves no trace in the job's history.
-  const forget = settlement.why === 'never-started';
   const applied = db.run(
     sql.settleJob,
-    ...[
-      row.state,
-      row.phase,
-      attempts,
-      crashes,
-      forget ? 1 : 0,
-      row.dueAt,
-      row.finishedAt,
-      settlement.finishedAt,
-    ],
-    ...[settlement.exitCode, settlement.error, settlement.finishedAt, claim.job, claim.token],
+    ...[row.state, row.phase, transition.attempts, transition.crashes, row.dueAt, row.finishedAt],
+    ...[settlement.finishedAt, exitCode, settlement.error, settlement.finishedAt, claim.job, claim.token],
   );
-  if (applied === 0) {
-    return db.get(sql.settledAttempt, claim.attempt, claim.token)?.why === settlement.why
-      ? 'already-mine'
-      : 'lost';
+  if (applied === 1) {
+    recordAttempt(db, settlement);
+    return 'applied';
   }
-  if (forget) db.run(sql.forgetAttempt, claim.attempt);
-  else recordAttempt(db, settlement);
-  return 'applied';
+  const before = db.get(sql.settledAttempt, claim.attempt, claim.token);
+  return before?.why === settlement.why && before.exit_code === exitCode ? 'already-mine' : 'lost';
 }
 
 function recordAttempt(db: Connection, settlement: Settlement): void {

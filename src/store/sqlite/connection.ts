@@ -19,6 +19,8 @@ export interface Connection {
   lastNumber(sql: string, ...values: SQLInputValue[]): number;
   exec(sql: string): void;
   pragma(name: string): number;
+  /** Turns a file of ours to WAL mode, where it is not: without it no commit is taken. */
+  useWal(): Promise<void>;
   /** Waits for the other writers, runs `work` as a whole or not at all. No await inside. */
   write<T>(work: () => T): Promise<T>;
   /** Repeats a single read that met a lock. */
@@ -45,6 +47,11 @@ export async function connect(path: string): Promise<Connection> {
     lastNumber: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
     exec: (sql) => db.exec(sql),
     pragma: (name) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as Row)[0]),
+    useWal: () =>
+      untilFree(path, () => {
+        const mode = Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0];
+        if (mode !== 'wal') db.exec('PRAGMA journal_mode = WAL');
+      }),
     read: (work) => untilFree(path, work),
     write: (work) => untilFree(path, () => transaction(db, work)),
     close: () => db.close(),
@@ -69,9 +76,6 @@ function openFile(path: string): DatabaseSync {
 function prepare(db: DatabaseSync): void {
   refuseOldSqlite(db);
   db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`);
-  const mode = Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0];
-  // A file in another mode takes no commit of ours: what makes WAL safe here is not true there.
-  if (mode !== 'wal') db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA journal_size_limit = 67108864');
 }
 

@@ -17,6 +17,9 @@ const BY_ERRNO: Record<string, [ErrorCode, string]> = {
   EPERM: ['not-permitted', 'is not accessible: operation not permitted'],
   EROFS: ['not-permitted', 'cannot be written: read-only file system'],
   ENOSPC: ['disk-full', 'cannot be created: the disk is full'],
+  EEXIST: ['store-unavailable', 'cannot be made: a part of its path is no directory'],
+  ENOENT: ['store-unavailable', 'cannot be opened: it is a link to nothing'],
+  ELOOP: ['store-unavailable', 'cannot be opened: its links go round in circles'],
   ENOTDIR: ['store-unavailable', 'cannot be opened: a part of its path is no directory'],
   ENAMETOOLONG: ['store-unavailable', 'cannot be opened: its path is too long'],
 };

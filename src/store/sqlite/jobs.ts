@@ -1,5 +1,5 @@
 import { QueueError } from '../../core/errors.ts';
-import type { Job, JobSpec, State } from '../../core/job.ts';
+import { type Job, type JobSpec, STATES, type State } from '../../core/job.ts';
 import type { JobFilter, ListedJob, Page, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
@@ -97,16 +97,14 @@ function list(db: Connection, filter: JobFilter, page: Page): ListedJob[] {
   const before = page.before ?? Number.MAX_SAFE_INTEGER;
   const queue = filter.queue === undefined ? undefined : db.get(sql.queueNumber, filter.queue);
   if (filter.queue !== undefined && queue === undefined) return [];
-  const states = filter.states?.length ? [...new Set(filter.states)] : [null];
-  const rows = states.flatMap((state) => {
-    if (queue !== undefined) {
-      const number = queue.number as number;
-      if (state === null) return db.all(sql.listByQueue, number, before, page.limit);
-      return db.all(sql.listByQueueAndState, number, state, before, page.limit);
-    }
-    if (state === null) return db.all(sql.listAll, before, page.limit);
-    return db.all(sql.listByState, state, before, page.limit);
-  });
+  if (queue === undefined && !filter.states?.length)
+    return db.all(sql.listAll, before, page.limit).map(toListedJob);
+  const states = filter.states?.length ? [...new Set(filter.states)] : STATES;
+  const rows = states.flatMap((state) =>
+    queue === undefined
+      ? db.all(sql.listByState, state, before, page.limit)
+      : db.all(sql.listByQueueAndState, queue.number as number, state, before, page.limit),
+  );
   if (states.length > 1) rows.sort((a, b) => (b.number as number) - (a.number as number));
   return rows.slice(0, page.limit).map(toListedJob);
 }

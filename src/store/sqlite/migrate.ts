@@ -11,7 +11,7 @@ export const APPLICATION_ID = 0x7163746c;
 
 /** Brings the file to this version's schema. Safe when many processes do it at once: one works, the others find it done. */
 export async function migrate(connection: Connection): Promise<void> {
-  if (version(connection) === SCHEMA_VERSION) return;
+  if ((await connection.read(() => version(connection))) === SCHEMA_VERSION) return;
   await connection.write(() => {
     const from = version(connection);
     for (const sql of MIGRATIONS.slice(from)) connection.exec(sql);
@@ -21,12 +21,17 @@ export async function migrate(connection: Connection): Promise<void> {
   });
 }
 
-function version(connection: Connection): number {
-  const found = connection.pragma('user_version');
-  const owner = connection.pragma('application_id');
-  if (owner !== APPLICATION_ID && !isEmpty(connection)) {
+/**
+ * The schema version of a file of ours, 0 for an empty one. Emptiness is read first and the version last: a rival that
+ * creates the schema in between then only makes the file look newer, never foreign.
+ */
+export function version(connection: Connection): number {
+  const empty = isEmpty(connection);
+  const ours = connection.pragma('application_id') === APPLICATION_ID;
+  if (!empty && !ours) {
     throw new QueueError('not-a-database', `${connection.path} is a SQLite database of another program`);
   }
+  const found = ours ? connection.pragma('user_version') : 0;
   if (found > SCHEMA_VERSION) {
     throw new QueueError(
       'newer-schema',

@@ -4,7 +4,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { OpenedStore } from '../open.ts';
 import { connect } from './connection.ts';
 import { translate } from './failures.ts';
-import { migrate } from './migrate.ts';
+import { migrate, version } from './migrate.ts';
 import { sqliteStore } from './store.ts';
 
 /** File systems whose locks reach over the network, by the kernel's magic numbers. */
@@ -21,6 +21,9 @@ export async function openSqlite(location: string): Promise<OpenedStore> {
   const { path, created } = prepareFiles(resolve(location));
   const connection = await connect(path);
   try {
+    // First of all: a database of another program is refused before anything in it changes.
+    await connection.read(() => version(connection));
+    await connection.useWal();
     await migrate(connection);
     // Only now: a file that turned out to be no queue of ours gets no neighbour.
     mkdirSync(`${path}.d/attempts`, { recursive: true, mode: 0o700 });

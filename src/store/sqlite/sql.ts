@@ -17,7 +17,7 @@ export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 
 export const listAll = `SELECT ${JOB} ${FROM_JOB} WHERE job.number < ? ORDER BY job.number DESC LIMIT ?`;
 export const listByState = `SELECT ${JOB} ${FROM_JOB} WHERE state = ? AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
-export const listByQueue = `SELECT ${JOB} ${FROM_JOB} WHERE job.queue = ? AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
+
 export const listByQueueAndState = `SELECT ${JOB} ${FROM_JOB}
   WHERE job.queue = ? AND state = ? AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
 
@@ -28,10 +28,12 @@ export const outputOfAttempt = 'SELECT bytes FROM output WHERE attempt = ?';
 export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
   OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
 
+export const queues = `SELECT number, name,
+  EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
+  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at FROM queue`;
 export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
-  (SELECT number FROM job WHERE phase = 'waiting' AND due_at <= ? ORDER BY due_at LIMIT 1000)`;
-export const readyQueues = `SELECT number, name FROM queue WHERE EXISTS
-  (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)`;
+  (SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ? ORDER BY due_at LIMIT ?)`;
+
 export const readyHeads = `SELECT number, priority FROM job
   WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT ?`;
 export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms)
@@ -41,9 +43,13 @@ export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', 
 export const claimedJob = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE job.number = ?`;
 
-export const earliestWaiting = "SELECT min(due_at) AS due_at FROM job WHERE phase = 'waiting'";
-
-export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, runs = runs - ?, due_at = ?,
+/** As if the attempt had not been: what the attempt before it left stays. */
+export const releaseJob = `UPDATE job SET state = 'pending', phase = 'ready', runs = runs - 1, due_at = ?, updated_at = ?,
+  worker_id = NULL, attempt = NULL,
+  started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),
+  duration_ms = (SELECT finished_at - started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1)
+  WHERE number = ? AND token = ? AND phase = 'running'`;
+export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, due_at = ?,
   finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = max(0, ? - started_at), worker_id = NULL
   WHERE number = ? AND token = ? AND phase = 'running'`;
 export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
@@ -51,7 +57,9 @@ export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?
 export const insertOutput = 'INSERT INTO output (attempt, bytes) VALUES (?, ?)';
 export const forgetAttempt = 'DELETE FROM attempt WHERE number = ?';
 export const settledAttempt =
-  'SELECT why FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
+  'SELECT why, exit_code FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
+export const releasedBefore = `SELECT 1 FROM job WHERE number = ? AND token = ?
+  AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
 
 export const markAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, ?)
   WHERE number = ? AND token = ? AND finished_at IS NULL`;
@@ -72,9 +80,9 @@ export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WH
 
 export const retryJob = `UPDATE job SET state = 'pending', phase = 'ready', attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
   finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL
-  WHERE id = ? AND state IN (SELECT value FROM json_each(?))`;
+    WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
 export const attemptNumbers = 'SELECT number FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?)';
-export const deleteJob = `DELETE FROM job WHERE id = ? AND phase = 'ended' AND state IN (SELECT value FROM json_each(?))`;
+export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
 
 export const settings = 'SELECT key, value FROM setting';
 export const putSetting =

@@ -1,0 +1,130 @@
+import { expect } from 'bun:test';
+import {
+  claim,
+  claimOne,
+  ending,
+  failedWith,
+  ids,
+  jobSpec,
+  NOW,
+  running,
+  succeeded,
+} from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+export const adopt: Record<string, Case> = {
+  'the adopter holds the job, with a higher token on the same attempt': async ({ store }) => {
+    const job = await running(store, 'a');
+    const adopted = await store.adopt(job.claim, 'w2');
+    expect(adopted).toMatchObject({
+      id: 'a',
+      state: 'processing',
+      workerId: 'w2',
+      ordinal: 1,
+      startedAt: job.startedAt,
+    });
+    expect(adopted!.claim.token).toBeGreaterThan(job.claim.token);
+    expect(adopted!.claim).toMatchObject({ job: job.claim.job, attempt: job.claim.attempt });
+    expect(await store.running()).toEqual([adopted!]);
+    expect(await store.attempts('a')).toMatchObject([{ ordinal: 1, workerId: 'w2', finishedAt: null }]);
+  },
+
+  'the old claim is void': async ({ store }) => {
+    const job = await running(store, 'a');
+    const adopted = await store.adopt(job.claim, 'w2');
+    expect(await store.settle(ending(job, succeeded))).toBe('lost');
+    expect(await store.mark(job.claim, 'timeout')).toBe(false);
+    expect(await store.adopt(job.claim, 'w3')).toBeNull();
+    expect(await store.running()).toEqual([adopted!]);
+    expect(await store.settle(ending(adopted!, failedWith(3)))).toBe('applied');
+    expect(await store.get('a')).toMatchObject({ state: 'failed', attempts: 1, exitCode: 3 });
+  },
+
+  'of several takers one wins': async ({ store, another }) => {
+    const job = await running(store, 'a');
+    const takers = [store, await another(), await another()];
+    const answers = await Promise.all(takers.map((taker, i) => taker.adopt(job.claim, `taker-${i}`)));
+    const winners = answers.filter((answer) => answer !== null);
+    expect(winners).toHaveLength(1);
+    expect(await store.running()).toEqual(winners);
+  },
+
+  'a job that ended or went back cannot be adopted': async ({ store }) => {
+    const job = await running(store, 'a');
+    await store.settle(ending(job, { why: 'lost' }));
+    expect(await store.adopt(job.claim, 'w2')).toBeNull();
+    expect(await store.get('a')).toMatchObject({ state: 'pending', workerId: null });
+    const again = await claimOne(store);
+    await store.settle(ending(again, succeeded));
+    expect(await store.adopt(again.claim, 'w2')).toBeNull();
+    expect(await store.get('a')).toMatchObject({ state: 'completed', workerId: null });
+  },
+
+  'a job can be adopted more than once, each time by the claim that holds': async ({ store }) => {
+    const job = await running(store, 'a');
+    const second = await store.adopt(job.claim, 'w2');
+    const third = await store.adopt(second!.claim, 'w3');
+    expect(third!.claim.token).toBeGreaterThan(second!.claim.token);
+    expect(await store.settle(ending(second!, succeeded))).toBe('lost');
+    expect(await store.settle(ending(third!, succeeded))).toBe('applied');
+    expect(await store.attempts('a')).toHaveLength(1);
+  },
+
+  'the next claim has a higher token than every adopter': async ({ store }) => {
+    const job = await running(store, 'a');
+    const adopted = await store.adopt(job.claim, 'w2');
+    await store.settle(ending(adopted!, { why: 'stopped' }));
+    expect((await claimOne(store)).claim.token).toBeGreaterThan(adopted!.claim.token);
+  },
+
+  'a mark keeps its first reason': async ({ store }) => {
+    const job = await running(store, 'a');
+    expect((await store.running())[0]?.endReason).toBeNull();
+    expect(await store.mark(job.claim, 'timeout')).toBe(true);
+    expect(await store.mark(job.claim, 'stopped')).toBe(true);
+    expect((await store.running())[0]?.endReason).toBe('timeout');
+  },
+
+  'the adopter learns the mark, also over a new connection': async ({ store, another, close }) => {
+    const job = await running(store, 'a');
+    await store.mark(job.claim, 'cancelled');
+    await close(store);
+    const next = await another();
+    const adopted = await next.adopt(job.claim, 'w2');
+    expect(adopted?.endReason).toBe('cancelled');
+    expect(await next.mark(adopted!.claim, 'stopped')).toBe(true);
+    expect((await next.running())[0]?.endReason).toBe('cancelled');
+  },
+
+  'a lost claim cannot mark': async ({ store }) => {
+    const job = await running(store, 'a');
+    await store.settle(ending(job, { why: 'lost' }));
+    expect(await store.mark(job.claim, 'timeout')).toBe(false);
+    const again = await claimOne(store);
+    expect(again.endReason).toBeNull();
+    expect(await store.mark(job.claim, 'timeout')).toBe(false);
+    expect(await store.mark({ ...again.claim, token: again.claim.token + 1 }, 'timeout')).toBe(false);
+    expect((await store.running())[0]?.endReason).toBeNull();
+  },
+
+  'a mark stays with its attempt': async ({ store }) => {
+    const job = await running(store, 'a');
+    await store.mark(job.claim, 'stopped');
+    await store.settle(ending(job, { why: 'stopped' }));
+    expect((await claimOne(store)).endReason).toBeNull();
+  },
+
+  'running names every running job with its holder, and no other': async ({ store }) => {
+    const waiting = jobSpec('waiting', { runAt: NOW + 60_000, priority: 20 });
+    await store.insert(
+      [jobSpec('a'), jobSpec('b', { queue: 'x' }), jobSpec('c'), jobSpec('ready'), waiting],
+      NOW,
+    );
+    const [a] = await claim(store, { workerId: 'w1' });
+    const held = await claim(store, { workerId: 'w2', limit: 2 });
+    await store.settle(ending(a!, succeeded));
+    const found = await store.running();
+    expect(ids(found).sort()).toEqual(['b', 'c']);
+    for (const job of held) expect(found).toContainEqual(job);
+  },
+};

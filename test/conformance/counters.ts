@@ -1,0 +1,128 @@
+import { expect } from 'bun:test';
+import type { Random } from '../../src/core/clock.ts';
+import { type ClaimedJob, STATES, type State } from '../../src/core/job.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ending, ids, jobSpec, NOW, want } from '../support/jobs.ts';
+import { below, pick, seededRandom } from '../support/random.ts';
+import type { Case } from './topic.ts';
+
+const QUEUES = ['x', 'y', 'z'];
+const OUTCOMES: Outcome[] = [
+  { why: 'exited', code: 0 },
+  { why: 'exited', code: 1 },
+  { why: 'timeout' },
+  { why: 'cancelled' },
+  { why: 'stopped' },
+  { why: 'never-started' },
+  { why: 'lost' },
+];
+
+/** What happened so far: enough to choose the next step, also a wrong one. */
+interface Story {
+  store: Store;
+  random: Random;
+  now: number;
+  added: string[];
+  /** Claims that hold, and some that no longer do. */
+  claims: ClaimedJob[];
+}
+
+const STEPS: Record<string, (story: Story) => Promise<void>> = {
+  async insert({ store, random, added, now }) {
+    const specs = Array.from({ length: 1 + below(random, 4) }, (_, i) =>
+      jobSpec(`job-${added.length + i}`, {
+        queue: pick(random, QUEUES),
+        priority: below(random, 3),
+        maxRetries: below(random, 3),
+        runAt: random() < 0.3 ? now + below(random, 20_000) : null,
+      }),
+    );
+    await store.insert(specs, now);
+    added.push(...ids(specs));
+  },
+  async refusedInsert({ store, random, added, now }) {
+    if (added.length === 0) return;
+    // Removed jobs leave their id free.
+    const taken = pick(random, added);
+    if ((await store.get(taken)) === null) return;
+    await expect(store.insert([jobSpec('never', { queue: 'x' }), jobSpec(taken)], now)).rejects.toThrow();
+  },
+  async claim({ store, random, claims, now }) {
+    const queues = random() < 0.5 ? null : [pick(random, QUEUES)];
+    const settle = claims.length > 0 && random() < 0.5 ? [end(pick(random, claims), random, now)] : [];
+    claims.push(...(await store.claim(want({ limit: below(random, 4), queues, settle }), now)).jobs);
+  },
+  async settle({ store, random, claims, now }) {
+    if (claims.length > 0) await store.settle(end(pick(random, claims), random, now));
+  },
+  async adopt({ store, random, claims }) {
+    if (claims.length === 0) return;
+    const adopted = await store.adopt(pick(random, claims).claim, 'w2');
+    if (adopted !== null) claims.push(adopted);
+  },
+  async retry({ store, random, added, now }) {
+    if (added.length > 0)
+      await store.retry([pick(random, added), 'nobody'], ['dead', 'cancelled', 'failed'], now);
+  },
+  async remove({ store, random, added }) {
+    if (added.length > 0)
+      await store.remove([pick(random, added), 'nobody'], ['completed', 'dead', 'cancelled']);
+  },
+};
+
+function end(job: ClaimedJob, random: Random, now: number): ReturnType<typeof ending> {
+  return ending(job, pick(random, OUTCOMES), now);
+}
+
+function sorted(counts: { queue: string; state: State; jobs: number }[]): string[] {
+  return counts.map(({ queue, state, jobs }) => `${queue} ${state} ${jobs}`).sort();
+}
+
+async function counted(store: Store): Promise<string[]> {
+  const jobs = await store.list({}, { limit: 100_000 });
+  const numbers = QUEUES.flatMap((queue) =>
+    STATES.map((state) => ({
+      queue,
+      state,
+      jobs: jobs.filter((job) => job.queue === queue && job.state === state).length,
+    })),
+  );
+  return sorted(numbers.filter((row) => row.jobs > 0));
+}
+
+export const counters: Record<string, Case> = {
+  'equal the real numbers after a random story': async ({ store, another }) => {
+    const random = seededRandom('counters');
+    const story: Story = { store, random, now: NOW, added: [], claims: [] };
+    const other = await another();
+    for (let i = 0; i < 400; i++) {
+      story.store = random() < 0.5 ? store : other;
+      story.now += below(random, 2000);
+      await STEPS[pick(random, Object.keys(STEPS))]!(story);
+      if (i % 20 === 0) expect(sorted(await store.counts())).toEqual(await counted(store));
+    }
+    expect(sorted(await other.counts())).toEqual(await counted(store));
+    expect(await store.get('never')).toBeNull();
+    expect((await store.list({}, { limit: 1000 })).length).toBeGreaterThan(20);
+  },
+
+  'no job has two holders in a random story': async ({ store }) => {
+    const random = seededRandom('holders');
+    const story: Story = { store, random, now: NOW, added: [], claims: [] };
+    for (let i = 0; i < 200; i++) {
+      story.now += below(random, 2000);
+      await STEPS[pick(random, Object.keys(STEPS))]!(story);
+    }
+    const held = await store.running();
+    expect(new Set(ids(held)).size).toBe(held.length);
+    expect(ids(held).sort()).toEqual(
+      ids(await store.list({ states: ['processing'] }, { limit: 1000 })).sort(),
+    );
+    const answers: string[] = [];
+    for (const job of story.claims)
+      answers.push(await store.settle(ending(job, { why: 'exited', code: 9 }, story.now)));
+    expect(answers.filter((answer) => answer === 'applied')).toHaveLength(held.length);
+    expect(await store.running()).toEqual([]);
+  },
+};

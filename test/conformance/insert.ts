@@ -1,0 +1,136 @@
+import { expect } from 'bun:test';
+import { ids, jobSpec, NOW } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+const awkward = [
+  'echo \'single\' "double" `back` $HOME $(date) \\ \t; exit 3',
+  'first line\nsecond line\r\nthird',
+  'ünïcödé 日本語 🚀 \u0001\u001f',
+  "'); DROP TABLE job; --",
+  `echo ${'x'.repeat(100_000)}`,
+];
+
+export const insert: Record<string, Case> = {
+  'adds all jobs and answers them as they are read back': async ({ store }) => {
+    const specs = [
+      jobSpec('a'),
+      jobSpec('b', {
+        argv: ['printf', '%s', '', 'two words'],
+        queue: 'mail',
+        priority: -7,
+        maxRetries: 0,
+        timeoutMs: 1500,
+        runAt: NOW + 60_000,
+        backoffBase: 1.5,
+        cwd: '/tmp/with space',
+        env: { KEY: 'a=b', EMPTY: '' },
+        tags: { team: 'ops' },
+      }),
+    ];
+    const added = await store.insert(specs, NOW);
+    expect(ids(added)).toEqual(['a', 'b']);
+    for (const [i, job] of added.entries()) {
+      expect(job).toMatchObject(specs[i]!);
+      expect(await store.get(job.id)).toEqual(job);
+    }
+  },
+
+  'a new job is pending, uncharged and due at its time': async ({ store }) => {
+    const [now, later] = await store.insert([jobSpec('now'), jobSpec('later', { runAt: NOW + 5000 })], NOW);
+    expect(now).toMatchObject({ state: 'pending', attempts: 0, crashes: 0, createdAt: NOW, updatedAt: NOW });
+    expect(now).toMatchObject({
+      dueAt: NOW,
+      workerId: null,
+      startedAt: null,
+      finishedAt: null,
+      exitCode: null,
+    });
+    expect(later).toMatchObject({ state: 'pending', dueAt: NOW + 5000, runAt: NOW + 5000 });
+  },
+
+  'no jobs are no error': async ({ store }) => {
+    expect(await store.insert([], NOW)).toEqual([]);
+    expect(await store.counts()).toEqual([]);
+  },
+
+  'an unknown id reads as null': async ({ store }) => {
+    expect(await store.get('nobody')).toBeNull();
+    expect(await store.attempts('nobody')).toEqual([]);
+  },
+
+  'commands read back unchanged': async ({ store }) => {
+    await store.insert(
+      awkward.map((command, i) => jobSpec(`job-${i}`, { command })),
+      NOW,
+    );
+    for (const [i, command] of awkward.entries()) {
+      expect((await store.get(`job-${i}`))?.command).toBe(command);
+    }
+  },
+
+  'ids differ by every character, and by case': async ({ store }) => {
+    const alike = ['job', 'Job', 'job ', 'jöb', 'jo\u0308b', "j'ob", 'j%b', 'j_b'];
+    await store.insert(
+      alike.map((id) => jobSpec(id)),
+      NOW,
+    );
+    for (const id of alike) expect((await store.get(id))?.id).toBe(id);
+    expect(await store.get('JOB')).toBeNull();
+  },
+
+  'an id that exists is refused and the original stays as it was': async ({ store }) => {
+    const [original] = await store.insert([jobSpec('a', { command: 'true' })], NOW);
+    const again = store.insert([jobSpec('a', { command: 'false' })], NOW + 1);
+    await expect(again).rejects.toMatchObject({
+      code: 'job-exists',
+      message: expect.stringContaining("'a'"),
+    });
+    expect(await store.get('a')).toEqual(original!);
+  },
+
+  'one refused job refuses the whole batch': async ({ store }) => {
+    await store.insert([jobSpec('taken')], NOW);
+    const batch = [jobSpec('a', { queue: 'new' }), jobSpec('taken'), jobSpec('b')];
+    await expect(store.insert(batch, NOW)).rejects.toMatchObject({ code: 'job-exists' });
+    expect(await store.get('a')).toBeNull();
+    expect(await store.get('b')).toBeNull();
+    expect(await store.counts()).toEqual([{ queue: 'default', state: 'pending', jobs: 1 }]);
+  },
+
+  'an id twice in one batch refuses the batch': async ({ store }) => {
+    const batch = [jobSpec('a'), jobSpec('b'), jobSpec('a')];
+    await expect(store.insert(batch, NOW)).rejects.toMatchObject({ code: 'job-exists' });
+    expect(await store.list({}, { limit: 10 })).toEqual([]);
+  },
+
+  'a store works on after a refusal': async ({ store }) => {
+    await store.insert([jobSpec('a')], NOW);
+    await expect(store.insert([jobSpec('a')], NOW)).rejects.toMatchObject({ code: 'job-exists' });
+    await store.insert([jobSpec('b')], NOW);
+    expect(ids(await store.list({}, { limit: 10 }))).toEqual(['b', 'a']);
+  },
+
+  'jobs outlive the connection that added them': async ({ store, another, close }) => {
+    const added = await store.insert([jobSpec('a'), jobSpec('b', { queue: 'mail', tags: { x: 'y' } })], NOW);
+    const { epoch } = store;
+    await close(store);
+    const next = await another();
+    for (const job of added) expect(await next.get(job.id)).toEqual(job);
+    expect(next.epoch).toBe(epoch);
+  },
+
+  'another connection sees a job as soon as it is added': async ({ store, another }) => {
+    const other = await another();
+    await store.insert([jobSpec('a')], NOW);
+    expect((await other.get('a'))?.id).toBe('a');
+    await expect(other.insert([jobSpec('a')], NOW)).rejects.toMatchObject({ code: 'job-exists' });
+  },
+
+  'an id is refused whatever the state of its job': async ({ store }) => {
+    await store.insert([jobSpec('a')], NOW);
+    const [claimed] = (await store.claim({ workerId: 'w1', limit: 1, queues: null, settle: [] }, NOW)).jobs;
+    await expect(store.insert([jobSpec('a')], NOW)).rejects.toMatchObject({ code: 'job-exists' });
+    expect((await store.get('a'))?.state).toBe('processing');
+    expect(await store.mark(claimed!.claim, 'stopped')).toBe(true);
+  },
+};

@@ -1,0 +1,135 @@
+import { expect } from 'bun:test';
+import { STATES, type State } from '../../src/core/job.ts';
+import type { JobFilter, Store } from '../../src/store/store.ts';
+import { claimOne, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+/** One job in each state and each of two queues, named `queue-state`; oldest first. */
+async function everyState(store: Store): Promise<string[]> {
+  const made: string[] = [];
+  for (const queue of ['x', 'y']) {
+    for (const state of ['completed', 'failed', 'dead', 'cancelled', 'processing', 'pending'] as const) {
+      await bring(store, `${queue}-${state}`, queue, state);
+      made.push(`${queue}-${state}`);
+    }
+  }
+  return made;
+}
+
+async function bring(store: Store, id: string, queue: string, state: State): Promise<void> {
+  // The pending one is due later, so that it is never at the head.
+  if (state === 'pending') return void (await store.insert([jobSpec(id, { queue, runAt: NOW + 1e9 })], NOW));
+  const job = await running(store, id, { queue, maxRetries: state === 'dead' ? 1 : 3 });
+  if (state === 'completed') await store.settle(ending(job, succeeded));
+  if (state === 'failed' || state === 'dead') await store.settle(ending(job, failedWith(1), NOW + 1e6));
+  if (state === 'cancelled') await store.settle(ending(job, { why: 'cancelled' }));
+}
+
+async function pages(
+  store: Store,
+  filter: JobFilter,
+  limit: number,
+  between?: () => Promise<void>,
+): Promise<string[]> {
+  const seen: string[] = [];
+  let page = await store.list(filter, { limit });
+  while (page.length > 0) {
+    expect(page.length).toBeLessThanOrEqual(limit);
+    seen.push(...ids(page));
+    await between?.();
+    page = await store.list(filter, { limit, before: page.at(-1)!.number });
+  }
+  return seen;
+}
+
+export const lists: Record<string, Case> = {
+  'newest first, with a number that rises with every enqueue': async ({ store }) => {
+    await store.insert([jobSpec('b'), jobSpec('a')], NOW);
+    // The order is that of enqueueing, not of a clock that stepped back.
+    await store.insert([jobSpec('c')], NOW - 1000);
+    const found = await store.list({}, { limit: 10 });
+    expect(ids(found)).toEqual(['c', 'a', 'b']);
+    const numbers = found.map((job) => job.number);
+    expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+    const { number, ...plain } = found[0]!;
+    expect(plain).toEqual((await store.get('c'))!);
+    expect(number).toBeGreaterThan(numbers[1]!);
+  },
+
+  'every filter finds its jobs and no others': async ({ store }) => {
+    const all = (await everyState(store)).toReversed();
+    expect(ids(await store.list({}, { limit: 99 }))).toEqual(all);
+    expect(ids(await store.list({ states: [] }, { limit: 99 }))).toEqual(all);
+    expect(ids(await store.list({ states: STATES }, { limit: 99 }))).toEqual(all);
+    for (const state of STATES) {
+      expect(ids(await store.list({ states: [state] }, { limit: 99 }))).toEqual([`y-${state}`, `x-${state}`]);
+      expect(ids(await store.list({ states: [state], queue: 'x' }, { limit: 99 }))).toEqual([`x-${state}`]);
+    }
+    expect(ids(await store.list({ queue: 'y' }, { limit: 99 }))).toEqual(
+      all.filter((id) => id.startsWith('y')),
+    );
+    expect(await store.list({ queue: 'nobody' }, { limit: 99 })).toEqual([]);
+  },
+
+  'several states are merged, newest first, each job once': async ({ store }) => {
+    await everyState(store);
+    const wanted: State[] = ['dead', 'completed', 'dead'];
+    const expected = ['y-dead', 'y-completed', 'x-dead', 'x-completed'];
+    expect(ids(await store.list({ states: wanted }, { limit: 99 }))).toEqual(expected);
+    expect(ids(await store.list({ states: wanted }, { limit: 3 }))).toEqual(expected.slice(0, 3));
+    expect(await pages(store, { states: wanted }, 1)).toEqual(expected);
+  },
+
+  'pages have no gaps and no repeats while jobs are added': async ({ store }) => {
+    const old = Array.from({ length: 25 }, (_, i) => `old-${String(i).padStart(2, '0')}`);
+    await store.insert(
+      old.map((id, i) => jobSpec(id, { queue: `q${i % 2}` })),
+      NOW,
+    );
+    let added = 0;
+    const addMore = async (): Promise<void> => {
+      await store.insert(
+        [jobSpec(`new-${added++}`, { queue: 'q0' }), jobSpec(`new-${added++}`, { queue: 'q1' })],
+        NOW,
+      );
+    };
+    for (const filter of [{}, { states: ['pending'] }, { states: ['pending', 'dead'] }] as const) {
+      const seen = await pages(store, filter, 4, addMore);
+      expect(seen.filter((id) => id.startsWith('old'))).toEqual(old.toReversed());
+      expect(new Set(seen).size).toBe(seen.length);
+    }
+    const seen = await pages(store, { queue: 'q1', states: ['pending'] }, 3, addMore);
+    expect(seen.filter((id) => id.startsWith('old'))).toEqual(old.filter((_, i) => i % 2 === 1).toReversed());
+  },
+
+  'counts say how many there are of each queue and state': async ({ store }) => {
+    expect(await store.counts()).toEqual([]);
+    await everyState(store);
+    await store.insert([jobSpec('more', { queue: 'y', runAt: NOW + 1e9 })], NOW);
+    const counts = new Map(
+      (await store.counts()).map(({ queue, state, jobs }) => [`${queue}-${state}`, jobs]),
+    );
+    for (const state of STATES) {
+      expect(counts.get(`x-${state}`)).toBe(1);
+      expect(counts.get(`y-${state}`)).toBe(state === 'pending' ? 2 : 1);
+    }
+    expect(counts.size).toBe(12);
+  },
+
+  'finished gives the newest attempts that ended, at most so many': async ({ store }) => {
+    await store.insert([jobSpec('a'), jobSpec('b', { runAt: NOW + 500 }), jobSpec('c')], NOW);
+    const a = await claimOne(store, 'w1', NOW + 100);
+    const c = await claimOne(store, 'w1', NOW + 200);
+    const b = await claimOne(store, 'w1', NOW + 800);
+    await store.settle(ending(a, succeeded, NOW + 1100));
+    await store.settle(ending(b, failedWith(1), NOW + 1300));
+    const both = [
+      { waitMs: 300, runMs: 500, finishedAt: NOW + 1300 },
+      { waitMs: 100, runMs: 1000, finishedAt: NOW + 1100 },
+    ];
+    expect(await store.finished(10)).toEqual(both);
+    expect(await store.finished(1)).toEqual(both.slice(0, 1));
+    await store.settle(ending(c, succeeded, NOW + 1400));
+    expect(await store.finished(10)).toHaveLength(3);
+  },
+};

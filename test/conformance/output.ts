@@ -1,0 +1,52 @@
+import { expect } from 'bun:test';
+import { claimOne, ending, failedWith, NOW, running, succeeded } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+export const output: Record<string, Case> = {
+  'kept output reads back byte by byte': async ({ store, another, close }) => {
+    const bytes = Uint8Array.from({ length: 16 * 1024 }, (_, i) => i % 256);
+    const job = await running(store, 'a');
+    await store.settle(
+      ending(job, succeeded, NOW, { output: { bytes: bytes.length, truncated: false, kept: bytes } }),
+    );
+    expect(await store.attempts('a')).toMatchObject([{ outputBytes: bytes.length, truncated: false }]);
+    await close(store);
+    const read = await (await another()).output(job.claim.attempt);
+    expect(Buffer.from(read!).equals(bytes)).toBe(true);
+  },
+
+  'output in a file is null, with its size and whether it was cut': async ({ store }) => {
+    const job = await running(store, 'a');
+    await store.settle(
+      ending(job, succeeded, NOW, { output: { bytes: 20_000_000, truncated: true, kept: null } }),
+    );
+    expect(await store.output(job.claim.attempt)).toBeNull();
+    expect(await store.attempts('a')).toMatchObject([{ outputBytes: 20_000_000, truncated: true }]);
+  },
+
+  'none while it runs, and none of an attempt that is not': async ({ store }) => {
+    const job = await running(store, 'a');
+    expect(await store.output(job.claim.attempt)).toBeNull();
+    expect(await store.output(999)).toBeNull();
+  },
+
+  'each attempt has its own': async ({ store }) => {
+    const kept = (text: string) => ({
+      output: { bytes: text.length, truncated: false, kept: Buffer.from(text) },
+    });
+    const first = await running(store, 'a');
+    await store.settle(ending(first, failedWith(1), NOW, kept('first')));
+    const second = await claimOne(store, 'w1', NOW + 2000);
+    await store.settle(ending(second, succeeded, NOW + 2000, kept('second')));
+    expect(Buffer.from((await store.output(first.claim.attempt))!).toString()).toBe('first');
+    expect(Buffer.from((await store.output(second.claim.attempt))!).toString()).toBe('second');
+  },
+
+  'a settlement that lost its claim brings no output': async ({ store }) => {
+    const old = await running(store, 'a');
+    const adopted = await store.adopt(old.claim, 'w2');
+    const kept = { output: { bytes: 3, truncated: false, kept: Buffer.from('old') } };
+    expect(await store.settle(ending(old, succeeded, NOW, kept))).toBe('lost');
+    expect(await store.output(adopted!.claim.attempt)).toBeNull();
+  },
+};

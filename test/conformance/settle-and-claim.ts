@@ -1,0 +1,44 @@
+import { expect } from 'bun:test';
+import { ending, failedWith, ids, jobSpec, NOW, running, succeeded, want } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+export const settleAndClaim: Record<string, Case> = {
+  'settling and claiming are one step': async ({ store }) => {
+    const first = await running(store, 'a');
+    await store.insert([jobSpec('b'), jobSpec('c')], NOW);
+    const result = await store.claim(want({ settle: [ending(first, succeeded)] }), NOW + 1000);
+    expect(result.settled).toEqual(['applied']);
+    expect(ids(result.jobs)).toEqual(['b']);
+    expect((await store.get('a'))?.state).toBe('completed');
+  },
+
+  'what is settled in the same step can be claimed in it': async ({ store }) => {
+    const first = await running(store, 'a');
+    const result = await store.claim(want({ settle: [ending(first, { why: 'stopped' })] }), NOW + 1000);
+    expect(result.settled).toEqual(['applied']);
+    expect(ids(result.jobs)).toEqual(['a']);
+    expect(result.jobs[0]!.claim.token).toBeGreaterThan(first.claim.token);
+  },
+
+  'a fused step settles even when it takes nothing, and answers each settlement': async ({ store }) => {
+    const a = await running(store, 'a');
+    const b = await running(store, 'b');
+    const lost = { ...a, claim: { ...a.claim, token: a.claim.token + 5 } };
+    const request = want({
+      limit: 0,
+      settle: [ending(lost, succeeded), ending(a, succeeded), ending(b, failedWith(1)), ending(a, succeeded)],
+    });
+    const result = await store.claim(request, NOW + 1000);
+    expect(result).toEqual({ settled: ['lost', 'applied', 'applied', 'already-mine'], jobs: [] });
+    expect((await store.get('b'))?.state).toBe('failed');
+  },
+
+  'a worker that lost one claim still gets new jobs': async ({ store }) => {
+    const first = await running(store, 'a');
+    await store.adopt(first.claim, 'w2');
+    await store.insert([jobSpec('b')], NOW);
+    const result = await store.claim(want({ settle: [ending(first, succeeded)] }), NOW);
+    expect(result.settled).toEqual(['lost']);
+    expect(ids(result.jobs)).toEqual(['b']);
+  },
+};

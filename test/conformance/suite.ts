@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'bun:test';
+import type { Store } from '../../src/store/store.ts';
+import { adopt } from './adopt.ts';
+import { counters } from './counters.ts';
+import { due } from './due.ts';
+import { insert } from './insert.ts';
+import { lists } from './lists-and-counts.ts';
+import { orderAndClaim } from './order-and-claim.ts';
+import { output } from './output.ts';
+import { retryAndRemove } from './retry-and-remove.ts';
+import { settings } from './settings.ts';
+import { settle } from './settle.ts';
+import { settleAndClaim } from './settle-and-claim.ts';
+import { settleAnswers } from './settle-answers.ts';
+import type { Case, OpenedForTest, Setting } from './topic.ts';
+import { workers } from './workers.ts';
+
+export interface StoreUnderTest {
+  /** A fresh, empty store. */
+  open(): Promise<OpenedForTest>;
+  /** Cases this store cannot pass, as `topic > case`, each with its reason. */
+  skip?: Record<string, string>;
+}
+
+const TOPICS: Record<string, Record<string, Case>> = {
+  insert,
+  'order and claim': orderAndClaim,
+  'next due': due,
+  settle,
+  'settle answers': settleAnswers,
+  'settle and claim': settleAndClaim,
+  output,
+  adopt,
+  workers,
+  'lists and counts': lists,
+  counters,
+  'retry and remove': retryAndRemove,
+  settings,
+};
+
+/** Puts a store under every sentence of the contract in store.ts. */
+export function describeStore(name: string, { open, skip = {} }: StoreUnderTest): void {
+  refuseStaleSkips(skip);
+  describe(name, () => {
+    test('every store has an epoch of its own, the same over all connections', () =>
+      onFreshStore(open, (one) => onFreshStore(open, (two) => haveOwnEpochs(one, two))));
+    for (const [topic, cases] of Object.entries(TOPICS)) {
+      describe(topic, () => {
+        for (const [title, run] of Object.entries(cases)) {
+          const reason = skip[`${topic} > ${title}`];
+          if (reason !== undefined) test.skip(`${title} (${reason})`, () => {});
+          else test(title, () => onFreshStore(open, run));
+        }
+      });
+    }
+  });
+}
+
+async function onFreshStore(open: () => Promise<OpenedForTest>, run: Case): Promise<void> {
+  const { store, reopen, cleanup } = await open();
+  const opened = new Set<Store>([store]);
+  const another = async (): Promise<Store> => {
+    const next = await reopen();
+    opened.add(next);
+    return next;
+  };
+  const close = async (one: Store): Promise<void> => {
+    opened.delete(one);
+    await one.close();
+  };
+  try {
+    await run({ store, another, close });
+  } finally {
+    for (const one of opened) await one.close();
+    await cleanup();
+  }
+}
+
+async function haveOwnEpochs(one: Setting, two: Setting): Promise<void> {
+  expect(one.store.epoch).not.toBe(two.store.epoch);
+  expect((await one.another()).epoch).toBe(one.store.epoch);
+}
+
+function refuseStaleSkips(skip: Record<string, string>): void {
+  const known = Object.entries(TOPICS).flatMap(([topic, cases]) =>
+    Object.keys(cases).map((title) => `${topic} > ${title}`),
+  );
+  const unknown = Object.keys(skip).filter((one) => !known.includes(one));
+  if (unknown.length > 0) throw new Error(`no such case to skip: ${unknown.join(', ')}`);
+}

@@ -1,0 +1,124 @@
+import { expect } from 'bun:test';
+import { STOP_ORDERS } from '../../src/store/store.ts';
+import { claimOne, ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+export const workers: Record<string, Case> = {
+  'a registered worker reads back as it came': async ({ store, another }) => {
+    const all = newWorker('w1');
+    const some = newWorker('w2', {
+      pid: 12,
+      queues: ['mail', 'a,b'],
+      concurrency: 4,
+      startedAt: NOW + 1,
+      hostname: 'ü',
+    });
+    await store.register(all);
+    await store.register(some);
+    const fresh = { draining: false, order: null, currentJobs: [], beat: 0 };
+    expect(await (await another()).workers()).toEqual([
+      { ...all, ...fresh, lastHeartbeat: NOW },
+      { ...some, ...fresh, lastHeartbeat: NOW + 1 },
+    ]);
+  },
+
+  'a beat raises the counter, also when the clock steps back': async ({ store }) => {
+    await store.register(newWorker('w1'));
+    expect(await store.beat('w1', false, NOW + 5000)).toEqual({ order: null });
+    expect(await store.workers()).toMatchObject([{ beat: 1, lastHeartbeat: NOW + 5000, draining: false }]);
+    await store.beat('w1', true, NOW - 5000);
+    expect(await store.workers()).toMatchObject([{ beat: 2, draining: true }]);
+  },
+
+  'a beat of one worker is no beat of another': async ({ store }) => {
+    await store.register(newWorker('w1'));
+    await store.register(newWorker('w2'));
+    await store.beat('w2', false, NOW + 1);
+    expect((await store.workers()).map((worker) => worker.beat)).toEqual([0, 1]);
+  },
+
+  'a worker that is not registered gets null': async ({ store }) => {
+    expect(await store.beat('w1', false, NOW)).toBeNull();
+    await store.register(newWorker('w1'));
+    expect(await store.unregister('w1')).toBe(true);
+    expect(await store.beat('w1', false, NOW)).toBeNull();
+    expect(await store.ordered('w1')).toBeNull();
+    expect(await store.workers()).toEqual([]);
+  },
+
+  'unregistering is refused while the worker holds a job': async ({ store }) => {
+    await store.register(newWorker('w1'));
+    const job = await running(store, 'a');
+    expect(await store.unregister('w1')).toBe(false);
+    expect(ids(await store.workers())).toEqual(['w1']);
+    await store.settle(ending(job, succeeded));
+    expect(await store.unregister('w1')).toBe(true);
+    expect(await store.workers()).toEqual([]);
+  },
+
+  'an adopted job holds its new worker and frees the old one': async ({ store }) => {
+    await store.register(newWorker('w1'));
+    await store.register(newWorker('w2'));
+    const job = await running(store, 'a');
+    await store.adopt(job.claim, 'w2');
+    expect(await store.unregister('w2')).toBe(false);
+    expect(await store.unregister('w1')).toBe(true);
+  },
+
+  'workers name the jobs they run now': async ({ store }) => {
+    await store.register(newWorker('w1'));
+    await store.register(newWorker('w2'));
+    await store.insert([jobSpec('a'), jobSpec("b'"), jobSpec('c')], NOW);
+    const a = await claimOne(store, 'w1');
+    await claimOne(store, 'w1');
+    await claimOne(store, 'w2');
+    const current = async () => (await store.workers()).map((worker) => worker.currentJobs.toSorted());
+    expect(await current()).toEqual([['a', "b'"], ['c']]);
+    await store.settle(ending(a, succeeded));
+    expect(await current()).toEqual([["b'"], ['c']]);
+  },
+
+  'an order reaches the workers it names, through beat and ordered': async ({ store, another }) => {
+    for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
+    expect(await store.ordered('w1')).toBeNull();
+    await (await another()).order(['w1', 'w3', 'nobody'], 'leave');
+    expect(await store.ordered('w1')).toBe('leave');
+    expect(await store.beat('w3', false, NOW)).toEqual({ order: 'leave' });
+    expect(await store.beat('w2', false, NOW)).toEqual({ order: null });
+    expect((await store.workers()).map((worker) => worker.order)).toEqual(['leave', null, 'leave']);
+  },
+
+  'orders only get stronger': async ({ store }) => {
+    for (const [i, first] of STOP_ORDERS.entries()) {
+      for (const [j, second] of STOP_ORDERS.entries()) {
+        const id = `${first}-${second}`;
+        await store.register(newWorker(id));
+        await store.order([id], first);
+        await store.order([id], second);
+        expect(await store.ordered(id)).toBe(STOP_ORDERS[Math.max(i, j)]!);
+      }
+    }
+  },
+
+  'a beat leaves the order standing': async ({ store }) => {
+    await store.register(newWorker('w1'));
+    await store.order(['w1'], 'force');
+    expect(await store.beat('w1', true, NOW)).toEqual({ order: 'force' });
+    expect(await store.beat('w1', true, NOW)).toEqual({ order: 'force' });
+  },
+
+  'a stop never poisons the next start': async ({ store }) => {
+    await store.register(newWorker('w1'));
+    await store.order(['w1'], 'force');
+    await store.unregister('w1');
+    await store.register(newWorker('w1'));
+    expect(await store.ordered('w1')).toBeNull();
+  },
+
+  'workers outlive their connection': async ({ store, another, close }) => {
+    await store.register(newWorker('w1'));
+    await store.order(['w1'], 'drain');
+    await close(store);
+    expect(await (await another()).beat('w1', false, NOW)).toEqual({ order: 'drain' });
+  },
+};

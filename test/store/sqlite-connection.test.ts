@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { connect, isSqliteSound } from '../../src/store/sqlite/connection.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { jobSpec, NOW } from '../support/jobs.ts';
+import { withSqlite } from '../support/sqlite.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+describe('connection', () => {
+  test('every connection is durable and checks its references', () =>
+    inTempDir(async (dir) => {
+      const path = join(dir, 'queue.db');
+      // The first one makes the file, the second finds it: settings of the connection hold for both.
+      for (let i = 0; i < 2; i++) {
+        await (await openSqlite(path)).store.close();
+        const connection = await connect(path);
+        expect(connection.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
+        expect(connection.pragma('synchronous')).toBe(2);
+        expect(connection.pragma('foreign_keys')).toBe(1);
+        expect(connection.pragma('busy_timeout')).toBeGreaterThan(0);
+        connection.close();
+      }
+    }));
+
+  test('the references are enforced', () =>
+    withSqlite(async (_, connection) => {
+      expect(() => connection.run("INSERT INTO output (attempt, bytes) VALUES (99, x'00')")).toThrow(
+        /FOREIGN KEY/,
+      );
+    }));
+
+  test('a write happens as a whole or not at all', () =>
+    withSqlite(async (store, connection) => {
+      const broken = connection.write(() => {
+        connection.run("INSERT INTO setting VALUES ('a', '1')");
+        throw new Error('in the middle');
+      });
+      await expect(broken).rejects.toThrow('in the middle');
+      expect(await store.settings()).toEqual(new Map());
+    }));
+
+  test('a write holds the lock from its beginning, before it has changed anything', () =>
+    withSqlite(async (_, connection) => {
+      const other = await connect(connection.path);
+      await connection.write(() => {
+        expect(() => other.exec('BEGIN IMMEDIATE')).toThrow(/locked/);
+      });
+      other.close();
+    }));
+
+  test('a write waits for another writer instead of failing', () =>
+    withSqlite(async (store, connection) => {
+      connection.exec('BEGIN IMMEDIATE');
+      const waiting = store.insert([jobSpec('a')], NOW);
+      // Let it meet the lock first: its first try is over when this read has been answered.
+      expect(await store.get('a')).toBeNull();
+      connection.exec('COMMIT');
+      expect(await waiting).toHaveLength(1);
+      expect((await store.get('a'))?.id).toBe('a');
+    }));
+
+  test('the schema refuses states that cannot be', () =>
+    withSqlite(async (store, connection) => {
+      await store.insert([jobSpec('a')], NOW);
+      for (const change of [
+        "state = 'running'",
+        "state = 'processing'",
+        "state = 'completed', phase = 'ended', due_at = NULL",
+        "worker_id = 'w1'",
+        'due_at = NULL',
+      ]) {
+        expect(() => connection.exec(`UPDATE job SET ${change}`)).toThrow(/CHECK/);
+      }
+    }));
+});
+
+describe('isSqliteSound', () => {
+  test.each([
+    ['3.51.3', true],
+    ['3.51.4', true],
+    ['3.51.10', true],
+    ['3.52.0', true],
+    ['3.52', true],
+    ['3.100.0', true],
+    ['4.0.0', true],
+    ['3.51.2', false],
+    ['3.51.0', false],
+    ['3.51', false],
+    ['3.50.9', false],
+    ['3.9.100', false],
+    ['2.99.99', false],
+  ])('%s: %p', (version, sound) => {
+    expect(isSqliteSound(version)).toBe(sound);
+  });
+
+  test('the SQLite that runs here is sound', () =>
+    withSqlite(async (_, connection) => {
+      expect(isSqliteSound(String(connection.get('SELECT sqlite_version() AS version')?.version))).toBe(true);
+    }));
+});

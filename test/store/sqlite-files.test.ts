@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const CHILD = join(import.meta.dirname, '../support/store-child.ts');
+
+describe('files', () => {
+  for (const umask of ['000', '077', '022']) {
+    test(`are for their owner only under umask ${umask}`, () =>
+      inTempDir((dir) => {
+        const command = ['-c', 'umask "$1"; shift; exec "$@"', 'sh', umask, process.execPath, CHILD, 'modes'];
+        const child = spawnSync('sh', [...command, join(dir, 'new/queue.db')], { encoding: 'utf8' });
+        expect(child.stderr).toBe('');
+        expect(JSON.parse(child.stdout)).toEqual({
+          new: '700',
+          'new/queue.db': '600',
+          'new/queue.db-shm': '600',
+          'new/queue.db-wal': '600',
+          'new/queue.db.d': '700',
+          'new/queue.db.d/attempts': '700',
+        });
+      }));
+  }
+
+  test('the state directory is named by the real path of the database', () =>
+    inTempDir(async (dir) => {
+      const first = await openSqlite(join(dir, 'real.db'));
+      expect(first).toMatchObject({ created: true, stateDirectory: join(dir, 'real.db.d') });
+      symlinkSync(join(dir, 'real.db'), join(dir, 'link.db'));
+      const second = await openSqlite(join(dir, 'link.db'));
+      expect(second).toMatchObject({ created: false, stateDirectory: join(dir, 'real.db.d') });
+      expect(second.store.epoch).toBe(first.store.epoch);
+      await first.store.close();
+      await second.store.close();
+      expect(readdirSync(dir).sort()).toEqual(['link.db', 'real.db', 'real.db.d']);
+    }));
+
+  test('an empty file becomes a store', () =>
+    inTempDir(async (dir) => {
+      writeFileSync(join(dir, 'queue.db'), '');
+      const { store } = await openSqlite(join(dir, 'queue.db'));
+      expect(await store.counts()).toEqual([]);
+      await store.close();
+    }));
+});
+
+/** Every file below, with its bytes: what "nothing was written" means. Only while nothing of it is open. */
+function everything(dir: string): Record<string, string> {
+  const entries = readdirSync(dir, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return [path, entry.isFile() ? readFileSync(path).toString('base64') : 'directory'];
+    }),
+  );
+}
+
+function makeForeign(path: string, setUp: string): void {
+  const db = new DatabaseSync(path);
+  db.exec(setUp);
+  db.close();
+}
+
+async function makeNewer(path: string): Promise<void> {
+  await (await openSqlite(path)).store.close();
+  makeForeign(path, `PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+  rmSync(`${path}.d`, { recursive: true });
+}
+
+const other = 'CREATE TABLE address (name TEXT); INSERT INTO address VALUES (1)';
+
+const REFUSED: [what: string, code: string, make: (path: string) => unknown][] = [
+  ['a newer schema', 'newer-schema', makeNewer],
+  ['the database of another program', 'not-a-database', (path) => makeForeign(path, other)],
+  [
+    'the WAL database of another program',
+    'not-a-database',
+    (path) => makeForeign(path, `PRAGMA journal_mode = WAL; ${other}`),
+  ],
+  [
+    'the database of another program with versions like ours',
+    'not-a-database',
+    (path) =>
+      makeForeign(path, `PRAGMA user_version = ${SCHEMA_VERSION}; PRAGMA application_id = 1; ${other}`),
+  ],
+  ['a short text file', 'not-a-database', (path) => writeFileSync(path, 'hello\n')],
+  ['a long text file', 'not-a-database', (path) => writeFileSync(path, 'A line of text.\n'.repeat(1000))],
+  ['a directory', 'store-unavailable', (path) => mkdirSync(path)],
+];
+
+describe('refusal', () => {
+  for (const [what, code, make] of REFUSED) {
+    test(`of ${what}, which stays as it was`, () =>
+      inTempDir(async (dir) => {
+        const path = join(dir, 'queue.db');
+        await make(path);
+        const before = everything(dir);
+        await expect(openSqlite(path)).rejects.toMatchObject({ name: 'QueueError', code });
+        expect(everything(dir)).toEqual(before);
+      }));
+  }
+
+  test('of a path through a file', () =>
+    inTempDir(async (dir) => {
+      writeFileSync(join(dir, 'file'), '');
+      for (const path of ['file/queue.db', 'file/deeper/queue.db']) {
+        await expect(openSqlite(join(dir, path))).rejects.toMatchObject({ code: 'store-unavailable' });
+      }
+    }));
+
+  test('of a link that leads nowhere', () =>
+    inTempDir(async (dir) => {
+      symlinkSync(join(dir, 'gone/queue.db'), join(dir, 'link.db'));
+      await expect(openSqlite(join(dir, 'link.db'))).rejects.toMatchObject({ name: 'QueueError' });
+    }));
+
+  test('names the file and both versions', () =>
+    inTempDir(async (dir) => {
+      const path = join(dir, 'queue.db');
+      await makeNewer(path);
+      const message = `${path} has schema version ${SCHEMA_VERSION + 1}; this queuectl knows versions up to ${SCHEMA_VERSION}`;
+      await expect(openSqlite(path)).rejects.toThrow(message);
+    }));
+});

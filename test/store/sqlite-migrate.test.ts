@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { type Connection, connect } from '../../src/store/sqlite/connection.ts';
+import { APPLICATION_ID, migrate, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const CHILD = join(import.meta.dirname, '../support/store-child.ts');
+
+/** A connection during whose `n`-th look at the file something else happens. */
+function interrupted(connection: Connection, n: number, happen: () => void): Connection {
+  let looks = 0;
+  const after = <T>(value: T): T => {
+    if (++looks === n) happen();
+    return value;
+  };
+  return {
+    ...connection,
+    pragma: (name) => after(connection.pragma(name)),
+    get: (sql, ...values) => after(connection.get(sql, ...values)),
+    all: (sql, ...values) => after(connection.all(sql, ...values)),
+  };
+}
+
+describe('migrate', () => {
+  test('marks the file as ours, and does nothing the second time', () =>
+    inTempDir(async (dir) => {
+      const connection = await connect(join(dir, 'queue.db'));
+      await migrate(connection);
+      expect(connection.pragma('user_version')).toBe(SCHEMA_VERSION);
+      expect(connection.pragma('application_id')).toBe(APPLICATION_ID);
+      const epoch = connection.get('SELECT value FROM meta');
+      await migrate(connection);
+      expect(connection.get('SELECT value FROM meta')).toEqual(epoch!);
+      connection.close();
+    }));
+
+  for (let look = 1; look <= 6; look++) {
+    test(`bears a rival that migrates after its look number ${look}`, () =>
+      inTempDir(async (dir) => {
+        const connection = await connect(join(dir, 'queue.db'));
+        const rival = await connect(join(dir, 'queue.db'));
+        let rivals: Promise<void> | null = null;
+        const racing = interrupted(connection, look, () => {
+          rivals = migrate(rival);
+        });
+        try {
+          await migrate(racing);
+          await rivals;
+          expect(connection.pragma('user_version')).toBe(SCHEMA_VERSION);
+          expect(connection.all('SELECT value FROM meta')).toHaveLength(1);
+        } finally {
+          connection.close();
+          rival.close();
+        }
+      }));
+  }
+});
+
+interface Racer {
+  child: ReturnType<typeof spawn>;
+  said: { out: string; error: string };
+}
+
+function startRacer(path: string, name: string): Racer {
+  const child = spawn(process.execPath, [CHILD, 'race', path, name], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const said = { out: '', error: '' };
+  child.stdout.on('data', (chunk) => {
+    said.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    said.error += chunk;
+  });
+  return { child, said };
+}
+
+async function finish({ child, said }: Racer): Promise<{ created: boolean; claimed: string[] }> {
+  const [code] = await once(child, 'close');
+  expect({ code, error: said.error }).toEqual({ code: 0, error: '' });
+  return JSON.parse(said.out.replace('ready\n', ''));
+}
+
+describe('ten processes', () => {
+  test(
+    'create one store at once, add jobs and claim them, each job once',
+    () =>
+      inTempDir(async (dir) => {
+        const path = join(dir, 'new/queue.db');
+        const racers = Array.from({ length: 10 }, (_, i) => startRacer(path, `p${i}`));
+        try {
+          await Promise.all(racers.map(({ child }) => once(child.stdout!, 'data')));
+          const results = racers.map(finish);
+          for (const { child } of racers) child.stdin!.end('go\n');
+          const seen = await Promise.all(results);
+          expect(seen.filter((one) => one.created)).toHaveLength(1);
+          const claimed = seen.flatMap((one) => one.claimed);
+          expect(claimed).toHaveLength(50);
+          expect(new Set(claimed).size).toBe(50);
+        } finally {
+          for (const { child } of racers) if (child.exitCode === null) child.kill('SIGKILL');
+        }
+        const { store } = await openSqlite(path);
+        expect(await store.running()).toHaveLength(50);
+        await store.close();
+      }),
+    20_000,
+  );
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test';
+import type { Connection } from '../../src/store/sqlite/connection.ts';
+import * as statements from '../../src/store/sqlite/sql.ts';
+import { withSqlite } from '../support/sqlite.ts';
+
+const sql = { ...statements };
+
+/** How each statement that claims, lists or looks for what is due must find its jobs. */
+const INTENDED: [name: keyof typeof statements, plan: RegExp][] = [
+  ['promote', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
+  ['queues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
+  ['queues', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
+  ['readyHeads', /^SEARCH job USING COVERING INDEX job_ready \(queue=\?\)$/],
+  ['runningJobs', /^SCAN job USING INDEX job_running$/],
+  ['deleteWorker', /^SEARCH job USING COVERING INDEX job_running \(worker_id=\?\)$/],
+  ['workers', /^SEARCH job USING (COVERING )?INDEX job_running \(worker_id=\?\)$/],
+  ['claimedJob', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
+  ['takeJob', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
+  ['settleJob', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
+  ['jobById', /^SEARCH job USING INDEX sqlite_autoindex_job_1 \(id=\?\)$/],
+  ['listAll', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  ['listByState', /^SEARCH job USING INDEX \w+ \(state=\? AND number<\?\)$/],
+  // With one of the two alone the cost would grow with the jobs of the queue, or of the state.
+  [
+    'listByQueueAndState',
+    /^SEARCH job USING INDEX \w+ \((queue=\? AND state|state=\? AND queue)=\? AND number<\?\)$/,
+  ],
+  ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
+];
+
+/** Workers are few, and sorted for people. */
+const MAY_SORT = ['workers'];
+
+function plan(connection: Connection, statement: string): string[] {
+  const values = Array.from(statement.matchAll(/\?/g), () => 1);
+  return connection.all(`EXPLAIN QUERY PLAN ${statement}`, ...values).map((row) => String(row.detail));
+}
+
+describe('query plans', () => {
+  for (const [name, intended] of INTENDED) {
+    test(`${name} finds its rows by the index meant for it: ${intended}`, () =>
+      withSqlite(async (_, connection) => {
+        expect(plan(connection, sql[name])).toContainEqual(expect.stringMatching(intended));
+      }));
+  }
+
+  test('no statement reads all jobs', () =>
+    withSqlite(async (_, connection) => {
+      for (const [name, statement] of Object.entries(sql)) {
+        const scans = plan(connection, statement).filter((step) => /^SCAN job\b(?!_)/.test(step));
+        const allowed = name === 'runningJobs' ? ['SCAN job USING INDEX job_running'] : [];
+        expect({ name, scans }).toEqual({ name, scans: allowed });
+      }
+    }));
+
+  test('no statement sorts', () =>
+    withSqlite(async (_, connection) => {
+      for (const [name, statement] of Object.entries(sql)) {
+        if (MAY_SORT.includes(name)) continue;
+        const sorts = plan(connection, statement).filter((step) => step.includes('TEMP B-TREE'));
+        expect({ name, sorts }).toEqual({ name, sorts: [] });
+      }
+    }));
+
+  test('ready, waiting and running jobs have a partial index each', () =>
+    withSqlite(async (_, connection) => {
+      const rows = connection.all(
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql LIKE '%WHERE%'",
+      );
+      const predicates = new Map(rows.map((row) => [row.name, String(row.sql).split('WHERE')[1]?.trim()]));
+      expect(predicates.get('job_ready')).toBe("phase = 'ready'");
+      expect(predicates.get('job_waiting')).toBe("phase = 'waiting'");
+      expect(predicates.get('job_running')).toBe("phase = 'running'");
+    }));
+});

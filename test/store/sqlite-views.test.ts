@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test';
+import { toJobObject } from '../../src/core/job-object.ts';
+import { toIso } from '../../src/core/time.ts';
+import type { Connection, Row } from '../../src/store/sqlite/connection.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ending, failedWith, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
+import { below, seededRandom } from '../support/random.ts';
+import { withSqlite } from '../support/sqlite.ts';
+
+const JSON_COLUMNS = ['argv', 'env', 'tags', 'queues', 'depends_on', 'current_jobs'];
+
+/** A row as a person reads it: what is JSON text in the view, as values. */
+function read(row: Row): Record<string, unknown> {
+  const parse = (column: string, value: unknown) =>
+    JSON_COLUMNS.includes(column) && typeof value === 'string' ? JSON.parse(value) : value;
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, parse(column, value)]));
+}
+
+function columns(connection: Connection, view: string): string[] {
+  return connection.all(`SELECT name FROM pragma_table_info('${view}')`).map((row) => String(row.name));
+}
+
+async function someJobs(store: Store): Promise<void> {
+  const at = NOW + 123;
+  await store.settle(ending(await running(store, 'dead', { maxRetries: 1 }), failedWith(137), at));
+  await store.settle(
+    ending(await running(store, 'done', { argv: ['a', 'b'], env: { K: 'v' } }), succeeded, at),
+  );
+  await store.settle(
+    ending(await running(store, 'failed', { backoffBase: 1.5, tags: { x: 'y' } }), failedWith(1), at),
+  );
+  await running(store, 'runs', { timeoutMs: 5000, priority: 7, queue: 'mail' });
+  await store.insert([jobSpec('later', { runAt: NOW + 987_654 })], at);
+}
+
+describe('views', () => {
+  test('jobs has every documented name', () =>
+    withSqlite(async (store, connection) => {
+      const [job] = await store.insert([jobSpec('a')], NOW);
+      expect(columns(connection, 'jobs').sort()).toEqual(Object.keys(toJobObject(job!)).sort());
+    }));
+
+  test('jobs shows each job as the program does', () =>
+    withSqlite(async (store, connection) => {
+      await someJobs(store);
+      const rows = connection.all('SELECT * FROM jobs').map(read);
+      expect(rows).toHaveLength(5);
+      for (const row of rows) {
+        const job = toJobObject((await store.get(String(row.id)))!);
+        expect(job).toMatchObject(row);
+      }
+    }));
+
+  test('dlq_jobs shows the dead ones, with the same columns', () =>
+    withSqlite(async (store, connection) => {
+      await someJobs(store);
+      expect(connection.all('SELECT * FROM dlq_jobs')).toEqual(
+        connection.all("SELECT * FROM jobs WHERE id = 'dead'"),
+      );
+      expect(columns(connection, 'dlq_jobs')).toEqual(columns(connection, 'jobs'));
+    }));
+
+  test('times are exact to the millisecond', () =>
+    withSqlite(async (store, connection) => {
+      const random = seededRandom('times');
+      const times = Array.from({ length: 500 }, () => below(random, Date.UTC(2100, 0)));
+      await store.insert(
+        times.map((runAt, i) => jobSpec(String(i), { runAt })),
+        NOW,
+      );
+      const rows = connection.all('SELECT run_at FROM jobs ORDER BY CAST(id AS INTEGER)');
+      expect(rows.map((row) => row.run_at)).toEqual(times.map((time) => toIso(time)));
+    }));
+
+  test('workers has every documented name', () =>
+    withSqlite(async (_, connection) => {
+      const documented = [
+        'id',
+        'pid',
+        'hostname',
+        'started_at',
+        'last_heartbeat',
+        'status',
+        'queues',
+        'current_jobs',
+      ];
+      expect(columns(connection, 'workers')).toEqual(documented);
+    }));
+
+  test('workers shows each worker', () =>
+    withSqlite(async (store, connection) => {
+      await store.register(newWorker('w1', { pid: 77 }));
+      await store.register(newWorker('w2', { queues: ['mail'] }));
+      await store.beat('w2', true, NOW + 5);
+      const rows = connection.all('SELECT * FROM workers ORDER BY id').map(read);
+      const started = toIso(NOW);
+      expect(rows[0]).toMatchObject({
+        id: 'w1',
+        pid: 77,
+        hostname: 'machine',
+        queues: ['*'],
+        started_at: started,
+      });
+      expect(rows[1]).toMatchObject({ queues: ['mail'], last_heartbeat: toIso(NOW + 5), status: 'draining' });
+    }));
+
+  test("workers says idle, busy or draining, in the program's own words", () =>
+    withSqlite(async (store, connection) => {
+      for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
+      await running(store, 'a');
+      await store.order(['w3'], 'drain');
+      const status = connection.all('SELECT status FROM workers ORDER BY id').map((row) => row.status);
+      expect(status).toEqual(['busy', 'idle', 'draining']);
+    }));
+
+  test('config shows the stored settings', () =>
+    withSqlite(async (store, connection) => {
+      await store.set('lease', '30s', () => {});
+      expect(connection.all('SELECT * FROM config')).toEqual([{ key: 'lease', value: '30s' }]);
+    }));
+
+  test.each(['jobs', 'dlq_jobs', 'workers', 'config'])('%s cannot be written', (view) =>
+    withSqlite(async (_, connection) => {
+      expect(() => connection.exec(`DELETE FROM ${view}`)).toThrow(/cannot modify/);
+      const column = columns(connection, view)[0];
+      expect(() => connection.exec(`UPDATE ${view} SET ${column} = 'x'`)).toThrow(/cannot modify/);
+    }),
+  );
+});

@@ -1,0 +1,4 @@
+import { describeStore } from '../conformance/suite.ts';
+import { openTempSqlite } from '../support/sqlite.ts';
+
+describeStore('sqlite', { open: openTempSqlite });

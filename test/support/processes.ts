@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { type Sandbox, until } from './queuectl.ts';
+
+export interface WorkerJson {
+  id: string;
+  pid: number;
+  status: string;
+  current_jobs: string[];
+}
+
+export function workersOf(box: Sandbox): Promise<WorkerJson[]> {
+  return box.json<WorkerJson[]>(['worker', 'list']);
+}
+
+/** The worker process that runs the job, once it does. */
+export function untilWorkerOf(box: Sandbox, job: string): Promise<WorkerJson> {
+  return until(
+    async () => (await workersOf(box)).find((worker) => worker.current_jobs.includes(job)),
+    `a worker runs ${job}`,
+  );
+}
+
+/** The live processes of a job, its frame and whatever its command has started. */
+export function processesOfJob(box: Sandbox, job: string): number[] {
+  return carrying(`QUEUECTL_HOME=${box.home}`, `QUEUECTL_JOB_ID=${job}`);
+}
+
+export function untilNoProcessOf(box: Sandbox, job: string): Promise<boolean> {
+  return until(() => processesOfJob(box, job).length === 0, `nothing of ${job} is left`);
+}
+
+export function send(pids: number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended in between.
+    }
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  const state = /\) (\S)/.exec(read(`/proc/${pid}/stat`))?.[1];
+  return state !== undefined && state !== 'Z' && state !== 'X';
+}
+
+/** SIGKILL to the processes, and the wait until they are gone. */
+export async function killAll(pids: number[]): Promise<void> {
+  send(pids, 'SIGKILL');
+  await until(() => !pids.some(isAlive), `${pids.join(', ')} are gone`);
+}
+
+/** Ends everything that was started with this home, workers and jobs alike. */
+export async function killSurvivors(home: string): Promise<void> {
+  const left = () => carrying(`QUEUECTL_HOME=${home}`);
+  await until(() => {
+    send(left(), 'SIGKILL');
+    return left().length === 0;
+  }, 'nothing of the sandbox runs');
+}
+
+/** Live processes with all of these in their environment. */
+function carrying(...variables: string[]): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.filter((pid) => {
+    const environment = `\0${read(`/proc/${pid}/environ`)}`;
+    return variables.every((variable) => environment.includes(`\0${variable}\0`)) && isAlive(pid);
+  });
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
