@@ -70,6 +70,6 @@ function flagLines(flags: Record<string, Flag>): string {
 }
 
 function columns(lines: [string, string][]): string {
-  const width = Math.min(36, Math.max(...lines.map(([left]) => left.length)));
+  const width = Math.min(44, Math.max(...lines.map(([left]) => left.length)));
   return lines.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
 }

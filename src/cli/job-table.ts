@@ -9,12 +9,18 @@ export function jobColumns(now: number): Column<Job>[] {
   return [
     { title: 'ID', value: (job) => job.id },
     { title: 'STATE', value: (job) => job.state, color: (job) => STATE_COLORS[job.state] },
-    { title: 'QUEUE', value: (job) => job.queue },
-    { title: 'PRIORITY', value: (job) => String(job.priority) },
+    { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
+    { title: 'PRIORITY', value: (job) => String(job.priority), drop: 4 },
     { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${Math.max(1, job.maxRetries)}` },
-    { title: 'CREATED', value: (job) => toIso(job.createdAt), look: (job) => relative(job.createdAt, now) },
+    {
+      title: 'CREATED',
+      value: (job) => toIso(job.createdAt),
+      look: (job) => relative(job.createdAt, now),
+      drop: 3,
+    },
     {
       title: 'DUE',
+      drop: 2,
       value: (job) => toIso(job.dueAt) ?? '',
       look: (job) => (job.dueAt === null || job.dueAt <= now ? '' : relative(job.dueAt, now)),
     },
@@ -25,13 +31,14 @@ export function jobColumns(now: number): Column<Job>[] {
 export function deadColumns(now: number): Column<Job>[] {
   return [
     { title: 'ID', value: (job) => job.id },
-    { title: 'QUEUE', value: (job) => job.queue },
+    { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
     { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${Math.max(1, job.maxRetries)}` },
     { title: 'EXIT', value: exitText },
     {
       title: 'DIED',
       value: (job) => toIso(job.finishedAt) ?? '',
       look: (job) => relative(job.finishedAt ?? now, now),
+      drop: 2,
     },
     { title: 'COMMAND', value: (job) => job.command, shrinks: true },
     { title: 'LAST ERROR', value: (job) => job.lastError ?? '', shrinks: true },

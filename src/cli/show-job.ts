@@ -79,9 +79,10 @@ function attemptColumns(now: number) {
     { title: 'EXIT', value: exitText },
     {
       title: 'OUTPUT',
+      drop: 1,
       value: (one: Attempt) => `${one.outputBytes} bytes${one.truncated ? ', truncated' : ''}`,
     },
-    { title: 'WORKER', value: (one: Attempt) => one.workerId },
+    { title: 'WORKER', value: (one: Attempt) => one.workerId, drop: 2 },
     { title: 'ERROR', value: (one: Attempt) => one.error ?? '', shrinks: true },
   ];
 }

@@ -9,10 +9,13 @@ export interface Column<Row> {
   color?(row: Row): Color | undefined;
   /** This column gives way when the terminal is narrow. */
   shrinks?: boolean;
+  /** Left out altogether when even that is not enough; the highest goes first. */
+  drop?: number;
 }
 
 const GAP = '  ';
-const NARROWEST = 10;
+/** A command shorter than this tells nothing. */
+const NARROWEST = 20;
 
 /** Aligned for a person; for a script the same columns, tab-separated, whole and without a header. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
@@ -21,18 +24,42 @@ export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): vo
     return;
   }
   if (rows.length === 0) return;
-  const cells = rows.map((row) => columns.map((column) => printable((column.look ?? column.value)(row))));
-  const widths = columns.map((column, i) =>
-    Math.max(column.title.length, ...cells.map((line) => displayWidth(line[i]!))),
-  );
+  printAligned(io, choose(io, columns, rows), rows);
+}
+
+/** The columns that fit. */
+function choose<Row>(io: Io, columns: Column<Row>[], rows: Row[]): Column<Row>[] {
+  const least = (column: Column<Row>): number =>
+    column.shrinks ? Math.min(NARROWEST, widthOf(column, rows)) : widthOf(column, rows);
+  const chosen = [...columns];
+  const room = io.width;
+  while (chosen.reduce((sum, column) => sum + least(column) + GAP.length, -GAP.length) > room) {
+    const last = chosen.reduce((a, b) => ((b.drop ?? 0) > (a.drop ?? 0) ? b : a));
+    if (last.drop === undefined) break;
+    chosen.splice(chosen.indexOf(last), 1);
+  }
+  return chosen;
+}
+
+function widthOf<Row>(column: Column<Row>, rows: Row[]): number {
+  return Math.max(column.title.length, ...rows.map((row) => displayWidth(shown(column, row))));
+}
+
+function shown<Row>(column: Column<Row>, row: Row): string {
+  return printable((column.look ?? column.value)(row));
+}
+
+function printAligned<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
+  const cells = rows.map((row) => columns.map((column) => shown(column, row)));
+  const widths = columns.map((column) => widthOf(column, rows));
   fit(widths, columns, io.width);
   const bold = (text: string): string => (io.color ? paint(text, 'bold') : text);
   io.out(`${line(columns.map((column, i) => bold(pad(column.title, widths[i]!))))}\n`);
   for (const [r, row] of rows.entries()) {
     const parts = columns.map((column, i) => {
       const last = i === columns.length - 1;
-      const shown = cut(cells[r]![i]!, widths[i]!);
-      const text = last ? shown : pad(shown, widths[i]!);
+      const short = cut(cells[r]![i]!, widths[i]!);
+      const text = last ? short : pad(short, widths[i]!);
       const color = io.color ? column.color?.(row) : undefined;
       return color === undefined ? text : paint(text, color);
     });

@@ -9,11 +9,12 @@ export function printWorkers(io: Io, workers: WorkerObject[], now: number): void
     [
       { title: 'WORKER', value: (worker) => worker.id },
       { title: 'PID', value: (worker) => String(worker.pid) },
-      { title: 'HOST', value: (worker) => worker.hostname },
+      { title: 'HOST', value: (worker) => worker.hostname, drop: 2 },
       { title: 'STATUS', value: (worker) => worker.status },
-      { title: 'QUEUES', value: (worker) => worker.queues.join(',') },
+      { title: 'QUEUES', value: (worker) => worker.queues.join(','), drop: 1 },
       {
         title: 'STARTED',
+        drop: 3,
         value: (worker) => worker.started_at,
         look: (worker) => relative(Date.parse(worker.started_at), now),
       },

@@ -21,7 +21,7 @@ import { relative } from '../times.ts';
 export default {
   name: 'enqueue',
   summary: 'Add a job, or many',
-  args: "['COMMAND' | '{JSON}' | '[JSON]' | -- PROGRAM ARG…]",
+  args: 'COMMAND | JSON | -- PROGRAM ARG…',
   most: 1,
   flags: {
     command: { value: 'TEXT', short: 'c', help: 'the shell command' },
