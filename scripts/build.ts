@@ -1,6 +1,6 @@
 /** Builds dist/: the executable, the same program for Node, and the library with its types. */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 
 const bun = process.execPath;
 
@@ -32,11 +32,25 @@ function run(program: string, args: string[]): void {
   process.exit(status ?? 1);
 }
 
-rmSync('dist', { recursive: true, force: true });
-run(bun, ['build', ...EXECUTABLE, 'src/cli/main.ts', '--outfile', 'dist/queuectl']);
+/** Made aside and moved into place: whoever runs the old one meanwhile does not see half a new one. */
+const aside = 'dist/.new';
+rmSync(aside, { recursive: true, force: true });
+run(bun, ['build', ...EXECUTABLE, 'src/cli/main.ts', '--outfile', `${aside}/queuectl`]);
 // The maps are inside the executable.
-for (const name of readdirSync('dist')) if (name.endsWith('.map')) rmSync(`dist/${name}`);
-const NODE = ['--target=node', '--format=esm', '--splitting'];
-run(bun, ['build', ...NODE, 'src/cli/main.ts', '--outdir', 'dist/node']);
-run(bun, ['build', '--target=node', '--format=esm', 'src/index.ts', '--outfile', 'dist/index.js']);
+for (const name of readdirSync(aside)) if (name.endsWith('.map')) rmSync(`${aside}/${name}`);
+run(bun, [
+  'build',
+  '--target=node',
+  '--format=esm',
+  '--splitting',
+  'src/cli/main.ts',
+  '--outdir',
+  `${aside}/node`,
+]);
+run(bun, ['build', '--target=node', '--format=esm', 'src/index.ts', '--outfile', `${aside}/index.js`]);
 run('node_modules/.bin/tsc', ['--project', 'scripts/tsconfig.types.json']);
+for (const name of readdirSync(aside)) {
+  if (statSync(`${aside}/${name}`).isDirectory()) rmSync(`dist/${name}`, { recursive: true, force: true });
+  renameSync(`${aside}/${name}`, `dist/${name}`);
+}
+rmSync(aside, { recursive: true });

@@ -17,6 +17,8 @@ export interface RecoveryInput {
 
 /** Takes over the running jobs of workers that are gone, and forgets such workers. Answers how many jobs it took. */
 export async function recover(app: App, input: RecoveryInput): Promise<number> {
+  // Jobs first: whoever holds one now is registered, so a holder that is not among the workers read later is gone.
+  const running = await app.store.running();
   const workers = await app.store.workers();
   const others = workers.filter((worker) => worker.id !== input.workerId);
   const gone = others.filter((worker) => isGone(worker, input, app.clock.monotonic()));
@@ -24,8 +26,7 @@ export async function recover(app: App, input: RecoveryInput): Promise<number> {
 
   const alive = new Set(workers.filter((worker) => !gone.includes(worker)).map((worker) => worker.id));
   let adopted = 0;
-  for (const job of await app.store.running()) {
-    // A worker that nobody knows (any more) is gone too.
+  for (const job of running) {
     if (job.workerId === null || alive.has(job.workerId)) continue;
     const mine = await app.store.adopt(job.claim, input.workerId);
     if (mine === null) continue;
