@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { run } from './run.ts';
 
-// exitCode, never exit(): what was printed to a pipe would be cut off.
-process.exitCode = await run(process.argv.slice(2), process.env);
+// Everything was written synchronously (cli/io.ts), so nothing can be cut off; and a worker that leaves running jobs
+// behind must not wait for them.
+process.exit(await run(process.argv.slice(2), process.env));

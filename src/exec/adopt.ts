@@ -40,6 +40,7 @@ export async function untilOver(place: Place): Promise<Sighting> {
   for (;;) {
     const sighting = sight(place);
     if (sighting.kind !== 'alive') return sighting;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    // The worker's own loops keep it alive: one that leaves does not wait for what it watched.
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS).unref());
   }
 }

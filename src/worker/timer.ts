@@ -1,7 +1,7 @@
 /** Longer delays than this fire at once in every JavaScript runtime. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** A timer of any length. Answers how to cancel it. */
+/** A timer of any length. Answers how to cancel it. Alone it keeps no process alive. */
 export function longTimeout(callback: () => void, ms: number): () => void {
   let timer: NodeJS.Timeout;
   const arm = (left: number): void => {
@@ -9,6 +9,7 @@ export function longTimeout(callback: () => void, ms: number): () => void {
       () => (left > LONGEST_MS ? arm(left - LONGEST_MS) : callback()),
       Math.min(left, LONGEST_MS),
     );
+    timer.unref();
   };
   arm(ms);
   return () => clearTimeout(timer);

@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+
+const root = resolve(import.meta.dir, '../..');
+
+test('the five core flows, as one types them', () => {
+  const { status, stdout, stderr } = spawnSync('sh', ['scripts/test-scenarios.sh'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.any(String) });
+  expect(stdout).toEndWith('all five scenarios passed\n');
+});
+
+test('the demo shows the main job', () => {
+  const { status, stdout } = spawnSync('sh', ['scripts/demo.sh'], { cwd: root, encoding: 'utf8' });
+  expect(status).toBe(0);
+  expect(stdout).toContain('now it works');
+  expect(stdout).toContain('cannot reach the moon');
+});

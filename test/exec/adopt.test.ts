@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { untilOver } from '../../src/exec/adopt.ts';
+import { frameArguments } from '../../src/exec/frame.ts';
+import { endProcesses, look } from '../../src/exec/kill.ts';
+import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
+import { processes } from '../../src/exec/processes.ts';
+import { readRecord } from '../../src/exec/record.ts';
+import { until } from '../support/queuectl.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+let next = 1;
+
+function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
+  return inTempDir(async (directory) => {
+    mkdirSync(`${directory}/attempts`);
+    const place = placeOf(directory, `test${process.pid}`, next++);
+    await work(place);
+  });
+}
+
+/** A frame in a session of its own, as a worker would start it. */
+async function start(place: Place, command: string): Promise<number> {
+  makePlace(place);
+  const args = frameArguments({ record: place.record, umask: 0o022, openFiles: null, command, argv: null });
+  const env = { ...process.env, QUEUECTL_RUN: place.cookie };
+  const child = spawn('/bin/sh', args, { env, detached: true, stdio: 'ignore' });
+  await until(() => readRecord(place) !== null, 'the record is there');
+  return child.pid!;
+}
+
+describe('adoption', () => {
+  test('waits for a live command and learns its exit code', () =>
+    inPlace(async (place) => {
+      const pid = await start(place, 'sleep 0.3; exit 7');
+      expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 7 });
+    }));
+
+  test('a command that ended before is known by its record', () =>
+    inPlace(async (place) => {
+      await start(place, 'exit 4');
+      await until(() => readRecord(place)?.kind === 'ended', 'it has ended');
+      expect(await untilOver(place)).toMatchObject({ kind: 'ended', code: 4 });
+    }));
+
+  test('without a record the command never started, and never will', () =>
+    inPlace(async (place) => {
+      expect(await untilOver(place)).toEqual({ kind: 'never-started' });
+      expect(makePlace(place)).toBe(false);
+      expect(readRecord(place)).toEqual({ kind: 'gated' });
+    }));
+
+  test('a frame killed in mid-command is lost', () =>
+    inPlace(async (place) => {
+      const pid = await start(place, 'sleep 1000');
+      process.kill(-pid, 'SIGKILL');
+      expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
+    }));
+
+  test('a record of a pid that now is another process is not taken for alive', () =>
+    inPlace(async (place) => {
+      makePlace(place);
+      // This very process lives, and is no frame of that attempt.
+      writeFileSync(place.record, `${String(process.pid).padEnd(10)} run  \n`);
+      expect(await untilOver(place)).toEqual({ kind: 'lost', pid: process.pid });
+    }));
+
+  test('a record that cannot be read means ended, not never started', () =>
+    inPlace(async (place) => {
+      makePlace(place);
+      writeFileSync(place.record, 'garbage');
+      expect(await untilOver(place)).toEqual({ kind: 'lost', pid: null });
+    }));
+});
+
+describe('ending', () => {
+  test('reaches what ignores SIGTERM and what left the group', () =>
+    inPlace(async (place) => {
+      const command = `trap '' TERM; setsid sh -c 'trap "" TERM; while :; do sleep 0.05; done' & while :; do sleep 0.05; done`;
+      const group = await start(place, command);
+      const target = { group, cookie: place.cookie };
+      await until(
+        () => new Set(look(target).map((one) => one.group)).size >= 2,
+        'a process has left the group',
+      );
+      await endProcesses(target, 100);
+      expect(look(target)).toEqual([]);
+    }));
+
+  test('leaves alone what does not carry the cookie, whatever its group', () =>
+    inPlace(async (place) => {
+      const innocent = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
+      await until(() => processes.startTime(innocent.pid!) !== null, 'it runs');
+      await endProcesses({ group: innocent.pid!, cookie: place.cookie }, 10);
+      expect(innocent.exitCode).toBeNull();
+      expect(processes.startTime(innocent.pid!)).not.toBeNull();
+      process.kill(-innocent.pid!, 'SIGKILL');
+    }));
+});
