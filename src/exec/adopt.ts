@@ -40,7 +40,6 @@ export async function untilOver(place: Place): Promise<Sighting> {
   for (;;) {
     const sighting = sight(place);
     if (sighting.kind !== 'alive') return sighting;
-    // The worker's own loops keep it alive: one that leaves does not wait for what it watched.
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS).unref());
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

@@ -10,6 +10,9 @@ export interface GatedJob {
   traces(): string[];
 }
 
+/** The traces of exactly one run. */
+export const ONE_RUN = ['start', 'end'];
+
 /** Enqueues it and waits until it runs. */
 export async function startGatedJob(
   box: Sandbox,

@@ -20,6 +20,12 @@ export function untilWorkerOf(box: Sandbox, job: string): Promise<WorkerJson> {
   );
 }
 
+/** Waits until every worker knows that it is to stop. */
+export function untilStopping(box: Sandbox): Promise<boolean> {
+  const draining = (worker: WorkerJson): boolean => worker.status === 'draining';
+  return until(async () => (await workersOf(box)).every(draining), 'all workers are stopping');
+}
+
 /** The live processes of a job, its frame and whatever its command has started. */
 export function processesOfJob(box: Sandbox, job: string): number[] {
   return carrying(`QUEUECTL_HOME=${box.home}`, `QUEUECTL_JOB_ID=${job}`);
