@@ -26,6 +26,11 @@ function sight(place: Place): Sighting {
     if (before.kind === 'gated') return { kind: 'never-started' };
     if (before.kind === 'running' && processes.carries(before.pid, place.cookie))
       return { kind: 'alive', pid: before.pid };
+    if (before.kind === 'unreadable') {
+      // Created and not yet written, perhaps: its processes tell.
+      const [one] = processes.find(place.cookie, -1);
+      if (one !== undefined) return { kind: 'alive', pid: one.group };
+    }
     return fromRecord(readRecord(place));
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { endProcesses, look } from '../../src/exec/kill.ts';
@@ -26,7 +26,7 @@ async function start(place: Place, command: string): Promise<number> {
   const args = frameArguments({ record: place.record, umask: 0o022, openFiles: null, command, argv: null });
   const env = { ...process.env, QUEUECTL_RUN: place.cookie };
   const child = spawn('/bin/sh', args, { env, detached: true, stdio: 'ignore' });
-  await until(() => readRecord(place) !== null, 'the record is there');
+  await until(() => /^(running|ended)$/.test(readRecord(place)?.kind ?? ''), 'the record is written');
   return child.pid!;
 }
 
@@ -64,6 +64,18 @@ describe('adoption', () => {
       // This very process lives, and is no frame of that attempt.
       writeFileSync(place.record, `${String(process.pid).padEnd(10)} run  \n`);
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid: process.pid });
+    }));
+
+  test('a record that is not written yet is no end while its process lives', () =>
+    inPlace(async (place) => {
+      const pid = await start(place, 'sleep 0.5; exit 6');
+      const written = readFileSync(place.record);
+      writeFileSync(place.record, '');
+      const over = untilOver(place);
+      // Several looks later it is still waited for.
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      writeFileSync(place.record, written);
+      expect(await over).toEqual({ kind: 'ended', pid, code: 6 });
     }));
 
   test('a record that cannot be read means ended, not never started', () =>
