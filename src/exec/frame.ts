@@ -24,10 +24,15 @@ const SHELL = `${BEFORE}/bin/sh -c "$4"${AFTER}`;
 /** exec, because a plain "$@" would prefer the shell's builtins to the programs of the same name. */
 const ARGV = `${BEFORE}(shift 3; exec "$@")${AFTER}`;
 
-export interface FrameInput {
-  record: string;
+/** What the user set for the processes he starts. Read once: asking for the umask means setting it for a moment. */
+export interface UserLimits {
   umask: number;
+  /** The soft limit of open files; null: leave it. */
   openFiles: string | null;
+}
+
+export interface FrameInput extends UserLimits {
+  record: string;
   command: string;
   argv: string[] | null;
 }

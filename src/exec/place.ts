@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where an attempt lives on disk. Named by the store's epoch and a number that is never reused, never by user text. */
@@ -37,6 +37,13 @@ export function makePlace(place: Place): boolean {
   }
 }
 
+/** Removes it with whatever is in it. The two files of an ordinary attempt are tried first, without a look around. */
 export function removePlace(place: Place): void {
-  rmSync(place.directory, { recursive: true, force: true });
+  try {
+    unlinkSync(place.output);
+    unlinkSync(place.record);
+    rmdirSync(place.directory);
+  } catch {
+    rmSync(place.directory, { recursive: true, force: true });
+  }
 }

@@ -3,7 +3,7 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import type { ClaimedJob } from '../core/job.ts';
 import { signalNumber } from '../core/signals.ts';
 import { jobEnvironment } from './environment.ts';
-import { frameArguments } from './frame.ts';
+import { frameArguments, type UserLimits } from './frame.ts';
 import { makePlace, type Place } from './place.ts';
 import { GATE_LOST_CODE, readRecord } from './record.ts';
 
@@ -23,14 +23,14 @@ const WATCHDOG_MS = 5000;
 const NO_ROOM = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
 /** Starts the job's command in a session of its own, its output going straight into its file. */
-export async function startCommand(place: Place, job: ClaimedJob, openFiles: string | null): Promise<Start> {
+export async function startCommand(place: Place, job: ClaimedJob, user: UserLimits): Promise<Start> {
   const gone = missingDirectory(job.cwd);
   if (gone !== null) return { kind: 'refused', message: gone };
   let output: number | null = null;
   try {
     if (!makePlace(place)) return { kind: 'gate-lost' };
     output = openSync(place.output, 'ax', 0o600);
-    const args = frameArguments({ ...job, record: place.record, umask: process.umask(), openFiles });
+    const args = frameArguments({ ...job, ...user, record: place.record });
     const child = spawn('/bin/sh', args, {
       cwd: job.cwd,
       env: jobEnvironment(process.env, job, place.cookie),

@@ -5,6 +5,7 @@ import type { ClaimedJob, EndReason } from '../core/job.ts';
 import { describeOutcome, exitCodeOf, lastNonBlankLine, type Outcome, signalOf } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
 import { untilOver } from '../exec/adopt.ts';
+import type { UserLimits } from '../exec/frame.ts';
 import { endProcesses, groupExists, look } from '../exec/kill.ts';
 import { collectOutput } from '../exec/output.ts';
 import { type Place, placeOf } from '../exec/place.ts';
@@ -17,7 +18,7 @@ import { longTimeout } from './timer.ts';
 export interface AttemptContext {
   app: App;
   settings(): Settings;
-  openFiles: string | null;
+  user: UserLimits;
   emit: Emit;
   isStopping(): boolean;
 }
@@ -77,7 +78,7 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: bo
 }
 
 async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Promise<Begun> {
-  const start = await startCommand(place, job, context.openFiles);
+  const start = await startCommand(place, job, context.user);
   switch (start.kind) {
     case 'gate-lost':
       return 'claim-lost';

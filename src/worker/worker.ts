@@ -70,7 +70,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   });
 
   const context = {
-    ...{ app, openFiles: options.openFiles, emit },
+    ...{ app, emit, user: { umask: process.umask(), openFiles: options.openFiles } },
     settings: () => settings,
     isStopping: () => order !== null,
   };

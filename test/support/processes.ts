@@ -5,6 +5,7 @@ export interface WorkerJson {
   id: string;
   pid: number;
   status: string;
+  last_heartbeat: string;
   current_jobs: string[];
 }
 
@@ -18,6 +19,15 @@ export function untilWorkerOf(box: Sandbox, job: string): Promise<WorkerJson> {
     async () => (await workersOf(box)).find((worker) => worker.current_jobs.includes(job)),
     `a worker runs ${job}`,
   );
+}
+
+/** Waits until some worker has shown so many more times that it lives. */
+export async function untilBeats(box: Sandbox, beats: number): Promise<void> {
+  for (let seen = 0; seen < beats; seen++) {
+    const times = async () => (await workersOf(box)).map((worker) => worker.last_heartbeat).join();
+    const before = await times();
+    await until(async () => (await times()) !== before, 'a heartbeat');
+  }
 }
 
 /** Waits until every worker knows that it is to stop. */
