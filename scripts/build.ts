@@ -1,26 +1,9 @@
 /** Builds dist/: the executable, the same program for Node, and the library with its types. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { EXECUTABLE } from './executable.ts';
 
 const bun = process.execPath;
-
-/** Each flag has its reason: see "The executable" in docs/architecture.md. */
-const EXECUTABLE = [
-  ...[
-    '--compile',
-    '--minify',
-    '--bytecode',
-    '--format=esm',
-    '--splitting',
-    '--sourcemap',
-    '--reject-unresolved',
-  ],
-  ...[
-    '--no-compile-autoload-dotenv',
-    '--no-compile-autoload-bunfig',
-    '--compile-exec-argv=--unhandled-rejections=throw',
-  ],
-];
 
 function run(program: string, args: string[]): void {
   const { status, stdout, stderr } = spawnSync(program, args, {

@@ -1,5 +1,4 @@
-import { writeSync } from 'node:fs';
-import { isatty } from 'node:tty';
+import { fstatSync, writeSync } from 'node:fs';
 
 /** The reader has gone (`| head`): nothing is wrong, and nobody is there to tell. */
 export class BrokenPipe extends Error {}
@@ -32,8 +31,8 @@ export interface Io {
 const EAGAIN_PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 export function createIo(options: IoOptions): Io {
-  const tty = isatty(1);
-  const errTty = isatty(2);
+  const tty = isTerminal(1);
+  const errTty = isTerminal(2);
   return {
     json: options.json,
     quiet: options.quiet,
@@ -52,6 +51,20 @@ export function createIo(options: IoOptions): Io {
     },
     err: (text) => writeAll(2, Buffer.from(text)),
   };
+}
+
+/**
+ * Loading node:tty costs more than everything else a short command does, so it is asked only about what may be a
+ * terminal: a character device other than /dev/null and its kin (major number 1).
+ */
+export function isTerminal(fd: number): boolean {
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isCharacterDevice() || stat.rdev >> 8 === 1) return false;
+  } catch {
+    return false;
+  }
+  return process.getBuiltinModule('node:tty').isatty(fd);
 }
 
 function useColor({ color, environment }: IoOptions, tty: boolean): boolean {

@@ -1,10 +1,10 @@
 import { readSync } from 'node:fs';
-import { isatty } from 'node:tty';
 import { countJobs } from '../../actions/jobs.ts';
 import { purgeDead } from '../../actions/purge.ts';
 import { QueueError } from '../../core/errors.ts';
 import { printChanged } from '../changed.ts';
 import type { Command, Context } from '../command.ts';
+import { isTerminal } from '../io.ts';
 
 export default {
   name: 'dlq purge',
@@ -25,7 +25,7 @@ export default {
 } satisfies Command as Command;
 
 function confirmed({ io, environment }: Context, question: string): boolean {
-  if (!isatty(0) || !isatty(2) || environment.CI) {
+  if (!isTerminal(0) || !isTerminal(2) || environment.CI) {
     throw new QueueError(
       'needs-yes',
       `${question.replace(/\?$/, '')}: this needs a yes`,

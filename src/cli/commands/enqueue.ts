@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { isatty } from 'node:tty';
 import { enqueue } from '../../actions/enqueue.ts';
 import {
   looksLikeJson,
@@ -14,6 +13,7 @@ import { checkArgv } from '../../core/job-input.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
 import type { Command, Context, Input } from '../command.ts';
+import { isTerminal } from '../io.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags } from '../job-flags.ts';
 import { printable } from '../text.ts';
 import { relative } from '../times.ts';
@@ -80,7 +80,7 @@ function one(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boolean }
 }
 
 function readText(file: string): string {
-  if (file === '-' && isatty(0))
+  if (file === '-' && isTerminal(0))
     throw new QueueError(
       'usage',
       '--file - reads standard input, and that is a terminal',

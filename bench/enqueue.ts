@@ -1,0 +1,57 @@
+/** P1: one `enqueue`, the whole process, beside what it cannot do without. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Lab, must } from './lab.ts';
+import { joined, type Timed, timeInTurn } from './measure.ts';
+import { summarize } from './numbers.ts';
+import type { Row } from './report.ts';
+
+const BATCHES = 4;
+const RUNS = 20;
+
+const PEERS = [
+  { what: 'compiled program, one durable insert', limit: 1.3 },
+  { what: 'empty compiled program', limit: 2.2 },
+  { what: 'tsp true', limit: 4 },
+];
+
+export function enqueue(lab: Lab): Row[] {
+  const spooler = Bun.which('tsp');
+  const socket = join(lab.directory, 'tsp.socket');
+  const batches: number[][][] = [];
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const commands = [queuectl(lab), insert(lab), { command: [lab.program('empty')] }];
+    if (spooler !== null) commands.push({ command: [spooler, 'true'], environment: { TS_SOCKET: socket } });
+    // The first start of each is for the page cache.
+    timeInTurn(lab, 1, commands);
+    batches.push(timeInTurn(lab, RUNS, commands));
+  }
+  if (spooler !== null) must(lab, [spooler, '-K'], { TS_SOCKET: socket });
+  const [own, ...peers] = joined(batches).map((times) => summarize(times, 'ms'));
+  return [
+    { name: 'P1', what: 'queuectl enqueue true', value: own! },
+    ...PEERS.map(({ what, limit }, i): Row => {
+      const value = peers[i] ?? null;
+      const row: Row = { name: 'P1', what, value, target: { at: 'most', limit } };
+      return value === null
+        ? { ...row, skipped: 'not installed' }
+        : { ...row, ratio: own!.median / value.median };
+    }),
+  ];
+}
+
+/** A store that is there and has no job yet. */
+function queuectl(lab: Lab): Timed {
+  const environment = { QUEUECTL_HOME: lab.fresh('p1-store') };
+  must(lab, [lab.queuectl, 'status'], environment);
+  return { command: [lab.queuectl, 'enqueue', 'true'], environment };
+}
+
+function insert(lab: Lab): Timed {
+  const file = join(lab.fresh('p1-insert'), 'insert.db');
+  const db = new DatabaseSync(file);
+  db.exec('PRAGMA journal_mode = WAL');
+  db.exec('CREATE TABLE job (number INTEGER PRIMARY KEY, command TEXT, created_at INTEGER) STRICT');
+  db.close();
+  return { command: [lab.program('insert'), file] };
+}

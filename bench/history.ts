@@ -1,0 +1,46 @@
+/** P5: what a long history, or many urgent jobs of the future, costs the commands that must not look at them. */
+import { join } from 'node:path';
+import { type Lab, must } from './lab.ts';
+import { type Timed, timeInTurn } from './measure.ts';
+import { summarize } from './numbers.ts';
+import type { Row } from './report.ts';
+import { seed } from './seed.ts';
+
+const RUNS = 30;
+/** First the one that the others are compared with. */
+const STORES = [
+  { what: 'empty store', finished: 0, future: 0 },
+  { what: '1,000,000 finished jobs', finished: 1_000_000, future: 0 },
+  { what: '50,000 urgent future jobs', finished: 0, future: 50_000 },
+];
+/** In this order the drain finds exactly the one job that was just added: its time is start-up, one claim, one run. */
+const COMMANDS = [
+  ['enqueue', 'true'],
+  ['status'],
+  ['list', '--limit', '20'],
+  ['worker', 'start', '--drain', '--quiet'],
+];
+
+export function history(lab: Lab): Row[] {
+  const homes = STORES.map(({ finished, future }, i) => {
+    const home = lab.fresh(`p5-store-${i}`);
+    must(lab, [lab.queuectl, 'status'], { QUEUECTL_HOME: home });
+    seed(join(home, 'queue.db'), finished, future);
+    return home;
+  });
+  // The stores side by side for each command, so that both sides of a ratio are measured moments apart.
+  const commands = COMMANDS.flatMap((args) =>
+    homes.map((home): Timed => ({ command: [lab.queuectl, ...args], environment: { QUEUECTL_HOME: home } })),
+  );
+  timeInTurn(lab, 2, commands);
+  const values = timeInTurn(lab, RUNS, commands).map((times) => summarize(times, 'ms'));
+  return COMMANDS.flatMap((args, c) =>
+    STORES.map(({ what }, s): Row => {
+      const value = values[c * STORES.length + s]!;
+      const row: Row = { name: 'P5', what: `${args.join(' ')}, ${what}`, value };
+      if (s === 0) return row;
+      const ratio = value.median / values[c * STORES.length]!.median;
+      return { ...row, ratio, target: { at: 'most', limit: 1.5 } };
+    }),
+  );
+}

@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EXECUTABLE } from '../scripts/executable.ts';
+
+/** A directory for one run of the benchmarks, with everything they start in it. */
+export interface Lab {
+  directory: string;
+  /** A copy: a build that goes on meanwhile must not change what is measured. */
+  queuectl: string;
+  /** Null: there is no C compiler here. */
+  tools: Record<'times' | 'loop' | 'stamp', string> | null;
+  environment: NodeJS.ProcessEnv;
+  /** An empty directory of that name. */
+  fresh(name: string): string;
+  /** bench/programs/NAME.ts, compiled as the executable is. */
+  program(name: string): string;
+  remove(): void;
+}
+
+const ROOT = join(import.meta.dirname, '..');
+const LONGEST_MS = 120_000;
+
+export function openLab(): Lab {
+  const directory = mkdtempSync(join(tmpdir(), 'queuectl-bench-'));
+  const queuectl = join(directory, 'queuectl');
+  copyFileSync(join(ROOT, 'dist/queuectl'), queuectl);
+  const lab: Lab = {
+    directory,
+    queuectl,
+    tools: null,
+    environment: cleanEnvironment(join(directory, 'home')),
+    fresh(name) {
+      const path = join(directory, name);
+      rmSync(path, { recursive: true, force: true });
+      mkdirSync(path, { mode: 0o700 });
+      return path;
+    },
+    program(name) {
+      const file = join(directory, `program-${name}`);
+      if (!existsSync(file)) compileProgram(name, file);
+      return file;
+    },
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
+  lab.tools = compileTools(directory);
+  return lab;
+}
+
+/** Runs a command of the lab to its end and answers its output; a failure ends the benchmark. */
+export function must(lab: Lab, command: string[], environment: NodeJS.ProcessEnv = {}): string {
+  const { status, stdout, stderr, error } = spawnSync(command[0]!, command.slice(1), {
+    encoding: 'utf8',
+    cwd: lab.directory,
+    env: { ...lab.environment, ...environment },
+    timeout: LONGEST_MS,
+    maxBuffer: 1 << 28,
+  });
+  if (status === 0) return stdout;
+  throw new Error(`${command.slice(0, 3).join(' ')}: ${error?.message ?? `exit code ${status}: ${stderr}`}`);
+}
+
+/** Nothing of the caller's own queue, and nothing that changes the runtime inside the executable. */
+function cleanEnvironment(home: string): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(QUEUECTL_|BUN_|NODE_)/.test(name));
+  return { ...Object.fromEntries(kept), QUEUECTL_HOME: home };
+}
+
+function compileTools(directory: string): Lab['tools'] {
+  if (Bun.which('cc') === null) return null;
+  const compile = (name: string): string => {
+    const file = join(directory, name);
+    const made = spawnSync('cc', ['-O2', '-o', file, join(ROOT, `bench/c/${name}.c`)], { encoding: 'utf8' });
+    if (made.status !== 0) throw new Error(`bench/c/${name}.c does not compile:\n${made.stderr}`);
+    return file;
+  };
+  return { times: compile('times'), loop: compile('loop'), stamp: compile('stamp') };
+}
+
+function compileProgram(name: string, file: string): void {
+  const args = ['build', ...EXECUTABLE, join(ROOT, `bench/programs/${name}.ts`), '--outfile', file];
+  const made = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  if (made.status !== 0) throw new Error(`bench/programs/${name}.ts does not compile:\n${made.stderr}`);
+}

@@ -1,0 +1,48 @@
+/** bun bench/main.ts [NAME…]: runs the benchmarks, prints a table, writes bench/results/latest.json. Never a test. */
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { enqueue } from './enqueue.ts';
+import { history } from './history.ts';
+import { type Lab, openLab } from './lab.ts';
+import { latency } from './latency.ts';
+import { type Row, table, writeResults } from './report.ts';
+import { throughput } from './throughput.ts';
+
+const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
+  enqueue,
+  throughput,
+  latency,
+  history,
+};
+const RESULTS = join(import.meta.dirname, 'results/latest.json');
+
+async function run(names: string[]): Promise<Row[]> {
+  const lab = openLab();
+  const rows: Row[] = [];
+  try {
+    for (const name of names) {
+      process.stderr.write(`${name} …\n`);
+      rows.push(...(await BENCHMARKS[name]!(lab)));
+    }
+  } finally {
+    lab.remove();
+  }
+  return rows;
+}
+
+// Ctrl-C ends the child that is being measured; its failure then ends us in order, with the directory removed.
+process.on('SIGINT', () => {});
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !(name in BENCHMARKS));
+if (unknown.length > 0) {
+  process.stderr.write(
+    `no benchmark ${unknown.join(', ')}; there are ${Object.keys(BENCHMARKS).join(', ')}\n`,
+  );
+  process.exitCode = 2;
+} else {
+  const before = loadavg()[0]!;
+  const rows = await run(names.length > 0 ? names : Object.keys(BENCHMARKS));
+  writeResults(RESULTS, rows, before);
+  process.stdout.write(`${table(rows)}load before ${before.toFixed(2)}, after ${loadavg()[0]!.toFixed(2)}\n`);
+}

@@ -1,0 +1,23 @@
+export interface Summary {
+  unit: 'ms' | 'jobs/s';
+  runs: number;
+  median: number;
+  p10: number;
+  p90: number;
+  p99: number;
+}
+
+/** Medians, because one run that met a neighbour's burst says nothing. */
+export function summarize(values: number[], unit: Summary['unit']): Summary {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!;
+  return { unit, runs: sorted.length, median: at(0.5), p10: at(0.1), p90: at(0.9), p99: at(0.99) };
+}
+
+export function format({ unit, median, p10, p90, p99 }: Summary): string {
+  const digits = unit === 'ms' && median < 1000 ? 1 : 0;
+  const [low, high, tail] = [p10, p90, p99].map((value) => value.toFixed(digits));
+  // Of a rate the high end is the good one: no tail to warn of.
+  return `${median.toFixed(digits)} ${unit} (${low}–${high}${unit === 'ms' ? `, ${tail}` : ''})`;
+}

@@ -1,0 +1,2 @@
+/** Nothing: what the runtime itself costs. */
+export {};

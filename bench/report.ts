@@ -1,0 +1,44 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { dirname } from 'node:path';
+import { format, type Summary } from './numbers.ts';
+
+/** A measurement; beside a peer or a limit also queuectl's figure divided by this one. */
+export interface Row {
+  name: string;
+  what: string;
+  value: Summary | null;
+  /** In place of a value: why there is none. */
+  skipped?: string;
+  ratio?: number;
+  target?: { at: 'most' | 'least'; limit: number };
+}
+
+const HEAD = ['name', 'what', 'median (p10–p90, p99 of times)', 'queuectl ÷ this', 'target'];
+
+export function table(rows: Row[]): string {
+  const lines = [HEAD, ...rows.map(cells)];
+  const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  const text = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)).join('  '));
+  return text.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+function cells(row: Row): string[] {
+  const value = row.value === null ? `skipped: ${row.skipped ?? ''}` : format(row.value);
+  return [row.name, row.what, value, row.ratio === undefined ? '' : row.ratio.toFixed(2), goal(row)];
+}
+
+function goal({ ratio, target }: Row): string {
+  if (target === undefined) return '';
+  const sign = target.at === 'most' ? '≤' : '≥';
+  if (ratio === undefined) return `${sign} ${target.limit}`;
+  const met = target.at === 'most' ? ratio <= target.limit : ratio >= target.limit;
+  return `${sign} ${target.limit} ${met ? 'met' : 'not met'}`;
+}
+
+/** With the machine's load: a figure from a busy machine says little. */
+export function writeResults(file: string, rows: Row[], loadBefore: number): void {
+  const machine = { cpus: cpus().length, model: cpus()[0]?.model, loadBefore, loadAfter: loadavg()[0] };
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify({ at: new Date().toISOString(), machine, rows }, null, 2)}\n`);
+}

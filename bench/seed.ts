@@ -1,0 +1,65 @@
+/**
+ * Fills a store with finished jobs, as if they had run. By hand: bun bench/seed.ts QUEUE_DB [JOBS] [FUTURE_JOBS]
+ * The store must exist (any queuectl command makes it).
+ */
+import { DatabaseSync } from 'node:sqlite';
+
+const MANY = 1_000_000;
+
+/** Counted inside SQLite: a row costs no crossing from this language. */
+const NUMBERS = 'WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < :jobs)';
+
+/** One of a hundred dead, the others completed. The triggers keep the counters, as they do for any insert. */
+const FINISHED = `${NUMBERS}
+  INSERT INTO job (id, command, queue, priority, max_retries, cwd, state, phase, attempts, runs, token, attempt,
+    created_at, updated_at, started_at, finished_at, exit_code, last_error, duration_ms)
+  SELECT format('seed-%08d', i), 'true', :queue, 0, 0, '/', iif(i % 100 = 0, 'dead', 'completed'), 'ended', 1, 1, 1, i,
+    :start + i, :start + i + 9, :start + i + 5, :start + i + 9, iif(i % 100 = 0, 1, 0),
+    iif(i % 100 = 0, 'exit code 1', NULL), 4 FROM n`;
+const ATTEMPTS = `INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms, finished_at, why,
+    exit_code, error)
+  SELECT attempt, number, 1, 1, 'seed', started_at, 5, finished_at, 'exited', exit_code, last_error FROM job
+  WHERE id >= 'seed-' AND id < 'seed.'`;
+const FUTURE = `${NUMBERS}
+  INSERT INTO job (id, command, queue, priority, max_retries, run_at, cwd, state, phase, created_at, updated_at, due_at)
+  SELECT format('later-%08d', i), 'true', :queue, 100, 3, :due + i, '/', 'pending', 'waiting', :start, :start, :due + i
+  FROM n`;
+
+/** Only into a store without jobs: job and attempt take the same numbers. */
+export function seed(path: string, finished: number, future: number): void {
+  const db = new DatabaseSync(path);
+  try {
+    // A store that is lost in a crash is seeded again.
+    db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; BEGIN IMMEDIATE');
+    db.exec("INSERT OR IGNORE INTO queue (name) VALUES ('default')");
+    const { number: queue } = db.prepare("SELECT number FROM queue WHERE name = 'default'").get() as {
+      number: number;
+    };
+    const now = Date.now();
+    if (finished > 0) {
+      db.prepare(FINISHED).run({ jobs: finished, queue, start: now - finished - 60_000 });
+      db.exec(ATTEMPTS);
+    }
+    if (future > 0) db.prepare(FUTURE).run({ jobs: future, queue, start: now, due: now + 86_400_000 });
+    db.exec('COMMIT');
+    check(db, finished + future);
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } finally {
+    db.close();
+  }
+}
+
+function check(db: DatabaseSync, jobs: number): void {
+  const counted = db.prepare('SELECT coalesce(sum(jobs), 0) AS jobs FROM counter').get() as { jobs: number };
+  if (counted.jobs !== jobs) throw new Error(`the counters say ${counted.jobs} jobs, not ${jobs}`);
+  const alone = `SELECT count(*) AS jobs FROM job WHERE phase = 'ended'
+    AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = job.attempt AND attempt.job = job.number)`;
+  const without = db.prepare(alone).get() as { jobs: number };
+  if (without.jobs > 0) throw new Error(`${without.jobs} finished jobs have no attempt`);
+}
+
+if (import.meta.main) {
+  const [path, finished, future] = process.argv.slice(2);
+  if (path === undefined) throw new Error('usage: bun bench/seed.ts QUEUE_DB [JOBS] [FUTURE_JOBS]');
+  seed(path, Number(finished ?? MANY), Number(future ?? 0));
+}
