@@ -3,16 +3,18 @@
  * a child, write its exit code over the record in place (fixed width: a full disk cannot stop that), and exit with it.
  *
  * - `trap :` rather than `trap ''`: the frame outlives a signal to the group, its children do not inherit that.
+ * - Its own stderr is /dev/null: a shell says "Terminated" when its child is, and the output is the command's alone.
  * - Only positional parameters: a variable of ours could shadow one of the user's environment.
  * - $1 record, $2 umask, $3 soft limit of open files or -, then the command.
  */
 const BEFORE = `trap : HUP INT QUIT TERM
+exec 3>&2 2>/dev/null
 umask 077
 set -C
-{ printf '%-10s %-5s\\n' $$ run >"$1"; } 2>/dev/null || exit 75
+printf '%-10s %-5s\\n' $$ run >"$1" || exit 75
 set +C
 umask "$2"
-[ "$3" = - ] || ulimit -S -n "$3" 2>/dev/null
+[ "$3" = - ] || ulimit -S -n "$3"
 `;
 
 const AFTER = `
@@ -20,9 +22,10 @@ set -- "$1" $?
 printf '%-10s %-5s\\n' $$ $2 1<>"$1"
 exit $2`;
 
-const SHELL = `${BEFORE}/bin/sh -c "$4"${AFTER}`;
+/** Redirected inside a subshell: outside it the shell's own "Terminated" would go the same way. */
+const SHELL = `${BEFORE}(exec /bin/sh -c "$4" 2>&3 3>&-)${AFTER}`;
 /** exec, because a plain "$@" would prefer the shell's builtins to the programs of the same name. */
-const ARGV = `${BEFORE}(shift 3; exec "$@")${AFTER}`;
+const ARGV = `${BEFORE}(shift 3; exec "$@" 2>&3 3>&-)${AFTER}`;
 
 /** What the user set for the processes he starts. Read once: asking for the umask means setting it for a moment. */
 export interface UserLimits {

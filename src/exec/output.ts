@@ -39,7 +39,7 @@ export function collectOutput(place: Place, limit: number): Collected {
     const bytes = fstatSync(file).size;
     const tail = readRange(file, Math.max(0, bytes - TAIL), bytes).toString('utf8');
     if (bytes <= KEPT_IN_STORE) return { bytes, truncated: false, kept: readRange(file, 0, bytes), tail };
-    const gap = readGap(place) ?? (bytes > limit ? gapOf(bytes, limit) : null);
+    const gap = gapOf(bytes, limit, readGap(place));
     if (gap !== null) compact(place, file, gap, bytes);
     return { bytes, truncated: gap !== null, kept: null, tail };
   } finally {
@@ -63,10 +63,12 @@ export function* outputPieces(place: Place): Generator<Uint8Array> {
   }
 }
 
-/** What is to be dropped of a file that has outgrown its limit; the second half of the limit is the tail's. */
-export function gapOf(bytes: number, limit: number): Gap {
+/** What is to be dropped of a file that has outgrown its limit, beside what is gone already. Half is head, half tail. */
+export function gapOf(bytes: number, limit: number, gone: Gap | null): Gap | null {
+  if (bytes <= limit) return gone;
   const half = Math.floor(limit / 2);
-  return { from: half, to: bytes - half };
+  const gap = { from: half, to: bytes - half };
+  return gone === null ? gap : { from: Math.min(gap.from, gone.from), to: Math.max(gap.to, gone.to) };
 }
 
 export function outputSize(place: Place): number {

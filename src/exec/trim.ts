@@ -15,7 +15,8 @@ export async function trimOutput(place: Place, limit: number): Promise<void> {
   const dropped = readGap(place);
   const used = bytes - (dropped === null ? 0 : dropped.to - dropped.from);
   if (used <= limit * SLACK) return;
-  const gap = gapOf(bytes, limit);
+  const gap = gapOf(bytes, limit, dropped);
+  if (gap === null) return;
   // The mark is on disk before a byte is gone, so that nobody reads the hole as output.
   writeGap(place, gap);
   const start = Math.ceil(gap.from / BLOCK) * BLOCK;

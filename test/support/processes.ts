@@ -13,12 +13,10 @@ export function workersOf(box: Sandbox): Promise<WorkerJson[]> {
   return box.json<WorkerJson[]>(['worker', 'list']);
 }
 
-/** The worker process that runs the job, once it does. */
+/** The worker process that runs the job, once it does: one that lives, and no zombie that held it before. */
 export function untilWorkerOf(box: Sandbox, job: string): Promise<WorkerJson> {
-  return until(
-    async () => (await workersOf(box)).find((worker) => worker.current_jobs.includes(job)),
-    `a worker runs ${job}`,
-  );
+  const holds = (worker: WorkerJson): boolean => worker.current_jobs.includes(job) && isAlive(worker.pid);
+  return until(async () => (await workersOf(box)).find(holds), `a worker runs ${job}`);
 }
 
 /** Waits until some worker has shown so many more times that it lives. */

@@ -6,6 +6,7 @@ import { parseNumber } from '../../core/numbers.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
 import { processes } from '../../exec/processes.ts';
+import { lineWriter } from '../../observe/line-writer.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
 import type { Command, Context, Input } from '../command.ts';
@@ -43,8 +44,10 @@ export default {
     const id = input.one('supervisor') ?? randomBytes(6).toString('hex');
     const total = chosen ?? (await currentSettings(app))['worker-count'];
     if (input.has('detach')) return detach(context, app, id, total);
+    // In the background: a log that nobody reads any more must not stop a signal from being obeyed.
+    const stderr = lineWriter(2);
     const log = (line: string): void => {
-      if (!context.io.quiet) context.io.err(`${toIso(app.clock.now())} ${line}\n`);
+      if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
     void sweep(app, log);
     await supervise(app, {
@@ -53,6 +56,7 @@ export default {
       workerArguments: [...workerArguments, '--supervisor', id],
       log,
     });
+    await stderr.flushed();
     return 0;
   },
 } satisfies Command as Command;

@@ -1,4 +1,13 @@
-import { closeSync, mkdirSync, openSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import type { OpenedStore } from '../open.ts';
@@ -6,6 +15,8 @@ import { connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { migrate, version } from './migrate.ts';
 import { sqliteStore } from './store.ts';
+
+const SMALLEST_DATABASE = 512;
 
 /** File systems whose locks reach over the network, by the kernel's magic numbers. */
 const NETWORK: Record<number, string> = {
@@ -44,9 +55,15 @@ function prepareFiles(location: string): { path: string; created: boolean } {
   try {
     const created = makeFile(location);
     const path = realpathSync(location);
-    if (statSync(path).isDirectory()) {
+    const stat = statSync(path);
+    if (stat.isDirectory()) {
       throw new QueueError('store-unavailable', `${location} is a directory, not a database file`);
     }
+    // SQLite would take a file of one byte for an empty database, and a forbidden one for a missing one.
+    if (stat.size > 0 && stat.size < SMALLEST_DATABASE) {
+      throw new QueueError('not-a-database', `${location} is not a queuectl database`);
+    }
+    accessSync(path, constants.R_OK | constants.W_OK);
     return { path, created };
   } catch (error) {
     throw translate(error, location);

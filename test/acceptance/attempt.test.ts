@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ended, execute } from '../support/execute.ts';
+import { isAlive } from '../support/processes.ts';
+import { inSandbox, lines, sandbox, until } from '../support/queuectl.ts';
+
+/** What surrounds a command: environment, directory, limits, timeout, output. */
+const box = sandbox();
+
+beforeAll(async () => {
+  for (const [key, value] of [
+    ['output-limit', '64k'],
+    ['kill-grace', '1s'],
+  ]) {
+    expect((await box.run(['config', 'set', key!, value!])).code).toBe(0);
+  }
+  await box.startWorkers('--count', '2', '--concurrency', '4');
+});
+afterAll(() => box.cleanup());
+
+test.concurrent('a job that backgrounds a child completes with itself, and the child is left alone', async () => {
+  const { job, output } = await execute(box, { command: 'sleep 600 & echo $!; echo done' });
+  const child = Number(output.split('\n')[0]);
+  expect(job).toMatchObject({ state: 'completed', exit_code: 0 });
+  expect(output).toBe(`${child}\ndone\n`);
+  expect(isAlive(child)).toBe(true);
+  expect(job.history[0]!.left_behind).toContain(child);
+  process.kill(child, 'SIGKILL');
+});
+
+test.concurrent('each attempt is told who it is', async () => {
+  const variables =
+    '$QUEUECTL_JOB_ID|$QUEUECTL_ATTEMPT|$QUEUECTL_QUEUE|$QUEUECTL_FENCE|$QUEUECTL_RUN|$MINE|$PATH';
+  const command = `echo "${variables}" >>who; false`;
+  const job = {
+    id: 'who am i',
+    command,
+    queue: 'mail',
+    max_retries: 2,
+    backoff_base: 1,
+    env: { MINE: 'a = "b"' },
+  };
+  await execute(box, job);
+  const told = lines(join(box.directory, 'who')).map((line) => line.split('|'));
+  expect(told.map(([id, attempt, queue]) => [id, attempt, queue])).toEqual([
+    ['who am i', '1', 'mail'],
+    ['who am i', '2', 'mail'],
+  ]);
+  const [first, second] = told as [string[], string[]];
+  expect(Number(second[3])).toBeGreaterThan(Number(first[3]));
+  expect(first[4]).not.toBe('');
+  expect(second[4]).not.toBe(first[4]!);
+  for (const attempt of told) expect(attempt.slice(5)).toEqual(['a = "b"', process.env.PATH!]);
+});
+
+test.concurrent('a job runs where it was enqueued, or where --cwd says; a directory that is gone is a failure', async () => {
+  const [here, there, gone] = ['here', 'there', 'gone'].map((name) => join(box.directory, name));
+  for (const directory of [here!, there!, gone!]) mkdirSync(directory);
+  const recorded = await box.run(['enqueue', 'pwd; echo $PWD'], { cwd: here! });
+  expect((await ended(box, recorded.stdout.trim())).output).toBe(`${here}\n${here}\n`);
+  const chosen = await box.run(['enqueue', '--cwd', '../there', 'pwd -P'], { cwd: here! });
+  expect((await ended(box, chosen.stdout.trim())).output).toBe(`${there}\n`);
+  const delayed = await box.run(['enqueue', '-r', '1', '--delay', '500ms', 'echo never'], { cwd: gone! });
+  rmdirSync(gone!);
+  const { job, output } = await ended(box, delayed.stdout.trim());
+  expect(job).toMatchObject({ state: 'dead', attempts: 1, exit_code: null });
+  expect(job.last_error).toContain(gone!);
+  expect(job.last_error).toMatch(/does not exist|is gone/);
+  expect(output).toBe('');
+});
+
+test.concurrent(
+  "the user's umask and limits are kept",
+  inSandbox(async (own) => {
+    // Not by exec: the runtime raises its own soft limit, so the user's is read from the shell that is our parent.
+    const limited = ['sh', '-c', 'ulimit -c 0; ulimit -Sn 512; umask 027; "$0" "$@"; :'];
+    own.start(['worker', 'start'], { through: limited });
+    const { output } = await execute(own, {
+      command: 'umask; ulimit -Sn; ulimit -Sc; touch file; mkdir dir; stat -c %a file dir',
+    });
+    expect(output.split('\n')).toEqual(['0027', '512', '0', '640', '750', '']);
+  }),
+);
+
+test.concurrent('a timeout ends grandchildren, sessions of their own and those that ignore SIGTERM', async () => {
+  const pids = 'pids-of-timeout';
+  const command = `echo started
+    sh -c 'sleep 600 & echo $! >>${pids}; wait' &
+    echo $! >>${pids}
+    setsid sh -c 'echo $$ >>${pids}; sleep 600; true' &
+    sh -c 'trap "" TERM; echo $$ >>${pids}; while :; do sleep 600; done' &
+    wait; sleep 600`;
+  const { job, output } = await execute(box, { command, timeout: 5 });
+  const started = lines(join(box.directory, pids)).map(Number);
+  expect(started.length).toBe(4);
+  expect(started.filter(isAlive)).toEqual([]);
+  expect(job).toMatchObject({ state: 'dead', exit_code: 124, last_error: 'timed out after 5s: started' });
+  expect(job.history[0]!.outcome).toBe('timeout');
+  expect(output).toStartWith('started\n');
+});
+
+test.concurrent('output beyond 16 KiB is kept whole, beyond the limit its head and tail, marked', async () => {
+  const whole = await execute(box, { command: 'seq 1 9000' });
+  expect(whole.output).toBe(Array.from({ length: 9000 }, (_, i) => `${i + 1}\n`).join(''));
+  expect(whole.job.history[0]).toMatchObject({ output_truncated: false, output_bytes: whole.output.length });
+
+  const big = await execute(box, { command: 'seq 1 3000000; echo the end; exit 6' });
+  expect(big.job).toMatchObject({ state: 'dead', exit_code: 6, last_error: 'exit code 6: the end' });
+  expect(big.job.history[0]).toMatchObject({ output_truncated: true, output_bytes: 22_888_904 });
+  expect(big.output).toStartWith('1\n2\n3\n');
+  expect(big.output).toEndWith('2999999\n3000000\nthe end\n');
+  expect(big.output).toMatch(/\n\[queuectl: \d+ bytes of output dropped here\]\n/);
+  expect(big.output.length).toBeLessThan(70_000);
+});
+
+test.concurrent('a growing output is trimmed while the job runs, which neither blocks nor notices', async () => {
+  const command =
+    'echo first; head -c 50000000 /dev/zero | tr "\\0" x; touch wrote; until [ -e go ]; do sleep 0.1; done; head -c 5000000 /dev/zero | tr "\\0" y; echo last';
+  await box.run(['enqueue', '--id', 'grows', command]);
+  await until(() => existsSync(join(box.directory, 'wrote')), 'the job has written everything');
+  const attempts = join(box.home, 'queue.db.d', 'attempts');
+  const disk = (): number =>
+    Math.max(
+      ...readdirSync(attempts).map(
+        (name) => (statSync(join(attempts, name, 'out'), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
+      ),
+    );
+  await until(() => disk() < 1_000_000, 'the middle of the output is given back');
+  expect((await box.run(['logs', 'grows'])).stdout).toStartWith('first\nxxx');
+  writeFileSync(join(box.directory, 'go'), '');
+  const { job, output } = await ended(box, 'grows');
+  expect(job).toMatchObject({ state: 'completed', exit_code: 0 });
+  expect(job.history[0]).toMatchObject({ output_truncated: true, output_bytes: 55_000_011 });
+  // What came after the last trim is cut down too.
+  expect(output.length).toBeLessThan(70_000);
+  expect(output).toEndWith('yyylast\n');
+});

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type RunOptions, sandbox } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const box = sandbox();
+
+beforeAll(async () => {
+  await box.run(['enqueue', '--id', 'taken', '--delay', '1h', 'echo original']);
+  await box.run(['config', 'set', 'max-retries', '7']);
+});
+afterAll(() => box.cleanup());
+
+/** What was there after the last test. */
+let known: unknown;
+
+/** Everything that a command could have changed. */
+async function everything(): Promise<unknown> {
+  return Promise.all([['status'], ['list'], ['config', 'list']].map((command) => box.json(command)));
+}
+
+type Row = [what: string, args: string[], code: number, says: RegExp, options?: RunOptions];
+
+const job = (fields: object): string[] => ['enqueue', JSON.stringify({ command: 'true', ...fields })];
+const flag = (...flags: string[]): string[] => ['enqueue', ...flags, 'true'];
+const big = `echo ${'x'.repeat(1_000_000)}`;
+
+const JSON_ROWS: Row[] = [
+  ['malformed JSON', ['enqueue', '{"command": "echo'], 2, /not valid JSON/],
+  ['JSON with something behind it', ['enqueue', '{"command":"true"} x'], 2, /not valid JSON/],
+  ['shell text that begins like JSON', ['enqueue', '[ -e x ] && true'], 2, /not valid JSON/],
+  ['an empty array', ['enqueue', '[]'], 2, /no job/],
+  ['[null]', ['enqueue', '[null]'], 2, /job 1: .*object, not null/],
+  ['["x"]', ['enqueue', '["x"]'], 2, /job 1: .*object, not a string/],
+  ['{}', ['enqueue', '{}'], 2, /command is missing/],
+  ['deep nesting', ['enqueue', '['.repeat(50_000) + ']'.repeat(50_000)], 2, /nested|JSON/],
+  ['null as command', job({ command: null }), 2, /command/],
+  ['a blank command', job({ command: ' \n\t' }), 2, /command must not be empty/],
+  ['a number as command', job({ command: 5 }), 2, /command must be a string/],
+  ['an array as command', job({ command: ['a'] }), 2, /command must be a string/],
+  ['NUL in the command', ['enqueue', '{"command":"echo a\\u0000b"}'], 2, /NUL/],
+  ['half a character in the command', ['enqueue', '{"command":"\\ud800"}'], 2, /Unicode/],
+  [
+    '1 MB of command',
+    ['enqueue', '--file', '-'],
+    2,
+    /bytes.*limit/,
+    { stdin: JSON.stringify({ command: big }) },
+  ],
+  [
+    '1 MB of command in a plain line',
+    ['enqueue', '--file', '-'],
+    2,
+    /line 2: .*limit/,
+    { stdin: `true\n${big}\n` },
+  ],
+  ['NUL in a plain line', ['enqueue', '--file', '-'], 2, /line 1: .*NUL/, { stdin: 'echo \0' }],
+  ['a file that is not UTF-8', ['enqueue', '--file', '/bin/sh'], 2, /UTF-8/],
+  ['an empty argv', job({ command: undefined, argv: [] }), 2, /argv/],
+  ['a number in argv', job({ command: undefined, argv: ['a', 1] }), 2, /argv\[1\]/],
+  ['id of a number', job({ id: 5 }), 2, /id must be a string/],
+  ['an empty id', job({ id: '' }), 2, /id must not be empty/],
+  ['an id like a flag', job({ id: '-x' }), 2, /id must not start/],
+  ['an id with a newline', job({ id: 'a\nb' }), 2, /id must not contain/],
+  ['a long id', job({ id: 'x'.repeat(129) }), 2, /128/],
+  ['max_retries as text', job({ max_retries: '3' }), 2, /max_retries must be a number/],
+  ['max_retries negative', job({ max_retries: -1 }), 2, /max_retries/],
+  ['max_retries fractional', job({ max_retries: 1.5 }), 2, /max_retries/],
+  ['max_retries huge', ['enqueue', '{"command":"true","max_retries":1e999}'], 2, /max_retries/],
+  [
+    'max_retries beyond 2^53',
+    ['enqueue', '{"command":"true","max_retries":9007199254740993}'],
+    2,
+    /max_retries/,
+  ],
+  ['NaN in JSON', ['enqueue', '{"command":"true","priority":NaN}'], 2, /JSON/],
+  ['priority of nobody', job({ priority: 'highest' }), 2, /priority/],
+  ['priority as boolean', job({ priority: true }), 2, /priority/],
+  ['timeout negative', job({ timeout: -5 }), 2, /timeout/],
+  ['timeout 0', job({ timeout: 0 }), 2, /timeout/],
+  ['timeout of a century', job({ timeout: 1e12 }), 2, /timeout/],
+  ['timeout in no unit', job({ timeout: '5 parsecs' }), 2, /timeout/],
+  ['delay negative', job({ delay: -1 }), 2, /delay/],
+  ['run_at of no time', job({ run_at: 'soon' }), 2, /run_at/],
+  ['run_at on no day', job({ run_at: '2030-02-30T00:00:00Z' }), 2, /run_at/],
+  ['run_at and delay', job({ run_at: '+1m', delay: 5 }), 2, /contradict|one of/],
+  ['two spellings', job({ retries: 1, max_retries: 2 }), 2, /retries/],
+  ['backoff_base below 1', job({ backoff_base: 0.5 }), 2, /backoff_base/],
+  ['env as array', job({ env: ['A=1'] }), 2, /env/],
+  ['env of numbers', job({ env: { A: 1 } }), 2, /env\.A/],
+  ['env of queuectl', job({ env: { QUEUECTL_FENCE: '9' } }), 2, /QUEUECTL_FENCE/],
+  ['tags as text', job({ tags: 'a' }), 2, /tags/],
+  ['a relative cwd', job({ cwd: 'somewhere' }), 2, /cwd/],
+  [
+    'one bad job of three',
+    ['enqueue', '[{"command":"a"},{"command":""},{"command":"c"}]'],
+    2,
+    /job 2: command/,
+  ],
+  [
+    'one bad line of three',
+    ['enqueue', '--file', '-'],
+    2,
+    /line 3/,
+    { stdin: 'true\n\n{"command":5}\ntrue\n' },
+  ],
+  [
+    'one malformed line',
+    ['enqueue', '--file', '-'],
+    2,
+    /line 2/,
+    { stdin: '{"command":"a"}\n{"command":\n' },
+  ],
+  ['a taken id in a batch', ['enqueue', '[{"command":"a"},{"id":"taken","command":"b"}]'], 4, /'taken'/],
+  ['one id twice in a batch', ['enqueue', '[{"id":"x","command":"a"},{"id":"x","command":"b"}]'], 4, /'x'/],
+  ['a taken id', ['enqueue', '{"id":"taken","command":"other"}'], 4, /'taken'/],
+  ['a taken id as flag', flag('--id', 'taken'), 4, /'taken'/],
+];
+
+const FLAG_ROWS: Row[] = [
+  ['nothing to enqueue', ['enqueue'], 2, /needs a command/],
+  ['an empty command', ['enqueue', ''], 2, /must not be empty/],
+  ['a blank command', ['enqueue', '--command', '  '], 2, /must not be empty/],
+  ['an empty argv', ['enqueue', '--'], 2, /./],
+  ['two ways at once', ['enqueue', 'a', '--command', 'b'], 2, /one way/],
+  ['two commands', ['enqueue', 'a', 'b'], 2, /unexpected argument 'b'/],
+  ['no such file', ['enqueue', '--file', 'nowhere'], 2, /nowhere/],
+  ['a directory as file', ['enqueue', '--file', '/'], 2, /directory/],
+  ...['-1', 'NaN', '1e3', '', '99999999999999999999', '1.5', 'three', '0x5'].map(
+    (value): Row => [`--max-retries '${value}'`, flag(`--max-retries=${value}`), 2, /max-retries/],
+  ),
+  ...['-5s', 'NaN', '1x', '', '99999999999d'].flatMap((value): Row[] => [
+    [`--timeout '${value}'`, flag(`--timeout=${value}`), 2, /timeout/],
+    [`--delay '${value}'`, flag(`--delay=${value}`), 2, /delay/],
+  ]),
+  ['--run-at nonsense', flag('--run-at', 'yesterday-ish'), 2, /run.at/],
+  ['--priority nonsense', flag('-p', 'very'), 2, /priority/],
+  ['--priority huge', flag('-p', '99999999999'), 2, /priority/],
+  ['--backoff-base 0', flag('--backoff-base', '0'), 2, /backoff-base/],
+  ['--env without =', flag('--env', 'A'), 2, /--env/],
+  ['a flag without its value', ['enqueue', 'true', '--id'], 2, /--id needs a value/],
+  ['an unknown command', ['enqueu', 'true'], 2, /no command 'enqueu'.*enqueue/],
+  ['an unknown nested command', ['dlq', 'lst'], 2, /dlq lst.*dlq list/],
+  ...['enqueue', 'status', 'list', 'show', 'logs', 'stats', 'version'].map(
+    (command): Row => [
+      `an unknown flag of ${command}`,
+      [command, '--nonsens'],
+      2,
+      /unknown flag '--nonsens'/,
+    ],
+  ),
+  ...['worker start', 'worker stop', 'worker list', 'dlq list', 'dlq retry', 'dlq purge', 'config set'].map(
+    (command): Row => [
+      `an unknown flag of ${command}`,
+      [...command.split(' '), '--al'],
+      2,
+      /unknown flag '--al'/,
+    ],
+  ),
+  ['an unknown flag alone', ['--nonsense'], 2, /unknown flag/],
+  ['an unknown state', ['list', '--state', 'compleated'], 2, /'compleated'.*completed/],
+  ['an empty state', ['list', '--state', ''], 2, /state/],
+  ['one unknown state of two', ['list', '--state', 'dead,alive'], 2, /'alive'/],
+  ...['0', '-1', 'x', '1.5', '1000000'].map(
+    (count): Row => [`--count ${count}`, ['worker', 'start', `--count=${count}`], 2, /--count/],
+  ),
+  ['--concurrency 0', ['worker', 'start', '--concurrency', '0'], 2, /--concurrency/],
+  ['--limit 0', ['list', '--limit', '0'], 2, /--limit/],
+  ['--limit -1', ['list', '--limit', '-1'], 2, /--limit/],
+  ['an unknown setting', ['config', 'set', 'max-retrys', '3'], 2, /max-retrys.*max-retries/],
+  ['an unknown setting to get', ['config', 'get', 'pol-interval'], 2, /poll-interval/],
+  ['a setting without a value', ['config', 'set', 'max-retries'], 2, /value/],
+  ...['-1', '1001', 'NaN', 'many', ''].map(
+    (value): Row => [
+      `max-retries '${value}'`,
+      ['config', 'set', 'max-retries', value],
+      2,
+      /max-retries|value/,
+    ],
+  ),
+  ['backoff-base 0.5', ['config', 'set', 'backoff-base', '0.5'], 2, /backoff-base/],
+  ['a lease shorter than its heartbeats', ['config', 'set', 'lease', '1s'], 2, /lease/],
+  ['an unknown job to show', ['show', 'nobody'], 3, /'nobody'/],
+  ['an unknown job to read', ['logs', 'nobody'], 3, /'nobody'/],
+  ['no job to show', ['show'], 2, /id/],
+  ['an attempt that was not', ['logs', 'taken', '--attempt', '2'], 3, /attempt 2/],
+  ['a job that is not dead', ['dlq', 'show', 'taken'], 4, /'taken'/],
+  ['a purge of a job that is not dead', ['dlq', 'purge', 'taken'], 4, /'taken'/],
+  ['--all with ids', ['dlq', 'retry', '--all', 'taken'], 2, /not both/],
+];
+
+for (const [what, args, code, says, options] of [...JSON_ROWS, ...FLAG_ROWS]) {
+  test(`refused: ${what}`, async () => {
+    const before = known ?? (await everything());
+    known = undefined;
+    expectRefusal(await box.run(args, options), code, says);
+    known = await everything();
+    expect(known).toEqual(before);
+  });
+}

@@ -1,0 +1,146 @@
+import { expect, test } from 'bun:test';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { inSandbox, type Sandbox } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const COMMANDS = [
+  ['enqueue', 'true'],
+  ['status'],
+  ['list'],
+  ['config', 'set', 'max-retries', '4'],
+  ['worker', 'start'],
+];
+
+/** Every command is refused in the same way, and the directory looks as before. */
+async function expectAllRefused(box: Sandbox, db: string, code: number, says: RegExp): Promise<void> {
+  const listing = (): string[] => readdirSync(box.directory, { recursive: true, encoding: 'utf8' }).sort();
+  const before = listing();
+  for (const command of COMMANDS) expectRefusal(await box.run([...command, '--db', db]), code, says);
+  expect(listing()).toEqual(before);
+}
+
+test(
+  'a directory as database',
+  inSandbox(async (box) => {
+    mkdirSync(join(box.directory, 'folder'));
+    await expectAllRefused(box, 'folder', 5, /folder is a directory/);
+  }),
+);
+
+test(
+  'a file that is no database is left as it is, with nothing beside it',
+  inSandbox(async (box) => {
+    const files = {
+      text: 'dear diary\n'.repeat(1000),
+      short: 'hello\n',
+      zeros: '\0'.repeat(8192),
+      almost: 'SQLite format 3\0oops',
+    };
+    for (const [name, content] of Object.entries(files)) {
+      const path = join(box.directory, name);
+      writeFileSync(path, content);
+      await expectAllRefused(box, name, 5, new RegExp(`${name}.* is not a queuectl database`));
+      expect(readFileSync(path, 'latin1')).toBe(content);
+      expect(existsSync(`${path}.d`)).toBe(false);
+    }
+  }),
+);
+
+test(
+  "another program's database is left as it is",
+  inSandbox(async (box) => {
+    const path = join(box.directory, 'theirs.db');
+    const db = new DatabaseSync(path);
+    db.exec('CREATE TABLE jobs (id TEXT); INSERT INTO jobs VALUES (1)');
+    db.close();
+    const before = readFileSync(path);
+    await expectAllRefused(box, path, 5, /another program|not a queuectl/);
+    expect(readFileSync(path)).toEqual(before);
+  }),
+);
+
+test(
+  'a newer schema is refused and left as it is',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--db', 'queue.db', 'true']);
+    const path = join(box.directory, 'queue.db');
+    const db = new DatabaseSync(path);
+    db.exec('PRAGMA user_version = 1000000');
+    db.close();
+    const before = readFileSync(path);
+    for (const command of COMMANDS)
+      expectRefusal(await box.run([...command, '--db', path]), 5, /^error: .*schema version 1000000/);
+    expect(readFileSync(path)).toEqual(before);
+  }),
+);
+
+test(
+  'a path through a file, and one that is too long',
+  inSandbox(async (box) => {
+    writeFileSync(join(box.directory, 'file'), '');
+    await expectAllRefused(box, 'file/queue.db', 5, /^error: /);
+    await expectAllRefused(box, 'x'.repeat(300), 5, /^error: /);
+  }),
+);
+
+test(
+  'a file of one byte is no database either',
+  inSandbox(async (box) => {
+    const path = join(box.directory, 'byte');
+    writeFileSync(path, 'x');
+    await expectAllRefused(box, path, 5, /is not a queuectl database/);
+    expect(readFileSync(path, 'latin1')).toBe('x');
+  }),
+);
+
+/** As root everything is permitted: then the commands run as nobody. */
+const asNobody =
+  process.getuid!() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+const unprivileged = { through: asNobody, cwd: '/' };
+
+test(
+  'a directory that may not be written',
+  inSandbox(async (box) => {
+    chmodSync(box.directory, 0o755);
+    expect((await box.run(['version'], unprivileged)).code).toBe(0);
+    const closed = join(box.directory, 'closed');
+    mkdirSync(closed, { mode: 0o555 });
+    for (const db of [join(closed, 'queue.db'), join(closed, 'new', 'queue.db')]) {
+      for (const command of COMMANDS)
+        expectRefusal(await box.run([...command, '--db', db], unprivileged), 6, /permission denied/);
+    }
+    expect(readdirSync(closed)).toEqual([]);
+  }),
+);
+
+/** A store that somebody else owns, made so that the other may do a part only. */
+const PARTS: Record<string, (db: string) => void> = {
+  'may not even be read': (db) => chmodSync(db, process.getuid!() === 0 ? 0o600 : 0),
+  'may only be read': (db) => chmodSync(db, 0o444),
+  'lies in a directory that may not be written': (db) => chmodSync(dirname(db), 0o555),
+};
+
+for (const [what, restrict] of Object.entries(PARTS)) {
+  test(
+    `a database that ${what}`,
+    inSandbox(async (box) => {
+      chmodSync(box.directory, 0o755);
+      mkdirSync(box.home, { mode: 0o755 });
+      expect((await box.run(['enqueue', '--id', 'there', 'true'])).code).toBe(0);
+      const db = join(box.home, 'queue.db');
+      chmodSync(db, 0o666);
+      restrict(db);
+      for (const command of COMMANDS)
+        expectRefusal(
+          await box.run([...command, '--db', db], unprivileged),
+          6,
+          /permission denied|cannot be written/,
+        );
+      chmodSync(box.home, 0o755);
+      chmodSync(db, 0o600);
+      expect((await box.json<unknown[]>(['list'])).length).toBe(1);
+    }),
+  );
+}

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { inSandbox, type Sandbox, sandbox, untilState } from '../support/queuectl.ts';
+
+type Job = Record<string, unknown>;
+interface Status {
+  jobs: Record<string, number>;
+  workers: Job[];
+}
+
+const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'];
+const FIELDS =
+  `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
+  timeout_ms backoff_base depends_on unique_key tags cwd env worker_id started_at finished_at exit_code signal
+  last_error crashes duration_ms`.split(/\s+/);
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** What a command printed, when that is one JSON document and nothing else. */
+async function only<T = Job[]>(box: Sandbox, ...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await box.run([...args, '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const value = JSON.parse(stdout);
+  expect(stdout).toBe(`${JSON.stringify(value)}\n`);
+  return value;
+}
+
+/** One store with a job in every state that there is a way into, and a busy worker. */
+const box = sandbox();
+const JOBS = {
+  pending: { id: 'pending', command: 'true', delay: 3600, tags: { team: 'a' }, env: { K: 'V' } },
+  processing: { id: 'processing', command: 'exec sleep 600', priority: 'urgent' },
+  completed: { id: 'completed', command: 'seq 1 60000', priority: 'high', timeout: 60 },
+  failed: { id: 'failed', command: 'echo why; exit 7', priority: 'high', backoff_base: 1000 },
+  dead: { id: 'dead', command: 'kill -KILL $$', max_retries: 1, queue: 'mail' },
+};
+
+beforeAll(async () => {
+  const added = await box.run(['enqueue', JSON.stringify(Object.values(JOBS))]);
+  expect(added).toMatchObject({ code: 0, stderr: '' });
+  await box.startWorkers('--concurrency', '2');
+  for (const state of Object.keys(JOBS)) await untilState(box, state, state);
+});
+afterAll(() => box.cleanup());
+
+test('list --state S --json is one array for every state, in any case', async () => {
+  for (const state of STATES) {
+    const expected = state === 'cancelled' ? [] : [state];
+    for (const flag of [state, state.toUpperCase()]) {
+      const jobs = await only(box, 'list', '--state', flag);
+      expect(jobs.map((job) => [job.id, job.state])).toEqual(expected.map((id) => [id, id]));
+    }
+  }
+  const some = await only(box, 'list', '-s', 'dlq,running', '-s', 'waiting');
+  expect(some.map((job) => job.id).sort()).toEqual(['dead', 'pending', 'processing']);
+  expect((await only(box, 'list', '--queue', 'mail')).map((job) => job.id)).toEqual(['dead']);
+});
+
+test('a job has every documented field, null and not absent, in every state', async () => {
+  for (const job of await only(box, 'list')) {
+    for (const field of FIELDS) expect(job).toHaveProperty(field);
+    for (const [field, value] of Object.entries(job)) {
+      expect(value).not.toBe(undefined);
+      if (field.endsWith('_at') && value !== null) expect(value).toMatch(TIME);
+      if (field.endsWith('_ms') && value !== null) expect(value).toBeInteger();
+    }
+  }
+  const one = async (id: string) => only<Job>(box, 'show', id);
+  expect(await one('pending')).toMatchObject({
+    argv: null,
+    exit_code: null,
+    tags: { team: 'a' },
+    env: { K: 'V' },
+  });
+  expect(await one('failed')).toMatchObject({ attempts: 1, exit_code: 7, last_error: 'exit code 7: why' });
+  expect(await one('dead')).toMatchObject({
+    exit_code: 137,
+    signal: 'SIGKILL',
+    next_run_at: null,
+    queue: 'mail',
+  });
+  expect(await one('completed')).toMatchObject({
+    exit_code: 0,
+    timeout_ms: 60_000,
+    priority: 10,
+    last_error: null,
+  });
+  expect((await one('processing')).worker_id).toBeString();
+});
+
+test('status counts every state, zeros included, and shows each worker', async () => {
+  const { jobs, workers } = await only<Status>(box, 'status');
+  expect(jobs).toEqual({ ...Object.fromEntries(Object.keys(JOBS).map((state) => [state, 1])), cancelled: 0 });
+  expect(await only(box, 'worker', 'list')).toEqual(workers);
+  expect(workers).toEqual([
+    {
+      ...{ id: expect.any(String), pid: expect.any(Number), hostname: expect.any(String) },
+      ...{ started_at: expect.stringMatching(TIME), last_heartbeat: expect.stringMatching(TIME) },
+      ...{ status: 'busy', queues: ['*'], current_jobs: ['processing'] },
+    },
+  ]);
+  const shown = (await box.run(['status'])).stdout.split('\n');
+  for (const state of STATES) expect(shown).toContain(`${state}\t${state === 'cancelled' ? 0 : 1}`);
+});
+
+test('a printed job object with another id can be enqueued again, without a warning', async () => {
+  for (const printed of await only(box, 'list')) {
+    const again = { ...printed, id: `again-${printed.id}`, queue: 'nobody' };
+    const added = await box.run(['enqueue', '--json', JSON.stringify(again)]);
+    expect(added).toMatchObject({ code: 0, stderr: '' });
+    const kept = 'command argv max_retries priority timeout_ms backoff_base run_at tags cwd env'.split(' ');
+    const pick = (job: Job) => kept.map((field) => job[field]);
+    expect(pick(JSON.parse(added.stdout))).toEqual(pick(printed));
+    expect(JSON.parse(added.stdout)).toMatchObject({ attempts: 0, exit_code: null, state: 'pending' });
+  }
+});
+
+test('errors with --json are one JSON object on stderr', async () => {
+  for (const [args, code] of [
+    [['show', 'nobody'], 3],
+    [['enqueue', '{"command":'], 2],
+    [['enqueue', '--id', 'dead', 'true'], 4],
+    [['dlq', 'retry', 'completed'], 4],
+    [['dlq', 'purge'], 2],
+    [['list', '--nonsense'], 2],
+    [['lits'], 2],
+    [['config', 'set', 'max-retries', 'x'], 2],
+    [['status', '--db', '/'], 5],
+  ] as const) {
+    const result = await box.run([...args, '--json']);
+    expect(result).toMatchObject({ code, stdout: '' });
+    expect(result.stderr.trimEnd()).not.toContain('\n');
+    const { error } = JSON.parse(result.stderr);
+    expect(error).toMatchObject({ code: expect.any(String), message: expect.any(String) });
+    expect(error).toHaveProperty('hint');
+  }
+});
+
+test(
+  'lists of an empty store and of 5,000 jobs are complete arrays',
+  inSandbox(async (own) => {
+    for (const state of STATES) expect(await only(own, 'list', '--state', state)).toEqual([]);
+    expect(await only(own, 'dlq', 'list')).toEqual([]);
+    const { jobs } = await only<Status>(own, 'status');
+    expect(jobs).toEqual(Object.fromEntries(STATES.map((state) => [state, 0])));
+
+    const half = (queue: string, count: number) =>
+      Array.from({ length: count }, (_, i) => ({
+        id: `${queue}-${i}`,
+        command: 'true',
+        queue,
+        max_retries: 1,
+      }));
+    const all = [...half('run', 5000), ...half('wait', 5000)];
+    await own.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(all) });
+    const workers = own.start([
+      'worker',
+      'start',
+      '--queue',
+      'run',
+      '--drain',
+      '--concurrency',
+      '8',
+      '--quiet',
+    ]);
+    expect(await workers.exit).toBe(0);
+    for (const [state, queue] of [
+      ['pending', 'wait'],
+      ['completed', 'run'],
+    ] as const) {
+      const listed = await only(own, 'list', '--state', state);
+      expect(listed.length).toBe(5000);
+      expect(new Set(listed.map((job) => job.id))).toEqual(new Set(half(queue, 5000).map((job) => job.id)));
+    }
+    expect((await only(own, 'list')).length).toBe(10_000);
+    expect((await only(own, 'list', '--limit', '7')).length).toBe(7);
+  }),
+);

@@ -1,0 +1,151 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { inSandbox, type JobJson, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
+
+interface Due extends JobJson {
+  run_at: string | null;
+}
+
+const NAME = 'echo $QUEUECTL_JOB_ID >>ran';
+const TIME = 'date +%s%N >>$QUEUECTL_JOB_ID';
+
+const ran = (box: Sandbox): string[] => lines(join(box.directory, 'ran'));
+const ranAt = (box: Sandbox, id: string): number =>
+  Number(lines(join(box.directory, id))[0] ?? 'never') / 1_000_000;
+
+/** Nothing but a wake-up or the exact timer can start a job: every periodic look is an hour or minutes away. */
+async function withoutPolling(box: Sandbox): Promise<void> {
+  for (const [key, value] of [
+    ['lease', '1d'],
+    ['heartbeat-interval', '10m'],
+    ['poll-interval', '1h'],
+  ]) {
+    expect((await box.run(['config', 'set', key!, value!])).code).toBe(0);
+  }
+}
+
+async function drain(box: Sandbox): Promise<string> {
+  const workers = box.start(['worker', 'start', '--drain']);
+  expect(await workers.exit).toBe(0);
+  return workers.output();
+}
+
+test.concurrent(
+  'higher priority first, then the order of enqueueing, also within a millisecond',
+  inSandbox(async (box) => {
+    const batch = ['low', 'normal', 'high', 'urgent', 5, -3].flatMap((priority) =>
+      [1, 2, 3].map((i) => ({ id: `p${priority}-${i}`, command: NAME, priority })),
+    );
+    expect((await box.run(['enqueue', JSON.stringify(batch)])).code).toBe(0);
+    for (const flag of ['9', 'high', '-11'])
+      await box.run(['enqueue', '--id', `flag${flag}`, '-p', flag, NAME]);
+    await drain(box);
+    const three = (name: string): string[] => [1, 2, 3].map((i) => `p${name}-${i}`);
+    expect(ran(box)).toEqual([
+      ...[...three('urgent'), ...three('high'), 'flaghigh', 'flag9', ...three('5'), ...three('normal')],
+      ...[...three('-3'), ...three('low'), 'flag-11'],
+    ]);
+  }),
+);
+
+test.concurrent(
+  'first in, first out across processes and queues',
+  inSandbox(async (box) => {
+    const ids: string[] = [];
+    for (let i = 0; i < 8; i++) {
+      // Names that sort the other way round.
+      ids.push(`job-${9 - i}`);
+      await box.run(['enqueue', '--id', ids[i]!, '--queue', i % 2 ? 'a' : 'b', NAME]);
+    }
+    const batch = Array.from({ length: 40 }, (_, i) => ({ id: `batch-${99 - i}`, command: NAME }));
+    await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(batch) });
+    await drain(box);
+    expect(ran(box)).toEqual([...ids, ...batch.map((job) => job.id)]);
+  }),
+);
+
+test.concurrent(
+  'run_at and --delay hold, and each job starts at its time without any polling',
+  inSandbox(async (box) => {
+    await withoutPolling(box);
+    await box.startWorkers('--concurrency', '8');
+    const at = new Date(Date.now() + 3000).toISOString();
+    const before = Date.now();
+    const added = [
+      { id: 'run-at', args: ['--run-at', at] },
+      { id: 'delay', args: ['--delay', '2s'] },
+      { id: 'half', args: ['--delay', '1500ms'] },
+      { id: 'plus', args: ['--run-at', '+3s'] },
+    ];
+    for (const { id, args } of added) await box.run(['enqueue', '--id', id, ...args, TIME]);
+    const object = { id: 'object', command: TIME, delay: 2.5 };
+    const array = [{ id: 'epoch', command: TIME, scheduled_at: Math.ceil(Date.now() / 1000) + 3 }];
+    for (const json of [object, array]) await box.run(['enqueue', JSON.stringify(json)]);
+
+    const least = {
+      'run-at': Date.parse(at),
+      delay: before + 2000,
+      half: before + 1500,
+      plus: before + 3000,
+    };
+    for (const id of ['run-at', 'delay', 'half', 'plus', 'object', 'epoch']) {
+      const job = (await untilState(box, id, 'completed')) as Due;
+      const due = Date.parse(job.run_at!);
+      expect(due).toBeGreaterThanOrEqual(least[id as keyof typeof least] ?? before);
+      expect(ranAt(box, id)).toBeGreaterThanOrEqual(due);
+      expect(job).toMatchObject({ attempts: 1, next_run_at: null });
+    }
+    expect((await box.json<Due>(['show', 'run-at'])).run_at).toBe(at);
+  }),
+);
+
+test.concurrent(
+  'a future urgent job does not delay a ready one, and is left and named by --drain',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'future', '-p', 'urgent', '--delay', '1h', NAME]);
+    await box.run(['enqueue', '--id', 'ready', '-p', 'low', NAME]);
+    const log = await drain(box);
+    expect(ran(box)).toEqual(['ready']);
+    expect(log).toContain('due later');
+    const future = await box.json<Due>(['show', 'future']);
+    expect(future).toMatchObject({ state: 'pending', attempts: 0, next_run_at: future.run_at! });
+  }),
+);
+
+test.concurrent(
+  'a worker with --queue runs its queues only',
+  inSandbox(async (box) => {
+    for (const queue of ['mail', 'other', 'reports', 'mail'])
+      await box.run(['enqueue', '--queue', queue, 'echo $QUEUECTL_QUEUE >>ran']);
+    const workers = await box.startWorkers('--queue', 'mail,reports');
+    await until(() => ran(box).length === 3, 'the three jobs of its queues have run');
+    const [worker] = await box.json<{ queues: string[] }[]>(['worker', 'list']);
+    expect(worker!.queues.sort()).toEqual(['mail', 'reports']);
+    await box.run(['worker', 'stop']);
+    expect(await workers.exit).toBe(0);
+    expect(ran(box)).toEqual(['mail', 'reports', 'mail']);
+    expect((await box.json<JobJson[]>(['list', '--state', 'pending'])).length).toBe(1);
+    await drain(box);
+    expect(ran(box).at(-1)).toBe('other');
+  }),
+);
+
+test.concurrent(
+  'an idle worker starts a new job at once, and takes retried jobs and retries without polling',
+  inSandbox(async (box) => {
+    await withoutPolling(box);
+    await box.startWorkers();
+    for (const id of ['first', 'second', 'third']) {
+      await box.run(['enqueue', '--id', id, NAME]);
+      await untilState(box, id, 'completed', 30_000);
+    }
+    await box.run(['enqueue', '--id', 'dies', '-r', '2', '--backoff-base', '1', `${NAME}; false`]);
+    await untilState(box, 'dies', 'dead', 30_000);
+    await box.run(['dlq', 'retry', 'dies']);
+    await until(() => ran(box).length === 7, 'the retried job has run twice more', 30_000);
+    expect(ran(box)).toEqual(['first', 'second', 'third', 'dies', 'dies', 'dies', 'dies']);
+    // Nor does an order to stop wait for a look.
+    const stopped = await box.run(['worker', 'stop', '--timeout', '30s']);
+    expect(stopped).toMatchObject({ code: 0, stdout: 'stopped 1 worker\n' });
+  }),
+);

