@@ -20,13 +20,15 @@ export async function detach(context: Context, app: App, id: string, count: numb
   closeSync(log);
   let ended: string | null = null;
   child.once('exit', (code, signal) => {
-    ended = signal ?? `exit code ${code}`;
+    ended = code === 0 ? 'ok' : (signal ?? `exit code ${code}`);
   });
   child.once('error', (error) => {
     ended = error.message;
   });
   child.unref();
   while ((await readyCount(app, id)) < count) {
+    // With --drain they may have nothing to do, and be gone before anybody saw them.
+    if (ended === 'ok') break;
     if (ended !== null) {
       const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
       io.err(`${tail}\n`);

@@ -3,6 +3,7 @@
  * a child, write its exit code over the record in place (fixed width: a full disk cannot stop that), and exit with it.
  *
  * - `trap :` rather than `trap ''`: the frame outlives a signal to the group, its children do not inherit that.
+ * - The trap on EXIT is for a shell that gives up because it cannot fork: nothing ran, and nobody may think so.
  * - Its own stderr is /dev/null: a shell says "Terminated" when its child is, and the output is the command's alone.
  * - Only positional parameters: a variable of ours could shadow one of the user's environment.
  * - $1 record, $2 umask, $3 soft limit of open files or -, then the command.
@@ -12,6 +13,7 @@ exec 3>&2 2>/dev/null
 umask 077
 set -C
 printf '%-10s %-5s\\n' $$ run >"$1" || exit 75
+trap 'exit 76' EXIT
 set +C
 umask "$2"
 [ "$3" = - ] || ulimit -S -n "$3"
@@ -20,6 +22,7 @@ umask "$2"
 const AFTER = `
 set -- "$1" $?
 printf '%-10s %-5s\\n' $$ $2 1<>"$1"
+trap - EXIT
 exit $2`;
 
 /** Redirected inside a subshell: outside it the shell's own "Terminated" would go the same way. */

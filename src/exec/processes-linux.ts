@@ -7,7 +7,7 @@ const TICK_MS = 10;
 export const linux: Processes = {
   bootId: () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
   pidNamespace: () => readlinkSync('/proc/self/ns/pid'),
-  startTime: (pid) => stat(pid)?.startTime ?? null,
+  startTime: (pid) => (isOver(pid) ? null : (stat(pid)?.startTime ?? null)),
   ageMs(pid) {
     const found = stat(pid);
     if (found === null) return null;

@@ -5,7 +5,7 @@ import { portable } from './processes-portable.ts';
 export interface Processes {
   bootId(): string;
   pidNamespace(): string;
-  /** When the process started, in the kernel's own count; null: there is no such process. */
+  /** When the process started, in the kernel's own count; null: there is no such process, or only its zombie. */
   startTime(pid: number): string | null;
   /** How long the process has lived, by a clock that does not step; null: unknown. */
   ageMs(pid: number): number | null;

@@ -10,7 +10,9 @@ export type AttemptRecord =
   /** There, but not readable: something started, how it ended is unknown. */
   | { kind: 'unreadable' };
 
+/** How a frame exits that did not run its command: the gate was taken, or there was no room for a process. */
 export const GATE_LOST_CODE = 75;
+export const NO_ROOM_CODE = 76;
 
 export function readRecord(place: Place): AttemptRecord | null {
   let text: string;

@@ -11,6 +11,15 @@ const FEW_THREADS = {
   BUN_JSC_numberOfGCMarkers: '1',
 };
 
+/** Becomes the same program with fewer threads: same process, same arguments. Only the compiled one needs it. */
+export function restartWithFewThreads(): void {
+  if (process.platform !== 'linux' || !isCompiled() || process.env.BUN_JSC_useConcurrentGC === '0') return;
+  process.execve?.('/proc/self/exe', ['queuectl', ...process.argv.slice(2)], {
+    ...process.env,
+    ...FEW_THREADS,
+  });
+}
+
 /** Starts this very program again with other arguments. */
 export function startSelf(
   args: string[],
@@ -25,8 +34,12 @@ export function startSelf(
 
 function self(): [string, string[]] {
   const script = process.argv[1] ?? '';
-  const compiled = script.startsWith('/$bunfs/');
+  const compiled = isCompiled();
   // By the kernel's link: after an upgrade the old path is another program, or none.
   const file = process.platform === 'linux' && compiled ? '/proc/self/exe' : process.execPath;
   return [file, compiled ? [] : [script]];
+}
+
+function isCompiled(): boolean {
+  return (process.argv[1] ?? '').startsWith('/$bunfs/');
 }

@@ -5,7 +5,7 @@ import { signalNumber } from '../core/signals.ts';
 import { jobEnvironment } from './environment.ts';
 import { frameArguments, type UserLimits } from './frame.ts';
 import { makePlace, type Place } from './place.ts';
-import { GATE_LOST_CODE, readRecord } from './record.ts';
+import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from './record.ts';
 
 /** How the start of a command went. */
 export type Start =
@@ -16,7 +16,7 @@ export type Start =
   | { kind: 'no-room'; message: string }
   | { kind: 'refused'; message: string };
 
-export type Exit = { kind: 'code'; code: number } | { kind: 'gate-lost' };
+export type Exit = { kind: 'code'; code: number } | { kind: 'gate-lost' } | { kind: 'no-room' };
 
 /** Should an exit event ever get lost, a look at the record this often finds out. */
 const WATCHDOG_MS = 5000;
@@ -77,17 +77,22 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
     watchdog.unref();
     const finish = (code: number): void => {
       clearInterval(watchdog);
-      resolve(
-        code === GATE_LOST_CODE && gateLost(place, pid) ? { kind: 'gate-lost' } : { kind: 'code', code },
-      );
+      resolve(exitFor(place, pid, code));
     };
     child.once('error', () => {});
     child.once('exit', (code, signal) => finish(code ?? 128 + signalNumber(signal ?? 'SIGKILL')));
   });
 }
 
-/** A command may exit with the gate's code itself: then the record is the frame's own. */
-function gateLost(place: Place, pid: number): boolean {
-  const record = readRecord(place);
-  return record?.kind === 'gated' || (record?.kind === 'running' && record.pid !== pid);
+/** A command may exit with the frame's own codes itself: then the record says so. */
+function exitFor(place: Place, pid: number, code: number): Exit {
+  if (code === GATE_LOST_CODE || code === NO_ROOM_CODE) {
+    const record = readRecord(place);
+    const ours = record?.kind === 'running' && record.pid === pid;
+    if (code === GATE_LOST_CODE && (record?.kind === 'gated' || (record?.kind === 'running' && !ours))) {
+      return { kind: 'gate-lost' };
+    }
+    if (code === NO_ROOM_CODE && ours) return { kind: 'no-room' };
+  }
+  return { kind: 'code', code };
 }

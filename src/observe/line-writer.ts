@@ -2,6 +2,7 @@ import { write } from 'node:fs';
 
 /** A stalled reader of the log must not stop a worker: beyond this much unwritten text, lines are dropped. */
 const MOST_WAITING = 1024 * 1024;
+const LONGEST_FLUSH_MS = 1000;
 
 /** Writes lines to a file descriptor in order and in the background. */
 export function lineWriter(fd: number): { line(text: string): void; flushed(): Promise<void> } {
@@ -36,6 +37,12 @@ export function lineWriter(fd: number): { line(text: string): void; flushed(): P
         setImmediate(pump);
       }
     },
-    flushed: () => (busy ? new Promise((resolve) => done.push(resolve)) : Promise.resolve()),
+    // Bounded: where no thread is to be had (ulimit -u), what waits will never be written.
+    flushed: () =>
+      new Promise((resolve) => {
+        if (!busy) return resolve();
+        done.push(resolve);
+        setTimeout(resolve, LONGEST_FLUSH_MS);
+      }),
   };
 }

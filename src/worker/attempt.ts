@@ -46,7 +46,7 @@ export interface Finished {
 interface Running {
   group: number;
   ageMs: number;
-  exit: Promise<number | null | 'gate-lost'>;
+  exit: Promise<number | null | 'gate-lost' | 'no-room'>;
 }
 
 type Begun = { running: Running } | { outcome: Outcome } | 'claim-lost';
@@ -92,8 +92,8 @@ async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Pr
   }
 }
 
-function codeOf(exit: Exit): number | 'gate-lost' {
-  return exit.kind === 'code' ? exit.code : 'gate-lost';
+function codeOf(exit: Exit): number | 'gate-lost' | 'no-room' {
+  return exit.kind === 'code' ? exit.code : exit.kind;
 }
 
 /** An adopted command is nobody's child here: it is watched from outside, and its record tells how it ended. */
@@ -140,6 +140,7 @@ async function watch(
   const code = await running.exit;
   cancelDeadline();
   if (code === 'gate-lost') return null;
+  if (code === 'no-room') return finish(context, job, place, { why: 'never-started' }, []);
   if (ending !== null) {
     return (await ending) ? finish(context, job, place, { why: requests[0]! }, []) : null;
   }

@@ -1,17 +1,23 @@
 import { writeSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
-import { processes } from '../exec/processes.ts';
+
 import { READY } from './supervisor.ts';
 import { startWorker, type WorkerOptions } from './worker.ts';
 
 /** One worker as a process of its own: obeys its supervisor, takes any number of signals of its own as one "drain". */
-export async function workerProcess(app: App, options: WorkerOptions, emit: Emit): Promise<void> {
+export async function workerProcess(
+  app: App,
+  options: WorkerOptions,
+  ignoreHangup: boolean,
+  emit: Emit,
+): Promise<void> {
   // Before anything else: a signal that comes while we register must not kill us.
   const early: string[] = [];
   let drain = (why: string): void => void early.push(why);
-  const signals = ['SIGINT', 'SIGTERM', ...(processes.ignoresAtStart(1) ? [] : ['SIGHUP'])];
-  for (const signal of signals) process.on(signal, () => drain(signal));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => drain(signal));
+  // Ignored by a handler: the runtime gives a child back the default that nohup had taken away.
+  process.on('SIGHUP', () => ignoreHangup || drain('SIGHUP'));
   process.on('SIGUSR1', () => {});
 
   const worker = await startWorker(app, options, emit);

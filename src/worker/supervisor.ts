@@ -1,12 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
-import { processes } from '../exec/processes.ts';
+
 import { startSelf } from '../exec/self.ts';
 
 export interface SupervisorOptions {
   id: string;
   count: number;
+  /** Started under nohup: a terminal that closes is nobody's order to stop. */
+  ignoreHangup: boolean;
   /** The arguments of one worker process. */
   workerArguments: string[];
   log(line: string): void;
@@ -22,7 +24,6 @@ const LONGEST_DELAY_MS = 5000;
 const STEADY_MS = 10_000;
 /** A worker that never gets ready will not by being started for ever. */
 const FALSE_STARTS = 5;
-const SIGHUP = 1;
 
 /** Keeps `count` workers running until they are done or told to stop. Counts the signals: the second one forces. */
 export async function supervise(app: App, options: SupervisorOptions): Promise<void> {
@@ -100,7 +101,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     maybeEnd();
   };
 
-  const signals = ['SIGINT', 'SIGTERM', ...(processes.ignoresAtStart(SIGHUP) ? [] : ['SIGHUP'])];
+  const signals = ['SIGINT', 'SIGTERM', ...(options.ignoreHangup ? [] : ['SIGHUP'])];
   for (const signal of signals) process.on(signal, onSignal);
   // Its default action would end the runtime.
   process.on('SIGUSR1', () => {});

@@ -49,7 +49,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const host = thisHost(app.stateDirectory);
   let settings: Settings = await currentSettings(app);
   const live = new Map<number, LiveAttempt>();
-  const finished: Finished[] = [];
+  const finished: (Finished & { adopted: boolean })[] = [];
   const seen: Sightings = new Map();
   let order: StopOrder | null = null;
   let pauses = 0;
@@ -104,8 +104,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const pump = async (): Promise<void> => {
     while (!over) {
       const settling = finished.splice(0);
+      if (settling.length === 0 && !(freeSlots() > 0 && (await somethingIsDue()))) break;
+      // Asked again: an order to stop may have come meanwhile.
       const limit = freeSlots();
-      if (settling.length === 0 && !(limit > 0 && (await somethingIsDue()))) break;
       let result: { settled: SettleAnswer[]; jobs: ClaimedJob[] };
       try {
         const settle = settling.map((one) => one.settlement);
@@ -141,7 +142,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       (result) => {
         live.delete(job.claim.attempt);
         if (result === null) emit({ type: 'claim-lost', job });
-        else finished.push(result);
+        else finished.push({ ...result, adopted });
         if (result?.outcome.why === 'never-started' && !adopted) slowDown();
         // Not at once: refilling a slot inside an exit event would starve the timers.
         setImmediate(work.now);
@@ -151,7 +152,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   };
 
   const conclude = (
-    { job, place, outcome, transition, settlement }: Finished,
+    { job, place, adopted, outcome, transition, settlement }: Finished & { adopted: boolean },
     answer: SettleAnswer,
   ): void => {
     if (answer === 'lost') {
@@ -159,9 +160,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       return;
     }
     if (outcome.why !== 'never-started') pauses = 0;
-    // The gate of an attempt that never started stays, for a worker frozen before it.
-    const needed =
-      outcome.why === 'never-started' || (settlement.output.bytes > 0 && settlement.output.kept === null);
+    // The gate that was taken for an adopted attempt stays: its worker may be frozen just before it.
+    const gate = outcome.why === 'never-started' && adopted;
+    const needed = gate || (settlement.output.bytes > 0 && settlement.output.kept === null);
     if (!needed) removePlace(place);
     const durationMs = Math.max(0, settlement.finishedAt - (job.startedAt ?? settlement.finishedAt));
     emit({ type: 'attempt-settled', job, outcome, transition, durationMs });

@@ -6,6 +6,8 @@ import { killSurvivors } from './processes.ts';
 
 export const EXECUTABLE = resolve(import.meta.dir, '../../dist/queuectl');
 
+const BODY_LIMIT_MS = 90_000;
+
 export interface Result {
   code: number;
   stdout: string;
@@ -114,7 +116,8 @@ export function sandbox(through: string[] = []): Sandbox {
       return workers;
     },
     async cleanup() {
-      await run(['worker', 'stop', '--force', '--timeout', '20s']);
+      // Should the executable be gone (a build under way), what follows ends them all the same.
+      await run(['worker', 'stop', '--force', '--timeout', '20s']).catch(() => {});
       for (const { child } of running) {
         try {
           process.kill(-child.pid!, 'SIGKILL');
@@ -132,9 +135,15 @@ export function sandbox(through: string[] = []): Sandbox {
 export function inSandbox(body: (box: Sandbox) => Promise<void>): () => Promise<void> {
   return async () => {
     const box = sandbox();
+    let timer: Timer | undefined;
+    // Before the runner's own limit, which would leave the sandbox as it is.
+    const limit = new Promise<never>((_, fail) => {
+      timer = setTimeout(() => fail(new Error(`not within ${BODY_LIMIT_MS} ms`)), BODY_LIMIT_MS);
+    });
     try {
-      await body(box);
+      await Promise.race([body(box), limit]);
     } finally {
+      clearTimeout(timer);
       await box.cleanup();
     }
   };

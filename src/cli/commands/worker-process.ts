@@ -16,6 +16,7 @@ export default {
     concurrency: { value: 'K', help: '' },
     queue: { value: 'NAME', many: true, help: '' },
     drain: { help: '' },
+    nohup: { help: '' },
     'open-files': { value: 'N', help: '' },
   },
   examples: [],
@@ -30,7 +31,7 @@ export default {
       openFiles: input.one('open-files') ?? null,
     };
     try {
-      await workerProcess(await context.app(), options, (event) => {
+      await workerProcess(await context.app(), options, input.has('nohup'), (event) => {
         if (!context.io.quiet) log.line(logLine(event, systemClock.now()));
       });
     } finally {

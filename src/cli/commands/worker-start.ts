@@ -6,12 +6,15 @@ import { parseNumber } from '../../core/numbers.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
 import { processes } from '../../exec/processes.ts';
+import { restartWithFewThreads } from '../../exec/self.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
 import type { Command, Context, Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
+
+const SIGHUP = 1;
 
 export default {
   name: 'worker start',
@@ -37,6 +40,7 @@ export default {
     if (process.platform === 'win32') {
       throw new QueueError('unsupported-platform', 'workers need Linux, macOS or WSL');
     }
+    restartWithFewThreads();
     const count = input.one('count');
     const chosen = count === undefined ? null : parseNumber(count, '--count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
@@ -50,12 +54,10 @@ export default {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
     void sweep(app, log);
-    await supervise(app, {
-      id,
-      count: total,
-      workerArguments: [...workerArguments, '--supervisor', id],
-      log,
-    });
+    const ignoreHangup = processes.ignoresAtStart(SIGHUP);
+    if (ignoreHangup) workerArguments.push('--nohup');
+    workerArguments.push('--supervisor', id);
+    await supervise(app, { id, count: total, ignoreHangup, workerArguments, log });
     await stderr.flushed();
     return 0;
   },

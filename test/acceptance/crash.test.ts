@@ -1,0 +1,190 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { gatedCommand, gatedJob, ONE_RUN, startGatedJob } from '../support/gated-job.ts';
+import {
+  isAlive,
+  killAll,
+  processesOfJob,
+  untilNoProcessOf,
+  untilWorkerOf,
+  workersOf,
+} from '../support/processes.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  lines,
+  type Running,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+
+/** The supervisor first: it would replace its workers. */
+async function killEverything(box: Sandbox, supervisor: Running): Promise<void> {
+  const workers = await workersOf(box);
+  await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
+}
+
+function untilSettled(box: Sandbox, id: string, exitCode: number): Promise<JobJson> {
+  return untilState(box, id, exitCode === 0 ? 'completed' : 'dead');
+}
+
+for (const exitCode of [0, 3]) {
+  const outcome = { exit_code: exitCode, attempts: 1, crashes: 0 };
+
+  test.concurrent(
+    `SIGKILL of a worker: its job goes on and ends with ${exitCode}`,
+    inSandbox(async (box) => {
+      await box.startWorkers();
+      const job = await startGatedJob(box, 'job', exitCode);
+      const worker = await untilWorkerOf(box, 'job');
+      await killAll([worker.pid]);
+      const other = await untilWorkerOf(box, 'job');
+      expect(other.pid).not.toBe(worker.pid);
+      job.letGo();
+      expect(await untilSettled(box, 'job', exitCode)).toMatchObject(outcome);
+      expect(job.traces()).toEqual(ONE_RUN);
+    }),
+  );
+
+  test.concurrent(
+    `SIGKILL of supervisor and workers: a new start adopts the job, which ends with ${exitCode}`,
+    inSandbox(async (box) => {
+      const first = await box.startWorkers('--count', '2');
+      const job = await startGatedJob(box, 'job', exitCode);
+      await killEverything(box, first);
+      await box.startWorkers('--count', '2');
+      await untilWorkerOf(box, 'job');
+      job.letGo();
+      expect(await untilSettled(box, 'job', exitCode)).toMatchObject(outcome);
+      expect(job.traces()).toEqual(ONE_RUN);
+    }),
+  );
+
+  test.concurrent(
+    `a job that ends with ${exitCode} while no worker lives is settled by the next start`,
+    inSandbox(async (box) => {
+      const first = await box.startWorkers('--count', '2');
+      const job = await startGatedJob(box, 'job', exitCode);
+      await killEverything(box, first);
+      job.letGo();
+      await untilNoProcessOf(box, 'job');
+      expect((await box.json<JobJson>(['show', 'job'])).state).toBe('processing');
+      await box.startWorkers('--count', '2');
+      expect(await untilSettled(box, 'job', exitCode)).toMatchObject(outcome);
+      expect(job.traces()).toEqual(ONE_RUN);
+    }),
+  );
+}
+
+test.concurrent(
+  'a timeout reaches an adopted job and its grandchildren',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '300ms' });
+    const first = await box.startWorkers();
+    const stubborn = `sh -c "trap '' TERM; echo start >> job.log; while :; do sleep 1; done"`;
+    await enqueue(box, 'job', `setsid ${stubborn} & ${stubborn}`, { max_retries: 1, timeout: 3 });
+    await until(() => gatedJob(box, 'job').traces().length === 2, 'both of its children run');
+    await killEverything(box, first);
+    await box.startWorkers();
+    const job = await untilState(box, 'job', 'dead');
+    expect(processesOfJob(box, 'job')).toEqual([]);
+    expect(job).toMatchObject({ exit_code: 124, attempts: 1, crashes: 0 });
+    expect(job.duration_ms).toBeGreaterThanOrEqual(2900);
+    expect(gatedJob(box, 'job').traces()).toEqual(['start', 'start']);
+  }),
+);
+
+test.concurrent(
+  'a retry that was due while no worker lived comes after the restart, and not before its time',
+  inSandbox(async (box) => {
+    const first = await box.startWorkers();
+    await enqueue(box, 'job', 'date +%s%3N >> job.log; exit 1', { max_retries: 2, backoff_base: 3 });
+    const { next_run_at } = await untilState(box, 'job', 'failed');
+    await killEverything(box, first);
+    await box.startWorkers();
+    expect(await untilState(box, 'job', 'dead')).toMatchObject({ attempts: 2, crashes: 0 });
+    const runs = gatedJob(box, 'job').traces().map(Number);
+    expect(runs).toHaveLength(2);
+    expect(runs[1]).toBeGreaterThanOrEqual(Date.parse(next_run_at!));
+  }),
+);
+
+test.concurrent(
+  'a command that kills its worker and itself is dead at the crash limit',
+  inSandbox(async (box) => {
+    await configure(box, { 'crash-limit': '3' });
+    await box.startWorkers();
+    // $PPID is the frame, whose parent is the worker; 0 is the job's own process group.
+    await enqueue(box, 'job', 'echo start >> job.log; kill -9 $(ps -o ppid= -p $PPID); kill -9 0');
+    const job = await untilState(box, 'job', 'dead');
+    expect(job).toMatchObject({ attempts: 0, crashes: 3 });
+    expect(job.last_error).toContain('lost');
+    expect(gatedJob(box, 'job').traces()).toEqual(['start', 'start', 'start']);
+    // The workers that it cost have been replaced.
+    await enqueue(box, 'next', 'true');
+    await untilState(box, 'next', 'completed');
+  }),
+);
+
+test.concurrent(
+  'a command that kills itself is an ordinary failure',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const [worker] = await workersOf(box);
+    await enqueue(box, 'job', 'echo start >> job.log; kill -9 $$', { max_retries: 1 });
+    const outcome = { exit_code: 137, signal: 'SIGKILL', attempts: 1, crashes: 0 };
+    expect(await untilState(box, 'job', 'dead')).toMatchObject(outcome);
+    expect(gatedJob(box, 'job').traces()).toEqual(['start']);
+    expect((await workersOf(box)).map((one) => one.pid)).toEqual([worker!.pid]);
+  }),
+);
+
+const SAYS_ITS_FRAME = 'echo $PPID > frame; ';
+
+async function frameOf(box: Sandbox): Promise<number> {
+  const [pid] = lines(join(box.directory, 'frame'));
+  expect(processesOfJob(box, 'job')).toContain(Number(pid));
+  return Number(pid);
+}
+
+test.concurrent(
+  'a frame killed alone: the rest of the job is ended before it is settled',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '300ms' });
+    await box.startWorkers();
+    const job = gatedJob(box, 'job');
+    const command = `trap '' TERM; ${SAYS_ITS_FRAME}${gatedCommand('job')}`;
+    await enqueue(box, 'job', command, { max_retries: 1 });
+    await until(() => job.traces().length === 1, 'it runs');
+    await killAll([await frameOf(box)]);
+    const settled = await untilState(box, 'job', 'dead');
+    expect(processesOfJob(box, 'job')).toEqual([]);
+    expect(settled).toMatchObject({ exit_code: 137, attempts: 1 });
+    job.letGo();
+    expect(job.traces()).toEqual(['start']);
+  }),
+);
+
+test.concurrent(
+  'a frame killed with all workers: the job runs again only when the rest of it is gone',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '300ms' });
+    const first = await box.startWorkers();
+    // A killed process that nobody has reaped yet is a zombie, and none that runs.
+    const other = 'case $(ps -o stat= -p $(cat first)) in ""|Z*) ;; *) echo both >> job.log ;; esac';
+    const again = `[ -e first ] && { ${other}; exit 0; }; `;
+    const command = `${again}trap '' TERM; echo $$ > first; ${SAYS_ITS_FRAME}${gatedCommand('job')}`;
+    await enqueue(box, 'job', `echo run >> job.log; ${command}`, { max_retries: 1 });
+    const job = gatedJob(box, 'job');
+    await until(() => job.traces().length === 2, 'it runs');
+    await killEverything(box, first);
+    await killAll([await frameOf(box)]);
+    expect(isAlive(Number(lines(join(box.directory, 'first'))[0]))).toBe(true);
+    await box.startWorkers();
+    expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 1 });
+    expect(job.traces()).toEqual(['run', 'start', 'run']);
+  }),
+);

@@ -1,0 +1,131 @@
+import { expect, test } from 'bun:test';
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gatedCommand, gatedJob, ONE_RUN, startGatedJob } from '../support/gated-job.ts';
+import { isAlive, workersOf } from '../support/processes.ts';
+import { enqueue, inSandbox, type JobJson, lines, until, untilState } from '../support/queuectl.ts';
+
+test.concurrent(
+  'worker start --detach returns when the workers are ready; they work and stop like any others',
+  inSandbox(async (box) => {
+    const args = ['worker', 'start', '--detach', '--count', '8'];
+    const started = await box.json<{ pid: number; log: string; workers: number }>(args);
+    expect(await workersOf(box)).toHaveLength(8);
+    expect(isAlive(started.pid)).toBe(true);
+    expect(started.log.startsWith(join(box.home, 'queue.db.d'))).toBe(true);
+    expect(statSync(started.log).mode & 0o777).toBe(0o600);
+
+    const job = await startGatedJob(box, 'job');
+    job.letGo();
+    await untilState(box, 'job', 'completed');
+    expect(job.traces()).toEqual(ONE_RUN);
+    expect((await box.run(['worker', 'stop'])).code).toBe(0);
+    expect(await workersOf(box)).toEqual([]);
+    await until(() => !isAlive(started.pid), 'the supervisor has ended');
+    const log = lines(started.log).join('\n');
+    expect(log).toContain(' ready ');
+    expect(log).toContain('job=job');
+  }),
+);
+
+test.concurrent(
+  'a detached start that is refused says why, and starts nothing',
+  inSandbox(async (box) => {
+    mkdirSync(join(box.directory, 'directory'));
+    for (const [flags, code] of [
+      [['--queue', ''], 2],
+      [['--count', '0'], 2],
+      [['--db', join(box.directory, 'directory')], 5],
+    ] as const) {
+      const result = await box.run(['worker', 'start', '--detach', ...flags]);
+      expect(result).toMatchObject({ code, stdout: '' });
+      expect(result.stderr).toStartWith('error: ');
+      expect(result.stderr).not.toMatch(/^\s+at /m);
+    }
+    expect(await workersOf(box)).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'detached workers that cannot start: the end of their log is shown',
+  inSandbox(async (box) => {
+    await box.json(['status']);
+    // Where a worker keeps the name of its machine there is now something that cannot be read.
+    mkdirSync(join(box.home, 'queue.db.d', 'host'), { recursive: true });
+    const result = await box.run(['worker', 'start', '--detach']);
+    expect(result).toMatchObject({ code: 1, stdout: '' });
+    expect(result.stderr).toContain('error: the workers ended at once');
+    expect(result.stderr).toContain('workers end before they are ready');
+    expect(result.stderr).not.toMatch(/^\s+at /m);
+  }),
+);
+
+test.concurrent(
+  'worker start --detach --drain succeeds, however soon its workers have nothing left to do',
+  inSandbox(async (box) => {
+    for (let round = 1; round <= 3; round++) {
+      const result = await box.run(['worker', 'start', '--detach', '--drain', '--count', '3']);
+      expect({ code: result.code, stderr: result.stderr }).toMatchObject({ code: 0 });
+      await until(async () => (await workersOf(box)).length === 0, 'they have gone');
+    }
+  }),
+);
+
+test.concurrent(
+  '--drain exits with 0 when there is nothing to do',
+  inSandbox(async (box) => {
+    const workers = box.start(['worker', 'start', '--drain', '--count', '2']);
+    expect(await workers.exit).toBe(0);
+  }),
+);
+
+test.concurrent(
+  '--drain waits for retries, and says that jobs are left which are due later',
+  inSandbox(async (box) => {
+    const command = 'echo run >> job.log; [ $(wc -l < job.log) -ge 3 ]';
+    await enqueue(box, 'job', command, { max_retries: 5, backoff_base: 1 });
+    await enqueue(box, 'later', 'echo run >> later.log', { delay: 3600 });
+    await enqueue(box, 'hopeless', 'exit 1', { max_retries: 1 });
+    const workers = box.start(['worker', 'start', '--drain', '--count', '2']);
+    expect(await workers.exit).toBe(0);
+    const show = (id: string) => box.json<JobJson>(['show', id]);
+    expect(await show('job')).toMatchObject({ state: 'completed', attempts: 3 });
+    expect(lines(join(box.directory, 'job.log'))).toHaveLength(3);
+    expect(await show('hopeless')).toMatchObject({ state: 'dead', attempts: 1 });
+    expect(await show('later')).toMatchObject({ state: 'pending', attempts: 0 });
+    expect(lines(join(box.directory, 'later.log'))).toEqual([]);
+    await until(() => workers.output().includes('1 job is due later'), 'the job left is mentioned');
+  }),
+);
+
+test.concurrent(
+  '--drain waits for a job that another worker runs, and for its retry',
+  inSandbox(async (box) => {
+    const first = await box.startWorkers();
+    const job = await startGatedJob(box, 'job', 1, { max_retries: 2, backoff_base: 1 });
+    const draining = await box.startWorkers('--drain');
+    // The other one leaves: only the draining worker is there for the retry.
+    process.kill(first.pid, 'SIGTERM');
+    await until(() => first.output().includes('stopping'), 'the first worker is stopping');
+    expect(draining.child.exitCode).toBe(null);
+    job.letGo();
+    expect(await first.exit).toBe(0);
+    expect(await draining.exit).toBe(0);
+    expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'dead', attempts: 2 });
+    expect(job.traces()).toEqual([...ONE_RUN, ...ONE_RUN]);
+  }),
+);
+
+test.concurrent(
+  '--drain --queue looks at its own queues only',
+  inSandbox(async (box) => {
+    await enqueue(box, 'mail', gatedCommand('mail'), { queue: 'mail' });
+    await enqueue(box, 'other', gatedCommand('other'), { queue: 'other' });
+    gatedJob(box, 'mail').letGo();
+    const workers = box.start(['worker', 'start', '--drain', '--queue', 'mail']);
+    expect(await workers.exit).toBe(0);
+    expect(gatedJob(box, 'mail').traces()).toEqual(ONE_RUN);
+    expect(gatedJob(box, 'other').traces()).toEqual([]);
+    expect(await box.json<JobJson>(['show', 'other'])).toMatchObject({ state: 'pending', attempts: 0 });
+  }),
+);

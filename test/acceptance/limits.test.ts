@@ -1,0 +1,113 @@
+import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { chownSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gatedJob } from '../support/gated-job.ts';
+import { killAll, processesOfJob, untilBeats, workersOf } from '../support/processes.ts';
+import {
+  configure,
+  EXECUTABLE,
+  enqueue,
+  type JobJson,
+  lines,
+  type Running,
+  type Sandbox,
+  sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+
+/** Threads and processes of one user: room for a supervisor and two workers, and then some for a job to use up. */
+const LIMIT = 80;
+const JOBS = Array.from({ length: 10 }, (_, i) => `job${i}`);
+
+/** The limit counts by user and spares root: each test runs as a user that nobody else is. */
+function asUser(uid: number): string[] {
+  return ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+}
+
+function someUid(): number {
+  return 100_000 + Math.floor(Math.random() * 1e9);
+}
+
+function works(): boolean {
+  const [program, ...args] = [...asUser(someUid()), 'prlimit', `--nproc=${LIMIT}`, EXECUTABLE, 'version'];
+  return process.getuid?.() === 0 && spawnSync(program!, args).status === 0;
+}
+
+/**
+ * Takes every process the user may have, and gives them back when told to by a line in a pipe: neither `read` nor
+ * `kill` needs a process. The loop ends with its subshell when no more is to be had, so one is free again after it.
+ */
+function hog(free: 0 | 1): string {
+  const fill = '(while :; do sleep 600 & done) 2>/dev/null';
+  const last = free === 0 ? '(sleep 600 &) 2>/dev/null; sleep 600 & ' : '';
+  return `mkfifo pipe; ${fill}; ${last}echo full >> hog.log; read line < pipe; trap '' TERM; kill 0; exit 0`;
+}
+
+async function withFullUser(
+  free: 0 | 1,
+  body: (box: Sandbox, workers: Running, letGo: () => void) => Promise<void>,
+): Promise<void> {
+  const uid = someUid();
+  const box = sandbox(asUser(uid));
+  try {
+    chownSync(box.directory, uid, uid);
+    await configure(box, { 'heartbeat-interval': '200ms', 'kill-grace': '300ms' });
+    const limited = [...asUser(uid), 'prlimit', `--nproc=${LIMIT}`];
+    const workers = box.start(['worker', 'start', '--count', '2', '--concurrency', '2'], {
+      through: limited,
+    });
+    await until(async () => (await workersOf(box)).length === 2, 'the workers are ready');
+    await enqueue(box, 'hog', hog(free), { max_retries: 1 });
+    await until(() => lines(join(box.directory, 'hog.log')).includes('full'), 'all is taken');
+    await body(box, workers, () => writeFileSync(join(box.directory, 'pipe'), 'go\n'));
+  } finally {
+    await box.cleanup();
+  }
+}
+
+async function enqueueJobs(box: Sandbox): Promise<void> {
+  for (const id of JOBS) await enqueue(box, id, `echo run >> ${id}.log`, { max_retries: 1 });
+}
+
+/** Each job has run once, as the disk says, and the workers still stop. */
+async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> {
+  await untilState(box, 'hog', 'completed');
+  const waiting = ['pending', 'processing', 'failed'];
+  const states = async () => (await box.json<JobJson[]>(['list'])).map((job) => job.state);
+  await until(async () => !(await states()).some((state) => waiting.includes(state)), 'all have ended');
+  const jobs = await Promise.all(JOBS.map((id) => box.json<JobJson>(['show', id])));
+  const once = { state: 'completed', attempts: 1, crashes: 0, traces: ['run'] };
+  expect(
+    jobs.map(({ id, state, attempts, crashes }) => {
+      return { id, state, attempts, crashes, traces: gatedJob(box, id).traces() };
+    }),
+  ).toEqual(JOBS.map((id) => ({ id, ...once })));
+  expect((await box.run(['worker', 'stop', '--timeout', '30s'])).code).toBe(0);
+  await until(() => workers.child.exitCode === 0, 'the supervisor has ended', 30_000);
+}
+
+for (const free of [0, 1] as const) {
+  test.skipIf(!works())(`ulimit -u used up by a job but for ${free}: nothing is lost`, () =>
+    withFullUser(free, async (box, workers, letGo) => {
+      await enqueueJobs(box);
+      await untilBeats(box, 5);
+      letGo();
+      await expectNothingLost(box, workers);
+    }),
+  );
+}
+
+test.skipIf(!works())('a worker that dies while ulimit -u is used up is replaced, and nothing is lost', () =>
+  withFullUser(0, async (box, workers, letGo) => {
+    const holder = (await workersOf(box)).find((worker) => worker.current_jobs.includes('hog'))!;
+    await killAll([holder.pid]);
+    await enqueueJobs(box);
+    await untilBeats(box, 5);
+    expect(processesOfJob(box, 'hog')).not.toEqual([]);
+    letGo();
+    await expectNothingLost(box, workers);
+    expect(lines(join(box.directory, 'hog.log'))).toEqual(['full']);
+  }),
+);

@@ -1,0 +1,179 @@
+import { expect, test } from 'bun:test';
+import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
+import {
+  killAll,
+  processesOfJob,
+  send,
+  untilNoProcessOf,
+  untilStopping,
+  untilWorkerOf,
+  workersOf,
+} from '../support/processes.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  lines,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+
+const RUN_ONCE = { attempts: 1, crashes: 0, exit_code: 0 };
+const UNCHARGED = { state: 'pending', attempts: 0, crashes: 0 };
+
+function show(box: Sandbox, id: string): Promise<JobJson> {
+  return box.json<JobJson>(['show', id]);
+}
+
+/** What a terminal does on Ctrl-C, or when it is closed: the whole foreground process group gets the signal. */
+function signalGroup(group: number, signal: NodeJS.Signals): void {
+  process.kill(-group, signal);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  test.concurrent(
+    `${signal} to the whole process group lets the running job complete`,
+    inSandbox(async (box) => {
+      const workers = await box.startWorkers('--count', '2');
+      const job = await startGatedJob(box, 'job');
+      signalGroup(workers.pid, signal);
+      await untilStopping(box);
+      await enqueue(box, 'next', 'true');
+      job.letGo();
+      expect(await workers.exit).toBe(0);
+      expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
+      expect(await show(box, 'next')).toMatchObject(UNCHARGED);
+      expect(job.traces()).toEqual(ONE_RUN);
+    }),
+  );
+}
+
+test.concurrent(
+  'SIGTERM to the supervisor and to each worker, several times over for the latter, is one stop',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers('--count', '2');
+    const job = await startGatedJob(box, 'job');
+    const pids = (await workersOf(box)).map((worker) => worker.pid);
+    send([workers.pid, ...pids], 'SIGTERM');
+    await untilStopping(box);
+    send(pids, 'SIGTERM');
+    send(pids, 'SIGINT');
+    await enqueue(box, 'next', 'true');
+    job.letGo();
+    expect(await workers.exit).toBe(0);
+    expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
+    expect(await show(box, 'next')).toMatchObject(UNCHARGED);
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'a second SIGINT ends the job with all its processes and puts it back uncharged',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '300ms' });
+    const workers = await box.startWorkers();
+    const stubborn = `sh -c "trap '' TERM INT; echo start >> job.log; while :; do sleep 1; done"`;
+    const once = '[ -e first ] && { echo again >> job.log; exit 0; }; touch first; ';
+    await enqueue(box, 'job', `${once}setsid ${stubborn} & ${stubborn}`, { max_retries: 1 });
+    const log = () => lines(`${box.directory}/job.log`);
+    await until(() => log().length === 2, 'both of its children run');
+    signalGroup(workers.pid, 'SIGINT');
+    await untilStopping(box);
+    expect(processesOfJob(box, 'job')).not.toEqual([]);
+    signalGroup(workers.pid, 'SIGINT');
+    await workers.exit;
+    expect(processesOfJob(box, 'job')).toEqual([]);
+    expect(await show(box, 'job')).toMatchObject(UNCHARGED);
+    await box.startWorkers();
+    expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
+    expect(log()).toEqual(['start', 'start', 'again']);
+  }),
+);
+
+test.concurrent(
+  'under nohup SIGHUP is ignored, by the workers as well',
+  inSandbox(async (box) => {
+    const workers = box.start(['worker', 'start', '--count', '2'], { through: ['nohup'] });
+    await until(async () => (await workersOf(box)).length === 2, 'the workers are ready');
+    const before = (await workersOf(box)).map((worker) => worker.id);
+    const job = await startGatedJob(box, 'job');
+    signalGroup(workers.pid, 'SIGHUP');
+    await enqueue(box, 'next', 'true');
+    await untilState(box, 'next', 'completed');
+    job.letGo();
+    await untilState(box, 'job', 'completed');
+    expect(await workersOf(box)).toMatchObject(before.map((id) => ({ id, status: 'idle' })));
+    expect(workers.output()).not.toContain('stopping');
+    // Anything else still stops them.
+    signalGroup(workers.pid, 'SIGTERM');
+    expect(await workers.exit).toBe(0);
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'a job that a foreign signal ends while its worker is being stopped is put back uncharged',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    signalGroup(workers.pid, 'SIGTERM');
+    await untilStopping(box);
+    // The frame takes it as nothing, the command dies of it: as when a whole machine is shut down.
+    send(processesOfJob(box, 'job'), 'SIGTERM');
+    expect(await workers.exit).toBe(0);
+    expect(await show(box, 'job')).toMatchObject(UNCHARGED);
+    await untilNoProcessOf(box, 'job');
+    expect(job.traces()).toEqual(['start']);
+  }),
+);
+
+test.concurrent(
+  'the setting stop-timeout forces a stop that takes longer',
+  inSandbox(async (box) => {
+    await configure(box, { 'stop-timeout': '1s', 'kill-grace': '300ms' });
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    const start = performance.now();
+    process.kill(workers.pid, 'SIGTERM');
+    await workers.exit;
+    expect(performance.now() - start).toBeGreaterThanOrEqual(950);
+    expect(processesOfJob(box, 'job')).toEqual([]);
+    expect(await show(box, 'job')).toMatchObject(UNCHARGED);
+    expect(job.traces()).toEqual(['start']);
+  }),
+);
+
+test.concurrent(
+  'workers whose supervisor was killed finish the running job and go',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers('--count', '2');
+    const job = await startGatedJob(box, 'job');
+    await killAll([workers.pid]);
+    await untilStopping(box);
+    await enqueue(box, 'next', 'true');
+    job.letGo();
+    expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
+    await until(async () => (await workersOf(box)).length === 0, 'the workers are gone');
+    expect(await show(box, 'next')).toMatchObject(UNCHARGED);
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'a crashed idle worker is replaced, again and again',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    for (let round = 1; round <= 3; round++) {
+      const [crashed] = await workersOf(box);
+      await killAll([crashed!.pid]);
+      const ready = async () => (await workersOf(box)).some((worker) => worker.id !== crashed!.id);
+      await until(ready, 'another worker is there');
+    }
+    const job = await startGatedJob(box, 'job');
+    await untilWorkerOf(box, 'job');
+    job.letGo();
+    expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
+  }),
+);

@@ -1,0 +1,170 @@
+import { expect, test } from 'bun:test';
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
+import { processesOfJob, untilStopping, untilWorkerOf, workersOf } from '../support/processes.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  lines,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+
+const RUN_ONCE = { attempts: 1, crashes: 0, exit_code: 0 };
+const UNCHARGED = { state: 'pending', attempts: 0, crashes: 0 };
+
+function show(box: Sandbox, id: string): Promise<JobJson> {
+  return box.json<JobJson>(['show', id]);
+}
+
+test.concurrent(
+  'worker stop from another directory lets the job complete and leaves the next one; a start goes on with it',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    await enqueue(box, 'next', 'echo start >> next.log');
+    const stop = box.run(['worker', 'stop'], { cwd: '/' });
+    await untilStopping(box);
+    job.letGo();
+    const { code, stdout, stderr } = await stop;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'stopped 1 worker\n' });
+    expect(stderr).toContain('job');
+    expect(await workers.exit).toBe(0);
+    expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
+    expect(await show(box, 'next')).toMatchObject(UNCHARGED);
+    expect(job.traces()).toEqual(ONE_RUN);
+    expect(lines(join(box.directory, 'next.log'))).toEqual([]);
+
+    await box.startWorkers();
+    expect(await untilState(box, 'next', 'completed')).toMatchObject(RUN_ONCE);
+    expect(lines(join(box.directory, 'next.log'))).toEqual(['start']);
+  }),
+);
+
+test.concurrent(
+  'worker stop with nothing running exits with 0, and the next start is not poisoned',
+  inSandbox(async (box) => {
+    for (const flags of [[], ['--force'], ['--leave']]) {
+      const stop = await box.run(['worker', 'stop', ...flags]);
+      expect(stop).toMatchObject({ code: 0, stdout: 'no worker was running\n' });
+    }
+    await box.startWorkers();
+    await enqueue(box, 'job', 'true');
+    await untilState(box, 'job', 'completed');
+    expect(await workersOf(box)).toHaveLength(1);
+  }),
+);
+
+test.concurrent(
+  'idle workers of several starts stop',
+  inSandbox(async (box) => {
+    const [one, other] = await Promise.all([
+      box.startWorkers('--count', '3'),
+      box.startWorkers('--count', '2'),
+    ]);
+    const stop = await box.run(['worker', 'stop', '--timeout', '30s']);
+    expect(stop).toMatchObject({ code: 0, stdout: 'stopped 5 workers\n' });
+    expect(await Promise.all([one!.exit, other!.exit])).toEqual([0, 0]);
+    expect(await workersOf(box)).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'worker stop --force, here after a stop that waits, ends the job and puts it back uncharged',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '300ms' });
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    const patient = box.run(['worker', 'stop']);
+    await untilStopping(box);
+    expect(processesOfJob(box, 'job')).not.toEqual([]);
+    expect((await box.run(['worker', 'stop', '--force'])).code).toBe(0);
+    expect((await patient).code).toBe(0);
+    await workers.exit;
+    expect(processesOfJob(box, 'job')).toEqual([]);
+    expect(await show(box, 'job')).toMatchObject(UNCHARGED);
+    expect(job.traces()).toEqual(['start']);
+    job.letGo();
+    await box.startWorkers();
+    expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
+    expect(job.traces()).toEqual(['start', ...ONE_RUN]);
+  }),
+);
+
+test.concurrent(
+  'worker stop --leave: the workers go at once, the job goes on and the next start adopts it',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers('--count', '2');
+    const job = await startGatedJob(box, 'job', 3);
+    const left = processesOfJob(box, 'job');
+    expect((await box.run(['worker', 'stop', '--leave'])).code).toBe(0);
+    expect(await workers.exit).toBe(0);
+    expect(await workersOf(box)).toEqual([]);
+    expect(processesOfJob(box, 'job')).toContain(left[0]!);
+    expect((await show(box, 'job')).state).toBe('processing');
+    await box.startWorkers();
+    await untilWorkerOf(box, 'job');
+    job.letGo();
+    const outcome = { exit_code: 3, attempts: 1, crashes: 0 };
+    expect(await untilState(box, 'job', 'dead')).toMatchObject(outcome);
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'worker stop --timeout bounds the wait and nothing else',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    const stop = await box.run(['worker', 'stop', '--timeout', '300ms']);
+    expect(stop.code).toBe(1);
+    expect(stop.stderr).toContain('worker stop --force');
+    await untilStopping(box);
+    expect(await untilWorkerOf(box, 'job')).toBeTruthy();
+    job.letGo();
+    expect(await workers.exit).toBe(0);
+    expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'a .stop_workers file older than the workers is ignored, a newer one obeyed and removed by the last of them',
+  inSandbox(async (box) => {
+    await box.json(['status']);
+    const state = join(box.home, 'queue.db.d');
+    const file = join(state, '.stop_workers');
+    mkdirSync(state, { recursive: true });
+    writeFileSync(file, '');
+    const past = new Date(Date.now() - 60_000);
+    utimesSync(file, past, past);
+    const busy = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    const idle = await box.startWorkers();
+    await enqueue(box, 'other', 'true');
+    await untilState(box, 'other', 'completed');
+    expect(await workersOf(box)).toHaveLength(2);
+    expect(existsSync(file)).toBe(true);
+
+    // Well after their start by any file system's clock.
+    const later = new Date(Date.now() + 1000);
+    utimesSync(file, later, later);
+    expect(await idle.exit).toBe(0);
+    await untilStopping(box);
+    expect(existsSync(file)).toBe(true);
+    job.letGo();
+    expect(await busy.exit).toBe(0);
+    expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
+    expect(existsSync(file)).toBe(false);
+
+    const next = await box.startWorkers();
+    await enqueue(box, 'next', 'true');
+    await untilState(box, 'next', 'completed');
+    expect(next.child.exitCode).toBe(null);
+    await until(async () => (await workersOf(box)).length === 1, 'it has stayed');
+  }),
+);
