@@ -1,4 +1,4 @@
-import { type OpenedApp, openApp } from '../actions/app.ts';
+import type { OpenedApp } from '../actions/app.ts';
 import { ERRORS, errorObject, QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { storeLocation } from '../store/location.ts';
@@ -47,6 +47,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
 }
 
 async function open(location: string, io: Io): Promise<OpenedApp> {
+  const { openApp } = await import('../actions/app.ts');
   const app = await openApp(location);
   if (app.created) io.note(`created ${location}`);
   if (app.created && app.warning !== null) io.warn(app.warning);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type App, currentSettings } from '../actions/app.ts';
+import { presence } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Emit } from '../core/events.ts';
 import type { ClaimedJob } from '../core/job.ts';
@@ -11,9 +12,9 @@ import { processes } from '../exec/processes.ts';
 import { trimOutput } from '../exec/trim.ts';
 import { onWake } from '../exec/wake.ts';
 import type { SettleAnswer, StopOrder } from '../store/store.ts';
-import { type Finished, type LiveAttempt, runAttempt } from './attempt.ts';
 import { whatIsLeft } from './drain.ts';
 import { recover, type Sightings } from './recovery.ts';
+import { createSlots, type Ended } from './slots.ts';
 import { removeStopFile, stopFileAsks } from './stop-file.ts';
 import { longTimeout, loop } from './timer.ts';
 
@@ -48,8 +49,6 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
   let settings: Settings = await currentSettings(app);
-  const live = new Map<number, LiveAttempt>();
-  const finished: (Finished & { adopted: boolean })[] = [];
   const seen: Sightings = new Map();
   let order: StopOrder | null = null;
   let pauses = 0;
@@ -69,11 +68,22 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     ...{ host, hostname: hostname(), concurrency: options.concurrency, queues: options.queues, startedAt },
   });
 
-  const context = {
-    ...{ app, emit, user: { umask: process.umask(), openFiles: options.openFiles } },
-    settings: () => settings,
-    isStopping: () => order !== null,
-  };
+  const slots = createSlots(
+    {
+      ...{ app, emit, user: { umask: process.umask(), openFiles: options.openFiles } },
+      settings: () => settings,
+      isStopping: () => order !== null,
+    },
+    {
+      onEnd(ended, job) {
+        if (ended === null) emit({ type: 'claim-lost', job });
+        else if (ended.outcome.why === 'never-started' && !ended.adopted) slowDown();
+        // Not at once: refilling a slot inside an exit event would starve the timers.
+        setImmediate(work.now);
+      },
+      onError: (error) => fail(error),
+    },
+  );
 
   /** Every loop runs under this: what may pass is tried again later, anything else ends the worker and not its jobs. */
   const guarded = (work: () => Promise<void>) => async (): Promise<void> => {
@@ -93,17 +103,13 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     longTimeout(work.now, ms);
   };
 
-  const freeSlots = (): number => {
-    if (order !== null || app.clock.monotonic() < pausedUntil) return 0;
-    let own = 0;
-    for (const attempt of live.values()) if (!attempt.adopted) own++;
-    return options.concurrency - own;
-  };
+  const freeSlots = (): number =>
+    order !== null || app.clock.monotonic() < pausedUntil ? 0 : options.concurrency - slots.own;
 
   /** Settles what ended and fills the free slots, until there is neither. */
   const pump = async (): Promise<void> => {
     while (!over) {
-      const settling = finished.splice(0);
+      const settling = slots.takeEnded();
       if (settling.length === 0 && !(freeSlots() > 0 && (await somethingIsDue()))) break;
       // Asked again: an order to stop may have come meanwhile.
       const limit = freeSlots();
@@ -115,11 +121,11 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
           app.clock.now(),
         );
       } catch (error) {
-        finished.unshift(...settling);
+        slots.putBack(settling);
         throw error;
       }
       for (const [i, answer] of result.settled.entries()) conclude(settling[i]!, answer);
-      for (const job of result.jobs) launch(job, false);
+      for (const job of result.jobs) slots.launch(job, false);
       if (settling.length === 0 && result.jobs.length === 0) break;
     }
     await maybeEnd();
@@ -133,26 +139,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     return due !== null && due <= now;
   };
 
-  const launch = (job: ClaimedJob, adopted: boolean): void => {
-    if (adopted) emit({ type: 'attempt-adopted', job });
-    const attempt = runAttempt(context, job, adopted);
-    live.set(job.claim.attempt, attempt);
-    if (order === 'force') attempt.end('stopped');
-    attempt.done.then(
-      (result) => {
-        live.delete(job.claim.attempt);
-        if (result === null) emit({ type: 'claim-lost', job });
-        else finished.push({ ...result, adopted });
-        if (result?.outcome.why === 'never-started' && !adopted) slowDown();
-        // Not at once: refilling a slot inside an exit event would starve the timers.
-        setImmediate(work.now);
-      },
-      (error) => fail(error),
-    );
-  };
-
   const conclude = (
-    { job, place, adopted, outcome, transition, settlement }: Finished & { adopted: boolean },
+    { job, place, adopted, outcome, transition, settlement }: Ended,
     answer: SettleAnswer,
   ): void => {
     if (answer === 'lost') {
@@ -179,54 +167,49 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     const answer = await app.store.beat(id, order !== null, app.clock.now());
     if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
     settings = await currentSettings(app);
-    const adopt = (job: ClaimedJob): void => launch(job, true);
+    const adopt = (job: ClaimedJob): void => {
+      emit({ type: 'attempt-adopted', job });
+      slots.launch(job, true);
+      if (order === 'force') slots.endAll('stopped');
+    };
     await recover(app, { workerId: id, host, leaseMs: settings.lease, seen, adopt });
     if (answer.order !== null) stop(answer.order, 'worker stop');
   };
 
   const trim = async (): Promise<void> => {
-    await Promise.all(
-      [...live.values()].map((attempt) => trimOutput(attempt.place, settings['output-limit'])),
-    );
+    await Promise.all(slots.places().map((place) => trimOutput(place, settings['output-limit'])));
   };
 
   const stop = (wanted: StopOrder, why: string): void => {
     const rank = { drain: 1, leave: 2, force: 3 };
     if (over || (order !== null && rank[order] >= rank[wanted])) return;
     order = wanted;
-    emit({ type: 'worker-draining', workerId: id, running: live.size, why });
+    emit({ type: 'worker-draining', workerId: id, running: slots.running, why });
     const { 'stop-timeout': limit } = settings;
     if (wanted === 'drain' && limit !== null)
       stopTimer = longTimeout(() => stop('force', 'stop-timeout'), limit);
-    if (wanted === 'force') for (const attempt of live.values()) attempt.end('stopped');
+    if (wanted === 'force') slots.endAll('stopped');
     beat.now();
     work.now();
   };
 
   /** Leaves when nothing of its own runs any more; adopted jobs go to another worker of this machine if there is one. */
   const maybeEnd = async (): Promise<void> => {
-    if (over || finished.length > 0) return;
-    if (order === null && options.drain && live.size === 0) {
+    if (over || slots.waiting > 0) return;
+    if (order === null && options.drain && slots.running === 0) {
       const left = await whatIsLeft(app, options.queues);
       if (left === null) return;
       return finishUp(left);
     }
     if (order === null) return;
-    if (order === 'leave' || live.size === 0) return finishUp(null);
-    const onlyAdopted = [...live.values()].every((attempt) => attempt.adopted);
-    if (order === 'drain' && onlyAdopted && (await hasSuccessor())) await finishUp(null);
+    if (order === 'leave' || slots.running === 0) return finishUp(null);
+    if (order === 'drain' && slots.own === 0 && (await hasSuccessor())) await finishUp(null);
   };
 
   const hasSuccessor = async (): Promise<boolean> => {
     const workers = await app.store.workers();
-    const same = (one: { host: typeof host }): boolean => JSON.stringify(one.host) === JSON.stringify(host);
     return workers.some(
-      (one) =>
-        one.id !== id &&
-        same(one) &&
-        !one.draining &&
-        one.order === null &&
-        processes.startTime(one.pid) === one.startTime,
+      (one) => one.id !== id && !one.draining && one.order === null && presence(one, host) === 'alive',
     );
   };
 

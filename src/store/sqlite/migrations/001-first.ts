@@ -26,7 +26,7 @@ CREATE TABLE job (
   env TEXT,
   tags TEXT,
   state TEXT NOT NULL CHECK (state IN ('pending', 'processing', 'completed', 'failed', 'dead', 'cancelled')),
-  phase TEXT NOT NULL CHECK (phase IN ('ready', 'waiting', 'running', 'ended')),
+  phase TEXT NOT NULL CHECK (phase IN ('ready', 'waiting', 'blocked', 'held', 'running', 'ended')),
   attempts INTEGER NOT NULL DEFAULT 0,
   crashes INTEGER NOT NULL DEFAULT 0,
   runs INTEGER NOT NULL DEFAULT 0,
@@ -45,7 +45,7 @@ CREATE TABLE job (
   CHECK ((phase = 'ended') = (state IN ('completed', 'dead', 'cancelled'))),
   CHECK ((phase = 'ended') = (finished_at IS NOT NULL)),
   CHECK ((phase = 'running') = (worker_id IS NOT NULL)),
-  CHECK ((phase IN ('ready', 'waiting')) = (due_at IS NOT NULL))
+  CHECK ((phase IN ('running', 'ended')) = (due_at IS NULL))
 ) STRICT;
 
 CREATE INDEX job_ready ON job (queue, priority DESC, number) WHERE phase = 'ready';
