@@ -5,6 +5,8 @@ export interface Flag {
   /** What stands for the value in the help; a flag without one is a switch. */
   value?: string;
   short?: string;
+  /** The value where the flag is given without one; another one then needs a `=`. */
+  bare?: string;
   help: string;
   /** May be given several times. */
   many?: boolean;
@@ -39,6 +41,10 @@ export interface Command {
   notes?: string[];
   /** At most so many arguments. */
   most: number;
+  /** What stands behind `--` is for this command. */
+  rest?: boolean;
+  /** With these arguments it exits with the code of a job: then no error of its own may look like one. */
+  answersForJob?(args: string[]): boolean;
   /** Answers the exit code, 0 when there is none. */
   run(context: Context, input: Input): Promise<number | undefined>;
 }

@@ -10,10 +10,12 @@ export interface Group {
 /** Every command, each behind an import of its own: starting one loads no other. */
 export const COMMANDS: Record<string, Load | Group> = {
   enqueue: () => import('./commands/enqueue.ts'),
+  run: () => import('./commands/run.ts'),
   status: () => import('./commands/status.ts'),
   list: () => import('./commands/list.ts'),
   show: () => import('./commands/show.ts'),
   logs: () => import('./commands/logs.ts'),
+  wait: () => import('./commands/wait.ts'),
   stats: () => import('./commands/stats.ts'),
   worker: {
     summary: 'Start, stop and list workers',

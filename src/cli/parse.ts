@@ -10,9 +10,11 @@ const SHIELD = '\0';
 export function parseInput(command: Command, args: string[]): Input {
   const flags: Record<string, Flag> = { ...GLOBAL_FLAGS, ...command.flags };
   const end = args.indexOf('--');
-  const before = (end === -1 ? args : args.slice(0, end)).map((arg) =>
-    /^-\d/.test(arg) ? SHIELD + arg : arg,
-  );
+  const before = (end === -1 ? args : args.slice(0, end)).map((arg) => {
+    const bare = arg.startsWith('--') ? flags[arg.slice(2)]?.bare : undefined;
+    if (bare !== undefined) return `${arg}=${bare}`;
+    return /^-\d/.test(arg) ? SHIELD + arg : arg;
+  });
   const { values, positionals } = parse(command, flags, before);
   const plain = (text: string): string => (text.startsWith(SHIELD) ? text.slice(1) : text);
   const all = (flag: string): string[] => [values[flag] ?? []].flat().map((value) => plain(String(value)));
@@ -75,7 +77,7 @@ function checkArguments(command: Command, input: Input): void {
   if (input.args.length > command.most) {
     throw new QueueError('usage', `${command.name}: unexpected argument '${input.args[command.most]}'`, help);
   }
-  if (input.rest !== null && command.name !== 'enqueue' && input.rest.length > 0) {
+  if (input.rest !== null && !command.rest && input.rest.length > 0) {
     throw new QueueError('usage', `${command.name}: unexpected argument '${input.rest[0]}'`, help);
   }
 }

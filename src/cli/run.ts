@@ -1,6 +1,7 @@
 import type { OpenedApp } from '../actions/app.ts';
 import { ERRORS, errorObject, QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
+import { NO_ANSWER_CODE, WAIT_TIMEOUT_CODE } from '../core/outcome.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Context } from './command.ts';
 import { COMMANDS, isGroup, WORKER_PROCESS } from './commands.ts';
@@ -8,16 +9,21 @@ import { BrokenPipe, createIo, type Io } from './io.ts';
 import { parseInput } from './parse.ts';
 import { printable } from './text.ts';
 
+/** As a program that SIGPIPE ended: the reader has gone, and nobody knows what the job's code will be. */
+const BROKEN_PIPE_CODE = 141;
+
 /** The frame of every command: find it, parse, open the store when asked, word errors, answer the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let io = createIo({ json: args.includes('--json'), quiet: false, color: 'auto', environment });
   let app: OpenedApp | null = null;
+  let answersForJob = false;
   try {
     const found = await findCommand(args);
     if (typeof found === 'string') {
       io.out(found);
       return 0;
     }
+    answersForJob = found.command.answersForJob?.(found.args) ?? false;
     const input = parseInput(found.command, found.args);
     const color = input.one('color') ?? 'auto';
     if (color !== 'auto' && color !== 'always' && color !== 'never') {
@@ -39,8 +45,10 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     };
     return (await found.command.run(context, input)) ?? 0;
   } catch (error) {
-    if (error instanceof BrokenPipe) return 0;
-    return report(error, io, environment);
+    if (error instanceof BrokenPipe) return answersForJob ? BROKEN_PIPE_CODE : 0;
+    const known = report(error, io, environment);
+    if (!answersForJob) return ERRORS[known.code].exit;
+    return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_ANSWER_CODE;
   } finally {
     await (app as OpenedApp | null)?.store.close();
   }
@@ -119,7 +127,7 @@ function unknown(name: string, known: string[], hint: string): QueueError {
   );
 }
 
-function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): number {
+function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueError {
   const known =
     error instanceof QueueError
       ? error
@@ -136,5 +144,5 @@ function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): number 
   } catch (failure) {
     if (!(failure instanceof BrokenPipe)) throw failure;
   }
-  return ERRORS[known.code].exit;
+  return known;
 }

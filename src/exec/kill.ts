@@ -31,6 +31,13 @@ export async function endProcesses(target: Target, graceMs: number): Promise<voi
   }
 }
 
+/** Passes a signal on to everything of the attempt. False: nothing of it is alive. */
+export function signalProcesses(target: Target, signal: NodeJS.Signals): boolean {
+  const found = look(target);
+  signalAll(found, target, signal);
+  return found.length > 0;
+}
+
 /** Live processes of the attempt. */
 export function look(target: Target): Found[] {
   return processes.find(target.cookie, target.group);

@@ -14,7 +14,7 @@ import type { Place } from './place.ts';
 
 /** Output up to this size moves into the store when the attempt settles. */
 const KEPT_IN_STORE = 16 * 1024;
-const CHUNK = 64 * 1024;
+export const CHUNK = 64 * 1024;
 /** Enough of the end to find the last line that says something. */
 const TAIL = 4096;
 
@@ -33,6 +33,8 @@ export interface Collected {
 
 /** Reads what an ended attempt wrote: short output whole, long output brought down to head, mark and tail. */
 export function collectOutput(place: Place, limit: number): Collected {
+  const shortened = collectShort(place);
+  if (shortened !== null) return shortened;
   const file = openIfThere(place.output);
   if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
@@ -47,13 +49,27 @@ export function collectOutput(place: Place, limit: number): Collected {
   }
 }
 
+/** A worker that died between shortening and settling has done the work already. */
+function collectShort(place: Place): Collected | null {
+  const gap = readGap(place);
+  const file = gap === null ? null : openIfThere(place.short);
+  if (gap === null || file === null) return null;
+  try {
+    const kept = fstatSync(file).size;
+    const tail = readRange(file, Math.max(0, kept - TAIL), kept).toString('utf8');
+    return { bytes: kept - mark(gap).length + gap.to - gap.from, truncated: true, kept: null, tail };
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Hands out a stored or still growing output file piece by piece, the gap marked. */
 export function* outputPieces(place: Place): Generator<Uint8Array> {
-  const file = openIfThere(place.output);
-  if (file === null) return;
+  const opened = openOutput(place);
+  if (opened === null) return;
+  const { file, gap } = opened;
   try {
     const bytes = fstatSync(file).size;
-    const gap = readGap(place);
     yield* range(file, 0, gap?.from ?? bytes);
     if (gap === null) return;
     yield mark(gap);
@@ -61,6 +77,16 @@ export function* outputPieces(place: Place): Generator<Uint8Array> {
   } finally {
     closeSync(file);
   }
+}
+
+function openOutput(place: Place): { file: number; gap: Gap | null } | null {
+  const short = openIfThere(place.short);
+  if (short !== null) return { file: short, gap: null };
+  const whole = openIfThere(place.output);
+  if (whole !== null) return { file: whole, gap: readGap(place) };
+  // Shortened between the two looks, it is there under its other name.
+  const late = openIfThere(place.short);
+  return late === null ? null : { file: late, gap: null };
 }
 
 /** What is to be dropped of a file that has outgrown its limit, beside what is gone already. Half is head, half tail. */
@@ -89,9 +115,9 @@ export function writeGap(place: Place, gap: Gap): void {
   renameSync(`${place.gap}.new`, place.gap);
 }
 
-/** A new file beside the old one: a process that the command left behind may still be writing there. */
+/** A file of its own: a process that the command left behind may still be writing to the old one. */
 function compact(place: Place, file: number, gap: Gap, bytes: number): void {
-  const short = openSync(`${place.output}.new`, 'w', 0o600);
+  const short = openSync(`${place.short}.new`, 'w', 0o600);
   try {
     for (const piece of range(file, 0, gap.from)) writeSync(short, piece);
     writeSync(short, mark(gap));
@@ -99,11 +125,13 @@ function compact(place: Place, file: number, gap: Gap, bytes: number): void {
   } finally {
     closeSync(short);
   }
-  renameSync(`${place.output}.new`, place.output);
-  rmSync(place.gap, { force: true });
+  // Stays: whoever is reading the old file is told what was dropped of it.
+  writeGap(place, gap);
+  renameSync(`${place.short}.new`, place.short);
+  rmSync(place.output, { force: true });
 }
 
-function mark(gap: Gap): Uint8Array {
+export function mark(gap: Gap): Uint8Array {
   return Buffer.from(`\n[queuectl: ${gap.to - gap.from} bytes of output dropped here]\n`);
 }
 
@@ -116,12 +144,12 @@ function* range(file: number, from: number, to: number): Generator<Uint8Array> {
   }
 }
 
-function readRange(file: number, from: number, to: number): Buffer {
+export function readRange(file: number, from: number, to: number): Buffer {
   const buffer = Buffer.alloc(to - from);
   return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, from));
 }
 
-function openIfThere(path: string): number | null {
+export function openIfThere(path: string): number | null {
   try {
     return openSync(path, 'r');
   } catch (error) {

@@ -6,6 +6,8 @@ export interface Place {
   directory: string;
   /** stdout and stderr, written by the command itself. */
   output: string;
+  /** What is kept of output that was too long, once the attempt has ended: head, mark and tail. */
+  short: string;
   /** The proof of start and the exit code, written by the frame. */
   record: string;
   /** Which part of the output was dropped while it grew. */
@@ -20,6 +22,7 @@ export function placeOf(stateDirectory: string, epoch: string, attempt: number):
   return {
     directory,
     output: join(directory, 'out'),
+    short: join(directory, 'short'),
     record: join(directory, 'rec'),
     gap: join(directory, 'gap'),
     cookie,

@@ -115,7 +115,10 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     },
     counts: () => countStates(app),
     retry: (...ids) => retry(app, ids),
-    wait: async (id, wanted = {}) => toJobObject(await waitFor(app, id, wanted.timeoutMs ?? null)),
+    async wait(id, wanted = {}) {
+      const [job] = await waitFor(app, [id], { timeoutMs: wanted.timeoutMs ?? null });
+      return toJobObject(job!);
+    },
     async startWorker(wanted = {}) {
       const started = await startWorker(
         app,

@@ -10,7 +10,7 @@ import { thisHost } from '../exec/host.ts';
 import { removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
 import { trimOutput } from '../exec/trim.ts';
-import { onWake } from '../exec/wake.ts';
+import { onWake, tellChange } from '../exec/wake.ts';
 import type { SettleAnswer, StopOrder } from '../store/store.ts';
 import { whatIsLeft } from './drain.ts';
 import { recover, type Sightings } from './recovery.ts';
@@ -127,6 +127,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       for (const [i, answer] of result.settled.entries()) conclude(settling[i]!, answer);
       for (const job of result.jobs) slots.launch(job, false);
       if (settling.length === 0 && result.jobs.length === 0) break;
+      tellChange(app.stateDirectory);
     }
     await maybeEnd();
   };
