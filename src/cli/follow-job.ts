@@ -4,7 +4,7 @@ import { FINAL_STATES, type Job } from '../core/job.ts';
 import { toJobObject } from '../core/job-object.ts';
 import type { Attempt } from '../store/store.ts';
 import type { Context } from './command.ts';
-import { exitText } from './job-table.ts';
+import { exitNote } from './job-table.ts';
 import { outputPrinter } from './output-printer.ts';
 import { relative } from './times.ts';
 import { whileWatchingWorkers } from './worker-hint.ts';
@@ -36,8 +36,8 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
       continue;
     }
     printer.end();
-    io.note(attemptOver(seen.attempt, seen.job, app.clock.now()));
     if (await options.onAttemptOver?.(seen.attempt, seen.job)) return seen.job;
+    io.note(attemptOver(seen.attempt, seen.job, app.clock.now()));
   }
   const job = await getJob(app, id);
   if (io.json) io.out(`${JSON.stringify(toJobObject(job))}\n`);
@@ -45,8 +45,7 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
 }
 
 function attemptOver(attempt: Attempt, job: Job, now: number): string {
-  const how =
-    attempt.exitCode === 0 ? '' : ` (${attempt.exitCode === null ? attempt.why : exitText(attempt)})`;
+  const how = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
   const next = job.dueAt === null || job.dueAt <= now ? '' : `, next attempt ${relative(job.dueAt, now)}`;
   return `attempt ${attempt.ordinal} is over${how}: job ${job.id} is ${job.state}${next}`;
 }

@@ -17,6 +17,7 @@ export async function inForeground(
   let passed: NodeJS.Signals | null = null;
   let takenBack = false;
   let ownCode: number | null = null;
+  let passing: Promise<void> = Promise.resolve();
 
   const passOn = async (signal: NodeJS.Signals): Promise<void> => {
     takenBack = (await interrupt(app, id, signal)) === 'taken-back';
@@ -25,7 +26,7 @@ export async function inForeground(
   const release = onInterrupt((signal) => {
     if (passed !== null) return stop.abort(new Interrupted(signal));
     passed = signal;
-    passOn(signal).catch((error) => stop.abort(error));
+    passing = passOn(signal).catch((error) => stop.abort(error));
   });
   io.note(`job ${id}`);
   try {
@@ -41,12 +42,15 @@ export async function inForeground(
         return takenBack;
       },
     });
-    return takenBack ? (ownCode ?? new Interrupted('SIGINT').exitCode) : answerFor(job);
+    if (!takenBack) return answerFor(job);
+    throw new Interrupted(passed!);
   } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
-    if (takenBack) io.note(`job ${id} was taken out of its queue`);
-    else await sayWhatGoesOn(context, [id]);
-    return error.exitCode;
+    // A job that was taken out may be missed before we are told that it was.
+    await passing;
+    if (!takenBack && !(error instanceof Interrupted)) throw error;
+    if (!takenBack) await sayWhatGoesOn(context, [id]);
+    else if (!io.quiet && !io.json) io.err(`job ${id} was taken out of its queue\n`);
+    return ownCode ?? new Interrupted(passed!).exitCode;
   } finally {
     release();
   }

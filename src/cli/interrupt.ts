@@ -51,11 +51,14 @@ export async function detachable(
 /** Said to whoever stops looking. */
 export async function sayWhatGoesOn({ io, app }: Context, ids: string[]): Promise<void> {
   if (io.quiet || io.json) return;
+  // Behind the ^C that the terminal has shown.
+  const start = io.tty ? '\n' : '';
   if (ids.length > 1) {
-    io.err(`\nthe ${ids.length} jobs continue; queuectl list\n`);
+    io.err(`${start}the ${ids.length} jobs continue; queuectl list\n`);
     return;
   }
   const { id, state } = await getJob(await app(), ids[0]!);
-  const running = state === 'processing';
-  io.err(`\njob ${id} ${running ? 'continues' : `is ${state}`}; queuectl logs -f ${id}\n`);
+  io.err(
+    `${start}job ${id} ${state === 'processing' ? 'continues' : `is ${state}`}; queuectl logs -f ${id}\n`,
+  );
 }

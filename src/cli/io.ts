@@ -19,6 +19,8 @@ export interface Io {
   /** Colours on stdout. */
   readonly color: boolean;
   readonly width: number;
+  /** Lines of the terminal. */
+  readonly height: number;
   out(text: string): void;
   bytes(data: Uint8Array): void;
   /** A hint for a person at a terminal; silent with --quiet, --json or a redirected stderr. */
@@ -39,7 +41,10 @@ export function createIo(options: IoOptions): Io {
     tty,
     color: useColor(options, tty),
     get width() {
-      return terminalWidth(tty, options.environment);
+      return terminalSize(tty)[0] || Number(options.environment.COLUMNS) || 80;
+    },
+    get height() {
+      return terminalSize(tty)[1] || Number(options.environment.LINES) || 24;
     },
     out: (text) => writeAll(1, Buffer.from(text)),
     bytes: (data) => writeAll(1, data),
@@ -73,10 +78,10 @@ function useColor({ color, environment }: IoOptions, tty: boolean): boolean {
   return tty && !environment.NO_COLOR && environment.TERM !== 'dumb';
 }
 
-function terminalWidth(tty: boolean, environment: NodeJS.ProcessEnv): number {
-  // process.stdout is touched only on a terminal: on a pipe that would leave it non-blocking for everybody.
-  const columns = tty ? process.stdout.columns : undefined;
-  return columns || Number(environment.COLUMNS) || 80;
+function terminalSize(tty: boolean): number[] {
+  // process.stdout is touched only on a terminal: on a pipe that would leave it non-blocking for everybody. Asked anew
+  // each time: a window changes its size.
+  return tty ? (process.stdout.getWindowSize?.() ?? []) : [];
 }
 
 /** Whole and in order, or not at all: a pipe that somebody made non-blocking is waited for. */

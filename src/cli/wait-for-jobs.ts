@@ -4,7 +4,7 @@ import { FINAL_STATES, type Job } from '../core/job.ts';
 import { answerFor } from '../core/outcome.ts';
 import type { Context, Input } from './command.ts';
 import { detachable } from './interrupt.ts';
-import { exitText } from './job-table.ts';
+import { exitNote } from './job-table.ts';
 import { whileWatchingWorkers } from './worker-hint.ts';
 
 export interface WaitForJobsOptions {
@@ -37,6 +37,5 @@ export function readTimeout(input: Input, flag: string): number | null {
 }
 
 export function howItEnded(job: Job): string {
-  const exit = job.exitCode === null || job.exitCode === 0 ? '' : ` (${exitText(job)})`;
-  return `job ${job.id} is ${job.state}${exit}`;
+  return `job ${job.id} is ${job.state}${exitNote(job)}`;
 }
