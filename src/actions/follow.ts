@@ -29,7 +29,6 @@ export type Followed =
 /** What a job writes, as it comes, from before its start until its end: each byte once, wherever it is kept by then. */
 export async function* follow(app: App, id: string, options: FollowOptions): AsyncGenerator<Followed> {
   const waiting = patience(app, options);
-  let { lines } = options;
   let shown = 0;
   try {
     for (let first = true; ; first = false) {
@@ -38,8 +37,7 @@ export async function* follow(app: App, id: string, options: FollowOptions): Asy
       const attempt = choose(attempts, shown, options.ordinal, first);
       if (attempt !== undefined) {
         shown = attempt.number;
-        const ended = yield* followAttempt(app, job, attempt, lines, waiting);
-        lines = null;
+        const ended = yield* followAttempt(app, job, attempt, first ? options.lines : null, waiting);
         // An attempt whose command never started is gone, and another takes its place.
         if (ended !== null) yield { kind: 'attempt-over', attempt: ended, job: await getJob(app, id) };
         if (ended !== null && options.ordinal !== null) return;
@@ -82,8 +80,9 @@ async function* followAttempt(
       if (now === undefined) return null;
       const over = now.finishedAt !== null;
       // Moved before it could be opened: then nothing of it has been shown.
-      let pieces = over && !reader.opened ? await keptOutput(app, now) : reader.read();
-      if (first && lines !== null) pieces = [lastLines(pieces, lines)];
+      const moved = over && !reader.opened;
+      let pieces = moved ? await keptOutput(app, now) : reader.read();
+      if ((first || moved) && lines !== null) pieces = [lastLines(pieces, lines)];
       for (const data of pieces) if (data.length > 0) yield { kind: 'output', attempt, data };
       if (over) return now;
       if (waiting.over) throw stillNotOver(job);
