@@ -2,8 +2,10 @@ import { type FollowOptions, follow } from '../actions/follow.ts';
 import { getJob } from '../actions/jobs.ts';
 import { FINAL_STATES, type Job } from '../core/job.ts';
 import { toJobObject } from '../core/job-object.ts';
+import { answerFor } from '../core/outcome.ts';
 import type { Attempt } from '../store/store.ts';
 import type { Context } from './command.ts';
+import { detachable } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
 import { outputPrinter } from './output-printer.ts';
 import { relative } from './times.ts';
@@ -24,6 +26,13 @@ export async function followJob(context: Context, id: string, options: FollowJob
   const before = await getJob(app, id);
   if (FINAL_STATES.includes(before.state)) return print(context, id, options);
   return whileWatchingWorkers(context, [before.queue], () => print(context, id, options));
+}
+
+/** The whole of a job that was added just now. Answers its exit code; Ctrl-C leaves it alone. */
+export function followToEnd(context: Context, id: string, timeoutMs: number | null): Promise<number> {
+  return detachable(context, [id], async (signal) =>
+    answerFor(await followJob(context, id, { ...FROM_THE_START, timeoutMs, signal })),
+  );
 }
 
 async function print(context: Context, id: string, options: FollowJobOptions): Promise<Job> {

@@ -1,7 +1,6 @@
 import type { OpenedApp } from '../actions/app.ts';
-import { ERRORS, errorObject, QueueError } from '../core/errors.ts';
+import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
-import { NO_ANSWER_CODE, WAIT_TIMEOUT_CODE } from '../core/outcome.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Context } from './command.ts';
 import { COMMANDS, isGroup, WORKER_PROCESS } from './commands.ts';
@@ -23,7 +22,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io.out(found);
       return 0;
     }
-    answersForJob = found.command.answersForJob?.(found.args) ?? false;
+    answersForJob = found.command.answersForJob?.(ownArguments(found.args)) ?? false;
     const input = parseInput(found.command, found.args);
     const color = input.one('color') ?? 'auto';
     if (color !== 'auto' && color !== 'always' && color !== 'never') {
@@ -94,6 +93,12 @@ async function findCommand(args: string[]): Promise<{ command: Command; args: st
       `queuectl ${name}`,
     );
   return { command: (await load()).default, args: [...rest.slice(0, next), ...rest.slice(next + 1)] };
+}
+
+/** What stands before `--`: the rest is a job's. */
+function ownArguments(args: string[]): string[] {
+  const end = args.indexOf('--');
+  return end === -1 ? args : args.slice(0, end);
 }
 
 /** The first argument that is neither a flag nor the value of a global one. */

@@ -1,8 +1,7 @@
 import { waitFor } from '../actions/wait.ts';
-import { parseDuration } from '../core/duration.ts';
 import { FINAL_STATES, type Job } from '../core/job.ts';
 import { answerFor } from '../core/outcome.ts';
-import type { Context, Input } from './command.ts';
+import type { Context } from './command.ts';
 import { detachable } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
 import { whileWatchingWorkers } from './worker-hint.ts';
@@ -29,11 +28,6 @@ export function waitForJobs(
     print(ended);
     return ended.map(answerFor).find((code) => code !== 0) ?? 0;
   });
-}
-
-export function readTimeout(input: Input, flag: string): number | null {
-  const text = input.one(flag);
-  return text === undefined ? null : parseDuration(text, `--${flag}`);
 }
 
 export function howItEnded(job: Job): string {

@@ -1,4 +1,5 @@
 import { formatDuration } from './duration.ts';
+import { NO_ANSWER_CODE } from './errors.ts';
 import type { EndReason, Job } from './job.ts';
 import { signalName } from './signals.ts';
 
@@ -17,10 +18,6 @@ export type Outcome =
 
 const TIMEOUT_CODE = 124;
 const CANCELLED_CODE = 130;
-/** Of those that answer for a job: queuectl itself failed, or has no code of the job to give. */
-export const NO_ANSWER_CODE = 125;
-/** Of those that answer for a job: it was still not over when the time was up. */
-export const WAIT_TIMEOUT_CODE = 124;
 const LAST_ERROR_LIMIT = 512;
 
 export function exitCodeOf(outcome: Outcome): number | null {

@@ -82,6 +82,10 @@ describe('wait', () => {
 });
 
 describe('enqueue', () => {
+  test("a flag behind -- is the program's", async () => {
+    expect((await box.run(['enqueue', '--id', 'good', '--', 'rm', '-f', '--wait', 'x'])).code).toBe(4);
+  });
+
   test('--wait prints the id, then returns the code', async () => {
     const { code, stdout } = await box.run(['enqueue', '--wait', '--id', 'waited', 'echo hidden; exit 6']);
     expect([code, stdout]).toEqual([6, 'waited\n']);

@@ -11,16 +11,13 @@ import { QueueError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import { checkArgv } from '../../core/job-input.ts';
 import { toJobObject } from '../../core/job-object.ts';
-import { answerFor } from '../../core/outcome.ts';
 import { toIso } from '../../core/time.ts';
+import { readTimeout } from '../arguments.ts';
 import type { Command, Context, Flag, Input } from '../command.ts';
-import { FROM_THE_START, followJob } from '../follow-job.ts';
-import { detachable } from '../interrupt.ts';
 import { isTerminal } from '../io.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags } from '../job-flags.ts';
 import { printable } from '../text.ts';
 import { relative } from '../times.ts';
-import { howItEnded, readTimeout, waitForJobs } from '../wait-for-jobs.ts';
 
 /** All the ways to say what is to be added. */
 export const ADD_FLAGS: Record<string, Flag> = {
@@ -59,23 +56,24 @@ export default {
     if (input.has('follow')) {
       const { jobs } = await addJobs(context, input, 1);
       if (!io.quiet && !io.json) io.err(said(jobs));
-      return detachable(context, [jobs[0]!.id], async (signal) =>
-        answerFor(await followJob(context, jobs[0]!.id, { ...FROM_THE_START, timeoutMs, signal })),
-      );
+      // Only now: who does not wait should not pay for it.
+      const { followToEnd } = await import('../follow-job.ts');
+      return followToEnd(context, jobs[0]!.id, timeoutMs);
     }
     const { jobs, many } = await addJobs(context, input);
-    const waits = input.has('wait') || timeoutMs !== null;
     const print = (shown: Job[]): void => {
       if (io.json) io.out(`${JSON.stringify(many ? shown.map(toJobObject) : toJobObject(shown[0]!))}\n`);
       else if (!io.tty || io.quiet) io.out(shown.map((job) => `${job.id}\n`).join(''));
       else io.out(said(shown));
     };
-    // One JSON document: the jobs as they end, not as they began.
-    if (!(waits && io.json)) print(jobs);
-    if (waits) {
+    if (input.has('wait') || timeoutMs !== null) {
+      // One JSON document: the jobs as they end, not as they began.
+      if (!io.json) print(jobs);
+      const { howItEnded, waitForJobs } = await import('../wait-for-jobs.ts');
       const onEnd = (job: Job): void => io.note(howItEnded(job));
       return waitForJobs(context, jobs, { timeoutMs, onEnd }, (ended) => io.json && print(ended));
     }
+    print(jobs);
     for (const job of jobs.slice(0, 1)) {
       if (job.runAt !== null && !io.tty) io.note(`due ${toIso(job.runAt)}`);
     }

@@ -1,6 +1,7 @@
+import { readTimeout } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { inForeground } from '../foreground.ts';
-import { readTimeout } from '../wait-for-jobs.ts';
+
 import { ADD_FLAGS, addJobs } from './enqueue.ts';
 
 export default {

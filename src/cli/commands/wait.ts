@@ -3,8 +3,9 @@ import { getJob } from '../../actions/jobs.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import { toJobObject } from '../../core/job-object.ts';
+import { readTimeout } from '../arguments.ts';
 import type { Command, Input } from '../command.ts';
-import { howItEnded, readTimeout, waitForJobs } from '../wait-for-jobs.ts';
+import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
 
 export default {
   name: 'wait',
