@@ -1,4 +1,4 @@
-/** P6: how soon whoever waits for a job, or follows it, hears of its end and of what it writes. */
+/** F1: how soon whoever waits for a job, or follows it, hears of its end and of what it writes. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const WAIT_MS = 100;
 const LINE_MS = 200;
 
 export async function follow(lab: Lab): Promise<Row[]> {
-  const environment = { QUEUECTL_HOME: lab.fresh('p6-store') };
+  const environment = { QUEUECTL_HOME: lab.fresh('f1-store') };
   const worker = spawn(lab.queuectl, ['worker', 'start', '--quiet'], {
     env: { ...lab.environment, ...environment },
     stdio: 'ignore',
@@ -23,7 +23,7 @@ export async function follow(lab: Lab): Promise<Row[]> {
   const shown: number[] = [];
   try {
     await untilReady(lab, environment);
-    const file = join(lab.directory, 'p6-end');
+    const file = join(lab.directory, 'f1-end');
     for (let i = 0; i < SAMPLES; i++) {
       must(lab, [lab.queuectl, 'enqueue', '--wait', `${BEFORE}; date +%s%N >'${file}'`], environment);
       ends.push(Date.now() - Number(readFileSync(file, 'utf8')) / 1e6);
@@ -39,7 +39,7 @@ export async function follow(lab: Lab): Promise<Row[]> {
 }
 
 function row(what: string, times: number[], limit: number): Row {
-  return { name: 'P6', what: `${what} (ms)`, value: summarize(times, 'ms'), target: { at: 'most', limit } };
+  return { name: 'F1', what: `${what} (ms)`, value: summarize(times, 'ms'), target: { at: 'most', limit } };
 }
 
 function firstLine(lab: Lab, environment: NodeJS.ProcessEnv): Promise<number> {
