@@ -47,6 +47,7 @@ function fillIn(input: JobInput, cwd: string, settings: Settings, newId: () => s
     cwd: input.cwd ?? cwd,
     env: input.env ?? {},
     tags: input.tags ?? {},
+    name: input.name ?? null,
   };
 }
 

@@ -6,11 +6,11 @@ import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
 import { QueueError } from '../core/errors.ts';
 import type { WorkerEvent } from '../core/events.ts';
+import type { JobFilter } from '../core/filter.ts';
 import type { State } from '../core/job.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import { storeLocation } from '../store/location.ts';
-import type { JobFilter } from '../store/store.ts';
 import { startWorker } from '../worker/worker.ts';
 
 /** A job as `enqueue` takes it; a plain string is a shell command. */

@@ -18,6 +18,8 @@ export interface Slots {
   takeEnded(): Ended[];
   putBack(ended: Ended[]): void;
   readonly waiting: number;
+  /** Ends one attempt, if it is under way here. */
+  end(attempt: number, reason: EndReason): void;
   endAll(reason: EndReason): void;
   places(): Place[];
 }
@@ -62,6 +64,7 @@ export function createSlots(context: AttemptContext, events: SlotEvents): Slots 
     putBack(taken) {
       ended = [...taken, ...ended];
     },
+    end: (attempt, reason) => live.get(attempt)?.end(reason),
     endAll(reason) {
       for (const attempt of live.values()) attempt.end(reason);
     },

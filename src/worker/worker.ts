@@ -117,7 +117,13 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       try {
         const settle = settling.map((one) => one.settlement);
         result = await app.store.claim(
-          { workerId: id, limit, queues: options.queues, settle },
+          {
+            workerId: id,
+            limit,
+            queues: options.queues,
+            mostRunning: settings['max-concurrent-jobs'],
+            settle,
+          },
           app.clock.now(),
         );
       } catch (error) {
@@ -132,8 +138,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   };
 
   const somethingIsDue = async (): Promise<boolean> => {
-    const due = await app.store.nextDue(options.queues);
     const now = app.clock.now();
+    const due = await app.store.nextDue(options.queues, now);
     dueTimer();
     if (due !== null && due > now) dueTimer = longTimeout(work.now, due - now);
     return due !== null && due <= now;
@@ -159,7 +165,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const look = async (): Promise<void> => {
     const told = await app.store.ordered(id);
     if (told !== null) stop(told, 'worker stop');
-    else if (order === null && stopFileAsks(app.stateDirectory, startedAt)) stop('drain', '.stop_workers');
+    for (const { attempt, reason } of await app.store.endings(id)) slots.end(attempt, reason);
+    if (order === null && stopFileAsks(app.stateDirectory, startedAt)) stop('drain', '.stop_workers');
     await pump();
   };
 
