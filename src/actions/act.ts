@@ -17,7 +17,7 @@ export interface Acted {
 /** So many at a time, so that nobody waits long for the writer. */
 const BATCH = 500;
 
-const RETRYABLE: readonly State[] = ['dead', 'cancelled', 'failed'];
+export const RETRYABLE: readonly State[] = ['dead', 'cancelled', 'failed'];
 const ENDED: readonly State[] = ['completed', 'dead', 'cancelled'];
 
 export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
@@ -37,9 +37,9 @@ export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
   return acted;
 }
 
-export function retryJobs(app: App, ids: string[]): Promise<Acted> {
-  return each(app, ids, 'were not dead, cancelled or failed', (batch) =>
-    app.store.retry(batch, RETRYABLE, app.clock.now()),
+export function retryJobs(app: App, ids: string[], from: readonly State[] = RETRYABLE): Promise<Acted> {
+  return each(app, ids, `were not ${from.join(' or ')}`, (batch) =>
+    app.store.retry(batch, from, app.clock.now()),
   );
 }
 

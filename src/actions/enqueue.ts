@@ -9,14 +9,14 @@ import { type App, currentSettings } from './app.ts';
 const ID_TRIES = 5;
 
 /** Stores all of them or none, durably, and wakes the workers. */
-export async function enqueue(app: App, inputs: JobInput[], cwd: string): Promise<Job[]> {
+export async function enqueue(app: App, inputs: JobInput[], cwd: () => string): Promise<Job[]> {
   const settings = await currentSettings(app);
   const jobs = await insert(app, inputs, cwd, settings);
   wake(app.stateDirectory);
   return jobs;
 }
 
-async function insert(app: App, inputs: JobInput[], cwd: string, settings: Settings): Promise<Job[]> {
+async function insert(app: App, inputs: JobInput[], cwd: () => string, settings: Settings): Promise<Job[]> {
   const now = app.clock.now();
   for (let tries = 1; ; tries++) {
     const specs = inputs.map((input) => fillIn(input, cwd, settings, () => app.newId(now)));
@@ -30,7 +30,7 @@ async function insert(app: App, inputs: JobInput[], cwd: string, settings: Setti
   }
 }
 
-function fillIn(input: JobInput, cwd: string, settings: Settings, newId: () => string): JobSpec {
+function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readable(argv));
   if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
@@ -44,7 +44,7 @@ function fillIn(input: JobInput, cwd: string, settings: Settings, newId: () => s
     timeoutMs: input.timeoutMs === undefined ? settings['job-timeout'] : input.timeoutMs,
     runAt: input.runAt ?? null,
     backoffBase: input.backoffBase ?? null,
-    cwd: input.cwd ?? cwd,
+    cwd: input.cwd ?? cwd(),
     env: input.env ?? {},
     tags: input.tags ?? {},
     name: input.name ?? null,

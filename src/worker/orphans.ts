@@ -35,6 +35,6 @@ async function takeAndEnd(app: App, claim: { job: number; token: number; attempt
     settings: () => settings,
     isStopping: () => false,
   };
-  const finished = await runAttempt(context, job, true).done;
+  const finished = await runAttempt(context, job, { rebooted: false }).done;
   if (finished !== null) await app.store.settle(finished.settlement);
 }

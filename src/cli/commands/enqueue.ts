@@ -13,7 +13,7 @@ import { checkArgv } from '../../core/job-input.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
 import type { Command, Context, Input } from '../command.ts';
-import { isTerminal } from '../io.ts';
+import { isTerminal, readAllInput } from '../io.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags } from '../job-flags.ts';
 import { printable } from '../text.ts';
 import { relative } from '../times.ts';
@@ -42,10 +42,13 @@ export default {
     const { io } = context;
     const now = Date.now();
     const { read, many } = readInput(input, now);
-    const inputs = fillFromFlags(read.inputs, readJobFlags(input, context.cwd, now));
+    const inputs = fillFromFlags(
+      read.inputs,
+      readJobFlags(input, () => context.cwd, now),
+    );
     for (const warning of read.warnings) io.warn(printable(warning));
     const app = await context.app();
-    const jobs = await enqueue(app, inputs, context.cwd);
+    const jobs = await enqueue(app, inputs, () => context.cwd);
     if (io.json) io.out(`${JSON.stringify(many ? jobs.map(toJobObject) : toJobObject(jobs[0]!))}\n`);
     else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
     else io.out(said(jobs, now));
@@ -86,20 +89,27 @@ function readText(file: string): string {
       '--file - reads standard input, and that is a terminal',
       'queuectl enqueue --file jobs.txt',
     );
+  const bytes = readBytes(file);
   try {
-    const bytes = readFileSync(file === '-' ? 0 : file);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new QueueError('no-such-file', `${file} is not valid UTF-8 text`);
+  }
+}
+
+const UNREADABLE: Record<string, string> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EISDIR: 'is a directory',
+  EACCES: 'is not readable: permission denied',
+};
+
+function readBytes(file: string): Uint8Array {
+  try {
+    return file === '-' ? readAllInput() : readFileSync(file);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const why =
-      code === 'ENOENT'
-        ? 'does not exist'
-        : code === 'EISDIR'
-          ? 'is a directory'
-          : code === 'EACCES'
-            ? 'is not readable'
-            : null;
-    throw new QueueError('no-such-file', why === null ? `${file} is not valid UTF-8 text` : `${file} ${why}`);
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    throw new QueueError('no-such-file', `${file} ${UNREADABLE[code] ?? `cannot be read: ${code}`}`);
   }
 }
 
