@@ -6,15 +6,15 @@ import type { Attempt } from '../store/store.ts';
 import type { App } from './app.ts';
 import { getJob, showJob } from './jobs.ts';
 import { keptOutput, noSuchAttempt } from './logs.ts';
-import { type Patience, type PatienceOptions, patience } from './patience.ts';
 import { stillNotOver } from './wait.ts';
+import { startWaiting, type Waiting, type WaitingOptions } from './waiting.ts';
 
 /** A command writes without telling anybody: its file is looked at this often. */
 const OUTPUT_MS = 50;
 /** Should a wake-up get lost, a look at the store this often finds out. */
 const SAFETY_MS = 1000;
 
-export interface FollowOptions extends PatienceOptions {
+export interface FollowOptions extends WaitingOptions {
   /** Only this attempt, which need not have begun; null: the last one and all that follow. */
   ordinal: number | null;
   /** At most so many lines of what was written before; null: all. */
@@ -28,7 +28,7 @@ export type Followed =
 
 /** What a job writes, as it comes, from before its start until its end: each byte once, wherever it is kept by then. */
 export async function* follow(app: App, id: string, options: FollowOptions): AsyncGenerator<Followed> {
-  const waiting = patience(app, options);
+  const waiting = startWaiting(app, options);
   let shown = 0;
   try {
     for (let first = true; ; first = false) {
@@ -70,7 +70,7 @@ async function* followAttempt(
   job: Job,
   attempt: Attempt,
   lines: number | null,
-  waiting: Patience,
+  waiting: Waiting,
 ): AsyncGenerator<Followed, Attempt | null> {
   const reader = outputReader(placeOf(app.stateDirectory, app.store.epoch, attempt.number));
   try {

@@ -2,12 +2,12 @@ import { QueueError } from '../core/errors.ts';
 import { FINAL_STATES, type Job } from '../core/job.ts';
 import type { App } from './app.ts';
 import { getJob } from './jobs.ts';
-import { type Patience, type PatienceOptions, patience } from './patience.ts';
+import { startWaiting, type Waiting, type WaitingOptions } from './waiting.ts';
 
 /** Should a wake-up get lost, a look this often finds out. */
 const SAFETY_MS = 1000;
 
-export interface WaitOptions extends PatienceOptions {
+export interface WaitOptions extends WaitingOptions {
   /** The first that ends is enough. */
   any?: boolean;
   /** Told of each job that was waited for, once it has ended. */
@@ -16,7 +16,7 @@ export interface WaitOptions extends PatienceOptions {
 
 /** Waits until the jobs are completed, dead or cancelled. Answers those that are, in the order given. */
 export async function waitFor(app: App, ids: string[], options: WaitOptions): Promise<Job[]> {
-  const waiting = patience(app, options);
+  const waiting = startWaiting(app, options);
   try {
     // All of them first: an id that does not exist is no reason to wait for the others.
     for (const id of ids) await getJob(app, id);
@@ -33,7 +33,7 @@ export async function waitFor(app: App, ids: string[], options: WaitOptions): Pr
   }
 }
 
-async function firstEnded(app: App, ids: string[], waiting: Patience): Promise<Job> {
+async function firstEnded(app: App, ids: string[], waiting: Waiting): Promise<Job> {
   for (;;) {
     let last: Job | undefined;
     for (const id of ids) {

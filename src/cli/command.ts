@@ -7,6 +7,8 @@ export interface Flag {
   short?: string;
   /** The value where the flag is given without one; another one then needs a `=`. */
   bare?: string;
+  /** For queuectl's own use: not in the help. */
+  hidden?: boolean;
   help: string;
   /** May be given several times. */
   many?: boolean;
@@ -18,7 +20,7 @@ export interface Context {
   cwd: string;
   environment: NodeJS.ProcessEnv;
   location: string;
-  app(): Promise<App>;
+  app(how?: { create: boolean }): Promise<App>;
 }
 
 export interface Input {

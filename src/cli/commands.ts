@@ -16,7 +16,25 @@ export const COMMANDS: Record<string, Load | Group> = {
   show: () => import('./commands/show.ts'),
   logs: () => import('./commands/logs.ts'),
   wait: () => import('./commands/wait.ts'),
+  cancel: () => import('./commands/cancel.ts'),
+  retry: () => import('./commands/retry.ts'),
+  delete: () => import('./commands/delete.ts'),
+  edit: () => import('./commands/edit.ts'),
+  hold: () => import('./commands/hold.ts'),
+  release: () => import('./commands/release.ts'),
+  suspend: () => import('./commands/suspend.ts'),
+  continue: () => import('./commands/continue.ts'),
   stats: () => import('./commands/stats.ts'),
+  explain: () => import('./commands/explain.ts'),
+  queue: {
+    summary: 'Queues: pause them, limit them',
+    commands: {
+      list: () => import('./commands/queue-list.ts'),
+      pause: () => import('./commands/queue-pause.ts'),
+      resume: () => import('./commands/queue-resume.ts'),
+      set: () => import('./commands/queue-set.ts'),
+    },
+  },
   worker: {
     summary: 'Start, stop and list workers',
     commands: {

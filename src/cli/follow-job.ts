@@ -13,8 +13,8 @@ import { whileWatchingWorkers } from './worker-hint.ts';
 
 export interface FollowJobOptions extends FollowOptions {
   raw: boolean;
-  /** Told of the end of each attempt; true ends the following. */
-  onAttemptOver?(attempt: Attempt, job: Job): Promise<boolean>;
+  /** Told of the end of each attempt before anybody else is. */
+  onAttemptOver?(attempt: Attempt, job: Job): Promise<void>;
 }
 
 /** All of it, for a job that was added just now. */
@@ -45,8 +45,8 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
       continue;
     }
     printer.end();
-    if (await options.onAttemptOver?.(seen.attempt, seen.job)) return seen.job;
-    io.note(attemptOver(seen.attempt, seen.job, app.clock.now()));
+    await options.onAttemptOver?.(seen.attempt, seen.job);
+    io.note(attemptOver(seen.attempt, await getJob(app, id), app.clock.now()));
   }
   const job = await getJob(app, id);
   if (io.json) io.out(`${JSON.stringify(toJobObject(job))}\n`);

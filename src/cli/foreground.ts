@@ -11,24 +11,16 @@ export async function inForeground(
   { id }: Job,
   options: { raw: boolean; timeoutMs: number | null },
 ): Promise<number> {
-  const { io } = context;
   const app = await context.app();
   const stop = new AbortController();
   let passed: NodeJS.Signals | null = null;
-  let takenBack = false;
   let ownCode: number | null = null;
-  let passing: Promise<void> = Promise.resolve();
-
-  const passOn = async (signal: NodeJS.Signals): Promise<void> => {
-    takenBack = (await interrupt(app, id, signal)) === 'taken-back';
-    if (takenBack) stop.abort(new Interrupted(signal));
-  };
   const release = onInterrupt((signal) => {
     if (passed !== null) return stop.abort(new Interrupted(signal));
     passed = signal;
-    passing = passOn(signal).catch((error) => stop.abort(error));
+    interrupt(app, id, signal).catch((error) => stop.abort(error));
   });
-  io.note(`job ${id}`);
+  context.io.note(`job ${id}`);
   try {
     const job = await followJob(context, id, {
       ...FROM_THE_START,
@@ -36,21 +28,16 @@ export async function inForeground(
       signal: stop.signal,
       async onAttemptOver(attempt, now) {
         // Who interrupts a command does not want it to be tried again.
-        if (passed === null || FINAL_STATES.includes(now.state)) return false;
+        if (passed === null || FINAL_STATES.includes(now.state)) return;
         ownCode = attempt.exitCode;
-        await passOn(passed);
-        return takenBack;
+        await interrupt(app, id, passed);
       },
     });
-    if (!takenBack) return answerFor(job);
-    throw new Interrupted(passed!);
+    return job.state === 'cancelled' ? (ownCode ?? answerFor(job)) : answerFor(job);
   } catch (error) {
-    // A job that was taken out may be missed before we are told that it was.
-    await passing;
-    if (!takenBack && !(error instanceof Interrupted)) throw error;
-    if (!takenBack) await sayWhatGoesOn(context, [id]);
-    else if (!io.quiet && !io.json) io.err(`job ${id} was taken out of its queue\n`);
-    return ownCode ?? new Interrupted(passed!).exitCode;
+    if (!(error instanceof Interrupted)) throw error;
+    await sayWhatGoesOn(context, [id]);
+    return error.exitCode;
   } finally {
     release();
   }

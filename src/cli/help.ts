@@ -63,10 +63,12 @@ function signature(command: Command): string {
 
 function flagLines(flags: Record<string, Flag>): string {
   return columns(
-    Object.entries(flags).map(([name, flag]) => {
-      const short = flag.short === undefined ? '    ' : `-${flag.short}, `;
-      return [`${short}--${name}${valueText(flag)}`, flag.help];
-    }),
+    Object.entries(flags)
+      .filter(([, flag]) => !flag.hidden)
+      .map(([name, flag]) => {
+        const short = flag.short === undefined ? '    ' : `-${flag.short}, `;
+        return [`${short}--${name}${valueText(flag)}`, flag.help];
+      }),
   );
 }
 

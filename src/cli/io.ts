@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync, readSync, writeSync } from 'node:fs';
 
 /** The reader has gone (`| head`): nothing is wrong, and nobody is there to tell. */
 export class BrokenPipe extends Error {}
@@ -49,12 +49,12 @@ export function createIo(options: IoOptions): Io {
     out: (text) => writeAll(1, Buffer.from(text)),
     bytes: (data) => writeAll(1, data),
     note: (text) => {
-      if (errTty && !options.quiet && !options.json) writeAll(2, Buffer.from(`note: ${text}\n`));
+      if (errTty && !options.quiet && !options.json) talk(`note: ${text}\n`);
     },
     warn: (text) => {
-      if (!options.quiet) writeAll(2, Buffer.from(`warning: ${text}\n`));
+      if (!options.quiet) talk(`warning: ${text}\n`);
     },
-    err: (text) => writeAll(2, Buffer.from(text)),
+    err: talk,
   };
 }
 
@@ -82,6 +82,32 @@ function terminalSize(tty: boolean): number[] {
   // process.stdout is touched only on a terminal: on a pipe that would leave it non-blocking for everybody. Asked anew
   // each time: a window changes its size.
   return tty ? (process.stdout.getWindowSize?.() ?? []) : [];
+}
+
+/** Standard input to its end; a pipe that somebody made non-blocking is waited for. */
+export function readAllInput(): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  for (;;) {
+    const piece = Buffer.alloc(64 * 1024);
+    try {
+      const length = readSync(0, piece);
+      if (length === 0) return Buffer.concat(pieces);
+      pieces.push(piece.subarray(0, length));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EOF') return Buffer.concat(pieces);
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(EAGAIN_PAUSE, 0, 0, 2);
+    }
+  }
+}
+
+/** Nobody listening to what is said about the work is no reason to stop it. */
+function talk(text: string): void {
+  try {
+    writeAll(2, Buffer.from(text));
+  } catch (error) {
+    if (!(error instanceof BrokenPipe)) throw error;
+  }
 }
 
 /** Whole and in order, or not at all: a pipe that somebody made non-blocking is waited for. */

@@ -1,7 +1,7 @@
 import { countJobs, listJobs } from '../actions/jobs.ts';
+import type { JobFilter } from '../core/filter.ts';
 import type { Job } from '../core/job.ts';
 import { toJobObject } from '../core/job-object.ts';
-import type { JobFilter } from '../store/store.ts';
 import type { Context } from './command.ts';
 import { type Column, printTable } from './table.ts';
 
@@ -10,7 +10,7 @@ const SCREENFUL = 50;
 const BATCH = 500;
 
 export async function printJobs(
-  context: Context,
+  context: Pick<Context, 'io' | 'app'>,
   filter: JobFilter,
   limit: number | null,
   columns: (now: number) => Column<Job>[],
@@ -34,7 +34,7 @@ export async function printJobs(
 }
 
 /** One array, written as it is read: five million jobs need no more memory than five. */
-async function printJson({ io }: Context, jobs: AsyncGenerator<Job>): Promise<void> {
+async function printJson({ io }: Pick<Context, 'io'>, jobs: AsyncGenerator<Job>): Promise<void> {
   let first = true;
   for await (const rows of batches(jobs)) {
     io.out((first ? '[' : ',') + rows.map((job) => JSON.stringify(toJobObject(job))).join(','));

@@ -31,13 +31,6 @@ export async function endProcesses(target: Target, graceMs: number): Promise<voi
   }
 }
 
-/** Passes a signal on to everything of the attempt. False: nothing of it is alive. */
-export function signalProcesses(target: Target, signal: NodeJS.Signals): boolean {
-  const found = look(target);
-  signalAll(found, target, signal);
-  return found.length > 0;
-}
-
 /** Live processes of the attempt. */
 export function look(target: Target): Found[] {
   return processes.find(target.cookie, target.group);
@@ -51,6 +44,13 @@ export function groupExists(group: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Sends a signal to everything of the attempt. Answers how many processes that were. */
+export function signalAttempt(target: Target, signal: NodeJS.Signals): number {
+  const found = look(target);
+  signalAll(found, target, signal);
+  return found.length;
 }
 
 /** Only what was seen to carry the cookie is signalled: the group if a member does, and each that left it. */

@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import { CHUNK, type Gap, mark, openIfThere, readGap, readRange } from './output.ts';
-import type { Place } from './place.ts';
+import type { OutputPlace } from './place.ts';
 
 /** Hands out an output file that grows, each byte once, and a mark where some were dropped before they were read. */
 export interface OutputReader {
@@ -11,7 +11,7 @@ export interface OutputReader {
   close(): void;
 }
 
-export function outputReader(place: Place): OutputReader {
+export function outputReader(place: OutputPlace): OutputReader {
   let file: number | null = null;
   let at = 0;
   let gap: Gap | null = null;

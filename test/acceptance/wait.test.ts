@@ -43,6 +43,21 @@ describe('wait', () => {
     expect([code, stdout]).toEqual([7, 'seven\tdead\t7\n']);
   });
 
+  test('by the beginning of an id, or by a filter', async () => {
+    expect((await box.run(['wait', 'sev', 'goo'])).stdout).toBe('seven\tdead\t7\ngood\tcompleted\t0\n');
+    expect((await box.run(['wait', '--state', 'dead', '--exit-code', '7'])).stdout).toBe('seven\tdead\t7\n');
+    expect(await box.run(['wait', '--queue', 'nosuch'])).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test('130 when the job is cancelled, and it is woken by that', async () => {
+    await enqueue(box, 'unwanted', 'true', { queue: 'nobody' });
+    const waiting = box.start(['wait', 'unwanted']);
+    await until(() => waiting.output().includes('no worker serves'), 'it waits');
+    await box.run(['cancel', 'unwanted']);
+    expect(await waiting.closed).toBe(130);
+    expect(waiting.stdout()).toBe('unwanted\tcancelled\t-\n');
+  });
+
   test('as JSON one array of jobs', async () => {
     const { code, stdout } = await box.run(['wait', 'good', 'seven', '--json']);
     expect(code).toBe(7);

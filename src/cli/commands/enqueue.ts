@@ -14,7 +14,7 @@ import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
 import type { Command, Context, Flag, Input } from '../command.ts';
-import { isTerminal } from '../io.ts';
+import { isTerminal, readAllInput } from '../io.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags } from '../job-flags.ts';
 import { printable } from '../text.ts';
 import { relative } from '../times.ts';
@@ -90,11 +90,14 @@ export async function addJobs(
 ): Promise<{ jobs: Job[]; many: boolean }> {
   const now = Date.now();
   const { read, many } = readInput(input, now);
-  const inputs = fillFromFlags(read.inputs, readJobFlags(input, context.cwd, now));
+  const inputs = fillFromFlags(
+    read.inputs,
+    readJobFlags(input, () => context.cwd, now),
+  );
   if (inputs.length > most)
     throw new QueueError('usage', `only one job can be followed, and there are ${inputs.length}`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
-  return { jobs: await enqueue(await context.app(), inputs, context.cwd), many };
+  return { jobs: await enqueue(await context.app(), inputs, () => context.cwd), many };
 }
 
 /** One job in one of its forms, or a file of them. */
@@ -126,20 +129,27 @@ function readText(file: string): string {
       '--file - reads standard input, and that is a terminal',
       'queuectl enqueue --file jobs.txt',
     );
+  const bytes = readBytes(file);
   try {
-    const bytes = readFileSync(file === '-' ? 0 : file);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new QueueError('no-such-file', `${file} is not valid UTF-8 text`);
+  }
+}
+
+const UNREADABLE: Record<string, string> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EISDIR: 'is a directory',
+  EACCES: 'is not readable: permission denied',
+};
+
+function readBytes(file: string): Uint8Array {
+  try {
+    return file === '-' ? readAllInput() : readFileSync(file);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const why =
-      code === 'ENOENT'
-        ? 'does not exist'
-        : code === 'EISDIR'
-          ? 'is a directory'
-          : code === 'EACCES'
-            ? 'is not readable'
-            : null;
-    throw new QueueError('no-such-file', why === null ? `${file} is not valid UTF-8 text` : `${file} ${why}`);
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    throw new QueueError('no-such-file', `${file} ${UNREADABLE[code] ?? `cannot be read: ${code}`}`);
   }
 }
 

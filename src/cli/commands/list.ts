@@ -1,10 +1,10 @@
 import { listJobs } from '../../actions/jobs.ts';
+import type { JobFilter } from '../../core/filter.ts';
 import type { Job } from '../../core/job.ts';
 import { toJobObject } from '../../core/job-object.ts';
-import type { JobFilter } from '../../store/store.ts';
 import { capture } from '../capture.ts';
 import type { Command, Context } from '../command.ts';
-import { FILTER_FLAGS, readFilter, readLimit } from '../filters.ts';
+import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import type { Io } from '../io.ts';
 import { jobColumns } from '../job-table.ts';
 import { printJobs } from '../list-jobs.ts';
@@ -21,7 +21,7 @@ export default {
   summary: 'List jobs, newest first',
   args: '',
   most: 0,
-  flags: { ...FILTER_FLAGS, watch: WATCH_FLAG },
+  flags: { ...FILTER_FLAGS, limit: LIMIT_FLAG, watch: WATCH_FLAG },
   examples: [
     'queuectl list',
     'queuectl list --state failed,dead --queue mail',
@@ -29,7 +29,7 @@ export default {
     'queuectl list --state completed --json',
   ],
   async run(context, input) {
-    const filter = readFilter(input);
+    const filter = readFilter(input, Date.now());
     const limit = readLimit(input);
     const every = readWatch(input);
     if (every !== null) return watch(context, every, viewOf(context, filter, limit));
@@ -42,7 +42,7 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): View
   return {
     draw: (io, lines) =>
       printJobs(
-        { ...context, io },
+        { io, app: context.app },
         filter,
         Math.max(1, Math.min(limit ?? lines, lines - BESIDE_ROWS)),
         jobColumns,

@@ -1,4 +1,5 @@
 import { readLogs } from '../../actions/logs.ts';
+import { findJob } from '../../actions/select.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { required } from '../arguments.ts';
@@ -27,17 +28,19 @@ export default {
   notes: ['Ctrl-C ends the following, not the job.'],
   async run(context, input) {
     const { io } = context;
-    const id = required(input, 0, 'the id of a job', 'queuectl list');
+    const name = required(input, 0, 'the id of a job', 'queuectl list');
     const ordinal = count(input, 'attempt', 1);
     const lines = count(input, 'lines', 0);
     const raw = input.has('raw');
+    const app = await context.app();
+    const id = await findJob(app, name);
     if (input.has('follow')) {
       return detachable(context, [id], async (signal) => {
         await followJob(context, id, { ordinal, lines, raw, signal, timeoutMs: null });
         return 0;
       });
     }
-    const logs = await readLogs(await context.app(), id, ordinal);
+    const logs = await readLogs(app, id, ordinal);
     const pieces = lines === null ? logs.pieces : [lastLines(logs.pieces, lines)];
     if (io.json) {
       const text = Buffer.concat([...pieces]).toString('utf8');

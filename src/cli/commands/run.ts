@@ -21,8 +21,8 @@ export default {
   ],
   notes: [
     "Exits with the job's own code; 128+n for a signal, 130 when cancelled, 124 when the time is up, 125 when",
-    'queuectl itself failed. Ctrl-C and SIGTERM are passed on to the job, and it is not tried again; a job that',
-    'does not run yet is taken out of its queue. A second Ctrl-C leaves at once.',
+    'queuectl itself failed. Ctrl-C and SIGTERM are passed on to the job, which is cancelled when it does not run yet',
+    'or would be tried again. A second Ctrl-C leaves at once.',
   ],
   rest: true,
   answersForJob: () => true,

@@ -1,18 +1,21 @@
 import type { App } from '../../actions/app.ts';
 import { getJob } from '../../actions/jobs.ts';
-import { QueueError } from '../../core/errors.ts';
+import { selectJobs } from '../../actions/select.ts';
 import type { Job } from '../../core/job.ts';
 import { toJobObject } from '../../core/job-object.ts';
+import { selectionOf } from '../act.ts';
 import { readTimeout } from '../arguments.ts';
 import type { Command, Input } from '../command.ts';
+import { FILTER_FLAGS } from '../filters.ts';
 import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
 
 export default {
   name: 'wait',
   summary: 'Wait until jobs are completed, dead or cancelled',
-  args: 'ID…',
+  args: 'ID… | filters',
   most: Number.POSITIVE_INFINITY,
   flags: {
+    ...FILTER_FLAGS,
     any: { help: 'until the first of them is' },
     timeout: { value: 'TIME', help: 'at most so long; the jobs go on' },
   },
@@ -20,6 +23,7 @@ export default {
     'queuectl wait job1',
     "queuectl wait job1 job2 --timeout 10m && echo 'both went well'",
     'queuectl wait --any job1 job2',
+    'queuectl wait --queue mail --state pending,running',
   ],
   notes: [
     "Exits with the job's own code: 0 when all went well, else that of the first that did not; 128+n for a",
@@ -42,8 +46,8 @@ export default {
   },
 } satisfies Command as Command;
 
-/** The jobs that the user means. */
+/** The jobs that the user means; of a filter those that match now. */
 async function chosen(app: App, input: Input): Promise<Job[]> {
-  if (input.args.length === 0) throw new QueueError('usage', 'the id of a job is missing', 'queuectl list');
-  return Promise.all(input.args.map((id) => getJob(app, id)));
+  const ids = await selectJobs(app, selectionOf('wait', {}, input));
+  return Promise.all(ids.map((id) => getJob(app, id)));
 }

@@ -6,14 +6,14 @@ const UNWATCHED_MS = 100;
 /** On a busy queue something changes all the time: a look every so often is soon enough. */
 const CALM_MS = 20;
 
-export interface PatienceOptions {
+export interface WaitingOptions {
   timeoutMs: number | null;
   /** Ends the waiting; its reason is thrown. */
   signal?: AbortSignal | undefined;
 }
 
 /** Waiting for what workers do: woken by it, with a slow look as a safety net. */
-export interface Patience {
+export interface Waiting {
   /** Resolves when jobs have started or ended since the last call, or after so long. Throws when told to stop waiting. */
   next(ms: number): Promise<void>;
   /** The time is up. */
@@ -21,7 +21,7 @@ export interface Patience {
   close(): void;
 }
 
-export function patience(app: App, { timeoutMs, signal }: PatienceOptions): Patience {
+export function startWaiting(app: App, { timeoutMs, signal }: WaitingOptions): Waiting {
   const now = (): number => app.clock.monotonic();
   const end = timeoutMs === null ? Number.POSITIVE_INFINITY : now() + timeoutMs;
   let changed = false;
