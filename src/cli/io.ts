@@ -16,6 +16,8 @@ export interface Io {
   readonly quiet: boolean;
   /** A person is looking at stdout. */
   readonly tty: boolean;
+  /** A person is looking at stderr. */
+  readonly errTty: boolean;
   /** Colours on stdout. */
   readonly color: boolean;
   readonly width: number;
@@ -37,6 +39,7 @@ export function createIo(options: IoOptions): Io {
     json: options.json,
     quiet: options.quiet,
     tty,
+    errTty,
     color: useColor(options, tty),
     get width() {
       return terminalWidth(tty, options.environment);

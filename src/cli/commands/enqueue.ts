@@ -1,22 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { enqueue } from '../../actions/enqueue.ts';
-import {
-  looksLikeJson,
-  type ReadJobs,
-  readCommand,
-  readJobFile,
-  readJsonJobs,
-} from '../../actions/read-jobs.ts';
+import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
-import type { Job } from '../../core/job.ts';
 import { checkArgv } from '../../core/job-input.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
 import type { Command, Context, Input } from '../command.ts';
-import { isTerminal } from '../io.ts';
+import { describeAdded, describeMany } from '../describe-added.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags } from '../job-flags.ts';
 import { printable } from '../text.ts';
-import { relative } from '../times.ts';
 
 export default {
   name: 'enqueue',
@@ -26,6 +17,7 @@ export default {
   flags: {
     command: { value: 'TEXT', short: 'c', help: 'the shell command' },
     file: { value: 'FILE', help: 'a JSON array, JSON lines or a command a line; - for standard input' },
+    template: { value: 'TEXT', help: 'with --file: the command for each line, which takes the place of {}' },
     ...JOB_FLAGS,
   },
   examples: [
@@ -34,12 +26,24 @@ export default {
     "queuectl enqueue --priority high --timeout 5m 'make report'",
     "queuectl enqueue -- rsync -a 'my files/' host:backup/",
     'queuectl enqueue --file jobs.jsonl',
+    "ls *.jpg | queuectl enqueue --file - --template 'convert {} {}.png'",
   ],
   notes: [
     'What begins with { or [ is JSON; anything else is a shell command. Behind -- no shell is involved.',
+    'A file is stored as a whole or not at all; empty lines and lines that begin with # are skipped. With --template',
+    'every line but an empty one counts, and {} stands for it as one quoted word, so write {} outside quotes: a line is',
+    'never shell syntax, unless the command itself runs it again (eval, sh -c, ssh). \\{} stays {}.',
   ],
   async run(context, input) {
     const { io } = context;
+    checkForms(input);
+    const file = input.one('file');
+    if (file !== undefined) {
+      const { enqueueFile } = await import('../enqueue-file.ts');
+      await enqueueFile(context, input, file);
+      await hintWorkers(context);
+      return 0;
+    }
     const now = Date.now();
     const { read, many } = readInput(input, now);
     const inputs = fillFromFlags(read.inputs, readJobFlags(input, context.cwd, now));
@@ -48,7 +52,8 @@ export default {
     const jobs = await enqueue(app, inputs, context.cwd);
     if (io.json) io.out(`${JSON.stringify(many ? jobs.map(toJobObject) : toJobObject(jobs[0]!))}\n`);
     else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
-    else io.out(said(jobs, now));
+    else if (jobs.length > 1) io.out(describeMany(jobs.length, jobs[0]!.id, jobs.at(-1)!.id));
+    else io.out(describeAdded(jobs[0]!, now));
     for (const job of jobs.slice(0, 1)) {
       if (job.runAt !== null && !io.tty) io.note(`due ${toIso(job.runAt)}`);
     }
@@ -57,19 +62,25 @@ export default {
   },
 } satisfies Command as Command;
 
-/** One job in one of its forms, or a file of them. */
-function readInput(input: Input, now: number): { read: ReadJobs; many: boolean } {
-  const [text] = input.args;
-  const forms = [text, input.one('command'), input.one('file'), input.rest ?? undefined].filter(
+function checkForms(input: Input): void {
+  const forms = [input.args[0], input.one('command'), input.one('file'), input.rest ?? undefined].filter(
     (form) => form !== undefined,
   );
   if (forms.length !== 1) {
     const problem = forms.length === 0 ? 'enqueue needs a command' : 'give the job in one way only';
     throw new QueueError('usage', problem, "queuectl enqueue 'echo hello'");
   }
+  if (input.has('template') && !input.has('file'))
+    throw new QueueError(
+      'usage',
+      '--template needs the lines of a --file',
+      "queuectl enqueue --template 'gzip {}' --file -",
+    );
+}
+
+function readInput(input: Input, now: number): { read: ReadJobs; many: boolean } {
+  const [text] = input.args;
   if (input.rest !== null) return one({ argv: checkArgv(input.rest, 'the command') });
-  const file = input.one('file');
-  if (file !== undefined) return { read: readJobFile(readText(file), now), many: true };
   if (text !== undefined && looksLikeJson(text))
     return { read: readJsonJobs(text, now), many: text.trimStart().startsWith('[') };
   return one(readCommand(text ?? input.one('command')!));
@@ -77,37 +88,6 @@ function readInput(input: Input, now: number): { read: ReadJobs; many: boolean }
 
 function one(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boolean } {
   return { read: { inputs: [job], warnings: [] }, many: false };
-}
-
-function readText(file: string): string {
-  if (file === '-' && isTerminal(0))
-    throw new QueueError(
-      'usage',
-      '--file - reads standard input, and that is a terminal',
-      'queuectl enqueue --file jobs.txt',
-    );
-  try {
-    const bytes = readFileSync(file === '-' ? 0 : file);
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const why =
-      code === 'ENOENT'
-        ? 'does not exist'
-        : code === 'EISDIR'
-          ? 'is a directory'
-          : code === 'EACCES'
-            ? 'is not readable'
-            : null;
-    throw new QueueError('no-such-file', why === null ? `${file} is not valid UTF-8 text` : `${file} ${why}`);
-  }
-}
-
-function said(jobs: Job[], now: number): string {
-  if (jobs.length > 1) return `enqueued ${jobs.length} jobs, ${jobs[0]!.id} to ${jobs.at(-1)!.id}\n`;
-  const [job] = jobs;
-  const due = job!.runAt === null ? '' : `, due ${relative(job!.runAt, now)} (${toIso(job!.runAt)})`;
-  return `enqueued ${job!.id} in queue ${job!.queue}${due}\n`;
 }
 
 async function hintWorkers({ io, app }: Context): Promise<void> {
