@@ -47,6 +47,18 @@ export const ERRORS = {
   internal: { exit: 1, status: 500, hint: 'repeat with QUEUECTL_DEBUG=1 to see where it happened' },
 } satisfies Record<string, ErrorRow>;
 
+/** What the exit codes mean, whatever the error. */
+export const EXIT_CODES: Record<number, string> = {
+  0: 'ok',
+  1: 'failed',
+  2: 'usage',
+  3: 'not found',
+  4: 'conflict or wrong state',
+  5: 'store busy or unavailable',
+  6: 'not permitted',
+  7: 'partly done',
+};
+
 export type ErrorCode = keyof typeof ERRORS;
 
 export class QueueError extends Error {
