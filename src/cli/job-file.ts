@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,14 +18,15 @@ const CHUNK = 256 * 1024;
 const EAGAIN_PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 /** `-` is standard input. What cannot be read twice is copied first: no lock is held while its writer takes its time. */
-export function openText(name: string, onCopied: (bytes: number) => void): TextFile {
-  if (name === '-' && isTerminal(0))
+export function openText(file: string, onCopied: (bytes: number) => void): TextFile {
+  if (file === '-' && isTerminal(0))
     throw new QueueError(
       'usage',
       '--file - reads standard input, and that is a terminal',
       'queuectl enqueue --file jobs.txt',
     );
-  const given = name === '-' ? 0 : open(name);
+  const name = file === '-' ? 'standard input' : file;
+  const given = file === '-' ? 0 : open(name);
   const fd = given !== 0 && fstatSync(given).isFile() ? given : copy(given, name, onCopied);
   if (given !== fd && given !== 0) closeSync(given);
   const size = fstatSync(fd).size;
@@ -41,7 +43,7 @@ export function openText(name: string, onCopied: (bytes: number) => void): TextF
         for (at = 0; ; ) {
           const bytes = read(fd, buffer, at, name);
           at += bytes;
-          yield decode(decoder, buffer.subarray(0, bytes), name);
+          yield decode(decoder, buffer.subarray(0, bytes)) ?? notText(fd, name);
           if (bytes === 0) return;
         }
       },
@@ -103,11 +105,30 @@ function copy(from: number, name: string, onCopied: (bytes: number) => void): nu
   }
 }
 
-function decode(decoder: TextDecoder, bytes: Buffer, name: string): string {
+/** Null: it is no UTF-8. */
+function decode(decoder: TextDecoder, bytes: Buffer): string | null {
   try {
     return bytes.length === 0 ? decoder.decode() : decoder.decode(bytes, { stream: true });
   } catch {
-    throw new QueueError('no-such-file', `${name} is not valid UTF-8 text`);
+    return null;
+  }
+}
+
+/** From the beginning again, to say which line it is. */
+function notText(fd: number, name: string): never {
+  const buffer = Buffer.allocUnsafe(CHUNK);
+  let rest: Buffer = Buffer.alloc(0);
+  let line = 1;
+  for (let at = 0; ; ) {
+    const bytes = read(fd, buffer, at, name);
+    at += bytes;
+    rest = Buffer.concat([rest, buffer.subarray(0, bytes)]);
+    for (let end = rest.indexOf(10); end !== -1 && isUtf8(rest.subarray(0, end)); end = rest.indexOf(10)) {
+      rest = rest.subarray(end + 1);
+      line++;
+    }
+    if (bytes === 0 || rest.includes(10))
+      throw new QueueError('no-such-file', `${name} is not valid UTF-8 text in line ${line}`);
   }
 }
 

@@ -73,6 +73,16 @@ test(
       /outside quotes/,
     );
     expectRefusal(await box.run(['enqueue', '--template', 'echo {}', 'a']), 2, /--template needs/);
+    for (const [bytes, line] of [
+      ['\\377', 1],
+      ['ok\\n\\303\\244\\nx \\303(\\nok\\n', 3],
+      ['ok\\nhalf a character: \\303', 2],
+    ] as const) {
+      const result = await box.run([], {
+        through: ['sh', '-c', `printf '${bytes}' | "$0" enqueue --file -`],
+      });
+      expectRefusal(result, 2, new RegExp(`standard input is not valid UTF-8 text in line ${line}$`));
+    }
     expect(existsSync(box.home)).toBe(false);
   }),
 );

@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import { QueueError } from '../../core/errors.ts';
 import { isBusy, translate } from './failures.ts';
 
@@ -30,8 +28,8 @@ export interface Connection {
   close(): void;
 }
 
-export async function connect(path: string, access: 'write' | 'look' = 'write'): Promise<Connection> {
-  const db = access === 'write' ? openFile(path) : lookAt(path);
+export async function connect(path: string, open = openFile): Promise<Connection> {
+  const db = open(path);
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
     let statement = statements.get(sql);
@@ -73,16 +71,6 @@ function openFile(path: string): DatabaseSync {
   } catch (error) {
     throw translate(error, path);
   }
-}
-
-/**
- * Leaves no trace. A WAL file means that somebody is at work, or died: then it has to be read too, and is there already.
- * Without one the file is complete in itself; opened the ordinary way, SQLite would put a WAL beside it.
- */
-function lookAt(path: string): DatabaseSync {
-  const alone = pathToFileURL(path);
-  alone.search = '?immutable=1';
-  return new DatabaseSync(existsSync(`${path}-wal`) ? path : alone, { readOnly: true });
 }
 
 function prepare(db: DatabaseSync): void {
