@@ -56,7 +56,8 @@ function commandLines(command: Command): string[] {
 }
 
 function flagLines(flags: Record<string, Flag>): string[] {
-  return Object.entries(flags).flatMap(([name, flag]) => {
+  const shown = Object.entries(flags).filter(([, flag]) => !flag.hidden);
+  return shown.flatMap(([name, flag]) => {
     const short = flag.short === undefined ? '' : `\\fB${text(`-${flag.short}`)}\\fR, `;
     const value = flag.value === undefined ? '' : ` \\fI${text(flag.value)}\\fR`;
     return ['.TP', `${short}\\fB${text(`--${name}`)}\\fR${value}`, text(flag.help)];

@@ -16,7 +16,7 @@ const ID_TRIES = 5;
 export async function enqueue<T = Job>(
   app: App,
   inputs: Iterable<JobInput>,
-  cwd: string,
+  cwd: () => string,
   keep?: (job: Job) => T,
 ): Promise<T[]> {
   const settings = await currentSettings(app);
@@ -28,7 +28,7 @@ export async function enqueue<T = Job>(
 async function insert<T>(
   app: App,
   inputs: Iterable<JobInput>,
-  cwd: string,
+  cwd: () => string,
   settings: Settings,
   keep?: (job: Job) => T,
 ): Promise<T[]> {
@@ -52,7 +52,7 @@ async function insert<T>(
   }
 }
 
-function fillIn(input: JobInput, cwd: string, settings: Settings, newId: () => string): JobSpec {
+function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readable(argv));
   if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
@@ -66,9 +66,10 @@ function fillIn(input: JobInput, cwd: string, settings: Settings, newId: () => s
     timeoutMs: input.timeoutMs === undefined ? settings['job-timeout'] : input.timeoutMs,
     runAt: input.runAt ?? null,
     backoffBase: input.backoffBase ?? null,
-    cwd: input.cwd ?? cwd,
+    cwd: input.cwd ?? cwd(),
     env: input.env ?? {},
     tags: input.tags ?? {},
+    name: input.name ?? null,
   };
 }
 

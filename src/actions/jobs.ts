@@ -1,6 +1,7 @@
 import { QueueError } from '../core/errors.ts';
+import type { JobFilter } from '../core/filter.ts';
 import type { Job } from '../core/job.ts';
-import type { Attempt, JobFilter } from '../store/store.ts';
+import type { Attempt } from '../store/store.ts';
 import type { App } from './app.ts';
 
 const PAGE = 1000;

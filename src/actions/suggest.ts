@@ -1,4 +1,4 @@
-import type { State } from '../core/job.ts';
+import type { Job, State } from '../core/job.ts';
 import type { Store } from '../store/store.ts';
 
 /** A value that could come next on a command line, with a word about it. */
@@ -7,16 +7,20 @@ export interface Suggestion {
   help: string;
 }
 
-/** So many of the newest jobs are looked at, and so many shown: nobody reads more. */
-const LOOKED_AT = 1000;
+/** Nobody reads more. */
 const SHOWN = 100;
 
 export async function suggestJobs(store: Store, prefix: string, states: State[]): Promise<Suggestion[]> {
-  const jobs = await store.list(states.length === 0 ? {} : { states }, { limit: LOOKED_AT });
+  const jobs =
+    prefix === '' ? await store.list({ states }, { limit: SHOWN }) : await startingWith(store, prefix);
   return jobs
-    .filter((job) => job.id.startsWith(prefix))
-    .slice(0, SHOWN)
+    .filter((job) => states.length === 0 || states.includes(job.state))
     .map((job) => ({ value: job.id, help: `${job.state} ${job.command}` }));
+}
+
+async function startingWith(store: Store, prefix: string): Promise<Job[]> {
+  const ids = await store.startingWith(prefix, SHOWN);
+  return (await Promise.all(ids.map((id) => store.get(id)))).filter((job) => job !== null);
 }
 
 export async function suggestQueues(store: Store): Promise<Suggestion[]> {

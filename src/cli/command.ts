@@ -5,6 +5,8 @@ export interface Flag {
   /** What stands for the value in the help; a flag without one is a switch. */
   value?: string;
   short?: string;
+  /** For queuectl's own use: not in the help. */
+  hidden?: boolean;
   help: string;
   /** May be given several times. */
   many?: boolean;
@@ -16,7 +18,7 @@ export interface Context {
   cwd: string;
   environment: NodeJS.ProcessEnv;
   location: string;
-  app(): Promise<App>;
+  app(how?: { create: boolean }): Promise<App>;
 }
 
 export interface Input {

@@ -14,7 +14,23 @@ export const COMMANDS: Record<string, Load | Group> = {
   list: () => import('./commands/list.ts'),
   show: () => import('./commands/show.ts'),
   logs: () => import('./commands/logs.ts'),
+  cancel: () => import('./commands/cancel.ts'),
+  retry: () => import('./commands/retry.ts'),
+  delete: () => import('./commands/delete.ts'),
+  edit: () => import('./commands/edit.ts'),
+  hold: () => import('./commands/hold.ts'),
+  release: () => import('./commands/release.ts'),
   stats: () => import('./commands/stats.ts'),
+  explain: () => import('./commands/explain.ts'),
+  queue: {
+    summary: 'Queues: pause them, limit them',
+    commands: {
+      list: () => import('./commands/queue-list.ts'),
+      pause: () => import('./commands/queue-pause.ts'),
+      resume: () => import('./commands/queue-resume.ts'),
+      set: () => import('./commands/queue-set.ts'),
+    },
+  },
   worker: {
     summary: 'Start, stop and list workers',
     commands: {

@@ -41,6 +41,7 @@ const BY_PLACEHOLDER: Record<string, Source> = {
 const BY_FLAG: Record<string, Source> = {
   state: BY_PLACEHOLDER.STATE!,
   queue: BY_PLACEHOLDER.QUEUE!,
+  'set-queue': BY_PLACEHOLDER.QUEUE!,
   color: () => words('auto', 'always', 'never'),
   priority: () => words(...PRIORITIES.keys()),
 };

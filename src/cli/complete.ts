@@ -87,7 +87,8 @@ function flagNames(flags: Record<string, Flag>, before: string[]): Suggestion[] 
   return Object.entries(flags)
     .filter(
       ([name, flag]) =>
-        flag.many || !before.some((word) => word === `--${name}` || word.startsWith(`--${name}=`)),
+        !flag.hidden &&
+        (flag.many || !before.some((word) => word === `--${name}` || word.startsWith(`--${name}=`))),
     )
     .map(([name, flag]) => ({ value: `--${name}`, help: flag.help }));
 }

@@ -20,7 +20,8 @@ const BATCH = 1000;
 
 /** Enqueues a file of any length in one transaction; only the ids are kept in memory. */
 export async function enqueueFile(context: Context, input: Input, name: string): Promise<void> {
-  const { io, cwd } = context;
+  const { io } = context;
+  const cwd = (): string => context.cwd;
   const now = Date.now();
   const text = input.one('template');
   const template = text === undefined ? null : compileTemplate(text);

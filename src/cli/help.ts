@@ -62,10 +62,12 @@ export function signature(command: Command): string {
 
 function flagLines(flags: Record<string, Flag>): string {
   return columns(
-    Object.entries(flags).map(([name, flag]) => {
-      const short = flag.short === undefined ? '    ' : `-${flag.short}, `;
-      return [`${short}--${name}${flag.value === undefined ? '' : ` ${flag.value}`}`, flag.help];
-    }),
+    Object.entries(flags)
+      .filter(([, flag]) => !flag.hidden)
+      .map(([name, flag]) => {
+        const short = flag.short === undefined ? '    ' : `-${flag.short}, `;
+        return [`${short}--${name}${flag.value === undefined ? '' : ` ${flag.value}`}`, flag.help];
+      }),
   );
 }
 

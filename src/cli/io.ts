@@ -47,12 +47,12 @@ export function createIo(options: IoOptions): Io {
     out: (text) => writeAll(1, Buffer.from(text)),
     bytes: (data) => writeAll(1, data),
     note: (text) => {
-      if (errTty && !options.quiet && !options.json) writeAll(2, Buffer.from(`note: ${text}\n`));
+      if (errTty && !options.quiet && !options.json) talk(`note: ${text}\n`);
     },
     warn: (text) => {
-      if (!options.quiet) writeAll(2, Buffer.from(`warning: ${text}\n`));
+      if (!options.quiet) talk(`warning: ${text}\n`);
     },
-    err: (text) => writeAll(2, Buffer.from(text)),
+    err: talk,
   };
 }
 
@@ -80,6 +80,15 @@ function terminalWidth(tty: boolean, environment: NodeJS.ProcessEnv): number {
   // process.stdout is touched only on a terminal: on a pipe that would leave it non-blocking for everybody.
   const columns = tty ? process.stdout.columns : undefined;
   return columns || Number(environment.COLUMNS) || 80;
+}
+
+/** Nobody listening to what is said about the work is no reason to stop it. */
+function talk(text: string): void {
+  try {
+    writeAll(2, Buffer.from(text));
+  } catch (error) {
+    if (!(error instanceof BrokenPipe)) throw error;
+  }
 }
 
 /** Whole and in order, or not at all: a pipe that somebody made non-blocking is waited for. */

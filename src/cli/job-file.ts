@@ -54,8 +54,9 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
 
 const REASONS: Record<string, string> = {
   ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
   EISDIR: 'is a directory',
-  EACCES: 'is not readable',
+  EACCES: 'is not readable: permission denied',
 };
 
 function open(name: string): number {

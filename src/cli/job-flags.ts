@@ -1,5 +1,6 @@
 import { parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
+import { readTag } from '../core/filter.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
 import { parseNumber } from '../core/numbers.ts';
 import { RANGES } from '../core/settings.ts';
@@ -20,10 +21,12 @@ export const JOB_FLAGS: Record<string, Flag> = {
   delay: { value: 'TIME', help: 'not before so long from now' },
   'backoff-base': { value: 'N', help: 'retry after N^attempts seconds (setting backoff-base)' },
   cwd: { value: 'DIR', help: 'where it runs (this directory)' },
+  name: { value: 'NAME', help: 'what kind of job this is, for lists and filters' },
+  tag: { value: 'K=V', many: true, help: 'a tag; may be repeated' },
   env: { value: 'K=V', many: true, help: 'a variable of its environment; may be repeated' },
 };
 
-export function readJobFlags(input: Input, cwd: string, now: number): JobInput {
+export function readJobFlags(input: Input, cwd: () => string, now: number): JobInput {
   const object: Record<string, unknown> = {};
   const put = (flag: string, field: string, read: (text: string) => unknown = (text) => text): void => {
     const text = input.one(flag);
@@ -31,6 +34,7 @@ export function readJobFlags(input: Input, cwd: string, now: number): JobInput {
   };
   put('id', 'id');
   put('queue', 'queue');
+  put('name', 'name');
   put('priority', 'priority', (text) =>
     /^-?\d/.test(text) ? parseNumber(text, '--priority', RANGES.priority) : text,
   );
@@ -40,12 +44,14 @@ export function readJobFlags(input: Input, cwd: string, now: number): JobInput {
   put('delay', 'delay', (text) => parseDuration(text, '--delay') / 1000);
   put('backoff-base', 'backoff_base', (text) => parseNumber(text, '--backoff-base', RANGES.backoffBase));
   put('cwd', 'cwd', (text) => absolute(text, cwd));
+  if (input.has('tag'))
+    object.tags = Object.fromEntries(input.all('tag').map((tag) => readTag(tag, '--tag')));
   if (input.has('env')) object.env = readEnv(input.all('env'));
   return readJobObject(object, now).input;
 }
 
-function absolute(path: string, cwd: string): string {
-  return path.startsWith('/') ? path : `${cwd === '/' ? '' : cwd}/${path}`;
+function absolute(path: string, cwd: () => string): string {
+  return path.startsWith('/') ? path : `${cwd().replace(/\/$/, '')}/${path}`;
 }
 
 function readEnv(pairs: string[]): Record<string, string> {

@@ -1,7 +1,7 @@
 import { countJobs, listJobs } from '../actions/jobs.ts';
+import type { JobFilter } from '../core/filter.ts';
 import type { Job } from '../core/job.ts';
 import { toJobObject } from '../core/job-object.ts';
-import type { JobFilter } from '../store/store.ts';
 import type { Context } from './command.ts';
 import { type Column, printTable } from './table.ts';
 

@@ -34,11 +34,19 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io.out(commandHelp(found.command));
       return 0;
     }
+    if (input.has('version')) {
+      const { VERSION } = await import('./version.ts');
+      io.out(`${VERSION}\n`);
+      return 0;
+    }
     const location = storeLocation(input.one('db'), environment);
     const context: Context = {
-      ...{ io, environment, location, cwd: process.cwd() },
-      async app() {
-        app ??= await open(location, io);
+      ...{ io, environment, location },
+      get cwd() {
+        return workingDirectory();
+      },
+      async app(how = { create: true }) {
+        app ??= await open(location, io, how.create);
         return app;
       },
     };
@@ -51,12 +59,24 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   }
 }
 
-async function open(location: string, io: Io): Promise<OpenedApp> {
+async function open(location: string, io: Io, create: boolean): Promise<OpenedApp> {
   const { openApp } = await import('../actions/app.ts');
-  const app = await openApp(location);
+  const app = await openApp(location, create);
   if (app.created) io.note(`created ${location}`);
   if (app.created && app.warning !== null) io.warn(app.warning);
   return app;
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new QueueError(
+      'invalid-job',
+      'the current directory does not exist any more',
+      'cd somewhere, or give --cwd DIR',
+    );
+  }
 }
 
 /** A command with its arguments, or a text to print. */
@@ -135,15 +155,11 @@ function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): number 
       : new QueueError('internal', `unexpected: ${(error as Error)?.message ?? error}`, undefined, {
           cause: error,
         });
-  try {
-    if (io.json) io.err(`${JSON.stringify(errorObject(known))}\n`);
-    else
-      io.err(
-        `error: ${printable(known.message)}\n${known.hint === null ? '' : `  try: ${printable(known.hint)}\n`}`,
-      );
-    if (environment.QUEUECTL_DEBUG === '1') io.err(`${(error as Error)?.stack ?? error}\n`);
-  } catch (failure) {
-    if (!(failure instanceof BrokenPipe)) throw failure;
-  }
+  if (io.json) io.err(`${JSON.stringify(errorObject(known))}\n`);
+  else
+    io.err(
+      `error: ${printable(known.message)}\n${known.hint === null ? '' : `  try: ${printable(known.hint)}\n`}`,
+    );
+  if (environment.QUEUECTL_DEBUG === '1') io.err(`${(error as Error)?.stack ?? error}\n`);
   return ERRORS[known.code].exit;
 }

@@ -42,7 +42,8 @@ function environment(): string {
   FORCE_COLOR       not empty: colours in a pipe too (also: CLICOLOR_FORCE)
   TERM              dumb: no colours
   COLUMNS           the width of the terminal, where it cannot be asked
-  CI                not empty: no questions, even on a terminal
+  CI                not empty: no questions, even on a terminal (also: QUEUECTL_NO_INPUT)
+  USER              who paused a queue, in its list
   TMPDIR            where standard input is kept while enqueue --file reads it (/tmp)
 
 Set for a job, besides the worker's environment and the job's own variables:

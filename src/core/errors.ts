@@ -22,6 +22,7 @@ export const ERRORS = {
   'no-such-file': usage(null),
   'needs-yes': usage('add --yes'),
   'job-not-found': { exit: 3, status: 404, hint: 'queuectl list' },
+  'ambiguous-id': usage('give more of the id, or the whole of it'),
   'attempt-not-found': { exit: 3, status: 404, hint: null },
   'job-exists': { exit: 4, status: 409, hint: 'choose another id, or leave it out to get one' },
   'wrong-state': { exit: 4, status: 409, hint: null },

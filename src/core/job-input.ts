@@ -21,6 +21,7 @@ export interface JobInput {
   cwd?: string;
   env?: Record<string, string>;
   tags?: Record<string, string>;
+  name?: string;
 }
 
 /** The kernel takes no longer argument (131,072 bytes with its closing NUL), and the command is one. */
@@ -82,6 +83,7 @@ const FIELDS: Field[] = [
   { names: ['cwd'], read: (v, n) => ({ cwd: checkCwd(string(v, n), n) }) },
   { names: ['env'], read: (v, n) => ({ env: checkEnv(v, n) }) },
   { names: ['tags'], read: (v, n) => ({ tags: checkTags(v, n) }) },
+  { names: ['name'], read: (v, n) => ({ name: checkName(string(v, n), n) }) },
 ];
 
 const BY_NAME = new Map(FIELDS.flatMap((field) => field.names.map((name) => [name, field] as const)));

@@ -20,6 +20,7 @@ export interface JobObject {
   backoff_base: number | null;
   depends_on: string[];
   unique_key: string | null;
+  name: string | null;
   tags: Record<string, string>;
   cwd: string;
   env: Record<string, string>;
@@ -51,6 +52,7 @@ export function toJobObject(job: Job): JobObject {
     backoff_base: job.backoffBase,
     depends_on: [],
     unique_key: null,
+    name: job.name,
     tags: job.tags,
     cwd: job.cwd,
     env: job.env,

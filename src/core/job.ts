@@ -24,6 +24,8 @@ export interface JobSpec {
   cwd: string;
   env: Record<string, string>;
   tags: Record<string, string>;
+  /** What kind of job this is, for people and filters. */
+  name: string | null;
 }
 
 export interface Job extends JobSpec {
@@ -32,6 +34,8 @@ export interface Job extends JobSpec {
   crashes: number;
   createdAt: number;
   updatedAt: number;
+  /** A person keeps it from running. */
+  held: boolean;
   /** When it may run (again), while it waits. */
   dueAt: number | null;
   workerId: string | null;

@@ -121,6 +121,9 @@ export const SETTINGS = {
   'crash-limit': integer(5, 1, 1000, 'a job lost so many times together with its worker is dead'),
   'worker-count': number(1, RANGES.workerCount, 'worker processes that worker start runs'),
   'stop-timeout': optional(duration(0, 1, 365 * DAY, 'a worker still draining after this ends its jobs')),
+  'max-concurrent-jobs': optional(
+    integer(0, 1, 1_000_000, 'at most so many jobs at a time over all workers and queues'),
+  ),
   'output-limit': size(
     10 * 1024 ** 2,
     64 * 1024,
@@ -157,6 +160,7 @@ const ALIASES: Record<SettingKey, string[]> = {
   'crash-limit': ['max-crashes'],
   'worker-count': ['workers', 'default-worker-count'],
   'stop-timeout': ['graceful-shutdown-timeout', 'shutdown-timeout', 'worker-stop-timeout'],
+  'max-concurrent-jobs': ['max-running-jobs', 'global-concurrency'],
   'output-limit': ['max-output', 'output-max', 'max-output-size'],
 };
 

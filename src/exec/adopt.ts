@@ -16,7 +16,7 @@ const LOOK_MS = 100;
  * The process first, only then the record: a command that ends between two looks has written its code by the second.
  * Without a record the gate is taken, so that it cannot start any more.
  */
-function sight(place: Place): Sighting {
+export function sight(place: Place): Sighting {
   for (;;) {
     const before = readRecord(place);
     if (before === null) {

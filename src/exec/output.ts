@@ -2,21 +2,21 @@ import {
   closeSync,
   fstatSync,
   openSync,
-  readFileSync,
+  readdirSync,
   readSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
-import type { Place } from './place.ts';
+import type { OutputPlace } from './place.ts';
 
 /** Output up to this size moves into the store when the attempt settles. */
 const KEPT_IN_STORE = 16 * 1024;
 const CHUNK = 64 * 1024;
 /** Enough of the end to find the last line that says something. */
 const TAIL = 4096;
+const LONGEST_MARK = 128;
 
 /** The part [from, to) of an output file that was dropped. */
 export interface Gap {
@@ -32,7 +32,7 @@ export interface Collected {
 }
 
 /** Reads what an ended attempt wrote: short output whole, long output brought down to head, mark and tail. */
-export function collectOutput(place: Place, limit: number): Collected {
+export function collectOutput(place: OutputPlace, limit: number): Collected {
   const file = openIfThere(place.output);
   if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
@@ -48,7 +48,7 @@ export function collectOutput(place: Place, limit: number): Collected {
 }
 
 /** Hands out a stored or still growing output file piece by piece, the gap marked. */
-export function* outputPieces(place: Place): Generator<Uint8Array> {
+export function* outputPieces(place: OutputPlace): Generator<Uint8Array> {
   const file = openIfThere(place.output);
   if (file === null) return;
   try {
@@ -66,41 +66,77 @@ export function* outputPieces(place: Place): Generator<Uint8Array> {
 /** What is to be dropped of a file that has outgrown its limit, beside what is gone already. Half is head, half tail. */
 export function gapOf(bytes: number, limit: number, gone: Gap | null): Gap | null {
   if (bytes <= limit) return gone;
-  const half = Math.floor(limit / 2);
+  // With the mark between them they fit the limit, so that what was cut once is not cut again.
+  const half = Math.floor((limit - LONGEST_MARK) / 2);
   const gap = { from: half, to: bytes - half };
-  return gone === null ? gap : { from: Math.min(gap.from, gone.from), to: Math.max(gap.to, gone.to) };
+  return gone === null ? gap : join(gap, gone);
 }
 
-export function outputSize(place: Place): number {
-  return statSync(place.output, { throwIfNoEntry: false })?.size ?? 0;
+/** How long the file is, and how much of the disk it takes: holes take nothing. */
+export function outputSize(place: OutputPlace): { bytes: number; used: number } {
+  const stat = statSync(place.output, { throwIfNoEntry: false });
+  return { bytes: stat?.size ?? 0, used: (stat?.blocks ?? 0) * 512 };
 }
 
-export function readGap(place: Place): Gap | null {
+/**
+ * The gap is kept as the name of an empty file: that needs no block, so a full disk cannot stop the trimming that would
+ * free it.
+ */
+export function readGap(place: OutputPlace): Gap | null {
+  let gap: Gap | null = null;
+  for (const name of gapNames(place)) {
+    const [, from, to] = name.split('-').map(Number);
+    if (from !== undefined && to !== undefined) gap = gap === null ? { from, to } : join(gap, { from, to });
+  }
+  return gap;
+}
+
+export function writeGap(place: OutputPlace, gap: Gap): void {
+  const old = gapNames(place);
+  const name = `gap-${gap.from}-${gap.to}`;
+  closeSync(openSync(`${place.directory}/${name}`, 'a', 0o600));
+  for (const before of old) if (before !== name) rmSync(`${place.directory}/${before}`, { force: true });
+}
+
+function gapNames(place: OutputPlace): string[] {
   try {
-    const [from, to] = readFileSync(place.gap, 'latin1').split(' ').map(Number);
-    return from !== undefined && to !== undefined && to > from ? { from, to } : null;
+    return readdirSync(place.directory).filter((name) => /^gap-\d+-\d+$/.test(name));
   } catch {
-    return null;
+    return [];
   }
 }
 
-export function writeGap(place: Place, gap: Gap): void {
-  writeFileSync(`${place.gap}.new`, `${gap.from} ${gap.to}`, { mode: 0o600 });
-  renameSync(`${place.gap}.new`, place.gap);
+function join(a: Gap, b: Gap): Gap {
+  return { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) };
 }
 
-/** A new file beside the old one: a process that the command left behind may still be writing there. */
-function compact(place: Place, file: number, gap: Gap, bytes: number): void {
-  const short = openSync(`${place.output}.new`, 'w', 0o600);
+/**
+ * A new file beside the old one: a process that the command left behind may still be writing there. Without room for
+ * it the old one stays, with its gap noted.
+ */
+function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): void {
+  const draft = `${place.output}.${process.pid}`;
   try {
-    for (const piece of range(file, 0, gap.from)) writeSync(short, piece);
-    writeSync(short, mark(gap));
-    for (const piece of range(file, gap.to, bytes)) writeSync(short, piece);
-  } finally {
-    closeSync(short);
+    const short = openSync(draft, 'w', 0o600);
+    try {
+      for (const piece of range(file, 0, gap.from)) writeWhole(short, piece);
+      writeWhole(short, mark(gap));
+      for (const piece of range(file, gap.to, bytes)) writeWhole(short, piece);
+    } finally {
+      closeSync(short);
+    }
+  } catch (error) {
+    rmSync(draft, { force: true });
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    writeGap(place, gap);
+    return;
   }
-  renameSync(`${place.output}.new`, place.output);
-  rmSync(place.gap, { force: true });
+  renameSync(draft, place.output);
+  for (const name of gapNames(place)) rmSync(`${place.directory}/${name}`, { force: true });
+}
+
+function writeWhole(file: number, data: Uint8Array): void {
+  for (let at = 0; at < data.length; ) at += writeSync(file, data, at);
 }
 
 function mark(gap: Gap): Uint8Array {

@@ -6,11 +6,11 @@ import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
 import { QueueError } from '../core/errors.ts';
 import type { WorkerEvent } from '../core/events.ts';
+import type { JobFilter } from '../core/filter.ts';
 import type { State } from '../core/job.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import { storeLocation } from '../store/location.ts';
-import type { JobFilter } from '../store/store.ts';
 import { startWorker } from '../worker/worker.ts';
 
 /** A job as `enqueue` takes it; a plain string is a shell command. */
@@ -98,7 +98,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
   async function add(
     given: EnqueueInput | string | (EnqueueInput | string)[],
   ): Promise<JobObject | JobObject[]> {
-    const jobs = await enqueue(app, [given].flat().map(read), process.cwd());
+    const jobs = await enqueue(app, [given].flat().map(read), () => process.cwd());
     return Array.isArray(given) ? jobs.map(toJobObject) : toJobObject(jobs[0]!);
   }
 
@@ -125,6 +125,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
           queues: wanted.queues ?? null,
           drain: wanted.drain ?? false,
           openFiles: null,
+          since: null,
         },
         wanted.onEvent ?? (() => {}),
       );
@@ -136,11 +137,14 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
           return started.done;
         },
       };
+      // Whoever does not look at `done` is not to be ended by its rejection.
+      started.done.catch(() => {});
       workers.add(worker);
       return worker;
     },
     async close() {
-      await Promise.all([...workers].map((worker) => worker.stop()));
+      // One that had to give up has nothing left to stop.
+      await Promise.allSettled([...workers].map((worker) => worker.stop()));
       await app.store.close();
     },
   };

@@ -19,7 +19,7 @@ export async function peekStore(location: string): Promise<Store | null> {
   return peekSqlite(location);
 }
 
-export async function openStore(location: string): Promise<OpenedStore> {
+export async function openStore(location: string, create: boolean): Promise<OpenedStore> {
   if (isPostgres(location)) {
     throw new QueueError(
       'store-unavailable',
@@ -27,7 +27,7 @@ export async function openStore(location: string): Promise<OpenedStore> {
       'give --db the path of a file',
     );
   }
-  return openSqlite(location);
+  return openSqlite(location, create);
 }
 
 function isPostgres(location: string): boolean {

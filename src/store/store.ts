@@ -1,6 +1,8 @@
 import type { Transition } from '../core/decide.ts';
+import type { JobFilter } from '../core/filter.ts';
 import type { Claim, ClaimedJob, EndReason, Job, JobSpec, State } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { Rate } from '../core/rate.ts';
 
 /**
  * The contract of a store: domain verbs, each with its promise. The conformance suite is written against these
@@ -18,6 +20,8 @@ export interface Store {
   get(id: string): Promise<Job | null>;
   /** Newest first. The cost depends on the page, not on the history. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
+  /** The ids that begin so, at most `limit`; an id that is the text itself comes alone. */
+  startingWith(prefix: string, limit: number): Promise<string[]>;
   /** Jobs by queue and state, kept with every change rather than counted. */
   counts(): Promise<QueueCount[]>;
   /** Every attempt of a job, oldest first. */
@@ -32,8 +36,11 @@ export interface Store {
    * order of enqueueing. No job has two holders, and every claim has a higher token than the one before.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
-  /** When the next waiting job falls due; a time in the past when one is ready now; null when none waits. */
-  nextDue(queues: string[] | null): Promise<number | null>;
+  /**
+   * When the next job that may run falls due; a time in the past when one is ready now; null when none waits. Jobs of
+   * paused and full queues do not count; those of a queue at its rate count from when the rate allows them.
+   */
+  nextDue(queues: string[] | null, now: number): Promise<number | null>;
   /** Applies the transition if, and only if, the claim still holds. */
   settle(settlement: Settlement): Promise<SettleAnswer>;
   /** Commits why a running attempt is about to be ended; the first reason stays. False: the claim is lost. */
@@ -42,6 +49,8 @@ export interface Store {
   adopt(claim: Claim, workerId: string): Promise<ClaimedJob | null>;
   /** Every running job with the worker that holds it. */
   running(): Promise<ClaimedJob[]>;
+  /** The attempts of a worker that somebody has decided to end. */
+  endings(workerId: string): Promise<{ attempt: number; reason: EndReason }[]>;
 
   register(worker: NewWorker): Promise<void>;
   /** Renews the heartbeat and answers what the worker was ordered to do. Null: it is no longer registered. */
@@ -51,13 +60,34 @@ export interface Store {
   /** Refused (false) while the worker holds a job. */
   unregister(workerId: string): Promise<boolean>;
   workers(): Promise<Worker[]>;
-  /** Orders workers to stop. A stronger order replaces a weaker one, never the reverse. */
-  order(workerIds: string[], order: StopOrder): Promise<void>;
+  /** A supervisor is addressed too: while a worker of its is being replaced, nobody else could be told to stop. */
+  registerSupervisor(supervisor: Supervised): Promise<void>;
+  unregisterSupervisor(id: string): Promise<void>;
+  supervisors(): Promise<(Supervised & { order: StopOrder | null })[]>;
+  /** Orders workers and supervisors to stop. A stronger order replaces a weaker one, never the reverse. */
+  order(ids: string[], order: StopOrder): Promise<void>;
 
   /** Makes jobs of the given states pending, uncharged and due now; never a running one. Answers those it changed. */
   retry(ids: string[], from: readonly State[], now: number): Promise<string[]>;
   /** Removes jobs of the given states with their attempts; never a running one. Answers what it removed. */
   remove(ids: string[], from: readonly State[]): Promise<{ ids: string[]; attempts: number[] }>;
+
+  /**
+   * Waiting jobs are cancelled at once; of running ones the wish is committed, and whoever holds them ends them.
+   * Answers which were cancelled, which are being ended, and which had ended before.
+   */
+  cancel(ids: string[], now: number): Promise<{ cancelled: string[]; ending: string[]; ended: string[] }>;
+  /** A held job is not claimed, whenever it is due. Answers those that were waiting before. */
+  hold(ids: string[], now: number): Promise<string[]>;
+  /** Answers those that were held. */
+  release(ids: string[], now: number): Promise<string[]>;
+  /** Changes waiting jobs, held or not. Answers those it changed. */
+  edit(ids: string[], changes: JobChanges, now: number): Promise<string[]>;
+
+  /** Every queue that was ever used or set, by name. */
+  queues(): Promise<Queue[]>;
+  /** Changes what is given, of one queue, which need not exist yet. */
+  setQueue(name: string, changes: QueueChanges): Promise<Queue>;
 
   settings(): Promise<Map<string, string>>;
   /** Stores a setting, or removes it (null), after `check` has seen the whole that results. */
@@ -69,9 +99,23 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export interface JobFilter {
-  states?: readonly State[];
-  queue?: string;
+export type JobChanges = Partial<
+  Pick<JobSpec, 'priority' | 'runAt' | 'queue' | 'command' | 'timeoutMs' | 'maxRetries' | 'tags' | 'name'>
+>;
+
+export interface Queue {
+  name: string;
+  pausedAt: number | null;
+  pausedBy: string | null;
+  /** At most so many jobs at a time, over all workers. */
+  concurrency: number | null;
+  rate: Rate | null;
+}
+
+export interface QueueChanges {
+  paused?: { at: number; by: string } | null;
+  concurrency?: number | null;
+  rate?: Rate | null;
 }
 
 export interface Page {
@@ -96,6 +140,8 @@ export interface ClaimRequest {
   limit: number;
   /** Null: every queue. */
   queues: string[] | null;
+  /** No more than so many jobs run at a time over all workers; null: no such limit. */
+  mostRunning: number | null;
   settle: Settlement[];
 }
 
@@ -160,13 +206,17 @@ export interface Host {
   pidNamespace: string;
 }
 
-export interface NewWorker {
+/** A process of ours, named for ever by its machine, its pid and its start. */
+export interface Supervised {
   id: string;
-  supervisor: string;
   pid: number;
   /** When the process started, in the kernel's own count: with the pid it names one process for ever. */
   startTime: string;
   host: Host;
+}
+
+export interface NewWorker extends Supervised {
+  supervisor: string;
   hostname: string;
   concurrency: number;
   queues: string[] | null;

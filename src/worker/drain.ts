@@ -5,7 +5,7 @@ const NAMED = 5;
 
 /** Null while a job is ready, running or waiting for a retry; else what is left, in words (empty: nothing). */
 export async function whatIsLeft(app: App, queues: string[] | null): Promise<string | null> {
-  const due = await app.store.nextDue(queues);
+  const due = await app.store.nextDue(queues, app.clock.now());
   if (due !== null && due <= app.clock.now()) return null;
   const later: string[] = [];
   let total = 0;

@@ -1,8 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
+import { presence } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
 
+import { thisHost } from '../exec/host.ts';
+import { processes } from '../exec/processes.ts';
 import { startSelf } from '../exec/self.ts';
+import { onWake } from '../exec/wake.ts';
+import { patiently } from './patience.ts';
 
 export interface SupervisorOptions {
   id: string;
@@ -59,28 +64,38 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   };
 
   const replace = async (child: ChildProcess, how: string, delayMs: number): Promise<void> => {
+    if (stopping || (await wasOrderedToStop())) return maybeEnd();
     if (!everReady && ++falseStarts >= FALSE_STARTS) {
       return end.reject(new QueueError('worker-failed', `workers end before they are ready (${how})`));
     }
-    if (stopping || (await wasOrderedToStop())) return maybeEnd();
     options.log(`worker process ${child.pid ?? '?'} ended (${how}); starting another`);
     const timer = setTimeout(() => {
       restarts.delete(timer);
-      if (stopping) return maybeEnd();
-      launch(Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
+      void relaunch(Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
     }, delayMs);
     restarts.add(timer);
   };
 
-  /** `worker stop` addresses workers in the store; one that dies while obeying is not to be replaced. */
+  const relaunch = async (delayMs: number): Promise<void> => {
+    if (stopping || (await wasOrderedToStop())) maybeEnd();
+    else launch(delayMs);
+  };
+
+  /** `worker stop` is an order in the store; after it no worker is replaced. */
   const wasOrderedToStop = async (): Promise<boolean> => {
     try {
-      return (await app.store.workers()).some(
-        (worker) => worker.supervisor === options.id && worker.order !== null,
-      );
+      const mine = (await app.store.supervisors()).find((one) => one.id === options.id);
+      return mine !== undefined && mine.order !== null;
     } catch {
       return false;
     }
+  };
+
+  const endRestartsIfOrdered = async (): Promise<void> => {
+    if (!(await wasOrderedToStop())) return;
+    for (const timer of restarts) clearTimeout(timer);
+    restarts.clear();
+    maybeEnd();
   };
 
   const maybeEnd = (): void => {
@@ -105,6 +120,31 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   for (const signal of signals) process.on(signal, onSignal);
   // Its default action would end the runtime.
   process.on('SIGUSR1', () => {});
-  for (let i = 0; i < options.count; i++) launch(0);
-  await end.promise;
+  // Restarts wait up to seconds, and a stop ordered meanwhile should not: they are looked after by the wake file.
+  const unwatch = onWake(app.stateDirectory, () => {
+    if (restarts.size > 0) void endRestartsIfOrdered();
+  });
+  await patiently(() => register(app, options.id));
+  if (!stopping) for (let i = 0; i < options.count; i++) launch(0);
+  else end.resolve();
+  try {
+    await end.promise;
+  } finally {
+    unwatch?.();
+    await app.store.unregisterSupervisor(options.id);
+  }
+}
+
+/** Forgets supervisors of this machine that died without a word, and adds this one. */
+async function register(app: App, id: string): Promise<void> {
+  const host = thisHost(app.stateDirectory);
+  for (const other of await app.store.supervisors()) {
+    if (presence(other, host) === 'gone') await app.store.unregisterSupervisor(other.id);
+  }
+  await app.store.registerSupervisor({
+    id,
+    host,
+    pid: process.pid,
+    startTime: processes.startTime(process.pid) ?? '',
+  });
 }

@@ -9,10 +9,12 @@ import type { Settings } from '../core/settings.ts';
 import { thisHost } from '../exec/host.ts';
 import { removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
-import { trimOutput } from '../exec/trim.ts';
+import { trimAll, trimOutput } from '../exec/trim.ts';
 import { onWake } from '../exec/wake.ts';
-import type { SettleAnswer, StopOrder } from '../store/store.ts';
+import { type SettleAnswer, STOP_ORDERS, type StopOrder } from '../store/store.ts';
+import type { Adoption } from './attempt.ts';
 import { whatIsLeft } from './drain.ts';
+import { mayPass, patiently } from './patience.ts';
 import { recover, type Sightings } from './recovery.ts';
 import { createSlots, type Ended } from './slots.ts';
 import { removeStopFile, stopFileAsks } from './stop-file.ts';
@@ -27,6 +29,8 @@ export interface WorkerOptions {
   /** Stop by itself when nothing is left to do. */
   drain: boolean;
   openFiles: string | null;
+  /** A stop file newer than this is obeyed: when the supervisor started, as its workers may be replaced later. */
+  since: number | null;
 }
 
 export interface WorkerHandle {
@@ -41,7 +45,6 @@ const UNWATCHED_POLL_MS = 250;
 const TRIM_MS = 500;
 /** After an error that may pass (busy, disk full, no room for a process): pauses from short to long. */
 const PAUSE_MS = [100, 250, 500, 1000, 2000, 5000];
-const MAY_PASS = new Set(['store-busy', 'disk-full']);
 
 /** Resolves when the worker is registered and looks for jobs. */
 export async function startWorker(app: App, options: WorkerOptions, emit: Emit): Promise<WorkerHandle> {
@@ -58,15 +61,20 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   let over = false;
   const end = Promise.withResolvers<void>();
 
-  await app.store.register({
-    ...{
+  await trimAll(app.stateDirectory, settings['output-limit']);
+  await patiently(() =>
+    app.store.register({
       id,
       supervisor: options.supervisor,
       pid: process.pid,
       startTime: processes.startTime(process.pid) ?? '',
-    },
-    ...{ host, hostname: hostname(), concurrency: options.concurrency, queues: options.queues, startedAt },
-  });
+      host,
+      hostname: hostname(),
+      concurrency: options.concurrency,
+      queues: options.queues,
+      startedAt,
+    }),
+  );
 
   const slots = createSlots(
     {
@@ -91,8 +99,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof QueueError && MAY_PASS.has(error.code))) return fail(error);
-      emit({ type: 'worker-error', workerId: id, message: error.message });
+      if (!mayPass(error)) return fail(error);
+      emit({ type: 'worker-error', workerId: id, message: (error as Error).message });
+      await trimAll(app.stateDirectory, settings['output-limit']);
       slowDown();
     }
   };
@@ -117,7 +126,13 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       try {
         const settle = settling.map((one) => one.settlement);
         result = await app.store.claim(
-          { workerId: id, limit, queues: options.queues, settle },
+          {
+            workerId: id,
+            limit,
+            queues: options.queues,
+            mostRunning: settings['max-concurrent-jobs'],
+            settle,
+          },
           app.clock.now(),
         );
       } catch (error) {
@@ -125,15 +140,15 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
         throw error;
       }
       for (const [i, answer] of result.settled.entries()) conclude(settling[i]!, answer);
-      for (const job of result.jobs) slots.launch(job, false);
+      for (const job of result.jobs) slots.launch(job, null);
       if (settling.length === 0 && result.jobs.length === 0) break;
     }
     await maybeEnd();
   };
 
   const somethingIsDue = async (): Promise<boolean> => {
-    const due = await app.store.nextDue(options.queues);
     const now = app.clock.now();
+    const due = await app.store.nextDue(options.queues, now);
     dueTimer();
     if (due !== null && due > now) dueTimer = longTimeout(work.now, due - now);
     return due !== null && due <= now;
@@ -159,7 +174,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const look = async (): Promise<void> => {
     const told = await app.store.ordered(id);
     if (told !== null) stop(told, 'worker stop');
-    else if (order === null && stopFileAsks(app.stateDirectory, startedAt)) stop('drain', '.stop_workers');
+    for (const { attempt, reason } of await app.store.endings(id)) slots.end(attempt, reason);
+    if (order === null && stopFileAsks(app.stateDirectory, options.since ?? startedAt))
+      stop('drain', '.stop_workers');
     await pump();
   };
 
@@ -167,9 +184,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     const answer = await app.store.beat(id, order !== null, app.clock.now());
     if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
     settings = await currentSettings(app);
-    const adopt = (job: ClaimedJob): void => {
+    const adopt = (job: ClaimedJob, how: Adoption): void => {
       emit({ type: 'attempt-adopted', job });
-      slots.launch(job, true);
+      slots.launch(job, how);
       if (order === 'force') slots.endAll('stopped');
     };
     await recover(app, { workerId: id, host, leaseMs: settings.lease, seen, adopt });
@@ -181,8 +198,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   };
 
   const stop = (wanted: StopOrder, why: string): void => {
-    const rank = { drain: 1, leave: 2, force: 3 };
-    if (over || (order !== null && rank[order] >= rank[wanted])) return;
+    if (over || (order !== null && STOP_ORDERS.indexOf(order) >= STOP_ORDERS.indexOf(wanted))) return;
     order = wanted;
     emit({ type: 'worker-draining', workerId: id, running: slots.running, why });
     const { 'stop-timeout': limit } = settings;

@@ -34,7 +34,7 @@ test('commands, their verbs and help topics', async () => {
   expect(await values('st')).toEqual(['status', 'stats']);
   expect(await values('dlq', '')).toEqual(['list', 'show', 'retry', 'purge']);
   expect(await values('--db', 'x', '--quiet', 'work')).toEqual(['worker']);
-  expect(await values('help', 'ex')).toEqual(['exit-codes']);
+  expect(await values('help', 'exi')).toEqual(['exit-codes']);
   expect(await values('help', 'dlq', 'p')).toEqual(['purge']);
   expect(await values('nonsense', '')).toEqual([]);
   expect(await values()).toContain('enqueue');
@@ -56,7 +56,7 @@ test('values: states, queues, ids, settings, fixed words; behind = and behind a 
   expect(await values('list', '-s', 'pending,dea')).toEqual(['pending,dead']);
   expect(await values('list', '--state=fa')).toEqual(['--state=failed']);
   expect((await values('list', '--queue', '')).sort()).toEqual(['mail', 'reports']);
-  expect(await values('show', 'alpha')).toEqual(['alpha:2', 'alpha-1']);
+  expect(await values('show', 'alpha')).toEqual(['alpha-1', 'alpha:2']);
   expect(await values('dlq', 'retry', '')).toEqual(['alpha-1']);
   expect(await values('dlq', 'retry', 'alpha-1', '')).toEqual(['alpha-1']);
   expect(await values('config', 'get', 'job')).toEqual(['job-timeout']);

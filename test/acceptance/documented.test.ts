@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Command, GLOBAL_FLAGS } from '../../src/cli/command.ts';
+import { type Command, type Flag, GLOBAL_FLAGS } from '../../src/cli/command.ts';
 import { COMMANDS, isGroup } from '../../src/cli/commands.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
 import { ERRORS } from '../../src/core/errors.ts';
@@ -12,6 +12,8 @@ import { sandbox } from '../support/queuectl.ts';
 const ROOT = resolve(import.meta.dir, '../..');
 const MAN = join(ROOT, 'dist/queuectl.1');
 const box = sandbox();
+/** Hidden ones are for queuectl's own use. */
+const shown = (flags: Record<string, Flag>) => Object.keys(flags).filter((name) => !flags[name]!.hidden);
 let commands: [name: string, command: Command][];
 
 beforeAll(async () => {
@@ -46,7 +48,7 @@ test('help knows every command and every flag', async () => {
     expect(overview).toContain(`\n  ${name} `);
     expect(overview).toContain(command.summary);
     const help = await printed('help', ...name.split(' '));
-    for (const flag of Object.keys({ ...GLOBAL_FLAGS, ...command.flags }))
+    for (const flag of shown({ ...GLOBAL_FLAGS, ...command.flags }))
       expect(help).toMatch(new RegExp(`--${flag}\\b`));
     for (const example of command.examples) expect(help).toContain(example);
   }
@@ -57,7 +59,7 @@ test('completion knows every command and every flag', async () => {
   for (const [name, command] of commands) {
     const path = name.split(' ');
     expect(words(await printed('__complete', ...path.slice(0, -1), ''))).toContain(path.at(-1)!);
-    const flags = Object.keys({ ...GLOBAL_FLAGS, ...command.flags }).map((flag) => `--${flag}`);
+    const flags = shown({ ...GLOBAL_FLAGS, ...command.flags }).map((flag) => `--${flag}`);
     expect(
       words(await printed('__complete', ...path, '--'))
         .slice(0, -1)
@@ -71,7 +73,7 @@ test('the man page knows every command, flag and topic', () => {
   for (const [name, command] of commands) {
     const section = sections.find((text) => text.startsWith(`${name} `) || text.startsWith(`${name}\n`));
     expect({ name, found: section !== undefined }).toEqual({ name, found: true });
-    for (const flag of Object.keys(command.flags)) expect(section).toContain(`\\fB--${flag}\\fR`);
+    for (const flag of shown(command.flags)) expect(section).toContain(`\\fB--${flag}\\fR`);
   }
   for (const flag of Object.keys(GLOBAL_FLAGS)) expect(sections.at(-1)).toContain(`\\fB--${flag}\\fR`);
   for (const topic of Object.keys(TOPICS))

@@ -4,11 +4,11 @@ import type { Case } from './topic.ts';
 
 export const due: Record<string, Case> = {
   'null when nothing waits': async ({ store }) => {
-    expect(await store.nextDue(null)).toBeNull();
+    expect(await store.nextDue(null, NOW)).toBeNull();
     const job = await running(store, 'a');
-    expect(await store.nextDue(null)).toBeNull();
+    expect(await store.nextDue(null, NOW)).toBeNull();
     await store.settle(ending(job, succeeded));
-    expect(await store.nextDue(null)).toBeNull();
+    expect(await store.nextDue(null, NOW)).toBeNull();
   },
 
   'the earliest of the waiting jobs, scheduled or to be retried': async ({ store }) => {
@@ -16,32 +16,32 @@ export const due: Record<string, Case> = {
       [jobSpec('late', { runAt: NOW + 90_000 }), jobSpec('early', { runAt: NOW + 60_000 })],
       NOW,
     );
-    expect(await store.nextDue(null)).toBe(NOW + 60_000);
+    expect(await store.nextDue(null, NOW)).toBe(NOW + 60_000);
     const job = await running(store, 'fails');
     await store.settle(ending(job, failedWith(1), NOW + 1000));
     expect((await store.get('fails'))?.dueAt).toBe(NOW + 3000);
-    expect(await store.nextDue(null)).toBe(NOW + 3000);
+    expect(await store.nextDue(null, NOW)).toBe(NOW + 3000);
   },
 
   'a time in the past when a job is ready, whatever waits': async ({ store }) => {
     await store.insert([jobSpec('later', { runAt: NOW + 60_000 }), jobSpec('ready')], NOW);
-    expect(await store.nextDue(null)).toBeLessThanOrEqual(NOW);
+    expect(await store.nextDue(null, NOW)).toBeLessThanOrEqual(NOW);
     await claimOne(store);
-    expect(await store.nextDue(null)).toBe(NOW + 60_000);
+    expect(await store.nextDue(null, NOW)).toBe(NOW + 60_000);
   },
 
   'a released job is ready': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, { why: 'stopped' }, NOW + 500));
-    expect(await store.nextDue(null)).toBeLessThanOrEqual(NOW + 500);
+    expect(await store.nextDue(null, NOW)).toBeLessThanOrEqual(NOW + 500);
     expect(await claim(store, {}, NOW + 500)).toHaveLength(1);
   },
 
   'a ready job of another queue does not count': async ({ store }) => {
     await store.insert([jobSpec('a', { queue: 'x' }), jobSpec('b', { queue: 'y', runAt: NOW + 5000 })], NOW);
-    expect(await store.nextDue(['y'])).toBe(NOW + 5000);
-    expect(await store.nextDue(['x', 'y'])).toBeLessThanOrEqual(NOW);
-    expect(await store.nextDue(['x'])).toBeLessThanOrEqual(NOW);
+    expect(await store.nextDue(['y'], NOW)).toBe(NOW + 5000);
+    expect(await store.nextDue(['x', 'y'], NOW)).toBeLessThanOrEqual(NOW);
+    expect(await store.nextDue(['x'], NOW)).toBeLessThanOrEqual(NOW);
   },
 
   'a waiting job of another queue does not count': async ({ store }) => {
@@ -49,7 +49,7 @@ export const due: Record<string, Case> = {
       [jobSpec('a', { queue: 'x', runAt: NOW + 1000 }), jobSpec('b', { queue: 'y', runAt: NOW + 5000 })],
       NOW,
     );
-    expect(await store.nextDue(['y'])).toBe(NOW + 5000);
-    expect(await store.nextDue(['nobody'])).toBeNull();
+    expect(await store.nextDue(['y'], NOW)).toBe(NOW + 5000);
+    expect(await store.nextDue(['nobody'], NOW)).toBeNull();
   },
 };

@@ -1,6 +1,7 @@
 import { expect } from 'bun:test';
+import type { JobFilter } from '../../src/core/filter.ts';
 import { STATES, type State } from '../../src/core/job.ts';
-import type { JobFilter, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 

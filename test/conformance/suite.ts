@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/store/store.ts';
+import { acting } from './acting.ts';
 import { adopt } from './adopt.ts';
 import { counters } from './counters.ts';
 import { due } from './due.ts';
+import { filters } from './filters.ts';
 import { insert } from './insert.ts';
 import { lists } from './lists-and-counts.ts';
 import { orderAndClaim } from './order-and-claim.ts';
 import { output } from './output.ts';
+import { queues } from './queues.ts';
 import { retryAndRemove } from './retry-and-remove.ts';
 import { settings } from './settings.ts';
 import { settle } from './settle.ts';
@@ -35,6 +38,9 @@ const TOPICS: Record<string, Record<string, Case>> = {
   'lists and counts': lists,
   counters,
   'retry and remove': retryAndRemove,
+  acting,
+  filters,
+  queues,
   settings,
 };
 

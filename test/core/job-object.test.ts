@@ -21,7 +21,9 @@ const bare: Job = {
     cwd: '/tmp',
     env: {},
     tags: {},
+    name: null,
     state: 'pending',
+    held: false,
     attempts: 0,
     crashes: 0,
   },
@@ -46,7 +48,7 @@ const full: Job = {
 
 const FIELDS =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
-  timeout_ms backoff_base depends_on unique_key tags cwd env worker_id started_at finished_at exit_code signal
+  timeout_ms backoff_base depends_on unique_key name tags cwd env worker_id started_at finished_at exit_code signal
   last_error crashes duration_ms`.split(/\s+/);
 
 describe('a job as everybody outside sees it', () => {

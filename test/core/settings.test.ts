@@ -146,6 +146,7 @@ const REFUSED: Record<string, string[]> = {
   'crash-limit': ['0', '1001'],
   'worker-count': ['0', '257'],
   'stop-timeout': ['never', '0'],
+  'max-concurrent-jobs': ['0', '-1', 'many'],
   'output-limit': ['1k', '2T'],
 };
 

@@ -3,13 +3,19 @@ import type { Connection } from '../../src/store/sqlite/connection.ts';
 import * as statements from '../../src/store/sqlite/sql.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const { JOBS_AT_ONCE: _, ...sql } = statements;
+const { list, JOBS_AT_ONCE: _, ...plain } = statements;
+const sql = {
+  ...plain,
+  listAll: list.all(''),
+  listByState: list.byState(''),
+  listByQueueAndState: list.byQueueAndState(''),
+};
 
 /** How each statement that claims, lists or looks for what is due must find its jobs. */
 const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['promote', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
-  ['queues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
-  ['queues', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
+  ['claimableQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
+  ['claimableQueues', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
   ['readyHeads', /^SEARCH job USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['runningJobs', /^SCAN job USING INDEX job_running$/],
   ['deleteWorker', /^SEARCH job USING COVERING INDEX job_running \(worker_id=\?\)$/],

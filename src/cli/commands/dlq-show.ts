@@ -1,5 +1,6 @@
 import { showJob } from '../../actions/jobs.ts';
 import { wrongState } from '../../actions/retry.ts';
+import { findJob } from '../../actions/select.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { printJob } from '../show-job.ts';
@@ -12,8 +13,9 @@ export default {
   flags: {},
   examples: ['queuectl dlq show job1'],
   async run(context, input) {
-    const id = required(input, 0, 'the id of a job', 'queuectl dlq list');
+    const name = required(input, 0, 'the id of a job', 'queuectl dlq list');
     const app = await context.app();
+    const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);
     if (job.state !== 'dead') throw wrongState(id, job.state, ['dead']);
     printJob(context.io, job, attempts, app.clock.now());

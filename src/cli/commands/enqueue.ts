@@ -46,10 +46,13 @@ export default {
     }
     const now = Date.now();
     const { read, many } = readInput(input, now);
-    const inputs = fillFromFlags(read.inputs, readJobFlags(input, context.cwd, now));
+    const inputs = fillFromFlags(
+      read.inputs,
+      readJobFlags(input, () => context.cwd, now),
+    );
     for (const warning of read.warnings) io.warn(printable(warning));
     const app = await context.app();
-    const jobs = await enqueue(app, inputs, context.cwd);
+    const jobs = await enqueue(app, inputs, () => context.cwd);
     if (io.json) io.out(`${JSON.stringify(many ? jobs.map(toJobObject) : toJobObject(jobs[0]!))}\n`);
     else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
     else if (jobs.length > 1) io.out(describeMany(jobs.length, jobs[0]!.id, jobs.at(-1)!.id));

@@ -1,4 +1,5 @@
 import { readLogs } from '../../actions/logs.ts';
+import { findJob } from '../../actions/select.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
@@ -16,13 +17,15 @@ export default {
   examples: ['queuectl logs job1', 'queuectl logs job1 --attempt 1'],
   async run(context, input) {
     const { io } = context;
-    const id = required(input, 0, 'the id of a job', 'queuectl list');
+    const name = required(input, 0, 'the id of a job', 'queuectl list');
     const number = input.one('attempt');
     const ordinal =
       number === undefined
         ? null
         : parseNumber(number, '--attempt', { min: 1, max: 1_000_000, integer: true });
-    const logs = await readLogs(await context.app(), id, ordinal);
+    const app = await context.app();
+    const id = await findJob(app, name);
+    const logs = await readLogs(app, id, ordinal);
     if (io.json) {
       const text = Buffer.concat([...logs.pieces]).toString('utf8');
       io.out(`${JSON.stringify({ id, attempt: logs.attempt?.ordinal ?? null, output: text })}\n`);

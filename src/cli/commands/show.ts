@@ -1,4 +1,5 @@
 import { showJob } from '../../actions/jobs.ts';
+import { findJob } from '../../actions/select.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { printJob } from '../show-job.ts';
@@ -11,8 +12,9 @@ export default {
   flags: {},
   examples: ['queuectl show job1', 'queuectl show job1 --json'],
   async run(context, input) {
-    const id = required(input, 0, 'the id of a job', 'queuectl list');
+    const name = required(input, 0, 'the id of a job', 'queuectl list');
     const app = await context.app();
+    const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);
     printJob(context.io, job, attempts, app.clock.now());
     return 0;

@@ -1,16 +1,17 @@
 import type { Transition } from '../../core/decide.ts';
-import type { ClaimedJob, State } from '../../core/job.ts';
+import type { ClaimedJob, EndReason, State } from '../../core/job.ts';
 import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from '../store.ts';
-import type { Connection, Row } from './connection.ts';
+import type { Connection } from './connection.ts';
+import { type OpenQueue, openQueues } from './queues.ts';
 import { toClaimedJob } from './rows.ts';
 import * as sql from './sql.ts';
 
-type ClaimVerbs = Pick<Store, 'claim' | 'nextDue' | 'settle' | 'mark' | 'adopt' | 'running'>;
+type ClaimVerbs = Pick<Store, 'claim' | 'nextDue' | 'settle' | 'mark' | 'adopt' | 'running' | 'endings'>;
 
 export function claimVerbs(db: Connection): ClaimVerbs {
   return {
     claim: (request, now) => db.write(() => claim(db, request, now)),
-    nextDue: (queues) => db.read(() => nextDue(db, queues)),
+    nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
     settle: (settlement) => db.write(() => settle(db, settlement)),
     mark: (claim, reason) =>
       db.write(() => db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 1),
@@ -21,6 +22,13 @@ export function claimVerbs(db: Connection): ClaimVerbs {
         return claimedJob(db, claim.job);
       }),
     running: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
+    endings: (workerId) =>
+      db.read(() =>
+        db.all(sql.endings, workerId).map((row) => ({
+          attempt: row.attempt as number,
+          reason: row.end_reason as EndReason,
+        })),
+      ),
   };
 }
 
@@ -29,39 +37,51 @@ const PROMOTED_AT_ONCE = 1000;
 
 function claim(db: Connection, request: ClaimRequest, now: number): ClaimResult {
   const settled = request.settle.map((settlement) => settle(db, settlement));
-  if (request.limit <= 0) return { settled, jobs: [] };
-  const jobs = bestHeads(db, request, now).map((number) => take(db, number, request.workerId, now));
-  return { settled, jobs };
+  const limit = Math.min(request.limit, roomForAll(db, request.mostRunning));
+  if (limit <= 0) return { settled, jobs: [] };
+  const heads = bestHeads(db, { ...request, limit }, now);
+  return { settled, jobs: heads.map((number) => take(db, number, request.workerId, now)) };
 }
 
-/** The heads of the queues that may run now, merged: a long queue never costs more than a short one. */
+function roomForAll(db: Connection, most: number | null): number {
+  return most === null ? Number.POSITIVE_INFINITY : most - (db.get(sql.totalRunning)!.jobs as number);
+}
+
+/**
+ * The heads of the queues that may run now, merged: a long queue never costs more than a short one, and a full or
+ * paused one costs nothing.
+ */
 function bestHeads(db: Connection, request: ClaimRequest, now: number): number[] {
-  const heads: Row[] = [];
+  const heads: Head[] = [];
+  const queues = openQueues(db, request.queues, now);
   let room = PROMOTED_AT_ONCE;
-  for (const queue of servedQueues(db, request.queues)) {
+  for (const queue of queues) {
     const due = queue.dueAt !== null && queue.dueAt <= now;
     if (due && room > 0) room -= db.run(sql.promote, queue.number, now, room);
-    if (queue.ready || due) heads.push(...db.all(sql.readyHeads, queue.number, request.limit));
+    const most = Math.min(request.limit, queue.room);
+    if (!(queue.ready || due) || most <= 0) continue;
+    for (const row of db.all(sql.readyHeads, queue.number, most)) {
+      heads.push({ number: row.number as number, priority: row.priority as number, queue });
+    }
   }
-  heads.sort(
-    (a, b) => (b.priority as number) - (a.priority as number) || (a.number as number) - (b.number as number),
-  );
-  return heads.slice(0, request.limit).map((row) => row.number as number);
+  heads.sort((a, b) => b.priority - a.priority || a.number - b.number);
+  const taken = heads.slice(0, request.limit);
+  spendTokens(db, taken, now);
+  return taken.map((head) => head.number);
 }
 
-interface ServedQueue {
+interface Head {
   number: number;
-  ready: boolean;
-  dueAt: number | null;
+  priority: number;
+  queue: OpenQueue;
 }
 
-function servedQueues(db: Connection, names: string[] | null): ServedQueue[] {
-  const rows = db.all(sql.queues).filter((row) => names === null || names.includes(row.name as string));
-  return rows.map((row) => ({
-    number: row.number as number,
-    ready: row.ready === 1,
-    dueAt: row.due_at as number | null,
-  }));
+function spendTokens(db: Connection, taken: Head[], now: number): void {
+  for (const queue of new Set(taken.map((head) => head.queue))) {
+    if (queue.tokens === null) continue;
+    const spent = taken.filter((head) => head.queue === queue).length;
+    db.run(sql.spendTokens, queue.tokens - spent, now, queue.number);
+  }
 }
 
 function take(db: Connection, number: number, workerId: string, now: number): ClaimedJob {
@@ -74,11 +94,13 @@ function claimedJob(db: Connection, number: number): ClaimedJob {
   return toClaimedJob(db.get(sql.claimedJob, number)!);
 }
 
-function nextDue(db: Connection, names: string[] | null): number | null {
+function nextDue(db: Connection, names: string[] | null, now: number): number | null {
   let earliest: number | null = null;
-  for (const queue of servedQueues(db, names)) {
-    if (queue.ready) return 0;
-    if (queue.dueAt !== null) earliest = Math.min(earliest ?? queue.dueAt, queue.dueAt);
+  for (const queue of openQueues(db, names, now)) {
+    const due = queue.ready ? 0 : queue.dueAt;
+    if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
+    const at = Math.max(due, queue.openAt);
+    earliest = Math.min(earliest ?? at, at);
   }
   return earliest;
 }

@@ -18,7 +18,7 @@ const BY_ERRNO: Record<string, [ErrorCode, string]> = {
   EROFS: ['not-permitted', 'cannot be written: read-only file system'],
   ENOSPC: ['disk-full', 'cannot be created: the disk is full'],
   EEXIST: ['store-unavailable', 'cannot be made: a part of its path is no directory'],
-  ENOENT: ['store-unavailable', 'cannot be opened: it is a link to nothing'],
+  ENOENT: ['store-unavailable', 'cannot be opened: there is no such file'],
   ELOOP: ['store-unavailable', 'cannot be opened: its links go round in circles'],
   ENOTDIR: ['store-unavailable', 'cannot be opened: a part of its path is no directory'],
   ENAMETOOLONG: ['store-unavailable', 'cannot be opened: its path is too long'],

@@ -1,21 +1,25 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
+import type { JobFilter } from '../../core/filter.ts';
 import { type Job, type JobSpec, STATES, type State } from '../../core/job.ts';
-import type { JobFilter, ListedJob, Page, Store } from '../store.ts';
+import type { ListedJob, Page, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
+import { filterSql } from './filter.ts';
+import { queueNumber } from './queues.ts';
 import { toAttempt, toJob, toListedJob } from './rows.ts';
 import * as sql from './sql.ts';
 
 type JobVerbs = Pick<
   Store,
-  'insert' | 'get' | 'list' | 'counts' | 'attempts' | 'output' | 'needsPlace' | 'retry' | 'remove'
+  'insert' | 'get' | 'list' | 'startingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace'
 >;
 
 export function jobVerbs(db: Connection): JobVerbs {
   return {
     insert: (jobs, now, keep) => db.write(() => insert(db, jobs, now, keep)),
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
+    startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
     counts: () =>
       db.read(() =>
@@ -29,9 +33,6 @@ export function jobVerbs(db: Connection): JobVerbs {
     output: (attempt) =>
       db.read(() => maybe(db.get(sql.outputOfAttempt, attempt), (row) => row.bytes as Uint8Array)),
     needsPlace: (attempt) => db.read(() => db.get(sql.attemptNeedsPlace, attempt) !== undefined),
-    retry: (ids, from, now) =>
-      db.write(() => ids.filter((id) => db.run(sql.retryJob, now, now, id, JSON.stringify(from)) === 1)),
-    remove: (ids, from) => db.write(() => remove(db, ids, from)),
   };
 }
 
@@ -70,11 +71,6 @@ function insertRows(db: Connection, rows: SQLInputValue[][]): void {
   for (const row of rows) insertRow(db, row);
 }
 
-function queueNumber(db: Connection, name: string): number {
-  const found = db.get(sql.queueNumber, name);
-  return found === undefined ? db.lastNumber(sql.insertQueue, name) : (found.number as number);
-}
-
 function insertRow(db: Connection, row: SQLInputValue[]): void {
   try {
     db.run(sql.insertJob, ...row);
@@ -91,7 +87,8 @@ function jobRow(job: JobSpec, queue: number, now: number): SQLInputValue[] {
   return [
     ...[job.id, job.command, job.argv === null ? null : JSON.stringify(job.argv), queue],
     ...[job.priority, job.maxRetries, job.timeoutMs, job.runAt, job.backoffBase],
-    ...[job.cwd, jsonOrNull(job.env), jsonOrNull(job.tags), due > now ? 'waiting' : 'ready', now, now, due],
+    ...[job.cwd, jsonOrNull(job.env), jsonOrNull(job.tags), job.name],
+    ...[due > now ? 'waiting' : 'ready', now, now, due],
   ];
 }
 
@@ -104,6 +101,7 @@ function newJob(spec: JobSpec, now: number): Job {
   return {
     ...spec,
     state: 'pending',
+    held: false,
     attempts: 0,
     crashes: 0,
     createdAt: now,
@@ -121,31 +119,27 @@ function newJob(spec: JobSpec, now: number): Job {
 /** Each state is read from its own index; several are merged, so the cost stays that of the page. */
 function list(db: Connection, filter: JobFilter, page: Page): ListedJob[] {
   const before = page.before ?? Number.MAX_SAFE_INTEGER;
+  const { text, values } = filterSql(filter);
   const queue = filter.queue === undefined ? undefined : db.get(sql.queueNumber, filter.queue);
   if (filter.queue !== undefined && queue === undefined) return [];
-  if (queue === undefined && !filter.states?.length)
-    return db.all(sql.listAll, before, page.limit).map(toListedJob);
+  if (queue === undefined && !filter.states?.length) {
+    return db.all(sql.list.all(text), before, ...values, page.limit).map(toListedJob);
+  }
   const states = filter.states?.length ? [...new Set(filter.states)] : STATES;
   const rows = states.flatMap((state) =>
     queue === undefined
-      ? db.all(sql.listByState, state, before, page.limit)
-      : db.all(sql.listByQueueAndState, queue.number as number, state, before, page.limit),
+      ? db.all(sql.list.byState(text), state, before, ...values, page.limit)
+      : db.all(sql.list.byQueueAndState(text), queue.number as number, state, before, ...values, page.limit),
   );
   if (states.length > 1) rows.sort((a, b) => (b.number as number) - (a.number as number));
   return rows.slice(0, page.limit).map(toListedJob);
 }
 
-function remove(
-  db: Connection,
-  ids: string[],
-  from: readonly State[],
-): { ids: string[]; attempts: number[] } {
-  const removed = { ids: [] as string[], attempts: [] as number[] };
-  for (const id of ids) {
-    const attempts = db.all(sql.attemptNumbers, id).map((row) => row.number as number);
-    if (db.run(sql.deleteJob, id, JSON.stringify(from)) === 0) continue;
-    removed.ids.push(id);
-    removed.attempts.push(...attempts);
-  }
-  return removed;
+/** Greater than every id that begins so: ids hold no such character. */
+const BEYOND = '\u{10ffff}';
+
+function startingWith(db: Connection, prefix: string, limit: number): string[] {
+  const exact = db.get(sql.jobById, prefix);
+  if (exact !== undefined) return [exact.id as string];
+  return db.all(sql.startingWith, prefix, prefix + BEYOND, limit).map((row) => row.id as string);
 }

@@ -1,9 +1,10 @@
 import { QueueError } from '../../core/errors.ts';
 import type { Connection } from './connection.ts';
 import first from './migrations/001-first.ts';
+import control from './migrations/002-control.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
-const MIGRATIONS = [first];
+const MIGRATIONS = [first, control];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks the file as ours: "qctl". */

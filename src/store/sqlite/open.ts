@@ -28,8 +28,8 @@ const NETWORK: Record<number, string> = {
   1702057286: 'FUSE',
 };
 
-export async function openSqlite(location: string): Promise<OpenedStore> {
-  const { path, created } = prepareFiles(resolve(location));
+export async function openSqlite(location: string, create = true): Promise<OpenedStore> {
+  const { path, created } = prepareFiles(resolve(location), create);
   const connection = await connect(path);
   try {
     // First of all: a database of another program is refused before anything in it changes.
@@ -51,9 +51,9 @@ export async function openSqlite(location: string): Promise<OpenedStore> {
 }
 
 /** Makes the file before SQLite does, so that nobody else could read it even for a moment. */
-function prepareFiles(location: string): { path: string; created: boolean } {
+function prepareFiles(location: string, create: boolean): { path: string; created: boolean } {
   try {
-    const created = makeFile(location);
+    const created = create && makeFile(location);
     const path = realpathSync(location);
     const stat = statSync(path);
     if (stat.isDirectory()) {

@@ -5,25 +5,30 @@
 
 const JOB = `job.number, id, command, argv, queue.name AS queue, priority, max_retries, timeout_ms, run_at, backoff_base,
   cwd, env, tags, state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at,
-  finished_at, exit_code, last_error, duration_ms`;
+  finished_at, exit_code, last_error, duration_ms, job.name, phase`;
 const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 
 export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
 export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
 const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
-  cwd, env, tags, state, phase, created_at, updated_at, due_at) VALUES`;
-const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
+  cwd, env, tags, name, state, phase, created_at, updated_at, due_at) VALUES`;
+const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
 export const insertJob = `${INSERT_JOB} ${JOB_VALUES}`;
 /** So many in one statement: its set-up, checks and trigger cost half as much for each. */
 export const JOBS_AT_ONCE = 50;
 export const insertJobs = `${INSERT_JOB} ${Array(JOBS_AT_ONCE).fill(JOB_VALUES).join(', ')}`;
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 
-export const listAll = `SELECT ${JOB} ${FROM_JOB} WHERE job.number < ? ORDER BY job.number DESC LIMIT ?`;
-export const listByState = `SELECT ${JOB} ${FROM_JOB} WHERE state = ? AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
-
-export const listByQueueAndState = `SELECT ${JOB} ${FROM_JOB}
-  WHERE job.queue = ? AND state = ? AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
+/** A page of jobs by the index that fits; `extra` are further conditions, made of known fragments only. */
+export const list = {
+  all: (extra: string) =>
+    `SELECT ${JOB} ${FROM_JOB} WHERE job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+  byState: (extra: string) =>
+    `SELECT ${JOB} ${FROM_JOB} WHERE state = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+  byQueueAndState: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
+    WHERE job.queue = ? AND state = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+};
+export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
 
 export const counts =
   'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
@@ -32,9 +37,14 @@ export const outputOfAttempt = 'SELECT bytes FROM output WHERE attempt = ?';
 export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
   OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
 
-export const queues = `SELECT number, name,
+export const claimableQueues = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at,
+  (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing') AS running,
   EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
-  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at FROM queue`;
+  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at
+  FROM queue WHERE paused_at IS NULL AND number IN
+  (SELECT queue FROM counter WHERE jobs > 0 AND state IN ('pending', 'failed'))`;
+export const totalRunning = "SELECT coalesce(sum(jobs), 0) AS jobs FROM counter WHERE state = 'processing'";
+export const spendTokens = 'UPDATE queue SET tokens = ?, tokens_at = ? WHERE number = ?';
 export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
   (SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ? ORDER BY due_at LIMIT ?)`;
 
@@ -72,6 +82,9 @@ export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = ?
 export const runningJobs = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE phase = 'running'`;
 
+export const endings = `SELECT job.attempt, end_reason FROM job JOIN attempt ON attempt.number = job.attempt
+  WHERE phase = 'running' AND job.worker_id = ? AND end_reason IS NOT NULL`;
+
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
   concurrency, queues, started_at, last_heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 export const beatWorker = 'UPDATE worker SET beat = beat + 1, last_heartbeat = ?, draining = ? WHERE id = ?';
@@ -80,13 +93,40 @@ export const deleteWorker = `DELETE FROM worker WHERE id = ?
   AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND worker_id = worker.id)`;
 export const workers = `SELECT worker.*, (SELECT json_group_array(job.id) FROM job
   WHERE phase = 'running' AND job.worker_id = worker.id) AS current_jobs FROM worker ORDER BY started_at, id`;
+export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
+  VALUES (?, ?, ?, ?, ?, ?)`;
+export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = ?';
+export const supervisors = 'SELECT * FROM supervisor ORDER BY id';
 export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ?';
+export const orderSupervisor = 'UPDATE supervisor SET stop_order = max(stop_order, ?) WHERE id = ?';
 
 export const retryJob = `UPDATE job SET state = 'pending', phase = 'ready', attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
   finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL
     WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
 export const attemptNumbers = 'SELECT number FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?)';
 export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
+
+export const phaseOfJob = 'SELECT number, phase, attempt FROM job WHERE id = ?';
+export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
+  last_error = 'cancelled before it ran' WHERE number = ? AND phase NOT IN ('running', 'ended')`;
+export const cancelAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, 'cancelled')
+  WHERE number = ? AND finished_at IS NULL`;
+export const holdJob = `UPDATE job SET phase = 'held', updated_at = ? WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
+export const releaseHeld = `UPDATE job SET phase = CASE WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?
+  WHERE id = ? AND phase = 'held'`;
+export const editJob = `UPDATE job SET priority = coalesce(?, priority), queue = coalesce(?, queue),
+  command = coalesce(?, command), argv = CASE WHEN ? IS NULL THEN argv END, timeout_ms = CASE WHEN ? THEN ? ELSE timeout_ms END,
+  max_retries = coalesce(?, max_retries), tags = CASE WHEN ? THEN ? ELSE tags END, name = CASE WHEN ? THEN ? ELSE name END,
+  run_at = coalesce(?, run_at), due_at = coalesce(?, due_at),
+  phase = CASE WHEN phase IN ('held', 'blocked') OR ? IS NULL THEN phase WHEN ? > ? THEN 'waiting' ELSE 'ready' END,
+  updated_at = ? WHERE id = ? AND phase NOT IN ('running', 'ended')`;
+
+export const queues = 'SELECT * FROM queue ORDER BY name';
+export const queueByName = 'SELECT * FROM queue WHERE name = ?';
+export const pauseQueue = 'UPDATE queue SET paused_at = ?, paused_by = ? WHERE number = ?';
+export const limitQueue = 'UPDATE queue SET concurrency = ? WHERE number = ?';
+export const rateQueue =
+  'UPDATE queue SET rate = ?, rate_ms = ?, tokens = NULL, tokens_at = NULL WHERE number = ?';
 
 export const settings = 'SELECT key, value FROM setting';
 export const putSetting =

@@ -1,7 +1,9 @@
 import type { Store } from '../store.ts';
+import { actingVerbs } from './acting.ts';
 import { claimVerbs } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { jobVerbs } from './jobs.ts';
+import { queueVerbs } from './queues.ts';
 import * as sql from './sql.ts';
 import { workerVerbs } from './workers.ts';
 
@@ -15,6 +17,8 @@ export function sqliteStore(db: Connection): Store {
     ...jobVerbs(db),
     ...claimVerbs(db),
     ...workerVerbs(db),
+    ...actingVerbs(db),
+    ...queueVerbs(db),
     settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>
       db.write(() => {

@@ -1,0 +1,83 @@
+import type { State } from '../core/job.ts';
+import { placeOf, removePlace } from '../exec/place.ts';
+import { wake } from '../exec/wake.ts';
+import type { JobChanges } from '../store/store.ts';
+import type { App } from './app.ts';
+
+/** What an action on several jobs came to. */
+export interface Acted {
+  changed: string[];
+  /** Left as they were, and why, in words: "had already finished". */
+  unchanged: string[];
+  why: string;
+  /** Still being ended by whoever holds them. */
+  ending?: string[];
+}
+
+/** So many at a time, so that nobody waits long for the writer. */
+const BATCH = 500;
+
+export const RETRYABLE: readonly State[] = ['dead', 'cancelled', 'failed'];
+const ENDED: readonly State[] = ['completed', 'dead', 'cancelled'];
+
+export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
+  const acted: Acted & { ending: string[] } = {
+    changed: [],
+    unchanged: [],
+    why: 'had already finished',
+    ending: [],
+  };
+  for (const batch of batches(ids)) {
+    const result = await app.store.cancel(batch, app.clock.now());
+    acted.changed.push(...result.cancelled);
+    acted.ending.push(...result.ending);
+    acted.unchanged.push(...result.ended);
+  }
+  if (acted.ending.length > 0) wake(app.stateDirectory);
+  return acted;
+}
+
+export function retryJobs(app: App, ids: string[], from: readonly State[] = RETRYABLE): Promise<Acted> {
+  return each(app, ids, `were not ${from.join(' or ')}`, (batch) =>
+    app.store.retry(batch, from, app.clock.now()),
+  );
+}
+
+export function holdJobs(app: App, ids: string[]): Promise<Acted> {
+  return each(app, ids, 'were not waiting', (batch) => app.store.hold(batch, app.clock.now()));
+}
+
+export function releaseJobs(app: App, ids: string[]): Promise<Acted> {
+  return each(app, ids, 'were not held', (batch) => app.store.release(batch, app.clock.now()));
+}
+
+export function editJobs(app: App, ids: string[], changes: JobChanges): Promise<Acted> {
+  return each(app, ids, 'were not waiting', (batch) => app.store.edit(batch, changes, app.clock.now()));
+}
+
+/** Removes jobs for good, with their output. Running ones stay; waiting ones never run. */
+export function deleteJobs(app: App, ids: string[]): Promise<Acted> {
+  return each(app, ids, 'were running', async (batch) => {
+    const removed = await app.store.remove(batch, ['pending', 'failed', ...ENDED]);
+    for (const attempt of removed.attempts)
+      removePlace(placeOf(app.stateDirectory, app.store.epoch, attempt));
+    return removed.ids;
+  });
+}
+
+async function each(
+  app: App,
+  ids: string[],
+  why: string,
+  act: (batch: string[]) => Promise<string[]>,
+): Promise<Acted> {
+  const changed: string[] = [];
+  for (const batch of batches(ids)) changed.push(...(await act(batch)));
+  if (changed.length > 0) wake(app.stateDirectory);
+  const done = new Set(changed);
+  return { changed, unchanged: ids.filter((id) => !done.has(id)), why };
+}
+
+function* batches(ids: string[]): Generator<string[]> {
+  for (let i = 0; i < ids.length; i += BATCH) yield ids.slice(i, i + BATCH);
+}

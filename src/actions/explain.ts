@@ -1,0 +1,92 @@
+import { formatDuration } from '../core/duration.ts';
+import type { Job } from '../core/job.ts';
+import { formatRate } from '../core/rate.ts';
+import { toIso } from '../core/time.ts';
+import type { Queue } from '../store/store.ts';
+import { type App, currentSettings } from './app.ts';
+import { countJobs, getJob } from './jobs.ts';
+import { activeWorkers } from './workers.ts';
+
+export interface Explanation {
+  id: string;
+  state: string;
+  /** Why it does not run, or how it ended, in one sentence each. */
+  reasons: string[];
+}
+
+/** Why does it not run? Every reason that stands in its way now. */
+export async function explain(app: App, id: string): Promise<Explanation> {
+  const job = await getJob(app, id);
+  return { id, state: job.state, reasons: await reasonsOf(app, job) };
+}
+
+async function reasonsOf(app: App, job: Job): Promise<string[]> {
+  const now = app.clock.now();
+  switch (job.state) {
+    case 'processing':
+      return [
+        `it is running on worker ${job.workerId}, since ${toIso(job.startedAt)} (${formatDuration(now - (job.startedAt ?? now))})`,
+      ];
+    case 'completed':
+      return [`it has completed at ${toIso(job.finishedAt)}`];
+    case 'dead':
+      return [
+        `it was given up after ${job.attempts} of ${Math.max(1, job.maxRetries)} attempts: ${job.lastError ?? 'unknown'}; queuectl retry ${job.id}`,
+      ];
+    case 'cancelled':
+      return [`it was cancelled at ${toIso(job.finishedAt)}; queuectl retry ${job.id}`];
+    default:
+      return waitingReasons(app, job, now);
+  }
+}
+
+async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {
+  const reasons: string[] = [];
+  if (job.held) reasons.push(`it is held; queuectl release ${job.id}`);
+  const wait = (job.dueAt ?? now) - now;
+  if (wait > 0) {
+    const retry = `retry ${job.attempts} of ${Math.max(1, job.maxRetries) - 1}`;
+    reasons.push(
+      job.state === 'failed'
+        ? `${retry} in ${formatDuration(wait)}`
+        : `due in ${formatDuration(wait)} (${toIso(job.dueAt)})`,
+    );
+  }
+  const queue = (await app.store.queues()).find((one) => one.name === job.queue);
+  if (queue !== undefined) reasons.push(...(await queueReasons(app, queue)));
+  reasons.push(...(await workerReasons(app, job)));
+  return reasons.length > 0
+    ? reasons
+    : ['it is ready: the next free slot takes it, after what stands before it'];
+}
+
+async function queueReasons(app: App, queue: Queue): Promise<string[]> {
+  const reasons: string[] = [];
+  if (queue.pausedAt !== null) {
+    reasons.push(
+      `queue ${queue.name} is paused since ${toIso(queue.pausedAt)} by ${queue.pausedBy}; queuectl queue resume ${queue.name}`,
+    );
+  }
+  const running = await countJobs(app, { queue: queue.name, states: ['processing'] });
+  if (queue.concurrency !== null && running >= queue.concurrency) {
+    reasons.push(`queue ${queue.name} is at its limit ${running}/${queue.concurrency}`);
+  }
+  if (queue.rate !== null) reasons.push(`queue ${queue.name} starts at most ${formatRate(queue.rate)}`);
+  const most = (await currentSettings(app))['max-concurrent-jobs'];
+  const total = await countJobs(app, { states: ['processing'] });
+  if (most !== null && total >= most) reasons.push(`max-concurrent-jobs is reached: ${total}/${most}`);
+  return reasons;
+}
+
+async function workerReasons(app: App, job: Job): Promise<string[]> {
+  const workers = await activeWorkers(app);
+  if (workers.length === 0) return ['no worker is running; queuectl worker start'];
+  const serving = workers.filter((worker) => worker.queues === null || worker.queues.includes(job.queue));
+  if (serving.length === 0)
+    return [`no worker serves queue ${job.queue}; queuectl worker start --queue ${job.queue}`];
+  const busy = serving.every((worker) => worker.currentJobs.length >= worker.concurrency);
+  if (!busy) return [];
+  return [
+    `all ${serving.length === 1 ? 'slots of its worker' : `${serving.length} workers that serve it`} are busy`,
+  ];
+}

@@ -1,0 +1,47 @@
+import { checkName } from '../core/id.ts';
+import { STATES, type State } from '../core/job.ts';
+import { formatRate } from '../core/rate.ts';
+import { toIso } from '../core/time.ts';
+import { wake } from '../exec/wake.ts';
+import type { Queue, QueueChanges } from '../store/store.ts';
+import type { App } from './app.ts';
+
+export interface QueueObject {
+  name: string;
+  paused: boolean;
+  paused_at: string | null;
+  paused_by: string | null;
+  concurrency: number | null;
+  rate: string | null;
+  jobs: Record<State, number>;
+}
+
+/** Every queue, by name, with its jobs by state. */
+export async function listQueues(app: App): Promise<QueueObject[]> {
+  const counts = await app.store.counts();
+  return (await app.store.queues()).map((queue) => {
+    const jobs = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
+    for (const count of counts) if (count.queue === queue.name) jobs[count.state] = count.jobs;
+    return toQueueObject(queue, jobs);
+  });
+}
+
+/** Takes effect at once: the next claim of every worker obeys it. */
+export async function changeQueue(app: App, name: string, changes: QueueChanges): Promise<QueueObject> {
+  checkName(name, 'queue');
+  await app.store.setQueue(name, changes);
+  wake(app.stateDirectory);
+  return (await listQueues(app)).find((queue) => queue.name === name)!;
+}
+
+function toQueueObject(queue: Queue, jobs: Record<State, number>): QueueObject {
+  return {
+    name: queue.name,
+    paused: queue.pausedAt !== null,
+    paused_at: toIso(queue.pausedAt),
+    paused_by: queue.pausedBy,
+    concurrency: queue.concurrency,
+    rate: queue.rate === null ? null : formatRate(queue.rate),
+    jobs,
+  };
+}

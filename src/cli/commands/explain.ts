@@ -1,0 +1,22 @@
+import { explain } from '../../actions/explain.ts';
+import { findJob } from '../../actions/select.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { printable } from '../text.ts';
+
+export default {
+  name: 'explain',
+  summary: 'Say why a job does not run',
+  args: 'ID',
+  most: 1,
+  flags: {},
+  examples: ['queuectl explain job1', 'queuectl explain @last'],
+  async run({ io, app }, input) {
+    const name = required(input, 0, 'the id of a job', 'queuectl list');
+    const opened = await app();
+    const result = await explain(opened, await findJob(opened, name));
+    if (io.json) io.out(`${JSON.stringify(result)}\n`);
+    else io.out(`${result.reasons.map(printable).join('\n')}\n`);
+    return 0;
+  },
+} satisfies Command as Command;

@@ -1,0 +1,20 @@
+import { changeQueue } from '../../actions/queues.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { printQueue } from '../queue-table.ts';
+
+export default {
+  name: 'queue pause',
+  summary: 'Start no more jobs of a queue; what runs goes on',
+  args: 'QUEUE',
+  most: 1,
+  flags: {},
+  examples: ['queuectl queue pause mail'],
+  async run({ io, app, environment }, input) {
+    const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
+    const opened = await app();
+    const by = environment.USER || environment.LOGNAME || `uid ${process.getuid?.() ?? '?'}`;
+    printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
+    return 0;
+  },
+} satisfies Command as Command;

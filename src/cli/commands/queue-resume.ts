@@ -1,0 +1,18 @@
+import { changeQueue } from '../../actions/queues.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { printQueue } from '../queue-table.ts';
+
+export default {
+  name: 'queue resume',
+  summary: 'Let a paused queue go on',
+  args: 'QUEUE',
+  most: 1,
+  flags: {},
+  examples: ['queuectl queue resume mail'],
+  async run({ io, app }, input) {
+    const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
+    printQueue(io, await changeQueue(await app(), name, { paused: null }));
+    return 0;
+  },
+} satisfies Command as Command;

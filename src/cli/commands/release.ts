@@ -1,0 +1,10 @@
+import { releaseJobs } from '../../actions/act.ts';
+import { actingCommand } from '../act.ts';
+
+export default actingCommand({
+  name: 'release',
+  summary: 'Let held jobs run again',
+  done: 'released',
+  examples: ['queuectl release job1', 'queuectl release --queue mail --yes'],
+  act: releaseJobs,
+});

@@ -1,0 +1,35 @@
+import { formatDuration } from './duration.ts';
+import { QueueError } from './errors.ts';
+
+/** At most `jobs` starts in any `perMs`. */
+export interface Rate {
+  jobs: number;
+  perMs: number;
+}
+
+const UNITS = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+]);
+const MOST = 1_000_000;
+
+/** `10/s`, `100/m`, `5/h`; `none` for no limit. */
+export function parseRate(text: string, what: string): Rate | null {
+  if (text.trim().toLowerCase() === 'none') return null;
+  const match = /^\s*(\d+)\s*\/\s*([smh])\s*$/i.exec(text);
+  const jobs = Number(match?.[1]);
+  if (match === null || jobs < 1 || jobs > MOST) {
+    throw new QueueError(
+      'invalid-value',
+      `${what}: '${text}' is not a rate`,
+      'write a rate such as 10/s, 100/m or 5/h, or none',
+    );
+  }
+  return { jobs, perMs: UNITS.get(match[2]!.toLowerCase())! };
+}
+
+export function formatRate({ jobs, perMs }: Rate): string {
+  const unit = [...UNITS].find(([, ms]) => ms === perMs)?.[0] ?? formatDuration(perMs);
+  return `${jobs}/${unit}`;
+}

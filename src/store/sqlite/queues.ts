@@ -1,0 +1,81 @@
+import type { Queue, Store } from '../store.ts';
+import type { Connection, Row } from './connection.ts';
+import * as sql from './sql.ts';
+
+type QueueVerbs = Pick<Store, 'queues' | 'setQueue'>;
+
+export function queueVerbs(db: Connection): QueueVerbs {
+  return {
+    queues: () => db.read(() => db.all(sql.queues).map(toQueue)),
+    setQueue: (name, changes) =>
+      db.write(() => {
+        const number = queueNumber(db, name);
+        const { paused, concurrency, rate } = changes;
+        if (paused !== undefined) db.run(sql.pauseQueue, paused?.at ?? null, paused?.by ?? null, number);
+        if (concurrency !== undefined) db.run(sql.limitQueue, concurrency, number);
+        if (rate !== undefined) db.run(sql.rateQueue, rate?.jobs ?? null, rate?.perMs ?? null, number);
+        return toQueue(db.get(sql.queueByName, name)!);
+      }),
+  };
+}
+
+/** A queue comes into being by use. */
+export function queueNumber(db: Connection, name: string): number {
+  const found = db.get(sql.queueNumber, name);
+  return found === undefined ? db.lastNumber(sql.insertQueue, name) : (found.number as number);
+}
+
+function toQueue(row: Row): Queue {
+  const rate = row.rate as number | null;
+  return {
+    name: row.name as string,
+    pausedAt: row.paused_at as number | null,
+    pausedBy: row.paused_by as string | null,
+    concurrency: row.concurrency as number | null,
+    rate: rate === null ? null : { jobs: rate, perMs: row.rate_ms as number },
+  };
+}
+
+/** A queue that may be claimed from: not paused, and with room for `room` more jobs now. */
+export interface OpenQueue {
+  number: number;
+  ready: boolean;
+  dueAt: number | null;
+  room: number;
+  /** What is left of its rate; null: it has none. */
+  tokens: number | null;
+  /** When its rate allows the next job. */
+  openAt: number;
+}
+
+export function openQueues(db: Connection, names: string[] | null, now: number): OpenQueue[] {
+  const rows = db.all(sql.claimableQueues);
+  const served = rows.filter((row) => names === null || names.includes(row.name as string));
+  return served.map((row) => toOpenQueue(row, now));
+}
+
+function toOpenQueue(row: Row, now: number): OpenQueue {
+  const limit = row.concurrency as number | null;
+  const free = limit === null ? Number.POSITIVE_INFINITY : limit - ((row.running as number | null) ?? 0);
+  const { tokens, openAt } = rateOf(row, now);
+  return {
+    number: row.number as number,
+    ready: row.ready === 1,
+    dueAt: row.due_at as number | null,
+    room: Math.max(0, Math.min(free, tokens === null ? free : Math.floor(tokens))),
+    tokens,
+    // A full queue opens when a job of it ends, which nobody can foretell.
+    openAt: free <= 0 ? Number.POSITIVE_INFINITY : openAt,
+  };
+}
+
+/** A bucket that fills evenly and holds one period's jobs. A clock set back fills nothing, and never empties it. */
+function rateOf(row: Row, now: number): { tokens: number | null; openAt: number } {
+  const rate = row.rate as number | null;
+  if (rate === null) return { tokens: null, openAt: 0 };
+  const perMs = rate / (row.rate_ms as number);
+  const before = row.tokens as number | null;
+  const since = Math.max(0, now - ((row.tokens_at as number | null) ?? now));
+  const tokens = before === null ? rate : Math.min(rate, before + since * perMs);
+  return { tokens, openAt: tokens >= 1 ? 0 : now + Math.ceil((1 - tokens) / perMs) };
+}

@@ -1,0 +1,40 @@
+import type { App } from '../actions/app.ts';
+import { currentSettings } from '../actions/app.ts';
+import { activeWorkers } from '../actions/workers.ts';
+import { runAttempt } from './attempt.ts';
+
+const LOOK_MS = 50;
+
+/**
+ * Waits until running jobs that were told to end have ended. One whose worker is gone is taken over, ended and settled
+ * here: a cancel works without a worker. Answers those that are cancelled.
+ */
+export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
+  const left = new Set(ids);
+  for (;;) {
+    const running = (await app.store.running()).filter((job) => left.has(job.id));
+    for (const id of left) if (!running.some((job) => job.id === id)) left.delete(id);
+    if (left.size === 0) break;
+    const alive = new Set((await activeWorkers(app)).map((worker) => worker.id));
+    for (const job of running) {
+      if (job.workerId !== null && !alive.has(job.workerId)) await takeAndEnd(app, job.claim);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  const cancelled: string[] = [];
+  for (const id of ids) if ((await app.store.get(id))?.state === 'cancelled') cancelled.push(id);
+  return cancelled;
+}
+
+async function takeAndEnd(app: App, claim: { job: number; token: number; attempt: number }): Promise<void> {
+  const job = await app.store.adopt(claim, `${process.pid}-cancel`);
+  if (job === null) return;
+  const settings = await currentSettings(app);
+  const context = {
+    ...{ app, emit: () => {}, user: { umask: 0o077, openFiles: null } },
+    settings: () => settings,
+    isStopping: () => false,
+  };
+  const finished = await runAttempt(context, job, { rebooted: false }).done;
+  if (finished !== null) await app.store.settle(finished.settlement);
+}

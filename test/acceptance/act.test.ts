@@ -1,0 +1,119 @@
+import { expect, test } from 'bun:test';
+import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
+import { killAll, processesOfJob, untilNoProcessOf, workersOf } from '../support/processes.ts';
+import { enqueue, inSandbox, type JobJson, untilState } from '../support/queuectl.ts';
+
+test.concurrent(
+  'cancel ends a running job and everything it started, and it is cancelled when the command returns',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await enqueue(box, 'job', 'sh -c "trap : TERM; sleep 600 & sleep 600" & setsid sleep 600 & sleep 600');
+    await untilState(box, 'job', 'processing');
+    const result = await box.run(['cancel', 'job']);
+    expect(result).toEqual({ code: 0, stdout: 'job\n', stderr: '' });
+    const job = await box.json<JobJson>(['show', 'job']);
+    expect(job).toMatchObject({ state: 'cancelled', attempts: 0 });
+    expect(processesOfJob(box, 'job')).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'cancel works when every worker was killed',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    expect((await box.run(['cancel', 'job'])).code).toBe(0);
+    expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'cancelled' });
+    await untilNoProcessOf(box, 'job');
+    expect(job.traces()).not.toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'a waiting job that is cancelled never runs; a finished one is a conflict; a part is 7',
+  inSandbox(async (box) => {
+    await enqueue(box, 'done', 'true');
+    await box.run(['worker', 'start', '--drain']);
+    await enqueue(box, 'waits', 'touch ran');
+    expect((await box.run(['cancel', 'done'])).code).toBe(4);
+    const both = await box.run(['cancel', 'waits', 'done']);
+    expect(both).toEqual({ code: 7, stdout: 'waits\n', stderr: 'warning: 1 had already finished\n' });
+    await box.run(['worker', 'start', '--drain']);
+    expect(await box.json<JobJson>(['show', 'waits'])).toMatchObject({ state: 'cancelled', attempts: 0 });
+    expect((await box.run(['cancel', 'nope', 'waits'])).code).toBe(3);
+  }),
+);
+
+test.concurrent(
+  'many by filter need a yes, --dry-run changes nothing, prefixes and @last name one',
+  inSandbox(async (box) => {
+    for (const id of ['mail-1', 'mail-2', 'other']) {
+      await box.run(['enqueue', '--id', id, '--queue', id.slice(0, 4), '--tag', `n=${id}`, 'true']);
+    }
+    const refused = await box.run(['hold', '--queue', 'mail']);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--yes');
+    expect((await box.run(['hold', '--queue', 'mail', '--dry-run'])).stdout).toBe('mail-1\nmail-2\n');
+    expect((await box.run(['list', '--state', 'pending'])).stdout.split('\n')).toHaveLength(4);
+    expect((await box.run(['hold', '--queue', 'mail', '--yes'])).stdout).toBe('mail-1\nmail-2\n');
+    expect((await box.run(['explain', 'mail-1'])).stdout).toContain('held');
+    await box.run(['worker', 'start', '--drain']);
+    expect((await box.run(['list', '--state', 'pending', '--quiet'])).stdout).toBe('mail-2\nmail-1\n');
+    expect((await box.run(['release', 'mail'])).code).toBe(2);
+    expect((await box.run(['release', '--tag', 'n=mail-1'])).stdout).toBe('mail-1\n');
+    expect((await box.run(['edit', 'mail-2', '--priority', 'high', '--set-queue', 'slow'])).code).toBe(0);
+    expect(await box.json(['show', 'mail-2'])).toMatchObject({ priority: 10, queue: 'slow' });
+    expect((await box.run(['delete', '@last'])).stdout).toBe('other\n');
+    expect((await box.run(['show', 'oth'])).code).toBe(3);
+  }),
+);
+
+test.concurrent(
+  'a queue is paused, limited and let go without a restart',
+  inSandbox(async (box) => {
+    await box.startWorkers('--count', '3');
+    await box.run(['queue', 'set', 'mail', '--concurrency', '1']);
+    await box.run(['queue', 'pause', 'mail']);
+    for (const id of ['a', 'b', 'c']) {
+      const command = `test -e busy && echo overlap >>ran; touch busy; sleep 0.2; rm busy; echo ${id} >>ran`;
+      await box.run(['enqueue', '--id', id, '--queue', 'mail', command]);
+    }
+    await enqueue(box, 'other', 'true');
+    await untilState(box, 'other', 'completed');
+    expect((await box.run(['explain', 'a'])).stdout).toContain('paused');
+    expect((await box.run(['list', '--queue', 'mail', '--state', 'pending', '-q'])).stdout).toBe('c\nb\na\n');
+    await box.run(['queue', 'resume', 'mail']);
+    await untilState(box, 'c', 'completed');
+    expect((await box.run(['logs', 'c'])).stdout).toBe('');
+    const ran = await box.run(['enqueue', '--id', 'look', 'cat ran']);
+    expect(ran.code).toBe(0);
+    await untilState(box, 'look', 'completed');
+    expect((await box.run(['logs', 'look'])).stdout).toBe('a\nb\nc\n');
+  }),
+);
+
+test.concurrent(
+  'bad input changes nothing',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
+    for (const args of [
+      ['cancel'],
+      ['cancel', 'job', '--queue', 'default'],
+      ['list', '--where', 'attempts>>3'],
+      ['list', '--where', 'sleep(9)=1'],
+      ['list', '--tag', 'x'],
+      ['edit', 'job'],
+      ['edit', 'job', '--priority', 'x'],
+      ['queue', 'set', 'mail'],
+      ['queue', 'set', 'mail', '--concurrency', '0'],
+      ['queue', 'set', 'mail', '--rate', '5'],
+      ['queue', 'pause'],
+    ]) {
+      const result = await box.run(args);
+      expect({ args, code: result.code, stdout: result.stdout }).toEqual({ args, code: 2, stdout: '' });
+    }
+    expect(await box.json(['queue', 'list'])).toHaveLength(1);
+    expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'pending', attempts: 0 });
+  }),
+);

@@ -1,0 +1,74 @@
+import { expect } from 'bun:test';
+import { claim, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+export const acting: Record<string, Case> = {
+  'a waiting job that is cancelled never runs': async ({ store }) => {
+    await store.insert([jobSpec('now'), jobSpec('later', { runAt: NOW + 1000 })], NOW);
+    const result = await store.cancel(['now', 'later'], NOW + 5);
+    expect(result).toEqual({ cancelled: ['now', 'later'], ending: [], ended: [] });
+    expect(await store.get('now')).toMatchObject({ state: 'cancelled', finishedAt: NOW + 5, dueAt: null });
+    expect(await claim(store, { limit: 5 }, NOW + 5000)).toEqual([]);
+  },
+
+  'of a running job the wish to end it is committed, once': async ({ store }) => {
+    const job = await running(store, 'a');
+    expect(await store.cancel(['a'], NOW)).toEqual({ cancelled: [], ending: ['a'], ended: [] });
+    expect(await store.endings('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
+    expect(await store.endings('w2')).toEqual([]);
+    expect(await store.mark(job.claim, 'timeout')).toBe(true);
+    expect(await store.endings('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
+  },
+
+  'an ended job is left as it is': async ({ store }) => {
+    const job = await running(store, 'a');
+    await store.settle(ending(job, succeeded));
+    expect(await store.cancel(['a', 'unknown'], NOW)).toEqual({ cancelled: [], ending: [], ended: ['a'] });
+    expect(await store.get('a')).toMatchObject({ state: 'completed' });
+  },
+
+  'a held job waits, whenever it is due, until it is released': async ({ store }) => {
+    await store.insert([jobSpec('a'), jobSpec('b'), jobSpec('later', { runAt: NOW + 1000 })], NOW);
+    expect(await store.hold(['a', 'later'], NOW)).toEqual(['a', 'later']);
+    expect(await store.get('a')).toMatchObject({ state: 'pending', held: true });
+    expect(ids(await claim(store, { limit: 5 }, NOW + 5000))).toEqual(['b']);
+    expect(await store.hold(['a', 'b'], NOW)).toEqual([]);
+    expect(await store.release(['a', 'b', 'later'], NOW + 10)).toEqual(['a', 'later']);
+    expect(ids(await claim(store, { limit: 5 }, NOW + 10))).toEqual(['a']);
+    expect(ids(await claim(store, { limit: 5 }, NOW + 1000))).toEqual(['later']);
+  },
+
+  'a job that waits for a retry is held and released as failed': async ({ store }) => {
+    const job = await running(store, 'a');
+    await store.settle(ending(job, failedWith(1)));
+    expect(await store.hold(['a'], NOW)).toEqual(['a']);
+    expect(await store.get('a')).toMatchObject({ state: 'failed', held: true });
+    expect(await store.release(['a'], NOW + 60_000)).toEqual(['a']);
+    expect(ids(await claim(store, { limit: 1 }, NOW + 60_000))).toEqual(['a']);
+  },
+
+  'edit changes what is given, of waiting jobs only': async ({ store }) => {
+    await running(store, 'busy');
+    await store.insert([jobSpec('a', { tags: { k: 'v' }, timeoutMs: 1000 })], NOW);
+    const changes = { priority: 7, queue: 'other', command: 'echo new', maxRetries: 9, name: 'n' };
+    expect(await store.edit(['a', 'busy'], changes, NOW + 1)).toEqual(['a']);
+    expect(await store.get('a')).toMatchObject({
+      ...changes,
+      tags: { k: 'v' },
+      timeoutMs: 1000,
+      updatedAt: NOW + 1,
+    });
+    expect(await store.edit(['a'], { timeoutMs: null, tags: {}, name: null }, NOW)).toEqual(['a']);
+    expect(await store.get('a')).toMatchObject({ timeoutMs: null, tags: {}, name: null, priority: 7 });
+    expect(await store.counts()).toContainEqual({ queue: 'other', state: 'pending', jobs: 1 });
+  },
+
+  'a changed time moves a job between ready and waiting, and leaves a held one held': async ({ store }) => {
+    await store.insert([jobSpec('a'), jobSpec('held')], NOW);
+    await store.hold(['held'], NOW);
+    await store.edit(['a', 'held'], { runAt: NOW + 5000 }, NOW);
+    expect(await claim(store, { limit: 5 }, NOW)).toEqual([]);
+    await store.edit(['a', 'held'], { runAt: NOW - 1 }, NOW);
+    expect(ids(await claim(store, { limit: 5 }, NOW))).toEqual(['a']);
+  },
+};

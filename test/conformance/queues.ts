@@ -1,0 +1,63 @@
+import { expect } from 'bun:test';
+import { claim, ending, ids, jobSpec, NOW, succeeded } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+const three = (queue: string, priority = 0) =>
+  ['1', '2', '3'].map((n) => jobSpec(`${queue}${n}`, { queue, priority }));
+
+export const queues: Record<string, Case> = {
+  'queues come into being by use, and by being set': async ({ store }) => {
+    await store.insert([jobSpec('a', { queue: 'mail' })], NOW);
+    await store.setQueue('api', { concurrency: 2 });
+    expect(await store.queues()).toEqual([
+      { name: 'api', pausedAt: null, pausedBy: null, concurrency: 2, rate: null },
+      { name: 'mail', pausedAt: null, pausedBy: null, concurrency: null, rate: null },
+    ]);
+  },
+
+  'a paused queue gives nothing, and stands in nobody’s way': async ({ store }) => {
+    await store.insert([...three('mail', 10), ...three('other')], NOW);
+    await store.setQueue('mail', { paused: { at: NOW, by: 'me' } });
+    expect(ids(await claim(store, { limit: 2 }))).toEqual(['other1', 'other2']);
+    expect(await store.nextDue(['mail'], NOW)).toBeNull();
+    expect(await store.setQueue('mail', { paused: null })).toMatchObject({ pausedAt: null, pausedBy: null });
+    expect(ids(await claim(store, { limit: 1 }))).toEqual(['mail1']);
+  },
+
+  'no more jobs of a queue run than its limit, whoever claims': async ({ store }) => {
+    await store.insert([...three('mail', 10), ...three('other')], NOW);
+    await store.setQueue('mail', { concurrency: 2 });
+    const first = await claim(store, { limit: 3, workerId: 'w1' });
+    expect(ids(first)).toEqual(['mail1', 'mail2', 'other1']);
+    expect(ids(await claim(store, { limit: 1, workerId: 'w2' }))).toEqual(['other2']);
+    expect(await store.nextDue(['mail'], NOW)).toBeNull();
+    await store.settle(ending(first[0]!, succeeded));
+    expect(await store.nextDue(['mail'], NOW)).toBe(0);
+    expect(ids(await claim(store, { limit: 3, queues: ['mail'] }))).toEqual(['mail3']);
+  },
+
+  'a rate allows its jobs at once, then evenly': async ({ store }) => {
+    await store.insert(three('api'), NOW);
+    await store.setQueue('api', { rate: { jobs: 2, perMs: 1000 } });
+    expect(ids(await claim(store, { limit: 5 }))).toEqual(['api1', 'api2']);
+    expect(ids(await claim(store, { limit: 5 }))).toEqual([]);
+    expect(await store.nextDue(null, NOW)).toBe(NOW + 500);
+    expect(ids(await claim(store, { limit: 5 }, NOW + 499))).toEqual([]);
+    expect(ids(await claim(store, { limit: 5 }, NOW + 500))).toEqual(['api3']);
+  },
+
+  'a clock that is set back neither fills nor empties a rate': async ({ store }) => {
+    await store.insert(three('api'), NOW);
+    await store.setQueue('api', { rate: { jobs: 1, perMs: 1000 } });
+    expect(ids(await claim(store, { limit: 5 }))).toEqual(['api1']);
+    expect(ids(await claim(store, { limit: 5 }, NOW - 3_600_000))).toEqual([]);
+    expect(ids(await claim(store, { limit: 5 }, NOW + 1000))).toEqual(['api2']);
+  },
+
+  'no more jobs run in all than asked for': async ({ store }) => {
+    await store.insert([...three('a'), ...three('b')], NOW);
+    expect(await claim(store, { limit: 5, mostRunning: 2 })).toHaveLength(2);
+    expect(await claim(store, { limit: 5, mostRunning: 2, workerId: 'w2' })).toEqual([]);
+    expect(await claim(store, { limit: 5, mostRunning: 3, workerId: 'w2' })).toHaveLength(1);
+  },
+};
