@@ -12,7 +12,7 @@ db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
 if (table === 'bare')
   db.exec(`CREATE TABLE queue (number INTEGER PRIMARY KEY, name TEXT); CREATE TABLE job (${COLUMNS}) STRICT`);
 db.exec('BEGIN IMMEDIATE');
-db.exec("INSERT INTO queue VALUES (1, 'images')");
+db.exec("INSERT INTO queue (number, name) VALUES (1, 'images')");
 const insert =
   db.prepare(`INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
   cwd, env, tags, state, phase, created_at, updated_at, due_at)

@@ -43,7 +43,7 @@ function environment(): string {
   TERM              dumb: no colours
   COLUMNS           the width of the terminal, where it cannot be asked
   CI                not empty: no questions, even on a terminal (also: QUEUECTL_NO_INPUT)
-  USER              who paused a queue, in its list
+  USER              who paused a queue, in its list (else: LOGNAME)
   TMPDIR            where standard input is kept while enqueue --file reads it (/tmp)
 
 Set for a job, besides the worker's environment and the job's own variables:
