@@ -56,6 +56,10 @@ function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: (
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readable(argv));
   if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
+  // A printed job has both, and then they agree.
+  if (argv !== null && command !== readable(argv)) {
+    throw new QueueError('invalid-job', 'command and argv contradict each other; give one of them');
+  }
   return {
     id: input.id ?? newId(),
     command,

@@ -20,6 +20,8 @@ export const COMMANDS: Record<string, Load | Group> = {
   edit: () => import('./commands/edit.ts'),
   hold: () => import('./commands/hold.ts'),
   release: () => import('./commands/release.ts'),
+  suspend: () => import('./commands/suspend.ts'),
+  continue: () => import('./commands/continue.ts'),
   stats: () => import('./commands/stats.ts'),
   explain: () => import('./commands/explain.ts'),
   queue: {

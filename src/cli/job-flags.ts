@@ -51,6 +51,7 @@ export function readJobFlags(input: Input, cwd: () => string, now: number): JobI
 }
 
 function absolute(path: string, cwd: () => string): string {
+  if (path === '') throw new QueueError('invalid-value', '--cwd is empty');
   return path.startsWith('/') ? path : `${cwd().replace(/\/$/, '')}/${path}`;
 }
 

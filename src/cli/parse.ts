@@ -9,6 +9,10 @@ const SHIELD = '\0';
 /** Reads a command's arguments by its table. Unknown flags are errors everywhere. */
 export function parseInput(command: Command, args: string[]): Input {
   const flags: Record<string, Flag> = { ...GLOBAL_FLAGS, ...command.flags };
+  const broken = args.find((arg) => arg.includes('\ufffd'));
+  // The runtime has replaced what is not UTF-8 by now: what would run is not what was typed.
+  if (broken !== undefined)
+    throw new QueueError('usage', `'${broken}' is not valid UTF-8`, 'put it in a script, and enqueue that');
   const end = args.indexOf('--');
   const before = (end === -1 ? args : args.slice(0, end)).map((arg) =>
     /^-\d/.test(arg) ? SHIELD + arg : arg,
@@ -39,9 +43,28 @@ function parse(command: Command, flags: Record<string, Flag>, args: string[]) {
     ]),
   );
   try {
-    return parseArgs({ args, options, allowPositionals: true, strict: true });
+    const parsed = parseArgs({ args, options, allowPositionals: true, strict: true, tokens: true });
+    refuseTwice(command, flags, parsed.tokens);
+    return parsed;
   } catch (error) {
-    throw explain(command, flags, args, error as Error & { code?: string });
+    throw error instanceof QueueError
+      ? error
+      : explain(command, flags, args, error as Error & { code?: string });
+  }
+}
+
+function refuseTwice(
+  command: Command,
+  flags: Record<string, Flag>,
+  tokens: { kind: string; name?: string }[],
+): void {
+  const seen = new Set<string>();
+  for (const { kind, name } of tokens) {
+    if (kind !== 'option' || name === undefined || flags[name]?.many || flags[name]?.value === undefined)
+      continue;
+    if (seen.has(name))
+      throw new QueueError('usage', `--${name} is given twice`, `queuectl help ${command.name}`);
+    seen.add(name);
   }
 }
 
@@ -73,7 +96,11 @@ function explain(
 function checkArguments(command: Command, input: Input): void {
   const help = `queuectl help ${command.name}`;
   if (input.args.length > command.most) {
-    throw new QueueError('usage', `${command.name}: unexpected argument '${input.args[command.most]}'`, help);
+    const hint =
+      command.name === 'enqueue'
+        ? "quote the command: queuectl enqueue 'echo hello', or: queuectl enqueue -- echo hello"
+        : help;
+    throw new QueueError('usage', `${command.name}: unexpected argument '${input.args[command.most]}'`, hint);
   }
   if (input.rest !== null && command.name !== 'enqueue' && input.rest.length > 0) {
     throw new QueueError('usage', `${command.name}: unexpected argument '${input.rest[0]}'`, help);

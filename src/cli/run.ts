@@ -39,6 +39,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io.out(`${VERSION}\n`);
       return 0;
     }
+    if (input.one('db') === '') throw new QueueError('usage', '--db is empty', 'queuectl --db PATH …');
     const location = storeLocation(input.one('db'), environment);
     const context: Context = {
       ...{ io, environment, location },
@@ -85,7 +86,7 @@ async function findCommand(args: string[]): Promise<{ command: Command; args: st
   if (at === -1) {
     if (args.includes('--version') || args.includes('-V')) {
       const { VERSION } = await import('./version.ts');
-      return `${VERSION}\n`;
+      return args.includes('--json') ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`;
     }
     const { SHORT_HELP, fullHelp } = await import('./help.ts');
     if (args.includes('--help') || args.includes('-h')) return fullHelp();

@@ -10,6 +10,7 @@ import { endProcesses, groupExists, look } from '../exec/kill.ts';
 import { collectOutput } from '../exec/output.ts';
 import { type Place, placeOf } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
+import { recordedAt } from '../exec/record.ts';
 import { type Exit, startCommand } from '../exec/start.ts';
 import type { Settlement } from '../store/store.ts';
 import { patiently } from './patience.ts';
@@ -56,6 +57,8 @@ interface Running {
   group: number;
   ageMs: number;
   exit: Promise<number | null | 'gate-lost' | 'no-room'>;
+  /** When it ended, if that was before anybody watched. */
+  endedAt?: number;
 }
 
 type Begun = { running: Running } | { outcome: Outcome } | 'claim-lost';
@@ -119,7 +122,9 @@ function takeOver(place: Place, rebooted: boolean): Begun {
       return { running: { group: seen.pid, ageMs: processes.ageMs(seen.pid) ?? 0, exit } };
     }
     case 'ended':
-      return { running: { group: seen.pid, ageMs: 0, exit: Promise.resolve(seen.code) } };
+      return {
+        running: { group: seen.pid, ageMs: 0, exit: Promise.resolve(seen.code), endedAt: recordedAt(place) },
+      };
     case 'lost':
       return { running: { group: seen.pid ?? NO_GROUP, ageMs: 0, exit: Promise.resolve(null) } };
   }
@@ -170,10 +175,10 @@ async function watch(
   const outcome = outcomeOf(code, context.isStopping());
   if (outcome.why === 'exited' && outcome.code === 0) {
     const leftBehind = groupExists(running.group) ? look(target).map((one) => one.pid) : [];
-    return finish(context, job, place, outcome, leftBehind);
+    return finish(context, job, place, outcome, leftBehind, running.endedAt);
   }
   await endProcesses(target, grace());
-  return finish(context, job, place, outcome, []);
+  return finish(context, job, place, outcome, [], running.endedAt);
 }
 
 function atDeadline(job: ClaimedJob, ageMs: number, callback: () => void): () => void {
@@ -193,9 +198,10 @@ function finish(
   place: Place,
   outcome: Outcome,
   leftBehind: number[],
+  endedAt?: number,
 ): Finished {
   const settings = context.settings();
-  const now = context.app.clock.now();
+  const now = Math.min(context.app.clock.now(), endedAt ?? Number.POSITIVE_INFINITY);
   const { tail, ...output } = collectOutput(place, settings['output-limit']);
   const transition = decide(job, outcome, policyOf(settings), now, context.app.random);
   const settlement: Settlement = {

@@ -29,6 +29,7 @@ const LONGEST_DELAY_MS = 5000;
 const STEADY_MS = 10_000;
 /** A worker that never gets ready will not by being started for ever. */
 const FALSE_STARTS = 5;
+const SAME_SIGNAL_MS = 200;
 
 /** Keeps `count` workers running until they are done or told to stop. Counts the signals: the second one forces. */
 export async function supervise(app: App, options: SupervisorOptions): Promise<void> {
@@ -37,6 +38,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   let stopping = false;
   let everReady = false;
   let falseStarts = 0;
+  let signalledAt = Number.NEGATIVE_INFINITY;
   const end = Promise.withResolvers<void>();
 
   const launch = (delayMs: number): void => {
@@ -103,6 +105,10 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   };
 
   const onSignal = (signal: string): void => {
+    // `timeout` and its like signal the process and then its group: that is one wish, not two.
+    const at = app.clock.monotonic();
+    if (at - signalledAt < SAME_SIGNAL_MS) return;
+    signalledAt = at;
     const order: WorkerOrder = stopping ? 'force' : 'drain';
     options.log(
       stopping
@@ -131,7 +137,8 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     await end.promise;
   } finally {
     unwatch?.();
-    await app.store.unregisterSupervisor(options.id);
+    // Where that cannot be written now, the next supervisor sees that this one is gone.
+    await app.store.unregisterSupervisor(options.id).catch(() => {});
   }
 }
 

@@ -56,6 +56,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   let order: StopOrder | null = null;
   let pauses = 0;
   let pausedUntil = 0;
+  let slowed = false;
   let dueTimer: () => void = () => {};
   let stopTimer: () => void = () => {};
   let over = false;
@@ -102,14 +103,21 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       if (!mayPass(error)) return fail(error);
       emit({ type: 'worker-error', workerId: id, message: (error as Error).message });
       await trimAll(app.stateDirectory, settings['output-limit']);
+      // What ended is on disk, and the next worker will settle it: a stop need not wait for the store.
+      if (order !== null && slots.running === 0) return leave();
       slowDown();
     }
   };
 
   const slowDown = (): void => {
+    if (slowed) return;
     const ms = PAUSE_MS[Math.min(pauses++, PAUSE_MS.length - 1)]!;
+    slowed = true;
     pausedUntil = app.clock.monotonic() + ms;
-    longTimeout(work.now, ms);
+    longTimeout(() => {
+      slowed = false;
+      work.now();
+    }, ms);
   };
 
   const freeSlots = (): number =>
@@ -236,6 +244,13 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     await app.store.unregister(id);
     if ((await app.store.workers()).length === 0) removeStopFile(app.stateDirectory);
     emit({ type: 'worker-stopped', workerId: id, left });
+    end.resolve();
+  };
+
+  const leave = (): void => {
+    if (over) return;
+    over = true;
+    quiet();
     end.resolve();
   };
 

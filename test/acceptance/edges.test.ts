@@ -2,8 +2,17 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { workersOf } from '../support/processes.ts';
-import { EXECUTABLE, enqueue, inSandbox, type JobJson, until, untilState } from '../support/queuectl.ts';
+import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
+import { killAll, workersOf } from '../support/processes.ts';
+import {
+  EXECUTABLE,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  lines,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
 
 /** Runs a line of shell with `$q` as the executable. */
 function shell(home: string, line: string, cwd = '/') {
@@ -119,5 +128,63 @@ test.concurrent(
     const { stdout } = await box.run(['logs', 'loud']);
     expect(stdout.includes('\0')).toBe(false);
     expect(stdout).toEndWith('x\nlast\n');
+  }),
+);
+
+test.concurrent(
+  'a command whose record somebody deleted is still found, and not run twice at a time',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    await enqueue(
+      box,
+      'job',
+      'echo start >>traces; while ! test -e go; do sleep 0.05; done; echo end >>traces',
+    );
+    await until(() => lines(join(box.directory, 'traces')).length === 1, 'it runs');
+    await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    rmSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
+    const next = await box.startWorkers();
+    await until(() => next.output().includes('adopted'), 'it is adopted');
+    expect(lines(join(box.directory, 'traces'))).toEqual(['start']);
+    writeFileSync(join(box.directory, 'go'), '');
+    // How it ended is unknown now: it is run again, after the first has ended.
+    await untilState(box, 'job', 'completed');
+    expect(lines(join(box.directory, 'traces'))).toEqual(['start', 'end', 'start', 'end']);
+  }),
+);
+
+test.concurrent(
+  'a signal to the process and then to its group is one stop, not two',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    process.kill(workers.pid, 'SIGTERM');
+    process.kill(-workers.pid, 'SIGTERM');
+    await until(() => workers.output().includes('stopping'), 'it stops');
+    job.letGo();
+    expect(await workers.exit).toBe(0);
+    expect(workers.output()).not.toContain('again');
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'what is not UTF-8, twice, empty or contradictory is refused',
+  inSandbox(async (box) => {
+    for (const line of [
+      `"$q" enqueue -- ls "$(printf 'f\\xff')"`,
+      `"$q" enqueue -c a -c b`,
+      `"$q" --db '' enqueue true`,
+      `"$q" enqueue --cwd '' true`,
+      `"$q" enqueue '{"command":"x","argv":["y"]}'`,
+      `"$q" enqueue --queue 'a,b' true`,
+      `"$q" enqueue --id @last true`,
+      `"$q" enqueue echo hello`,
+    ]) {
+      const { status, stdout, stderr } = shell(box.home, line);
+      expect({ line, status, stdout }).toEqual({ line, status: 2, stdout: '' });
+      expect(stderr).toStartWith('error: ');
+    }
+    expect(await box.json(['list'])).toEqual([]);
   }),
 );

@@ -64,3 +64,24 @@ test.skipIf(!mayMount)(
     });
   }),
 );
+
+test.skipIf(!mayMount)(
+  'workers stop on a full disk too, and what ended is settled by the next ones',
+  inSandbox(async (box) => {
+    await onSmallDisk(box.home, '600k', async () => {
+      const workers = await box.startWorkers();
+      await enqueue(box, 'job', 'until test -e go; do sleep 0.05; done; exit 3', { max_retries: 1 });
+      await untilState(box, 'job', 'processing');
+      const ballast = join(box.home, 'ballast');
+      spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=1k']);
+      writeFileSync(join(box.directory, 'go'), '');
+      await until(() => workers.output().includes('disk is full'), 'it cannot be settled');
+      process.kill(workers.pid, 'SIGTERM');
+      expect(await workers.exit).toBe(0);
+      rmSync(ballast);
+      await box.startWorkers();
+      expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
+      await box.run(['worker', 'stop']);
+    });
+  }),
+);

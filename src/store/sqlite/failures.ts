@@ -39,12 +39,18 @@ export function isUniqueViolation(error: unknown): boolean {
   return (error as { errcode?: unknown } | null)?.errcode === 2067;
 }
 
+const IOERR_SHMSIZE = 4874;
+
 /** Turns what SQLite or the file system threw into our own error, once, at the edge. */
 export function translate(error: unknown, path: string): unknown {
   if (error instanceof QueueError) return error;
   const result = primaryResult(error);
   const errno = (error as { code?: unknown } | null)?.code;
-  const found = (result === null ? undefined : BY_RESULT[result]) ?? BY_ERRNO[String(errno)];
+  // The shared memory file could not grow: the disk is full, whatever SQLite calls it.
+  const full = (error as { errcode?: unknown } | null)?.errcode === IOERR_SHMSIZE;
+  const found = full
+    ? BY_RESULT[13]
+    : ((result === null ? undefined : BY_RESULT[result]) ?? BY_ERRNO[String(errno)]);
   if (found === undefined) return error;
   return new QueueError(found[0], `${path} ${found[1]}`, undefined, { cause: error });
 }
