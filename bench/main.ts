@@ -1,6 +1,7 @@
 /** bun bench/main.ts [NAME…]: runs the benchmarks, prints a table, writes bench/results/latest.json. Never a test. */
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
+import { bulk } from './bulk.ts';
 import { enqueue } from './enqueue.ts';
 import { follow } from './follow.ts';
 import { history } from './history.ts';
@@ -11,6 +12,7 @@ import { throughput } from './throughput.ts';
 
 const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   enqueue,
+  bulk,
   throughput,
   latency,
   follow,

@@ -1,5 +1,5 @@
 export interface Summary {
-  unit: 'ms' | 'jobs/s';
+  unit: 'ms' | 'jobs/s' | 'MB';
   runs: number;
   median: number;
   p10: number;

@@ -1,7 +1,8 @@
-/** Builds dist/: the executable, the same program for Node, and the library with its types. */
+/** Builds dist/: the executable and its man page, the same program for Node, and the library with its types. */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { EXECUTABLE } from './executable.ts';
+import { manPage } from './man-page.ts';
 
 const bun = process.execPath;
 
@@ -31,6 +32,7 @@ run(bun, [
   `${aside}/node`,
 ]);
 run(bun, ['build', '--target=node', '--format=esm', 'src/index.ts', '--outfile', `${aside}/index.js`]);
+writeFileSync(`${aside}/queuectl.1`, await manPage());
 run('node_modules/.bin/tsc', ['--project', 'scripts/tsconfig.types.json']);
 for (const name of readdirSync(aside)) {
   if (statSync(`${aside}/${name}`).isDirectory()) rmSync(`dist/${name}`, { recursive: true, force: true });

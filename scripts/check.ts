@@ -79,7 +79,7 @@ function isType(name: string, symbol: string): boolean {
 }
 
 function testFiles(): string[] {
-  return ['test', 'bench'].flatMap((root) =>
+  return ['test', 'bench', 'scripts'].flatMap((root) =>
     readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
       .map((name) => join(root, name)),

@@ -2,30 +2,52 @@ import { QueueError } from '../core/errors.ts';
 import type { Job, JobSpec } from '../core/job.ts';
 import { COMMAND_LIMIT, type JobInput } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
+import { shellQuote } from '../core/shell-quote.ts';
 import { wake } from '../exec/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
 /** A generated id meets an existing one about never; a few tries are for ever enough. */
 const ID_TRIES = 5;
 
-/** Stores all of them or none, durably, and wakes the workers. */
-export async function enqueue(app: App, inputs: JobInput[], cwd: () => string): Promise<Job[]> {
+/**
+ * Stores all of them or none, durably, and wakes the workers. Answers what `keep` makes of each. The inputs are taken
+ * one by one while they are stored, so a stream of any length needs no room; they must bear being read again.
+ */
+export async function enqueue<T = Job>(
+  app: App,
+  inputs: Iterable<JobInput>,
+  cwd: () => string,
+  keep?: (job: Job) => T,
+): Promise<T[]> {
   const settings = await currentSettings(app);
-  const jobs = await insert(app, inputs, cwd, settings);
+  const kept = await insert(app, inputs, cwd, settings, keep);
   wake(app.stateDirectory);
-  return jobs;
+  return kept;
 }
 
-async function insert(app: App, inputs: JobInput[], cwd: () => string, settings: Settings): Promise<Job[]> {
+async function insert<T>(
+  app: App,
+  inputs: Iterable<JobInput>,
+  cwd: () => string,
+  settings: Settings,
+  keep?: (job: Job) => T,
+): Promise<T[]> {
   const now = app.clock.now();
+  let named = false;
+  const specs: Iterable<JobSpec> = {
+    *[Symbol.iterator]() {
+      for (const input of inputs) {
+        named ||= input.id !== undefined;
+        yield fillIn(input, cwd, settings, () => app.newId(now));
+      }
+    },
+  };
   for (let tries = 1; ; tries++) {
-    const specs = inputs.map((input) => fillIn(input, cwd, settings, () => app.newId(now)));
     try {
-      return await app.store.insert(specs, now);
+      return await app.store.insert(specs, now, keep);
     } catch (error) {
       const clash = error instanceof QueueError && error.code === 'job-exists';
-      const mayRepeat = clash && tries < ID_TRIES && inputs.every((input) => input.id === undefined);
-      if (!mayRepeat) throw error;
+      if (!clash || named || tries === ID_TRIES) throw error;
     }
   }
 }
@@ -57,8 +79,6 @@ function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: (
 
 /** The argv as one would type it; only for reading, it is never run. */
 function readable(argv: string[]): string {
-  const quoted = argv
-    .map((part) => (/^[\w@%+=:,./-]+$/.test(part) ? part : `'${part.replaceAll("'", `'\\''`)}'`))
-    .join(' ');
+  const quoted = argv.map((part) => (/^[\w@%+=:,./-]+$/.test(part) ? part : shellQuote(part))).join(' ');
   return Buffer.byteLength(quoted) <= COMMAND_LIMIT ? quoted : `${quoted.slice(0, 1000).toWellFormed()}…`;
 }

@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 
-type Load = () => Promise<{ default: Command }>;
+export type Load = () => Promise<{ default: Command }>;
 
 export interface Group {
   summary: string;
@@ -61,8 +61,12 @@ export const COMMANDS: Record<string, Load | Group> = {
       unset: () => import('./commands/config-unset.ts'),
     },
   },
+  completion: () => import('./commands/completion.ts'),
   version: () => import('./commands/version.ts'),
 };
+
+/** Not for people: how a shell asks what may come next (cli/complete.ts). */
+export const COMPLETE = '__complete';
 
 /** Not for people: how a supervisor starts its workers. */
 export const WORKER_PROCESS = '__worker';

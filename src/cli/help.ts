@@ -1,5 +1,6 @@
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
 import { COMMANDS, type Group, isGroup } from './commands.ts';
+import { TOPICS } from './topics.ts';
 
 export const SHORT_HELP = `queuectl runs shell commands in the background, reliably.
 
@@ -24,10 +25,8 @@ Flags of every command:
 ${flagLines(GLOBAL_FLAGS)}
 
 Where the jobs are: --db, else QUEUECTL_DB, else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db
-Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict or wrong state, 5 store busy or unavailable,
-            6 not permitted, 7 partly done. run, wait and enqueue --wait: the job's own; 128+n for a signal,
-            130 cancelled, 124 the wait timed out, 125 queuectl itself failed
-More: queuectl help COMMAND
+Topics: ${Object.keys(TOPICS).join(', ')}
+More: queuectl help COMMAND, queuectl help TOPIC
 `;
 }
 
@@ -57,7 +56,7 @@ async function summaries(loads: (() => Promise<{ default: Command }>)[]): Promis
   return columns(commands.map((command) => [signature(command), command.summary]));
 }
 
-function signature(command: Command): string {
+export function signature(command: Command): string {
   return command.args === '' ? command.name : `${command.name} ${command.args}`;
 }
 

@@ -1,4 +1,4 @@
-import { fstatSync, readSync, writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 
 /** The reader has gone (`| head`): nothing is wrong, and nobody is there to tell. */
 export class BrokenPipe extends Error {}
@@ -16,6 +16,8 @@ export interface Io {
   readonly quiet: boolean;
   /** A person is looking at stdout. */
   readonly tty: boolean;
+  /** A person is looking at stderr. */
+  readonly errTty: boolean;
   /** Colours on stdout. */
   readonly color: boolean;
   readonly width: number;
@@ -39,6 +41,7 @@ export function createIo(options: IoOptions): Io {
     json: options.json,
     quiet: options.quiet,
     tty,
+    errTty,
     color: useColor(options, tty),
     get width() {
       return terminalSize(tty)[0] || Number(options.environment.COLUMNS) || 80;
@@ -82,23 +85,6 @@ function terminalSize(tty: boolean): number[] {
   // process.stdout is touched only on a terminal: on a pipe that would leave it non-blocking for everybody. Asked anew
   // each time: a window changes its size.
   return tty ? (process.stdout.getWindowSize?.() ?? []) : [];
-}
-
-/** Standard input to its end; a pipe that somebody made non-blocking is waited for. */
-export function readAllInput(): Uint8Array {
-  const pieces: Uint8Array[] = [];
-  for (;;) {
-    const piece = Buffer.alloc(64 * 1024);
-    try {
-      const length = readSync(0, piece);
-      if (length === 0) return Buffer.concat(pieces);
-      pieces.push(piece.subarray(0, length));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EOF') return Buffer.concat(pieces);
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      Atomics.wait(EAGAIN_PAUSE, 0, 0, 2);
-    }
-  }
 }
 
 /** Nobody listening to what is said about the work is no reason to stop it. */

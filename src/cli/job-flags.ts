@@ -67,17 +67,22 @@ function readEnv(pairs: string[]): Record<string, string> {
 
 /** Flags fill in what the jobs leave open. Saying a thing twice is an error, not a question of who wins. */
 export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
+  const fill = filler(flags);
+  return inputs.map((job) => fill(job, inputs.length > 1));
+}
+
+/** The same for jobs that come one by one. */
+export function filler(flags: JobInput): (job: JobInput, several?: boolean) => JobInput {
   const given = Object.keys(flags) as (keyof JobInput)[];
-  if (inputs.length > 1 && flags.id !== undefined)
-    throw new QueueError('usage', '--id names one job, and there are several');
-  return inputs.map((job, i) => {
+  let number = 0;
+  return (job, several = true) => {
+    if (++number > 1 && flags.id !== undefined)
+      throw new QueueError('usage', '--id names one job, and there are several');
     const twice = given.find((key) => key in job);
-    if (twice !== undefined) {
-      const which = inputs.length > 1 ? `job ${i + 1}` : 'the job';
-      throw new QueueError('usage', `${which} and a flag both give ${FIELD_NAMES[twice] ?? twice}`);
-    }
-    return { ...job, ...flags };
-  });
+    if (twice === undefined) return given.length === 0 ? job : { ...job, ...flags };
+    const which = several ? `job ${number}` : 'the job';
+    throw new QueueError('usage', `${which} and a flag both give ${FIELD_NAMES[twice] ?? twice}`);
+  };
 }
 
 const FIELD_NAMES: Partial<Record<keyof JobInput, string>> = {

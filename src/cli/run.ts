@@ -3,7 +3,7 @@ import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } fr
 import { nearest } from '../core/nearest.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Context } from './command.ts';
-import { COMMANDS, isGroup, WORKER_PROCESS } from './commands.ts';
+import { COMMANDS, COMPLETE, isGroup, WORKER_PROCESS } from './commands.ts';
 import { BrokenPipe, createIo, type Io } from './io.ts';
 import { parseInput } from './parse.ts';
 import { printable } from './text.ts';
@@ -17,6 +17,11 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   let app: OpenedApp | null = null;
   let answersForJob = false;
   try {
+    if (args[0] === COMPLETE) {
+      const { complete } = await import('./complete.ts');
+      io.out(await complete(args.slice(1), environment));
+      return 0;
+    }
     const found = await findCommand(args);
     if (typeof found === 'string') {
       io.out(found);
@@ -138,10 +143,14 @@ function isGlobal(arg: string): boolean {
 
 async function helpFor(words: string[]): Promise<string> {
   const help = await import('./help.ts');
+  const { TOPICS } = await import('./topics.ts');
   const names = words.filter((word) => !word.startsWith('-'));
   if (names.length === 0) return help.fullHelp();
+  const topic = names.length === 1 ? TOPICS[names[0]!] : undefined;
+  if (topic !== undefined && COMMANDS[names[0]!] === undefined) return `${await topic()}\n`;
   const found = await findCommand(names);
-  return typeof found === 'string' ? found : help.commandHelp(found.command);
+  const text = typeof found === 'string' ? found : help.commandHelp(found.command);
+  return topic === undefined ? text : `${text}\n${await topic()}\n`;
 }
 
 function unknown(name: string, known: string[], hint: string): QueueError {

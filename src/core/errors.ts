@@ -53,6 +53,18 @@ export const NO_ANSWER_CODE = 125;
 /** and when the job was still not over at the end of the time given. */
 export const WAIT_TIMEOUT_CODE = 124;
 
+/** What the exit codes mean, whatever the error. */
+export const EXIT_CODES: Record<number, string> = {
+  0: 'ok',
+  1: 'failed',
+  2: 'usage',
+  3: 'not found',
+  4: 'conflict or wrong state',
+  5: 'store busy or unavailable',
+  6: 'not permitted',
+  7: 'partly done',
+};
+
 export type ErrorCode = keyof typeof ERRORS;
 
 export class QueueError extends Error {

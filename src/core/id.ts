@@ -8,17 +8,19 @@ const TAIL = 2 ** 20;
 /** Makes ids that sort by the time of their making: nine characters of milliseconds, four that tell them apart. */
 export function idMaker(random: Random): (now: number) => string {
   let lastMs = 0;
+  let head = '';
   let tail = 0;
   return (now) => {
     if (now > lastMs) {
       lastMs = now;
+      head = base32(lastMs, 9);
       // The upper half stays free, so that a batch within one millisecond can count upwards.
       tail = Math.floor(random() * (TAIL / 2));
     } else if (++tail >= TAIL) {
-      lastMs++;
+      head = base32(++lastMs, 9);
       tail = 0;
     }
-    return base32(lastMs, 9) + base32(tail, 4);
+    return head + base32(tail, 4);
   };
 }
 

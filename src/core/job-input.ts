@@ -123,7 +123,7 @@ export function readJobObject(value: unknown, now: number): ReadJob {
     if (twin !== undefined) throw invalid(`${twin} and ${name} mean the same; give one of them`);
     seen.set(field, name);
     const part = field.read(raw, name, now);
-    for (const key of Object.keys(part)) if (key in input) throw invalid(`${name} contradicts another field`);
+    for (const key in part) if (key in input) throw invalid(`${name} contradicts another field`);
     Object.assign(input, part);
   }
   return { input, warnings };

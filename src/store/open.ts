@@ -12,8 +12,15 @@ export interface OpenedStore {
   warning: string | null;
 }
 
+/** Only to read from, for what must neither make nor change a store: null when there is none of this version. */
+export async function peekStore(location: string): Promise<Store | null> {
+  if (isPostgres(location)) return null;
+  const { peekSqlite } = await import('./sqlite/peek.ts');
+  return peekSqlite(location);
+}
+
 export async function openStore(location: string, create: boolean): Promise<OpenedStore> {
-  if (/^postgres(ql)?:/i.test(location)) {
+  if (isPostgres(location)) {
     throw new QueueError(
       'store-unavailable',
       'this version of queuectl has no PostgreSQL store yet',
@@ -21,4 +28,8 @@ export async function openStore(location: string, create: boolean): Promise<Open
     );
   }
   return openSqlite(location, create);
+}
+
+function isPostgres(location: string): boolean {
+  return /^postgres(ql)?:/i.test(location);
 }

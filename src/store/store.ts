@@ -12,8 +12,11 @@ export interface Store {
   /** Random, new with every store, restore and import: attempts of different stores never share a name. */
   readonly epoch: string;
 
-  /** Adds all or none, in the given order. An id that exists is refused, whatever its job's state. */
-  insert(jobs: JobSpec[], now: number): Promise<Job[]>;
+  /**
+   * Adds all or none, in the given order. An id that exists is refused, whatever its job's state. Takes the jobs one by
+   * one, perhaps more than once, and answers what `keep` makes of each, else the jobs: its memory is that of the answers.
+   */
+  insert<T = Job>(jobs: Iterable<JobSpec>, now: number, keep?: (job: Job) => T): Promise<T[]>;
   get(id: string): Promise<Job | null>;
   /** Newest first. The cost depends on the page, not on the history. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { looksLikeJson, readCommand, readJobFile, readJsonJobs } from '../../src/actions/read-jobs.ts';
+import { readJobFile } from '../../src/actions/read-job-file.ts';
+import { looksLikeJson, readCommand, readJsonJobs } from '../../src/actions/read-jobs.ts';
 import { caught } from '../support/caught.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
-const BOM = '\uFEFF';
-const commands = (text: string) => readJobFile(text, NOW).inputs.map((input) => input.command);
 
 describe('what begins with { or [ is JSON, everything else a command', () => {
   test.each([
@@ -35,7 +34,7 @@ describe('JSON on the command line', () => {
   });
 
   test.each([
-    ['[]', 'the array holds no job'],
+    ['[]', 'there is no job in the array'],
     ['[null]', 'job 1: a job must be a JSON object, not null'],
     ['["x"]', 'job 1: a job must be a JSON object, not a string'],
     ['[[]]', 'job 1: a job must be a JSON object, not an array'],
@@ -69,51 +68,6 @@ describe('JSON on the command line', () => {
   });
 });
 
-describe('a file', () => {
-  test.each([
-    ['a JSON array', '[{"command":"a"},\n {"command":"b"}]\n'],
-    ['JSON lines', '{"command":"a"}\n{"command":"b"}\n'],
-    ['JSON lines with blank ones', '\n{"command":"a"}\n\n  {"command":"b"}'],
-    ['a command a line', 'a\nb\n'],
-    ['no last newline', 'a\nb'],
-    ['a comment', '# the jobs\na\n  # more\nb\n'],
-    ['commands and JSON mixed', 'a\n{"command":"b"}\n'],
-  ] as const)('%s, with BOM, with CRLF, with both', (_, text) => {
-    const crlf = text.replaceAll('\n', '\r\n');
-    for (const variant of [text, BOM + text, crlf, BOM + crlf]) expect(commands(variant)).toEqual(['a', 'b']);
-  });
-
-  test('one object over many lines is one job', () => {
-    expect(readJobFile('{\n  "id": "a",\n  "command": "x"\n}\n', NOW).inputs).toEqual([
-      { id: 'a', command: 'x' },
-    ]);
-  });
-
-  test('a command keeps its quotes, inner spaces and braces', () => {
-    expect(commands(`echo 'a  b' {}\n"x" y\n`)).toEqual([`echo 'a  b' {}`, '"x" y']);
-  });
-
-  test.each([
-    ['', 'there is no job in this file'],
-    ['\r\n \n# nothing\n', 'there is no job in this file'],
-    ['[]', 'the array holds no job'],
-    ['[null]', 'job 1: a job must be a JSON object, not null'],
-    ['{}', 'command is missing'],
-    ['{"command":"a"}\n\n{}\n', 'line 3: command is missing'],
-    ['a\n[1]\n', 'line 2: a job must be a JSON object, not an array'],
-    ['a\n# b\n{"command":""}', 'line 3: command must not be empty'],
-    ['a\nb\0\n', 'line 2: command must not contain NUL bytes'],
-  ] as const)('%j: %s', (text, message) => {
-    expect(caught(() => readJobFile(text, NOW)).message).toBe(message);
-  });
-
-  test('a line that does not parse is named', () => {
-    const error = caught(() => readJobFile('{"command":"a"}\n{"command":\n', NOW));
-    expect(error.code).toBe('invalid-json');
-    expect(error.message).toStartWith('line 2 is not valid JSON');
-  });
-});
-
 describe('10,000 levels and more are refused, without a stack overflow', () => {
   const deep = '['.repeat(10_000) + ']'.repeat(10_000);
   test.each([
@@ -124,7 +78,8 @@ describe('10,000 levels and more are refused, without a stack overflow', () => {
     ['an unclosed array', '['.repeat(10_000)],
     ['a field nested in objects', `{"command":"x","extra":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}`],
   ] as const)('%s', (_, text) => {
-    for (const read of [readJsonJobs, readJobFile]) expect(caught(() => read(text, NOW)).exitCode).toBe(2);
+    expect(caught(() => readJsonJobs(text, NOW)).exitCode).toBe(2);
+    expect(caught(() => [...readJobFile([text], null, NOW)]).exitCode).toBe(2);
   });
 
   test('what a person writes by hand is far from the limit', () => {

@@ -1,4 +1,5 @@
 import { expect } from 'bun:test';
+import { QueueError } from '../../src/core/errors.ts';
 import { ids, jobSpec, NOW } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
@@ -46,6 +47,47 @@ export const insert: Record<string, Case> = {
       exitCode: null,
     });
     expect(later).toMatchObject({ state: 'pending', dueAt: NOW + 5000, runAt: NOW + 5000 });
+  },
+
+  'takes jobs from an iterable, in batches or not, and answers what keep makes of them': async ({
+    store,
+  }) => {
+    for (const count of [1, 49, 50, 51, 230]) {
+      function* specs() {
+        for (let i = 0; i < count; i++)
+          yield jobSpec(`${count}-${i}`, { queue: i % 2 ? 'odd' : 'even', priority: i });
+      }
+      const added = await store.insert({ [Symbol.iterator]: specs }, NOW, (job) => `${job.id} ${job.state}`);
+      expect(added).toEqual([...specs()].map((spec) => `${spec.id} pending`));
+      const listed = await store.list({}, { limit: count });
+      expect(ids(listed).reverse()).toEqual(ids([...specs()]));
+      for (const spec of specs()) expect(await store.get(spec.id)).toMatchObject(spec);
+    }
+    expect((await store.counts()).reduce((sum, { jobs }) => sum + jobs, 0)).toBe(381);
+  },
+
+  'an iterable that fails half way adds nothing': async ({ store }) => {
+    function* specs() {
+      for (let i = 0; i < 120; i++) yield jobSpec(`job-${i}`, { queue: 'new' });
+      throw new QueueError('invalid-job', 'line 121: bad');
+    }
+    await expect(store.insert({ [Symbol.iterator]: specs }, NOW)).rejects.toThrow('line 121: bad');
+    expect(await store.list({}, { limit: 10 })).toEqual([]);
+    expect(await store.counts()).toEqual([]);
+    await store.insert([jobSpec('after')], NOW);
+    expect(ids(await store.list({}, { limit: 10 }))).toEqual(['after']);
+  },
+
+  'a taken id deep in a long batch is named': async ({ store }) => {
+    const specs = Array.from({ length: 130 }, (_, i) => jobSpec(`job-${i}`));
+    for (const taken of ['job-0', 'job-49', 'job-50', 'job-77', 'job-129']) {
+      const rejected = store.insert([...specs, jobSpec(taken)], NOW);
+      await expect(rejected).rejects.toMatchObject({
+        code: 'job-exists',
+        message: expect.stringContaining(`'${taken}'`),
+      });
+      expect(await store.counts()).toEqual([]);
+    }
   },
 
   'no jobs are no error': async ({ store }) => {

@@ -3,7 +3,7 @@ import type { Connection } from '../../src/store/sqlite/connection.ts';
 import * as statements from '../../src/store/sqlite/sql.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const { list, ...plain } = statements;
+const { list, JOBS_AT_ONCE: _, ...plain } = statements;
 const sql = {
   ...plain,
   listAll: list.all(''),

@@ -1,3 +1,4 @@
+import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import { type Job, type JobSpec, STATES, type State } from '../../core/job.ts';
@@ -16,7 +17,7 @@ type JobVerbs = Pick<
 
 export function jobVerbs(db: Connection): JobVerbs {
   return {
-    insert: (jobs, now) => db.write(() => insert(db, jobs, now)),
+    insert: (jobs, now, keep) => db.write(() => insert(db, jobs, now, keep)),
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
@@ -39,30 +40,56 @@ function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
 }
 
-function insert(db: Connection, jobs: JobSpec[], now: number): Job[] {
+function insert<T>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: (job: Job) => T): T[] {
+  const kept: T[] = [];
   const queues = new Map<string, number>();
+  let rows: SQLInputValue[][] = [];
   for (const job of jobs) {
     if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
-    insertOne(db, job, queues.get(job.queue)!, now);
+    rows.push(jobRow(job, queues.get(job.queue)!, now));
+    if (rows.length === sql.JOBS_AT_ONCE) {
+      insertRows(db, rows);
+      rows = [];
+    }
+    const added = newJob(job, now);
+    kept.push(keep === undefined ? (added as T) : keep(added));
   }
-  return jobs.map((job) => newJob(job, now));
+  insertRows(db, rows);
+  return kept;
 }
 
-function insertOne(db: Connection, job: JobSpec, queue: number, now: number): void {
-  const due = job.runAt ?? now;
-  const phase = due > now ? 'waiting' : 'ready';
+function insertRows(db: Connection, rows: SQLInputValue[][]): void {
+  if (rows.length === sql.JOBS_AT_ONCE) {
+    try {
+      db.run(sql.insertJobs, ...rows.flat());
+      return;
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      // None of them was added: one by one they show which it was.
+    }
+  }
+  for (const row of rows) insertRow(db, row);
+}
+
+function insertRow(db: Connection, row: SQLInputValue[]): void {
   try {
-    db.run(
-      sql.insertJob,
-      ...[job.id, job.command, job.argv === null ? null : JSON.stringify(job.argv), queue],
-      ...[job.priority, job.maxRetries, job.timeoutMs, job.runAt, job.backoffBase],
-      ...[job.cwd, jsonOrNull(job.env), jsonOrNull(job.tags), job.name, phase, now, now, due],
-    );
+    db.run(sql.insertJob, ...row);
   } catch (error) {
     if (isUniqueViolation(error))
-      throw new QueueError('job-exists', `a job with the id '${job.id}' exists already`);
+      throw new QueueError('job-exists', `a job with the id '${row[0]}' exists already`);
     throw error;
   }
+}
+
+/** The values of sql.insertJob. */
+function jobRow(job: JobSpec, queue: number, now: number): SQLInputValue[] {
+  const due = job.runAt ?? now;
+  return [
+    ...[job.id, job.command, job.argv === null ? null : JSON.stringify(job.argv), queue],
+    ...[job.priority, job.maxRetries, job.timeoutMs, job.runAt, job.backoffBase],
+    ...[job.cwd, jsonOrNull(job.env), jsonOrNull(job.tags), job.name],
+    ...[due > now ? 'waiting' : 'ready', now, now, due],
+  ];
 }
 
 function jsonOrNull(object: Record<string, string>): string | null {

@@ -10,9 +10,13 @@ const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 
 export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
 export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
-export const insertJob = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
-  cwd, env, tags, name, state, phase, created_at, updated_at, due_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)`;
+const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
+  cwd, env, tags, name, state, phase, created_at, updated_at, due_at) VALUES`;
+const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
+export const insertJob = `${INSERT_JOB} ${JOB_VALUES}`;
+/** So many in one statement: its set-up, checks and trigger cost half as much for each. */
+export const JOBS_AT_ONCE = 50;
+export const insertJobs = `${INSERT_JOB} ${Array(JOBS_AT_ONCE).fill(JOB_VALUES).join(', ')}`;
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 
 /** A page of jobs by the index that fits; `extra` are further conditions, made of known fragments only. */

@@ -1,0 +1,91 @@
+/** P3: `enqueue --file` of 100,000 JSON lines, the whole process, beside a loop that does nothing but insert the rows. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Lab, must } from './lab.ts';
+import { joined, type Timed, timeInTurn } from './measure.ts';
+import { summarize } from './numbers.ts';
+import type { Row } from './report.ts';
+
+const JOBS = 100_000;
+const RUNS = 5;
+const MEMORY_MB = 150;
+
+/** The bare table has the same columns and a unique id; the store's own has its checks, indexes and counters too. */
+const PEERS = [
+  { what: 'prepared-insert loop, bare table', table: 'bare' },
+  { what: "prepared-insert loop, the store's own table", table: 'store' },
+];
+
+export async function bulk(lab: Lab): Promise<Row[]> {
+  const file = join(lab.directory, 'p3.jsonl');
+  writeFileSync(file, Array.from({ length: JOBS }, (_, i) => `${JSON.stringify(job(i))}\n`).join(''));
+  const batches: number[][][] = [];
+  const memory: number[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    const own: Timed = {
+      command: [lab.queuectl, 'enqueue', '--file', file],
+      environment: store(lab, 'p3-own'),
+    };
+    const peers = PEERS.map(({ table }): Timed => {
+      const { QUEUECTL_HOME: home } = store(lab, `p3-${table}`);
+      const db = join(home, table === 'store' ? 'queue.db' : 'bare.db');
+      return { command: [lab.program('insert-many'), table, db, String(JOBS)] };
+    });
+    batches.push(timeInTurn(lab, 1, [own, ...peers]));
+    memory.push(await peakMb(lab, [lab.queuectl, 'enqueue', '--file', file], store(lab, 'p3-own')));
+  }
+  const [own, ...peers] = joined(batches).map((times) =>
+    summarize(
+      times.map((ms) => (1000 * JOBS) / ms),
+      'jobs/s',
+    ),
+  );
+  const peak = summarize(memory, 'MB');
+  return [
+    { name: 'P3', what: 'queuectl enqueue --file, 100,000 JSON lines', value: own! },
+    ...PEERS.map(({ what }, i): Row => {
+      const value = peers[i]!;
+      return {
+        name: 'P3',
+        what,
+        value,
+        ratio: own!.median / value.median,
+        target: { at: 'least', limit: 0.4 },
+      };
+    }),
+    {
+      ...{ name: 'P3', what: `its memory, beside ${MEMORY_MB} MB`, value: peak },
+      ...{ ratio: peak.median / MEMORY_MB, target: { at: 'most', limit: 1 } },
+    },
+  ];
+}
+
+function job(i: number): object {
+  return {
+    command: `convert image-${i}.jpg image-${i}.png`,
+    queue: 'images',
+    priority: i % 10,
+    max_retries: 5,
+  };
+}
+
+function store(lab: Lab, name: string): { QUEUECTL_HOME: string } {
+  const environment = { QUEUECTL_HOME: lab.fresh(name) };
+  must(lab, [lab.queuectl, 'status'], environment);
+  return environment;
+}
+
+/** Looked at while it runs: in the kernel's sum a child begins with the memory of the process that started it. */
+async function peakMb(lab: Lab, command: string[], environment: Record<string, string>): Promise<number> {
+  const child = Bun.spawn(command, { env: { ...lab.environment, ...environment }, stdout: 'ignore' });
+  let peak = 0;
+  while (child.exitCode === null) {
+    const status = await Bun.file(`/proc/${child.pid}/status`)
+      .text()
+      .catch(() => '');
+    peak = Math.max(peak, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024);
+    await Bun.sleep(5);
+  }
+  if (child.exitCode !== 0) throw new Error(`${command[1]} --file: exit code ${child.exitCode}`);
+  return peak;
+}

@@ -1,0 +1,30 @@
+import type { Job, State } from '../core/job.ts';
+import type { Store } from '../store/store.ts';
+
+/** A value that could come next on a command line, with a word about it. */
+export interface Suggestion {
+  value: string;
+  help: string;
+}
+
+/** Nobody reads more. */
+const SHOWN = 100;
+
+export async function suggestJobs(store: Store, prefix: string, states: State[]): Promise<Suggestion[]> {
+  const jobs =
+    prefix === '' ? await store.list({ states }, { limit: SHOWN }) : await startingWith(store, prefix);
+  return jobs
+    .filter((job) => states.length === 0 || states.includes(job.state))
+    .map((job) => ({ value: job.id, help: `${job.state} ${job.command}` }));
+}
+
+async function startingWith(store: Store, prefix: string): Promise<Job[]> {
+  const ids = await store.startingWith(prefix, SHOWN);
+  return (await Promise.all(ids.map((id) => store.get(id)))).filter((job) => job !== null);
+}
+
+export async function suggestQueues(store: Store): Promise<Suggestion[]> {
+  const totals = new Map<string, number>();
+  for (const { queue, jobs } of await store.counts()) totals.set(queue, (totals.get(queue) ?? 0) + jobs);
+  return [...totals].map(([value, jobs]) => ({ value, help: `${jobs} ${jobs === 1 ? 'job' : 'jobs'}` }));
+}

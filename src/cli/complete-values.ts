@@ -1,0 +1,104 @@
+import type { Suggestion } from '../actions/suggest.ts';
+import { PRIORITIES, STATES } from '../core/job.ts';
+import { storeLocation } from '../store/location.ts';
+import type { Store } from '../store/store.ts';
+import type { Command, Flag } from './command.ts';
+
+/** Values, or what the shell itself knows best. */
+export type Values = Suggestion[] | ':files' | ':dirs';
+
+export interface Ask {
+  environment: NodeJS.ProcessEnv;
+  /** The words typed so far. */
+  before: string[];
+}
+
+type Source = (prefix: string, ask: Ask, command: string) => Promise<Values> | Values;
+
+const words = (...values: string[]): Suggestion[] => values.map((value) => ({ value, help: '' }));
+
+/** By the name that stands for a value in the help. */
+const BY_PLACEHOLDER: Record<string, Source> = {
+  ID: (prefix, ask, command) =>
+    withStore(ask, async (store) => {
+      const { suggestJobs } = await import('../actions/suggest.ts');
+      return suggestJobs(store, prefix, command.startsWith('dlq ') ? ['dead'] : []);
+    }),
+  QUEUE: (_, ask) =>
+    withStore(ask, async (store) => (await import('../actions/suggest.ts')).suggestQueues(store)),
+  STATE: () => words(...STATES),
+  KEY: async () => {
+    const { SETTING_KEYS, SETTINGS } = await import('../core/settings.ts');
+    return SETTING_KEYS.map((value) => ({ value, help: SETTINGS[value].help }));
+  },
+  COMMAND: () => ':files',
+  FILE: () => ':files',
+  PATH: () => ':files',
+  DIR: () => ':dirs',
+};
+
+/** Flags whose placeholder says less than their name. */
+const BY_FLAG: Record<string, Source> = {
+  state: BY_PLACEHOLDER.STATE!,
+  queue: BY_PLACEHOLDER.QUEUE!,
+  'set-queue': BY_PLACEHOLDER.QUEUE!,
+  color: () => words('auto', 'always', 'never'),
+  priority: () => words(...PRIORITIES.keys()),
+};
+
+export async function flagValues(
+  name: string,
+  flag: Flag,
+  typed: string,
+  before: string,
+  ask: Ask,
+): Promise<Values> {
+  const placeholder = flag.value ?? '';
+  const source = BY_FLAG[name] ?? sourceOf(placeholder);
+  if (source === null) return [];
+  // Of a list only what stands behind its last comma is being typed.
+  const kept = placeholder.includes(',') ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
+  const found = await source(typed.slice(kept.length), ask, '');
+  if (typeof found === 'string') return found;
+  return found.map(({ value, help }) => ({ value: before + kept + value, help }));
+}
+
+/** For the argument at this place; null when the command takes none there. */
+export async function argumentValues(
+  command: Command,
+  at: number,
+  typed: string,
+  ask: Ask,
+): Promise<Values | null> {
+  if (at >= command.most) return null;
+  const places = command.args.split(/ \| | /).filter((place) => !place.startsWith('-'));
+  const placeholder = places[Math.min(at, places.length - 1)] ?? '';
+  return (await sourceOf(placeholder)?.(typed, ask, command.name)) ?? [];
+}
+
+/** `[ID…]`, `ID[,ID]` and `ID` are one; `bash|zsh|fish` are the values themselves. */
+function sourceOf(placeholder: string): Source | null {
+  const choices = placeholder.split('|');
+  if (choices.length > 1 && choices.every((choice) => /^[a-z-]+$/.test(choice)))
+    return () => words(...choices);
+  return BY_PLACEHOLDER[/[A-Z]+/.exec(placeholder)?.[0] ?? ''] ?? null;
+}
+
+/** Whatever the store is, it is left as it was; without one there are no values. */
+async function withStore(ask: Ask, read: (store: Store) => Promise<Suggestion[]>): Promise<Suggestion[]> {
+  const { peekStore } = await import('../store/open.ts');
+  const store = await peekStore(storeLocation(typedStore(ask), ask.environment));
+  if (store === null) return [];
+  try {
+    return await read(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** As typed: nobody has expanded the ~ yet. */
+function typedStore({ before, environment }: Ask): string | undefined {
+  const at = before.lastIndexOf('--db');
+  const path = at === -1 ? before.findLast((word) => word.startsWith('--db='))?.slice(5) : before[at + 1];
+  return path?.replace(/^~(?=\/)/, environment.HOME ?? '~');
+}

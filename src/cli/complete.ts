@@ -1,0 +1,103 @@
+import type { Suggestion } from '../actions/suggest.ts';
+import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
+import { COMMANDS, isGroup, type Load } from './commands.ts';
+import { argumentValues, flagValues, type Values } from './complete-values.ts';
+import { cut, printable } from './text.ts';
+
+const HELP_WIDTH = 60;
+
+/**
+ * What may come next, one a line, a tab and a word about it behind; `:files` or `:dirs` alone leaves it to the shell. The
+ * last word is the one being typed. Never an error: a shell has nowhere to show one.
+ */
+export async function complete(words: string[], environment: NodeJS.ProcessEnv): Promise<string> {
+  try {
+    const current = words.at(-1) ?? '';
+    const found = await suggest(words.slice(0, -1), current, environment);
+    if (typeof found === 'string') return `${found}\n`;
+    const fitting = found.filter(({ value }) => value.startsWith(current));
+    return fitting.map(({ value, help }) => `${value}\t${cut(printable(help), HELP_WIDTH)}\n`).join('');
+  } catch {
+    return '';
+  }
+}
+
+async function suggest(before: string[], current: string, environment: NodeJS.ProcessEnv): Promise<Values> {
+  const ask = { environment, before };
+  if (before.at(-1) === '--db') return ':files';
+  const names = plainWords(before, GLOBAL_FLAGS);
+  const helping = names[0] === 'help';
+  if (helping) names.shift();
+  const entry = names[0] === undefined ? undefined : COMMANDS[names[0]];
+  if (names.length === 0) {
+    if (current.startsWith('-')) return flagNames(GLOBAL_FLAGS, before);
+    return [...(await commandNames(COMMANDS)), ...(helping ? await topics() : HELP)];
+  }
+  if (entry === undefined) return [];
+  if (isGroup(entry) && names.length === 1 && !current.startsWith('-')) return commandNames(entry.commands);
+  if (helping) return [];
+  const load = isGroup(entry) ? entry.commands[names[1]!] : entry;
+  if (load === undefined) return [];
+  const { default: command } = await load();
+  return suggestFor(command, before, current, ask);
+}
+
+const HELP: Suggestion[] = [{ value: 'help', help: 'Explain a command or a topic' }];
+
+async function topics(): Promise<Suggestion[]> {
+  const { TOPICS } = await import('./topics.ts');
+  return Object.keys(TOPICS).map((value) => ({ value, help: 'topic' }));
+}
+
+async function suggestFor(
+  command: Command,
+  before: string[],
+  current: string,
+  ask: { environment: NodeJS.ProcessEnv; before: string[] },
+): Promise<Values> {
+  const flags = { ...GLOBAL_FLAGS, ...command.flags };
+  if (before.includes('--')) return ':files';
+  const open = openFlag(flags, before.at(-1));
+  if (open !== null) return flagValues(open, flags[open]!, current, '', ask);
+  const equals = /^--([^=]+)=(.*)$/s.exec(current);
+  if (equals !== null) {
+    const [, name, value] = equals;
+    const flag = flags[name!];
+    return flag?.value === undefined ? [] : flagValues(name!, flag, value!, `--${name}=`, ask);
+  }
+  if (current.startsWith('-')) return flagNames(flags, before);
+  const at = plainWords(before, flags).length - command.name.split(' ').length;
+  return (await argumentValues(command, at, current, ask)) ?? flagNames(flags, before);
+}
+
+/** The flag that the word before leaves waiting for its value. */
+function openFlag(flags: Record<string, Flag>, word: string | undefined): string | null {
+  const found = Object.entries(flags).find(
+    ([name, flag]) => flag.value !== undefined && (word === `--${name}` || word === `-${flag.short}`),
+  );
+  return found?.[0] ?? null;
+}
+
+/** The words that are neither flags nor values of flags. */
+function plainWords(words: string[], flags: Record<string, Flag>): string[] {
+  return words.filter((word, i) => !word.startsWith('-') && openFlag(flags, words[i - 1]) === null);
+}
+
+function flagNames(flags: Record<string, Flag>, before: string[]): Suggestion[] {
+  return Object.entries(flags)
+    .filter(
+      ([name, flag]) =>
+        !flag.hidden &&
+        (flag.many || !before.some((word) => word === `--${name}` || word.startsWith(`--${name}=`))),
+    )
+    .map(([name, flag]) => ({ value: `--${name}`, help: flag.help }));
+}
+
+async function commandNames(entries: typeof COMMANDS | Record<string, Load>): Promise<Suggestion[]> {
+  return Promise.all(
+    Object.entries(entries).map(async ([value, entry]) => ({
+      value,
+      help: isGroup(entry) ? entry.summary : (await entry()).default.summary,
+    })),
+  );
+}

@@ -1,0 +1,73 @@
+import { COMPLETE } from './commands.ts';
+
+/**
+ * Each only asks `queuectl __complete` with the words up to the cursor: what it knows is always that of the executable.
+ * bash splits words at = and :, so its words are taken from the line itself.
+ */
+const bash = `# bash completion for queuectl: source <(queuectl completion bash)
+_queuectl() {
+  local line=\${COMP_LINE:0:COMP_POINT} IFS=$' \\t\\n' answer words value cur=\${COMP_WORDS[COMP_CWORD]}
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=('')
+  local typed=\${words[\${#words[@]}-1]}
+  COMPREPLY=()
+  answer=$("$1" ${COMPLETE} "\${words[@]:1}" 2>/dev/null) || return
+  case $answer in
+    :files) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    :dirs) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+    '') return ;;
+  esac
+  # What stands before the last = or : is not part of the word that bash replaces.
+  local kept=\${typed%"$cur"}
+  [[ $cur == = || $cur == : ]] && kept=$typed
+  while IFS=$'\\t' read -r value _; do
+    value=\${value#"$kept"}
+    COMPREPLY+=("$(printf %q "$value")")
+  done <<<"$answer"
+  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *= ]] && compopt -o nospace
+  return 0
+}
+complete -F _queuectl queuectl
+`;
+
+const zsh = `#compdef queuectl
+# zsh completion for queuectl: queuectl completion zsh >$fpath[1]/_queuectl
+_queuectl() {
+  local line
+  local -a answer described
+  answer=("\${(@f)$("\${words[1]}" ${COMPLETE} "\${(@)words[2,CURRENT-1]}" "$PREFIX" 2>/dev/null)}")
+  case $answer[1] in
+    :files) _files; return ;;
+    :dirs) _files -/; return ;;
+    '') return 1 ;;
+  esac
+  for line in "\${answer[@]}"; do
+    described+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+  done
+  _describe -V 'queuectl' described
+}
+if [[ $funcstack[1] == _queuectl ]]; then
+  _queuectl "$@"
+else
+  compdef _queuectl queuectl
+fi
+`;
+
+const fish = `# fish completion for queuectl: queuectl completion fish >~/.config/fish/completions/queuectl.fish
+function __queuectl_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l answer ($words[1] ${COMPLETE} $words[2..-1] "$current" 2>/dev/null)
+    switch "$answer[1]"
+        case ':files'
+            __fish_complete_path "$current"
+        case ':dirs'
+            __fish_complete_directories "$current"
+        case '*'
+            printf '%s\\n' $answer
+    end
+end
+complete -c queuectl -f -k -a '(__queuectl_complete)'
+`;
+
+export const COMPLETION_SCRIPTS: Record<string, string> = { bash, zsh, fish };

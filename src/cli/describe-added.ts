@@ -1,0 +1,13 @@
+import type { Job } from '../core/job.ts';
+import { toIso } from '../core/time.ts';
+import { relative } from './times.ts';
+
+/** What a person reads after enqueueing. */
+export function describeAdded(job: Job, now: number): string {
+  const due = job.runAt === null ? '' : `, due ${relative(job.runAt, now)} (${toIso(job.runAt)})`;
+  return `enqueued ${job.id} in queue ${job.queue}${due}\n`;
+}
+
+export function describeMany(count: number, first: string, last: string): string {
+  return `enqueued ${count} jobs, ${first} to ${last}\n`;
+}

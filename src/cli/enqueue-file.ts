@@ -1,0 +1,99 @@
+import type { App } from '../actions/app.ts';
+import { enqueue } from '../actions/enqueue.ts';
+import { getJob } from '../actions/jobs.ts';
+import { readJobFile } from '../actions/read-job-file.ts';
+import type { JobInput } from '../core/job-input.ts';
+import { toJobObject } from '../core/job-object.ts';
+import { compileTemplate } from '../core/template.ts';
+import type { Context, Input } from './command.ts';
+import { describeAdded, describeMany } from './describe-added.ts';
+import type { Io } from './io.ts';
+import { openText, type TextFile } from './job-file.ts';
+import { filler, readJobFlags } from './job-flags.ts';
+import { startProgress } from './progress.ts';
+import { printable } from './text.ts';
+
+/** So much is read before the store is opened: a short file with a mistake leaves no trace at all. */
+const HEAD = 256 * 1024;
+const SHOWN_WARNINGS = 5;
+const BATCH = 1000;
+
+/** Enqueues a file of any length in one transaction; only the ids are kept in memory. */
+export async function enqueueFile(
+  context: Context,
+  input: Input,
+  name: string,
+  shows: boolean,
+): Promise<string[]> {
+  const { io } = context;
+  const cwd = (): string => context.cwd;
+  const now = Date.now();
+  const text = input.one('template');
+  const template = text === undefined ? null : compileTemplate(text);
+  const flags = readJobFlags(input, cwd, now);
+  const progress = startProgress(io);
+  const file = openText(name, (bytes) => progress.at(() => `reading ${megabytes(bytes)} MB`));
+  const warnings = { shown: [] as string[], total: 0 };
+  const jobs: Iterable<JobInput> = {
+    *[Symbol.iterator]() {
+      const fill = filler(flags);
+      Object.assign(warnings, { shown: [], total: 0 });
+      let count = 0;
+      for (const job of readJobFile(file.chunks, template, now)) {
+        for (const warning of job.warnings) {
+          if (++warnings.total <= SHOWN_WARNINGS) warnings.shown.push(warning);
+        }
+        yield fill(job.input);
+        if (++count % BATCH === 0) progress.at(() => storing(count, file));
+      }
+    },
+  };
+  try {
+    checkHead(file, jobs);
+    const ids = await enqueue(await context.app(), jobs, cwd, (job) => job.id);
+    progress.end();
+    for (const warning of warnings.shown) io.warn(printable(warning));
+    if (warnings.total > SHOWN_WARNINGS) io.warn(`and ${warnings.total - SHOWN_WARNINGS} more like these`);
+    if (shows) await print(context, ids, now);
+    return ids;
+  } finally {
+    progress.end();
+    file.close();
+  }
+}
+
+async function print({ io, app }: Context, ids: string[], now: number): Promise<void> {
+  if (io.json) return printJson(io, await app(), ids);
+  if (io.tty && !io.quiet) {
+    if (ids.length > 1) io.out(describeMany(ids.length, ids[0]!, ids.at(-1)!));
+    else io.out(describeAdded(await getJob(await app(), ids[0]!), now));
+    return;
+  }
+  for (let at = 0; at < ids.length; at += BATCH) io.out(`${ids.slice(at, at + BATCH).join('\n')}\n`);
+}
+
+/** Read back one by one: as many job objects at once would be the memory that the file did not need. */
+async function printJson(io: Io, app: App, ids: string[]): Promise<void> {
+  let text = '[';
+  for (const [i, id] of ids.entries()) {
+    const job = await app.store.get(id);
+    if (job !== null) text += `${i === 0 ? '' : ','}${JSON.stringify(toJobObject(job))}`;
+    if (text.length > HEAD) {
+      io.out(text);
+      text = '';
+    }
+  }
+  io.out(`${text}]\n`);
+}
+
+function checkHead(file: TextFile, jobs: Iterable<JobInput>): void {
+  for (const _ of jobs) if (file.at > HEAD) return;
+}
+
+function storing(count: number, file: TextFile): string {
+  return `enqueuing ${count} jobs, ${Math.floor((100 * file.at) / Math.max(1, file.size))} %`;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
+}

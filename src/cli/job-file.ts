@@ -1,0 +1,139 @@
+import { isUtf8 } from 'node:buffer';
+import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { QueueError } from '../core/errors.ts';
+import { isTerminal } from './io.ts';
+
+/** A file that can be read from its beginning as often as needed, in pieces. */
+export interface TextFile {
+  readonly size: number;
+  /** How far the present reading has come. */
+  readonly at: number;
+  readonly chunks: Iterable<string>;
+  close(): void;
+}
+
+const CHUNK = 256 * 1024;
+const EAGAIN_PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
+/** `-` is standard input. What cannot be read twice is copied first: no lock is held while its writer takes its time. */
+export function openText(file: string, onCopied: (bytes: number) => void): TextFile {
+  if (file === '-' && isTerminal(0))
+    throw new QueueError(
+      'usage',
+      '--file - reads standard input, and that is a terminal',
+      'queuectl enqueue --file jobs.txt',
+    );
+  const name = file === '-' ? 'standard input' : file;
+  const given = file === '-' ? 0 : open(name);
+  const fd = given !== 0 && fstatSync(given).isFile() ? given : copy(given, name, onCopied);
+  if (given !== fd && given !== 0) closeSync(given);
+  const size = fstatSync(fd).size;
+  let at = 0;
+  return {
+    size,
+    get at() {
+      return at;
+    },
+    chunks: {
+      *[Symbol.iterator]() {
+        const decoder = new TextDecoder('utf-8', { fatal: true });
+        const buffer = Buffer.allocUnsafe(CHUNK);
+        for (at = 0; ; ) {
+          const bytes = read(fd, buffer, at, name);
+          at += bytes;
+          yield decode(decoder, buffer.subarray(0, bytes)) ?? notText(fd, name);
+          if (bytes === 0) return;
+        }
+      },
+    },
+    close: () => closeSync(fd),
+  };
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EISDIR: 'is a directory',
+  EACCES: 'is not readable: permission denied',
+};
+
+function open(name: string): number {
+  try {
+    return openSync(name, 'r');
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+function read(fd: number, buffer: Buffer, at: number | null, name: string): number {
+  for (;;) {
+    try {
+      return readSync(fd, buffer, 0, buffer.length, at);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code === 'EOF') return 0;
+      // Somebody made the pipe non-blocking.
+      if (code !== 'EAGAIN') throw unreadable(name, error);
+      Atomics.wait(EAGAIN_PAUSE, 0, 0, 5);
+    }
+  }
+}
+
+/** Nobody else can see the copy, and it is gone with the process. */
+function copy(from: number, name: string, onCopied: (bytes: number) => void): number {
+  const path = join(tmpdir(), `queuectl-${process.pid}-${Math.random().toString(36).slice(2)}`);
+  const buffer = Buffer.allocUnsafe(CHUNK);
+  try {
+    const fd = openSync(path, 'wx+', 0o600);
+    unlinkSync(path);
+    for (let total = 0; ; ) {
+      const bytes = read(from, buffer, null, name);
+      if (bytes === 0) return fd;
+      for (let at = 0; at < bytes; ) at += writeSync(fd, buffer, at, bytes - at);
+      total += bytes;
+      onCopied(total);
+    }
+  } catch (error) {
+    if (error instanceof QueueError) throw error;
+    const why = (error as Error).message;
+    throw new QueueError(
+      'no-such-file',
+      `cannot copy ${name} to ${tmpdir()}: ${why}`,
+      'set TMPDIR to another directory',
+    );
+  }
+}
+
+/** Null: it is no UTF-8. */
+function decode(decoder: TextDecoder, bytes: Buffer): string | null {
+  try {
+    return bytes.length === 0 ? decoder.decode() : decoder.decode(bytes, { stream: true });
+  } catch {
+    return null;
+  }
+}
+
+/** From the beginning again, to say which line it is. */
+function notText(fd: number, name: string): never {
+  const buffer = Buffer.allocUnsafe(CHUNK);
+  let rest: Buffer = Buffer.alloc(0);
+  let line = 1;
+  for (let at = 0; ; ) {
+    const bytes = read(fd, buffer, at, name);
+    at += bytes;
+    rest = Buffer.concat([rest, buffer.subarray(0, bytes)]);
+    for (let end = rest.indexOf(10); end !== -1 && isUtf8(rest.subarray(0, end)); end = rest.indexOf(10)) {
+      rest = rest.subarray(end + 1);
+      line++;
+    }
+    if (bytes === 0 || rest.includes(10))
+      throw new QueueError('no-such-file', `${name} is not valid UTF-8 text in line ${line}`);
+  }
+}
+
+function unreadable(name: string, error: unknown): QueueError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new QueueError('no-such-file', `${name} ${REASONS[String(code)] ?? `cannot be read: ${message}`}`);
+}

@@ -1,0 +1,30 @@
+import type { Io } from './io.ts';
+
+const FIRST_MS = 200;
+const TERMINAL_MS = 100;
+const LOG_MS = 10_000;
+
+/** Says on stderr how far a long command has come: a line that changes for a person, now and then one for a log. */
+export interface Progress {
+  /** Cheap; most calls say nothing. */
+  at(say: () => string): void;
+  /** Leaves nothing behind on a terminal. */
+  end(): void;
+}
+
+export function startProgress(io: Io, now: () => number = () => performance.now()): Progress {
+  let next = now() + (io.errTty ? FIRST_MS : LOG_MS);
+  let shown = false;
+  return {
+    at(say) {
+      if (io.quiet || io.json || now() < next) return;
+      shown ||= io.errTty;
+      next = now() + (io.errTty ? TERMINAL_MS : LOG_MS);
+      io.err(io.errTty ? `\r${say()}\x1b[K` : `${say()}\n`);
+    },
+    end() {
+      if (shown) io.err('\r\x1b[K');
+      shown = false;
+    },
+  };
+}

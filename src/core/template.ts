@@ -1,0 +1,106 @@
+import { QueueError } from './errors.ts';
+import { shellQuote } from './shell-quote.ts';
+
+/** Makes a command of a line. */
+export type Template = (line: string) => string;
+
+const MARK = '{}';
+
+/** Constructs in which a quoted word is not one word any more, or whose end only a whole shell could find. */
+const BEYOND: [RegExp, string][] = [
+  [/<</, 'a here-document'],
+  [/`/, 'backticks'],
+  [/\$['"]/, "$'…'"],
+  [/\$\([\s\S]*\bcase\b/, 'case inside $(…)'],
+];
+
+/**
+ * Each {} becomes the line as one quoted word, so it must stand where the shell takes a quoted word as such: inside
+ * quotes the line's own characters would be read as shell syntax. `\{}` stays as it is, for find and its kin.
+ */
+export function compileTemplate(text: string): Template {
+  const beyond = BEYOND.find(([pattern]) => pattern.test(text));
+  if (beyond !== undefined) throw tooHard(beyond[1]);
+  const parts = splitAtMarks(text);
+  if (parts.length === 1)
+    throw refused('the template has no {}', "queuectl enqueue --template 'gzip {}' --file names.txt");
+  return (line) => parts.join(shellQuote(line));
+}
+
+type Context = 'plain' | 'parentheses' | 'double quotes';
+
+/** What stands between the marks. Follows the shell's quoting just far enough to know where a word is a word. */
+function splitAtMarks(text: string): string[] {
+  const parts: string[] = [];
+  const inside: Context[] = ['plain'];
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    const context = inside.at(-1)!;
+    const char = text[at]!;
+    const word = context !== 'double quotes';
+    if (char === '\\') at++;
+    else if (text.startsWith(MARK, at)) {
+      if (!word) throw misplaced();
+      parts.push(text.slice(start, at));
+      start = at + MARK.length;
+      at = start - 1;
+    } else if (char === "'" && word) at = endOfQuote(text, at);
+    else if (char === '#' && word && /(^|[\s;&|()])$/.test(text.slice(0, at))) at = endOfLine(text, at);
+    else if (char === '"') {
+      if (word) inside.push('double quotes');
+      else inside.pop();
+    } else if (char === '$' && /^(\{|\(\()/.test(text.slice(at + 1, at + 3))) at = endOfExpansion(text, at);
+    else if (char === '$' && text[at + 1] === '(') {
+      inside.push('parentheses');
+      at++;
+    } else if (char === '(' && word) inside.push('parentheses');
+    else if (char === ')' && context === 'parentheses') inside.pop();
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+function endOfQuote(text: string, at: number): number {
+  return skipTo(text, at, text.indexOf("'", at + 1));
+}
+
+function endOfLine(text: string, at: number): number {
+  return skipTo(text, at, text.indexOf('\n', at));
+}
+
+/** `${…}` and `$((…))`, nested ones included. */
+function endOfExpansion(text: string, at: number): number {
+  const [open, close] = text[at + 1] === '{' ? ['{', '}'] : ['(', ')'];
+  let depth = 0;
+  for (let i = at + 1; i < text.length; i++) {
+    if (/['"\\]/.test(text[i]!)) throw tooHard('quotes inside an expansion of a variable');
+    if (text[i] === open) depth++;
+    else if (text[i] === close && --depth === 0) return skipTo(text, at, i);
+  }
+  return skipTo(text, at, -1);
+}
+
+/** Over a stretch in which {} would not be a word. */
+function skipTo(text: string, from: number, end: number): number {
+  const to = end === -1 ? text.length : end;
+  if (text.slice(from, to + 1).includes(MARK)) throw misplaced();
+  return to;
+}
+
+function tooHard(what: string): QueueError {
+  return refused(
+    `a template cannot have ${what}`,
+    "put the command in a script: --template 'sh script.sh {}'",
+  );
+}
+
+function misplaced(): QueueError {
+  return refused(
+    '{} of a template must stand outside quotes, comments and expansions: it is quoted already',
+    "queuectl enqueue --template 'convert {} {}.png' --file names.txt",
+  );
+}
+
+function refused(message: string, hint: string): QueueError {
+  return new QueueError('invalid-value', message, hint);
+}

@@ -1,0 +1,31 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import type { Store } from '../store.ts';
+import { connect } from './connection.ts';
+import { SCHEMA_VERSION, version } from './migrate.ts';
+import { sqliteStore } from './store.ts';
+
+export async function peekSqlite(location: string): Promise<Store | null> {
+  let path: string;
+  try {
+    path = realpathSync(resolve(location));
+  } catch {
+    return null;
+  }
+  const connection = await connect(path, lookAt);
+  if (version(connection) === SCHEMA_VERSION) return sqliteStore(connection);
+  connection.close();
+  return null;
+}
+
+/**
+ * Leaves no trace. A WAL file means that somebody is at work, or died: then it has to be read too, and is there already.
+ * Without one the file is complete in itself; opened the ordinary way, SQLite would put a WAL beside it.
+ */
+function lookAt(path: string): DatabaseSync {
+  const alone = pathToFileURL(path);
+  alone.search = '?immutable=1';
+  return new DatabaseSync(existsSync(`${path}-wal`) ? path : alone, { readOnly: true });
+}

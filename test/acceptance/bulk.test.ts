@@ -1,0 +1,187 @@
+import { expect, test } from 'bun:test';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inSandbox, lines, type Sandbox, until } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const MANY = 100_000;
+
+/** A file of JSON lines; `bad` puts a mistake in one of them. */
+function jobFile(box: Sandbox, bad?: number): string {
+  const file = join(box.directory, 'jobs.jsonl');
+  const line = (i: number) =>
+    i + 1 === bad ? '{"command":5}' : JSON.stringify({ id: `j${i}`, command: `echo ${i}` });
+  writeFileSync(file, Array.from({ length: MANY }, (_, i) => `${line(i)}\n`).join(''));
+  return file;
+}
+
+async function pending(box: Sandbox): Promise<number> {
+  return (await box.json<{ jobs: { pending: number } }>(['status'])).jobs.pending;
+}
+
+test(
+  '100,000 JSON lines are stored in their order, in little memory; one bad line refuses them all',
+  inSandbox(async (box) => {
+    await box.run(['status']);
+    expectRefusal(
+      await box.run(['enqueue', '--file', jobFile(box, 99_999)]),
+      2,
+      /line 99999: command must be/,
+    );
+    expect(await pending(box)).toBe(0);
+    const added = await box.run(['enqueue', '--file', jobFile(box)]);
+    expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(added.stdout.split('\n').slice(0, -1)).toEqual(Array.from({ length: MANY }, (_, i) => `j${i}`));
+    expect(await pending(box)).toBe(MANY);
+    const [last] = await box.json<{ id: string }[]>(['list', '--limit', '1']);
+    expect(last!.id).toBe(`j${MANY - 1}`);
+    expectRefusal(
+      await box.run(['enqueue', '--file', '-'], { stdin: 'true\n{"id":"j7","command":"x"}\n' }),
+      4,
+      /'j7'/,
+    );
+    expect(await pending(box)).toBe(MANY);
+  }),
+);
+
+function peakMb(pid: number): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/^VmHWM:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+test(
+  'the process stays under 150 MB',
+  inSandbox(async (box) => {
+    const { pid, exit } = box.start(['enqueue', '--quiet', '--file', jobFile(box)]);
+    let peak = 0;
+    let ended = false;
+    void exit.then(() => {
+      ended = true;
+    });
+    // Not the kernel's sum at the end: in that a child begins with the memory of the process that started it.
+    await until(() => {
+      peak = Math.max(peak, peakMb(pid));
+      return ended;
+    }, 'all is enqueued');
+    expect(await exit).toBe(0);
+    expect(peak).toBeGreaterThan(20);
+    expect(peak).toBeLessThan(150);
+  }),
+);
+
+test(
+  'a short file with a mistake does not even make a store',
+  inSandbox(async (box) => {
+    expectRefusal(await box.run(['enqueue', '--file', '-'], { stdin: 'true\n{"command":5}\n' }), 2, /line 2/);
+    expectRefusal(await box.run(['enqueue', '--file', '-'], { stdin: '\n# nothing\n' }), 2, /no job/);
+    expectRefusal(
+      await box.run(['enqueue', '--file', '-', '--template', 'echo'], { stdin: 'a\n' }),
+      2,
+      /no \{\}/,
+    );
+    expectRefusal(
+      await box.run(['enqueue', '--file', '-', '--template', 'echo "{}"'], { stdin: 'a\n' }),
+      2,
+      /outside quotes/,
+    );
+    expectRefusal(await box.run(['enqueue', '--template', 'echo {}', 'a']), 2, /--template needs/);
+    for (const [bytes, line] of [
+      ['\\377', 1],
+      ['ok\\n\\303\\244\\nx \\303(\\nok\\n', 3],
+      ['ok\\nhalf a character: \\303', 2],
+    ] as const) {
+      const result = await box.run([], {
+        through: ['sh', '-c', `printf '${bytes}' | "$0" enqueue --file -`],
+      });
+      expectRefusal(result, 2, new RegExp(`standard input is not valid UTF-8 text in line ${line}$`));
+    }
+    expect(existsSync(box.home)).toBe(false);
+  }),
+);
+
+test(
+  'every form of a file, from a pipe, a file and a process; --json is one array of job objects',
+  inSandbox(async (box) => {
+    const texts = [
+      '[{"id":"a1","command":"x"},{"id":"a2","command":"y"}]',
+      '{"id":"b1","command":"x"}\n{"id":"b2","command":"y"}\n',
+      '{\n"id":"c1",\n"command":"x"\n}\n{\n"id":"c2",\n"command":"y"\n}\n',
+      '\uFEFF{"id":"d1","command":"x"}\r\n{"id":"d2","command":"y"}\r\n',
+    ];
+    for (const [i, text] of texts.entries()) {
+      const ids = [1, 2].map((n) => `${'abcd'[i]}${n}`);
+      const script = ['bash', '-c', `"$0" "$@" --file <(cat)`];
+      const through = i === 1 ? { through: script } : {};
+      const args = i === 1 ? ['enqueue', '--json'] : ['enqueue', '--json', '--file', '-'];
+      const added = await box.run(args, { stdin: text, ...through });
+      expect(added).toMatchObject({ code: 0, stderr: '' });
+      expect(JSON.parse(added.stdout).map((job: { id: string }) => job.id)).toEqual(ids);
+    }
+    const flags = await box.run(['enqueue', '--file', '-', '--queue', 'q', '--json'], {
+      stdin: 'true\nfalse\n',
+    });
+    expect(JSON.parse(flags.stdout)).toMatchObject([
+      { command: 'true', queue: 'q' },
+      { command: 'false', queue: 'q' },
+    ]);
+    expectRefusal(
+      await box.run(['enqueue', '--file', '-', '--id', 'x'], { stdin: 'a\nb\n' }),
+      2,
+      /--id names one/,
+    );
+    expectRefusal(await box.run(['enqueue', '--file', '-'], { stdin: 'a\n\u0000' }), 2, /line 2: .*NUL/);
+  }),
+);
+
+test(
+  'a template runs once for each line, whatever the line holds',
+  inSandbox(async (box) => {
+    const names = [
+      "it's",
+      '$(touch canary)',
+      '; touch canary',
+      'two words',
+      '`touch canary`',
+      '# x',
+      '{"command":1}',
+    ];
+    const added = await box.run(['enqueue', '--file', '-', '--template', 'printf "%s\\n" {} >>out'], {
+      stdin: `${names.join('\n')}\n`,
+    });
+    expect(added.code).toBe(0);
+    expect(await box.start(['worker', 'start', '--drain', '--quiet']).exit).toBe(0);
+    expect(lines(join(box.directory, 'out')).sort()).toEqual([...names].sort());
+    expect(existsSync(join(box.directory, 'canary'))).toBe(false);
+  }),
+);
+
+test(
+  'warnings about many lines are few',
+  inSandbox(async (box) => {
+    const stdin = '{"command":"true","quue":"x"}\n'.repeat(1000);
+    const { code, stderr } = await box.run(['enqueue', '--file', '-'], { stdin });
+    expect(code).toBe(0);
+    const said = stderr.trimEnd().split('\n');
+    expect(said).toHaveLength(6);
+    expect(said[0]).toContain("line 1: unknown field 'quue'");
+    expect(said[5]).toContain('995 more');
+  }),
+);
+
+test.skipIf(Bun.which('script') === null)(
+  'progress shows on a terminal and is wiped away; a pipe sees none within ten seconds',
+  inSandbox(async (box) => {
+    const file = jobFile(box);
+    const shown = await box.run([], {
+      through: ['sh', '-c', `exec script -qec "'$0' enqueue --file '${file}' >ids" /dev/null`],
+    });
+    expect(shown.code).toBe(0);
+    expect(shown.stdout).toMatch(/\renqueuing \d+ jobs, \d+ %\x1b\[K/);
+    expect(shown.stdout.replace(/note: .*\r\n/g, '')).toEndWith('\r\x1b[K');
+    expect(lines(join(box.directory, 'ids'))).toHaveLength(MANY);
+  }),
+);

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Command, type Flag, GLOBAL_FLAGS } from '../../src/cli/command.ts';
+import { COMMANDS, isGroup } from '../../src/cli/commands.ts';
+import { TOPICS } from '../../src/cli/topics.ts';
+import { ERRORS } from '../../src/core/errors.ts';
+import { SETTING_KEYS } from '../../src/core/settings.ts';
+import { sandbox } from '../support/queuectl.ts';
+
+const ROOT = resolve(import.meta.dir, '../..');
+const MAN = join(ROOT, 'dist/queuectl.1');
+const box = sandbox();
+/** Hidden ones are for queuectl's own use. */
+const shown = (flags: Record<string, Flag>) => Object.keys(flags).filter((name) => !flags[name]!.hidden);
+let commands: [name: string, command: Command][];
+
+beforeAll(async () => {
+  const loads = Object.entries(COMMANDS).flatMap(([name, entry]) =>
+    isGroup(entry)
+      ? Object.entries(entry.commands).map(([verb, load]) => [`${name} ${verb}`, load] as const)
+      : [[name, entry] as const],
+  );
+  commands = await Promise.all(
+    loads.map(async ([name, load]) => [name, (await load()).default] as [string, Command]),
+  );
+});
+afterAll(() => box.cleanup());
+
+async function printed(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await box.run(args);
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+  return stdout;
+}
+
+test('a command is called what the table calls it, and has examples that begin with it', () => {
+  for (const [name, command] of commands) {
+    expect(command.name).toBe(name);
+    expect(command.examples.length).toBeGreaterThan(0);
+    for (const example of command.examples) expect(example).toContain(`queuectl ${name}`);
+  }
+});
+
+test('help knows every command and every flag', async () => {
+  const overview = await printed('help');
+  for (const [name, command] of commands) {
+    expect(overview).toContain(`\n  ${name} `);
+    expect(overview).toContain(command.summary);
+    const help = await printed('help', ...name.split(' '));
+    for (const flag of shown({ ...GLOBAL_FLAGS, ...command.flags }))
+      expect(help).toMatch(new RegExp(`--${flag}\\b`));
+    for (const example of command.examples) expect(help).toContain(example);
+  }
+});
+
+test('completion knows every command and every flag', async () => {
+  const words = (text: string) => text.split('\n').map((line) => line.split('\t')[0]);
+  for (const [name, command] of commands) {
+    const path = name.split(' ');
+    expect(words(await printed('__complete', ...path.slice(0, -1), ''))).toContain(path.at(-1)!);
+    const flags = shown({ ...GLOBAL_FLAGS, ...command.flags }).map((flag) => `--${flag}`);
+    expect(
+      words(await printed('__complete', ...path, '--'))
+        .slice(0, -1)
+        .sort(),
+    ).toEqual(flags.sort());
+  }
+});
+
+test('the man page knows every command, flag and topic', () => {
+  const sections = readFileSync(MAN, 'utf8').replaceAll('\\-', '-').split('\n.SS ');
+  for (const [name, command] of commands) {
+    const section = sections.find((text) => text.startsWith(`${name} `) || text.startsWith(`${name}\n`));
+    expect({ name, found: section !== undefined }).toEqual({ name, found: true });
+    for (const flag of shown(command.flags)) expect(section).toContain(`\\fB--${flag}\\fR`);
+  }
+  for (const flag of Object.keys(GLOBAL_FLAGS)) expect(sections.at(-1)).toContain(`\\fB--${flag}\\fR`);
+  for (const topic of Object.keys(TOPICS))
+    expect(sections.at(-1)).toContain(`.SH ${topic.replaceAll('-', ' ').toUpperCase()}`);
+});
+
+test("README's list of commands is that of the table", () => {
+  const [, list] = /\n### Commands\n([\s\S]*?)\n### /.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))!;
+  const named = [...list!.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name!);
+  expect(named.sort()).toEqual(commands.map(([name]) => name).sort());
+});
+
+for (const [program, args] of [
+  ['groff', ['-man', '-Tutf8', '-ww', MAN]],
+  ['mandoc', ['-T', 'lint', '-W', 'error', MAN]],
+] as const) {
+  test.skipIf(Bun.which(program) === null)(`${program} finds nothing wrong with the man page`, () => {
+    const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    if (program === 'groff') expect(stdout).toContain('enqueue');
+  });
+}
+
+test('topics: every error, setting and variable is told', async () => {
+  const codes = await printed('help', 'exit-codes');
+  for (const [code, { exit }] of Object.entries(ERRORS)) {
+    const block = codes.split(/\n {2}(?=\d {2})/).find((text) => text.startsWith(`${exit}  `));
+    expect(block).toContain(code);
+  }
+  const settings = await printed('help', 'config');
+  expect(settings).toContain('config set KEY VALUE');
+  for (const key of SETTING_KEYS) expect(settings).toContain(`\n  ${key}\n`);
+  const variables = await printed('help', 'environment');
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  for (const name of sources) {
+    const text = readFileSync(join(ROOT, 'src', name), 'utf8');
+    const read = text.matchAll(/\b(?:environment|env)\.([A-Z][A-Z_]+)\b/g);
+    const set = text.matchAll(/^\s+(QUEUECTL_[A-Z_]+):/gm);
+    for (const [, variable] of [...read, ...set]) {
+      if (variable !== 'HOME') expect(variables).toContain(variable!);
+    }
+  }
+  for (const topic of Object.keys(TOPICS)) {
+    const text = await printed('help', topic);
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
+  }
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'bun:test';
+import { readJobFile } from '../../src/actions/read-job-file.ts';
+import type { JobInput } from '../../src/core/job-input.ts';
+import { compileTemplate } from '../../src/core/template.ts';
+import { caught } from '../support/caught.ts';
+
+const NOW = Date.UTC(2030, 0, 15, 12);
+
+/** In chunks of one, a few and all characters: where a chunk ends must not matter. */
+const CUTS = [1, 7, Number.MAX_SAFE_INTEGER];
+
+function chunks(text: string, size: number): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; at += size) parts.push(text.slice(at, at + size));
+  return parts;
+}
+
+function inputs(text: string, template: string | null = null): JobInput[] {
+  const made = template === null ? null : compileTemplate(template);
+  const all = CUTS.map((size) => [...readJobFile(chunks(text, size), made, NOW)].map((job) => job.input));
+  for (const other of all) expect(other).toEqual(all[0]!);
+  return all[0]!;
+}
+
+const commands = (text: string, template?: string) => inputs(text, template).map((input) => input.command);
+
+function refusal(text: string) {
+  const errors = CUTS.map((size) => caught(() => [...readJobFile(chunks(text, size), null, NOW)]));
+  for (const other of errors) expect(other.message).toBe(errors[0]!.message);
+  return errors[0]!;
+}
+
+describe('a file, wherever its chunks end', () => {
+  test.each([
+    ['a JSON array', '[{"command":"a"},\n {"command":"b"}]\n'],
+    ['JSON lines', '{"command":"a"}\n{"command":"b"}\n'],
+    ['JSON lines with blank ones', '\n{"command":"a"}\n\n  {"command":"b"}'],
+    ['a command a line', 'a\nb\n'],
+    ['no last newline', 'a\nb'],
+    ['a comment', '# the jobs\na\n  # more\nb\n'],
+    ['commands and JSON mixed', 'a\n{"command":"b"}\n'],
+  ] as const)('%s, with CRLF', (_, text) => {
+    const crlf = text.replaceAll('\n', '\r\n');
+    for (const variant of [text, crlf]) expect(commands(variant)).toEqual(['a', 'b']);
+  });
+
+  test('one object over many lines is one job', () => {
+    expect(inputs('{\n  "id": "a",\n  "command": "x"\n}\n')).toEqual([{ id: 'a', command: 'x' }]);
+  });
+
+  test('objects over many lines, one after another, as jq prints them', () => {
+    const text = '{\n  "command": "echo }{ \\"\\\\\\" [",\n  "tags": {"a": "]"}\n}\n{\n  "command": "b"\n}\n';
+    expect(inputs(text)).toEqual([{ command: 'echo }{ "\\" [', tags: { a: ']' } }, { command: 'b' }]);
+  });
+
+  test('an array on one line with brackets, commas and quotes in its texts', () => {
+    const jobs = [{ command: 'a,[{"' }, { command: ']},\\"' }, { argv: ['x', ','] }, { command: '\\' }];
+    expect(inputs(JSON.stringify(jobs))).toEqual(jobs);
+  });
+
+  test('a job of more than 16 MiB is refused before memory ends', () => {
+    const endless = (start: string): Iterable<string> => ({
+      *[Symbol.iterator]() {
+        yield start;
+        for (;;) yield 'x'.repeat(1 << 20);
+      },
+    });
+    for (const start of ['true\n', '[{"command":"', '{\n"command":"'])
+      expect(caught(() => [...readJobFile(endless(start), null, NOW)]).message).toContain('16 MiB');
+  });
+
+  test('a command keeps its quotes, inner spaces and braces', () => {
+    expect(commands(`echo 'a  b' {}\n"x" y\n`)).toEqual([`echo 'a  b' {}`, '"x" y']);
+  });
+
+  test.each([
+    ['', 'there is no job in this file'],
+    ['\r\n \n# nothing\n', 'there is no job in this file'],
+    ['[]', 'there is no job in this file'],
+    ['[{"command":"a"},]', 'job 2 is not valid JSON'],
+    ['[,]', 'job 1 is not valid JSON'],
+    ['[{"command":"a"}', 'this is not valid JSON: the array does not end'],
+    ['[{"command":"a"}] x', 'this is not valid JSON: there is something behind the array'],
+    ['[{"command":"a"}][{"command":"b"}]', 'this is not valid JSON: there is something behind the array'],
+    ['{\n"command":"a"\n}\n{\n"command":5\n}', 'line 4: command must be a string, not a number'],
+    ['{\n"command":"a"\n', 'line 1 is not valid JSON'],
+    ['[null]', 'job 1: a job must be a JSON object, not null'],
+    ['{}', 'line 1: command is missing'],
+    ['{"command":"a"}\n\n{}\n', 'line 3: command is missing'],
+    ['a\n[1]\n', 'line 2: a job must be a JSON object, not an array'],
+    ['a\n# b\n{"command":""}', 'line 3: command must not be empty'],
+    ['a\nb\0\n', 'line 2: command must not contain NUL bytes'],
+  ] as const)('%j: %s', (text, message) => {
+    expect(refusal(text).message).toStartWith(message);
+  });
+
+  test('a line that does not parse is named', () => {
+    const error = refusal('{"command":"a"}\n{"command":\n');
+    expect(error.code).toBe('invalid-json');
+    expect(error.message).toStartWith('line 2 is not valid JSON');
+  });
+});
+
+describe('with a template', () => {
+  test('each line is one quoted word; nothing but an empty line is special', () => {
+    expect(commands("a b\n\n#c\r\n{'d\n", 'x {} {}.png')).toEqual([
+      "x 'a b' 'a b'.png",
+      "x '#c' '#c'.png",
+      "x '{'\\''d' '{'\\''d'.png",
+    ]);
+  });
+
+  test('what the line makes too long, or cannot be in a command, is refused with its line', () => {
+    const read = (text: string) =>
+      caught(() => [...readJobFile([text], compileTemplate('x {}'), NOW)]).message;
+    expect(read(`a\n${'b'.repeat(200_000)}\n`)).toMatch(/^line 2: .*limit/);
+    expect(read('a\0b\n')).toMatch(/^line 1: .*NUL/);
+  });
+});

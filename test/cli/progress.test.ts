@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test';
+import type { Io } from '../../src/cli/io.ts';
+import { startProgress } from '../../src/cli/progress.ts';
+
+/** Ten calls a second for so long, at these seconds something was said. */
+function saidAt(io: Partial<Io>, seconds: number): { said: string[]; times: number[] } {
+  const said: string[] = [];
+  const times: number[] = [];
+  let now = 0;
+  const progress = startProgress({ ...io, err: (text: string) => said.push(text) } as Io, () => now);
+  for (; now <= seconds * 1000; now += 100) {
+    const before = said.length;
+    progress.at(() => `at ${now}`);
+    if (said.length > before) times.push(now);
+  }
+  progress.end();
+  return { said, times };
+}
+
+test('on a terminal after 200 ms, in one line that is wiped at the end', () => {
+  const { said, times } = saidAt({ errTty: true }, 1);
+  expect(times).toEqual([200, 300, 400, 500, 600, 700, 800, 900, 1000]);
+  expect(said[0]).toBe('\rat 200\x1b[K');
+  expect(said.at(-1)).toBe('\r\x1b[K');
+});
+
+test('nothing at all when it was quick', () => {
+  expect(saidAt({ errTty: true }, 0.1).said).toEqual([]);
+});
+
+test('in a log one line in ten seconds', () => {
+  expect(saidAt({ errTty: false }, 35)).toEqual({
+    said: ['at 10000\n', 'at 20000\n', 'at 30000\n'],
+    times: [10_000, 20_000, 30_000],
+  });
+});
+
+test('silent with --quiet and --json', () => {
+  for (const errTty of [true, false]) {
+    expect(saidAt({ errTty, quiet: true }, 35).said).toEqual([]);
+    expect(saidAt({ errTty, json: true }, 35).said).toEqual([]);
+  }
+});

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { compileTemplate } from '../../src/core/template.ts';
+import { caught } from '../support/caught.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const HOSTILE = [
+  'plain',
+  'two words',
+  "it's",
+  "'; touch canary; '",
+  '"; touch canary; "',
+  '$(touch canary)',
+  '`touch canary`',
+  '\x24{x:-$(touch canary)}',
+  '\\',
+  "\\'; touch canary #",
+  '; touch canary',
+  '&& touch canary',
+  '| touch canary',
+  '> canary',
+  ') ; touch canary',
+  '}; touch canary',
+  '# touch canary',
+  '*',
+  '~',
+  '$HOME',
+  '{}',
+  '!!',
+  '-n',
+  'ünï 日本 🚀',
+  '$1 \\1 $& $$',
+];
+
+/** Templates with what they print for a line. */
+const GOOD: [template: string, prints: (line: string) => string][] = [
+  ['printf %s {}', (line) => line],
+  ["printf '%s|%s' {} {}.png", (line) => `${line}|${line}.png`],
+  ['x={}; printf %s "$x"', (line) => line],
+  ['(printf %s {})', (line) => line],
+  ['printf "%s" "$(printf %s {})"', (line) => line],
+  ["printf '%s' \"a'$(printf %s {})'b\"", (line) => `a'${line}'b`],
+  ["true # don't {\nprintf %s {}", (line) => line],
+  ["printf '%s %s' \\{} {}", (line) => `{} ${line}`],
+  ['printf "%s" \\"{}', (line) => `"${line}`],
+  ['printf "%s" "$((1 + 2))\x24{x}"{}', (line) => `3${line}`],
+  ['case a in (a) printf %s {};; esac', (line) => line],
+  ['case a in a) printf %s {};; esac', (line) => line],
+];
+
+describe('a line is one word and never shell syntax', () => {
+  test.each(GOOD)('%s', (template, prints) =>
+    inTempDir((dir) => {
+      const make = compileTemplate(template);
+      for (const line of HOSTILE) {
+        const { stdout, stderr, status } = spawnSync('/bin/sh', ['-c', make(line)], {
+          cwd: dir,
+          encoding: 'utf8',
+        });
+        expect({ line, stdout, stderr, status }).toEqual({
+          line,
+          stdout: prints(line),
+          stderr: '',
+          status: 0,
+        });
+        expect(existsSync(join(dir, 'canary'))).toBe(false);
+      }
+    }),
+  );
+});
+
+test.each([
+  ['echo', 'no {}'],
+  ['', 'no {}'],
+  ['echo \\{}', 'no {}'],
+  ["echo '{}'", 'outside quotes'],
+  ['echo "{}"', 'outside quotes'],
+  ['echo "a $(b "c {}")"', 'outside quotes'],
+  ['echo "$(b) {}"', 'outside quotes'],
+  ["echo '{} unclosed", 'outside quotes'],
+  ['echo x # {}', 'outside quotes'],
+  ["# don't\necho '{}'", 'outside quotes'],
+  ['echo \x24{}', 'outside quotes'],
+  ['echo \x24{x:-{}}', 'outside quotes'],
+  ['echo $(({} + 1))', 'outside quotes'],
+  ['echo \x24{x:-"} {}', 'cannot have'],
+  ['echo `echo {}`', 'cannot have backticks'],
+  ['cat <<X\n{}\nX', 'cannot have a here-document'],
+  ["echo $'a\\'{}'", "cannot have $'"],
+  ['echo "$(case a in a) echo "{}";; esac)"', 'cannot have case'],
+])('refused: %s (%s)', (template, says) => {
+  const error = caught(() => compileTemplate(template));
+  expect(error.message).toContain(says);
+  expect(error.exitCode).toBe(2);
+});
