@@ -57,6 +57,7 @@ export const COMMANDS: Record<string, Load | Group> = {
       unset: () => import('./commands/config-unset.ts'),
     },
   },
+  prune: () => import('./commands/prune.ts'),
   version: () => import('./commands/version.ts'),
 };
 

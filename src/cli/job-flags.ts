@@ -23,6 +23,9 @@ export const JOB_FLAGS: Record<string, Flag> = {
   cwd: { value: 'DIR', help: 'where it runs (this directory)' },
   name: { value: 'NAME', help: 'what kind of job this is, for lists and filters' },
   tag: { value: 'K=V', many: true, help: 'a tag; may be repeated' },
+  'on-complete': { value: 'COMMAND', help: 'run this when it has completed (setting on-complete)' },
+  'on-failure': { value: 'COMMAND', help: 'run this after each failed attempt (setting on-failure)' },
+  'on-dead': { value: 'COMMAND', help: 'run this when it is given up (setting on-dead)' },
   env: { value: 'K=V', many: true, help: 'a variable of its environment; may be repeated' },
 };
 
@@ -44,6 +47,7 @@ export function readJobFlags(input: Input, cwd: string, now: number): JobInput {
   put('delay', 'delay', (text) => parseDuration(text, '--delay') / 1000);
   put('backoff-base', 'backoff_base', (text) => parseNumber(text, '--backoff-base', RANGES.backoffBase));
   put('cwd', 'cwd', (text) => absolute(text, cwd));
+  for (const event of HOOK_EVENTS) put(`on-${event}`, `on_${event}`);
   if (input.has('tag'))
     object.tags = Object.fromEntries(input.all('tag').map((tag) => readTag(tag, '--tag')));
   if (input.has('env')) object.env = readEnv(input.all('env'));
@@ -70,16 +74,21 @@ export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
   if (inputs.length > 1 && flags.id !== undefined)
     throw new QueueError('usage', '--id names one job, and there are several');
   return inputs.map((job, i) => {
-    const twice = given.find((key) => key in job);
+    const hook = HOOK_EVENTS.find((event) => job.hooks?.[event] && flags.hooks?.[event]);
+    const twice = hook === undefined ? given.find((key) => key !== 'hooks' && key in job) : `on_${hook}`;
     if (twice !== undefined) {
       const which = inputs.length > 1 ? `job ${i + 1}` : 'the job';
       throw new QueueError('usage', `${which} and a flag both give ${FIELD_NAMES[twice] ?? twice}`);
     }
-    return { ...job, ...flags };
+    return flags.hooks === undefined
+      ? { ...job, ...flags }
+      : { ...job, ...flags, hooks: { ...job.hooks, ...flags.hooks } };
   });
 }
 
-const FIELD_NAMES: Partial<Record<keyof JobInput, string>> = {
+const HOOK_EVENTS = ['complete', 'failure', 'dead'] as const;
+
+const FIELD_NAMES: Record<string, string> = {
   maxRetries: 'max_retries',
   timeoutMs: 'timeout',
   runAt: 'run_at',

@@ -28,6 +28,8 @@ export interface Collected {
   bytes: number;
   truncated: boolean;
   kept: Uint8Array | null;
+  /** What is left of it, where something was dropped. */
+  stored?: number;
   tail: string;
 }
 
@@ -40,8 +42,9 @@ export function collectOutput(place: Place, limit: number): Collected {
     const tail = readRange(file, Math.max(0, bytes - TAIL), bytes).toString('utf8');
     if (bytes <= KEPT_IN_STORE) return { bytes, truncated: false, kept: readRange(file, 0, bytes), tail };
     const gap = gapOf(bytes, limit, readGap(place));
-    if (gap !== null) compact(place, file, gap, bytes);
-    return { bytes, truncated: gap !== null, kept: null, tail };
+    if (gap === null) return { bytes, truncated: false, kept: null, tail };
+    compact(place, file, gap, bytes);
+    return { bytes, truncated: true, kept: null, stored: outputSize(place), tail };
   } finally {
     closeSync(file);
   }

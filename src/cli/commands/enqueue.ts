@@ -8,6 +8,7 @@ import {
   readJsonJobs,
 } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
+import { withoutHooks } from '../../core/hooks.ts';
 import type { Job } from '../../core/job.ts';
 import { checkArgv } from '../../core/job-input.ts';
 import { toJobObject } from '../../core/job-object.ts';
@@ -34,15 +35,20 @@ export default {
     "queuectl enqueue --priority high --timeout 5m 'make report'",
     "queuectl enqueue -- rsync -a 'my files/' host:backup/",
     'queuectl enqueue --file jobs.jsonl',
+    "queuectl enqueue --on-dead 'mail -s \"$QUEUECTL_HOOK_JOB_ID died\" me' 'make report'",
   ],
   notes: [
     'What begins with { or [ is JSON; anything else is a shell command. Behind -- no shell is involved.',
+    'The --on-… commands run as jobs of the queue hooks, which every worker serves, with QUEUECTL_HOOK_EVENT, _JOB_ID,',
+    '_STATE, _EXIT_CODE, _ERROR, _QUEUE and _ATTEMPTS in their environment. They replace the settings of the same',
+    'names for this job; none: no command. What happens to a hook, and to what it enqueues, triggers none.',
   ],
   async run(context, input) {
     const { io } = context;
     const now = Date.now();
     const { read, many } = readInput(input, now);
-    const inputs = fillFromFlags(read.inputs, readJobFlags(input, context.cwd, now));
+    const given = fillFromFlags(read.inputs, readJobFlags(input, context.cwd, now));
+    const inputs = context.environment.QUEUECTL_HOOK_EVENT ? given.map(withoutHooks) : given;
     for (const warning of read.warnings) io.warn(printable(warning));
     const app = await context.app();
     const jobs = await enqueue(app, inputs, context.cwd);

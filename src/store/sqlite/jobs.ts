@@ -39,7 +39,7 @@ function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
 }
 
-function insert(db: Connection, jobs: JobSpec[], now: number): Job[] {
+export function insert(db: Connection, jobs: JobSpec[], now: number): Job[] {
   const queues = new Map<string, number>();
   for (const job of jobs) {
     if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
@@ -56,7 +56,17 @@ function insertOne(db: Connection, job: JobSpec, queue: number, now: number): vo
       sql.insertJob,
       ...[job.id, job.command, job.argv === null ? null : JSON.stringify(job.argv), queue],
       ...[job.priority, job.maxRetries, job.timeoutMs, job.runAt, job.backoffBase],
-      ...[job.cwd, jsonOrNull(job.env), jsonOrNull(job.tags), job.name, phase, now, now, due],
+      ...[
+        job.cwd,
+        jsonOrNull(job.env),
+        jsonOrNull(job.tags),
+        job.name,
+        jsonOrNull(job.hooks),
+        phase,
+        now,
+        now,
+        due,
+      ],
     );
   } catch (error) {
     if (isUniqueViolation(error))
@@ -65,7 +75,7 @@ function insertOne(db: Connection, job: JobSpec, queue: number, now: number): vo
   }
 }
 
-function jsonOrNull(object: Record<string, string>): string | null {
+function jsonOrNull(object: object): string | null {
   return Object.keys(object).length === 0 ? null : JSON.stringify(object);
 }
 
