@@ -156,13 +156,16 @@ export const SETTINGS = {
     1024 ** 4,
     'stored output of an attempt; beyond it head and tail are kept',
   ),
-  'keep-completed': retention('30d', 'how long, how many or how much of the completed jobs is kept'),
-  'keep-cancelled': retention('30d', 'the same for cancelled jobs'),
-  'keep-dead': retention('none', 'the same for dead jobs; none: until a person removes them'),
-  'on-complete': hook('command run, as a job of queue hooks, when a job has completed'),
-  'on-failure': hook('the same after every failed attempt, whether it is retried or was the last'),
-  'on-dead': hook('the same when a job was given up; after on-failure'),
-  'on-idle': hook('the same when an attempt ends and no job is ready, running or waiting for a retry'),
+  'keep-completed': retention(
+    '30d',
+    'how long, how many or how much of completed jobs is kept: 7d, 100000, 1G, 7d,1G',
+  ),
+  'keep-cancelled': retention('30d', 'how long, how many or how much of cancelled jobs is kept'),
+  'keep-dead': retention('none', 'how long, how many or how much of dead jobs is kept'),
+  'on-complete': hook('a command to run when a job has completed, as a job of queue hooks'),
+  'on-failure': hook('a command to run after every failed attempt, the last one too'),
+  'on-dead': hook('a command to run when a job was given up'),
+  'on-idle': hook('a command to run when nothing is ready, running or waiting for a retry any more'),
 };
 
 export type SettingKey = keyof typeof SETTINGS;

@@ -39,9 +39,11 @@ export default {
   ],
   notes: [
     'What begins with { or [ is JSON; anything else is a shell command. Behind -- no shell is involved.',
-    'The --on-… commands run as jobs of the queue hooks, which every worker serves, with QUEUECTL_HOOK_EVENT, _JOB_ID,',
-    '_STATE, _EXIT_CODE, _ERROR, _QUEUE and _ATTEMPTS in their environment. They replace the settings of the same',
-    'names for this job; none: no command. What happens to a hook, and to what it enqueues, triggers none.',
+    'The --on-… commands run as jobs of the queue hooks, which every worker serves,',
+    'with QUEUECTL_HOOK_EVENT, _JOB_ID, _STATE, _EXIT_CODE, _ERROR, _QUEUE and',
+    '_ATTEMPTS in their environment. They replace the settings of the same names',
+    'for this job; none: no command. What happens to a hook, and to what it',
+    'enqueues, triggers none.',
   ],
   async run(context, input) {
     const { io } = context;

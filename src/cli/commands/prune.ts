@@ -20,10 +20,11 @@ export default {
     'queuectl config set keep-dead 1G',
   ],
   notes: [
-    'Workers do this by themselves, all the time. A limit is an age since the end of a job (7d), a number of jobs',
-    '(100000) or a size (1G: stored output and 300 bytes a job); with several, a job goes when any one is passed,',
-    'the first to have ended first. Jobs that wait, run or will be retried are never touched. The database file does',
-    'not shrink: its space is used again.',
+    'Workers do this by themselves, all the time. A limit is an age since the end',
+    'of a job (7d), a number of jobs (100000) or a size (1G: stored output and 300',
+    'bytes a job); with several, a job goes when any one is passed, the first to',
+    'have ended first. Jobs that wait, run or will be retried are never touched.',
+    'The database file does not shrink: its space is used again.',
   ],
   async run({ io, app }, input) {
     const dryRun = input.has('dry-run');
