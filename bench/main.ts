@@ -5,6 +5,7 @@ import { enqueue } from './enqueue.ts';
 import { history } from './history.ts';
 import { type Lab, openLab } from './lab.ts';
 import { latency } from './latency.ts';
+import { prune } from './prune.ts';
 import { type Row, table, writeResults } from './report.ts';
 import { throughput } from './throughput.ts';
 
@@ -13,6 +14,7 @@ const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   throughput,
   latency,
   history,
+  prune,
 };
 const RESULTS = join(import.meta.dirname, 'results/latest.json');
 
