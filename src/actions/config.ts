@@ -26,17 +26,22 @@ export async function listSettings(app: App): Promise<SettingObject[]> {
   const stored = await app.store.settings();
   const settings = resolveSettings(stored);
   return SETTING_KEYS.map((key) => {
-    const row = SETTINGS[key] as Setting<number | string | null>;
+    const row = SETTINGS[key] as Setting<unknown>;
     return {
       key,
-      value: settings[key],
-      default: row.default,
+      value: plain(settings[key], row),
+      default: plain(row.default, row),
       text: row.format(settings[key]),
       is_default: !stored.has(key),
       range: row.range,
       help: row.help,
     };
   });
+}
+
+/** A value of several parts is shown as it is written. */
+function plain(value: unknown, row: Setting<unknown>): number | string | null {
+  return typeof value === 'number' || value === null ? value : row.format(value);
 }
 
 export async function getSetting(app: App, name: string): Promise<SettingObject> {

@@ -1,6 +1,7 @@
+import { COMMAND_LIMIT } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Job, JobSpec } from '../core/job.ts';
-import { COMMAND_LIMIT, type JobInput } from '../core/job-input.ts';
+import type { JobInput } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellQuote } from '../core/shell-quote.ts';
 import { wake } from '../exec/wake.ts';
@@ -74,6 +75,7 @@ function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: (
     env: input.env ?? {},
     tags: input.tags ?? {},
     name: input.name ?? null,
+    hooks: input.hooks ?? {},
   };
 }
 

@@ -1,4 +1,5 @@
 import { formatDuration } from '../core/duration.ts';
+import { HOOK_QUEUE } from '../core/hooks.ts';
 import type { Job } from '../core/job.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
@@ -81,7 +82,9 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
 async function workerReasons(app: App, job: Job): Promise<string[]> {
   const workers = await activeWorkers(app);
   if (workers.length === 0) return ['no worker is running; queuectl worker start'];
-  const serving = workers.filter((worker) => worker.queues === null || worker.queues.includes(job.queue));
+  const serving = workers.filter(
+    (worker) => job.queue === HOOK_QUEUE || worker.queues === null || worker.queues.includes(job.queue),
+  );
   if (serving.length === 0)
     return [`no worker serves queue ${job.queue}; queuectl worker start --queue ${job.queue}`];
   const busy = serving.every((worker) => worker.currentJobs.length >= worker.concurrency);

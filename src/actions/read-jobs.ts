@@ -1,5 +1,6 @@
+import { checkCommand } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
-import { checkCommand, type JobInput, type ReadJob, readJobObject } from '../core/job-input.ts';
+import { type JobInput, type ReadJob, readJobObject } from '../core/job-input.ts';
 
 export interface ReadJobs {
   inputs: JobInput[];

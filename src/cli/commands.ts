@@ -62,6 +62,7 @@ export const COMMANDS: Record<string, Load | Group> = {
     },
   },
   completion: () => import('./commands/completion.ts'),
+  prune: () => import('./commands/prune.ts'),
   version: () => import('./commands/version.ts'),
 };
 

@@ -9,7 +9,7 @@ import type { Context, Input } from './command.ts';
 import { describeAdded, describeMany } from './describe-added.ts';
 import type { Io } from './io.ts';
 import { openText, type TextFile } from './job-file.ts';
-import { filler, readJobFlags } from './job-flags.ts';
+import { asEnqueuedHere, filler, readJobFlags } from './job-flags.ts';
 import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
 
@@ -43,7 +43,7 @@ export async function enqueueFile(
         for (const warning of job.warnings) {
           if (++warnings.total <= SHOWN_WARNINGS) warnings.shown.push(warning);
         }
-        yield fill(job.input);
+        yield asEnqueuedHere(fill(job.input), context.environment);
         if (++count % BATCH === 0) progress.at(() => storing(count, file));
       }
     },

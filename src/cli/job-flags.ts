@@ -1,6 +1,7 @@
 import { parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
 import { readTag } from '../core/filter.ts';
+import { withoutHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
 import { parseNumber } from '../core/numbers.ts';
 import { RANGES } from '../core/settings.ts';
@@ -23,6 +24,9 @@ export const JOB_FLAGS: Record<string, Flag> = {
   cwd: { value: 'DIR', help: 'where it runs (this directory)' },
   name: { value: 'NAME', help: 'what kind of job this is, for lists and filters' },
   tag: { value: 'K=V', many: true, help: 'a tag; may be repeated' },
+  'on-complete': { value: 'COMMAND', help: 'run this when it has completed (setting on-complete)' },
+  'on-failure': { value: 'COMMAND', help: 'run this after each failed attempt (setting on-failure)' },
+  'on-dead': { value: 'COMMAND', help: 'run this when it is given up (setting on-dead)' },
   env: { value: 'K=V', many: true, help: 'a variable of its environment; may be repeated' },
 };
 
@@ -44,6 +48,7 @@ export function readJobFlags(input: Input, cwd: () => string, now: number): JobI
   put('delay', 'delay', (text) => parseDuration(text, '--delay') / 1000);
   put('backoff-base', 'backoff_base', (text) => parseNumber(text, '--backoff-base', RANGES.backoffBase));
   put('cwd', 'cwd', (text) => absolute(text, cwd));
+  for (const event of HOOK_EVENTS) put(`on-${event}`, `on_${event}`);
   if (input.has('tag'))
     object.tags = Object.fromEntries(input.all('tag').map((tag) => readTag(tag, '--tag')));
   if (input.has('env')) object.env = readEnv(input.all('env'));
@@ -78,16 +83,29 @@ export function filler(flags: JobInput): (job: JobInput, several?: boolean) => J
   return (job, several = true) => {
     if (++number > 1 && flags.id !== undefined)
       throw new QueueError('usage', '--id names one job, and there are several');
-    const twice = given.find((key) => key in job);
-    if (twice === undefined) return given.length === 0 ? job : { ...job, ...flags };
-    const which = several ? `job ${number}` : 'the job';
-    throw new QueueError('usage', `${which} and a flag both give ${FIELD_NAMES[twice] ?? twice}`);
+    const hook = HOOK_EVENTS.find((event) => job.hooks?.[event] && flags.hooks?.[event]);
+    const twice = hook === undefined ? given.find((key) => key !== 'hooks' && key in job) : `on_${hook}`;
+    if (twice !== undefined) {
+      const which = several ? `job ${number}` : 'the job';
+      throw new QueueError('usage', `${which} and a flag both give ${FIELD_NAMES[twice] ?? twice}`);
+    }
+    if (given.length === 0) return job;
+    return flags.hooks === undefined
+      ? { ...job, ...flags }
+      : { ...job, ...flags, hooks: { ...job.hooks, ...flags.hooks } };
   };
 }
 
-const FIELD_NAMES: Partial<Record<keyof JobInput, string>> = {
+const HOOK_EVENTS = ['complete', 'failure', 'dead'] as const;
+
+const FIELD_NAMES: Record<string, string> = {
   maxRetries: 'max_retries',
   timeoutMs: 'timeout',
   runAt: 'run_at',
   backoffBase: 'backoff_base',
 };
+
+/** What a hook enqueues triggers no hooks: a command on completion that enqueues would never end. */
+export function asEnqueuedHere(job: JobInput, environment: NodeJS.ProcessEnv): JobInput {
+  return environment.QUEUECTL_HOOK_EVENT ? withoutHooks(job) : job;
+}

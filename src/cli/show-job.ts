@@ -52,6 +52,9 @@ function facts(job: Job, now: number): [string, string][] {
     ['directory', job.cwd],
     ['environment', pairs(job.env)],
     ['tags', pairs(job.tags)],
+    ['on complete', job.hooks.complete ?? ''],
+    ['on failure', job.hooks.failure ?? ''],
+    ['on dead', job.hooks.dead ?? ''],
   ];
   return all.filter(([, value]) => value !== '');
 }

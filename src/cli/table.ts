@@ -84,6 +84,8 @@ function line(parts: string[]): string {
 function fit<Row>(widths: number[], columns: Column<Row>[], room: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
   for (const [i, column] of columns.entries()) {
-    if (column.shrinks) widths[i] = Math.max(NARROWEST, Math.min(widths[i]!, widths[i]! - (total() - room)));
+    if (!column.shrinks) continue;
+    const over = Math.max(0, total() - room);
+    widths[i] = Math.min(widths[i]!, Math.max(NARROWEST, widths[i]! - over));
   }
 }

@@ -8,6 +8,7 @@ export type WorkerEvent =
   | { type: 'worker-draining'; workerId: string; running: number; why: string }
   | { type: 'worker-stopped'; workerId: string; left: string | null }
   | { type: 'worker-error'; workerId: string; message: string }
+  | { type: 'jobs-pruned'; workerId: string; jobs: number; bytes: number }
   | { type: 'attempt-started'; job: ClaimedJob; pid: number }
   | { type: 'attempt-adopted'; job: ClaimedJob }
   | { type: 'attempt-ending'; job: ClaimedJob; reason: string }

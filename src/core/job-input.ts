@@ -1,7 +1,8 @@
+import { COMMAND_LIMIT, checkCommand } from './command-text.ts';
 import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { checkId, checkName, checkQueueName } from './id.ts';
-import { PRIORITIES } from './job.ts';
+import { type JobHooks, PRIORITIES } from './job.ts';
 import { nearest } from './nearest.ts';
 import { checkNumber } from './numbers.ts';
 import { RANGES } from './settings.ts';
@@ -22,10 +23,8 @@ export interface JobInput {
   env?: Record<string, string>;
   tags?: Record<string, string>;
   name?: string;
+  hooks?: JobHooks;
 }
-
-/** The kernel takes no longer argument (131,072 bytes with its closing NUL), and the command is one. */
-export const COMMAND_LIMIT = 131_071;
 
 type Read = (value: unknown, name: string, now: number) => Partial<JobInput>;
 
@@ -83,6 +82,9 @@ const FIELDS: Field[] = [
   { names: ['cwd'], read: (v, n) => ({ cwd: checkCwd(string(v, n), n) }) },
   { names: ['env'], read: (v, n) => ({ env: checkEnv(v, n) }) },
   { names: ['tags'], read: (v, n) => ({ tags: checkTags(v, n) }) },
+  { names: ['on_complete', 'onComplete', 'on-complete'], read: hook('complete') },
+  { names: ['on_failure', 'onFailure', 'on-failure'], read: hook('failure') },
+  { names: ['on_dead', 'onDead', 'on-dead'], read: hook('dead') },
   { names: ['name'], read: (v, n) => ({ name: checkName(string(v, n), n) }) },
 ];
 
@@ -122,9 +124,10 @@ export function readJobObject(value: unknown, now: number): ReadJob {
     const twin = seen.get(field);
     if (twin !== undefined) throw invalid(`${twin} and ${name} mean the same; give one of them`);
     seen.set(field, name);
-    const part = field.read(raw, name, now);
+    const { hooks, ...part } = field.read(raw, name, now);
     for (const key in part) if (key in input) throw invalid(`${name} contradicts another field`);
     Object.assign(input, part);
+    if (hooks !== undefined) input.hooks = { ...input.hooks, ...hooks };
   }
   return { input, warnings };
 }
@@ -132,18 +135,6 @@ export function readJobObject(value: unknown, now: number): ReadJob {
 function unknownField(name: string): string {
   const guess = nearest(name, BY_NAME.keys());
   return `unknown field '${name}' was ignored${guess === null ? '' : `; did you mean '${guess}'?`}`;
-}
-
-export function checkCommand(text: string, name: string): string {
-  if (text.trim() === '') throw invalid(`${name} must not be empty`);
-  if (text.includes('\0')) throw invalid(`${name} must not contain NUL bytes`);
-  if (Buffer.byteLength(text) > COMMAND_LIMIT) {
-    throw invalid(
-      `${name} has ${Buffer.byteLength(text)} bytes; the limit is ${COMMAND_LIMIT}`,
-      'put it in a script file and enqueue that',
-    );
-  }
-  return text;
 }
 
 export function checkArgv(value: unknown, name: string): string[] {
@@ -157,6 +148,10 @@ export function checkArgv(value: unknown, name: string): string[] {
   }
   if (value[0].trim() === '') throw invalid(`${name}[0] must not be empty`);
   return value;
+}
+
+function hook(event: keyof JobHooks): Read {
+  return (value, name) => ({ hooks: { [event]: checkCommand(string(value, name), name) } });
 }
 
 function checkCwd(text: string, name: string): string {

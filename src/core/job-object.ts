@@ -22,6 +22,9 @@ export interface JobObject {
   unique_key: string | null;
   name: string | null;
   tags: Record<string, string>;
+  on_complete: string | null;
+  on_failure: string | null;
+  on_dead: string | null;
   cwd: string;
   env: Record<string, string>;
   worker_id: string | null;
@@ -54,6 +57,9 @@ export function toJobObject(job: Job): JobObject {
     unique_key: null,
     name: job.name,
     tags: job.tags,
+    on_complete: job.hooks.complete ?? null,
+    on_failure: job.hooks.failure ?? null,
+    on_dead: job.hooks.dead ?? null,
     cwd: job.cwd,
     env: job.env,
     worker_id: job.workerId,

@@ -26,6 +26,16 @@ export interface JobSpec {
   tags: Record<string, string>;
   /** What kind of job this is, for people and filters. */
   name: string | null;
+  hooks: JobHooks;
+}
+
+/** Commands of this job's own, run after what happens to it instead of those in the settings; `none`: no command. */
+export interface JobHooks {
+  complete?: string;
+  failure?: string;
+  dead?: string;
+  /** Set by queuectl alone: `none` for what a hook enqueues. */
+  idle?: string;
 }
 
 export interface Job extends JobSpec {

@@ -39,6 +39,14 @@ export function parseSize(text: string, what: string): number {
   return Math.round(Number(match[1]) * SIZE_UNITS[match[2]!.toLowerCase()]!);
 }
 
+/** For people: `1023 bytes`, `1.5K`, `20M`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  const unit = ['t', 'g', 'm', 'k'].find((one) => bytes >= SIZE_UNITS[one]!)!;
+  const amount = bytes / SIZE_UNITS[unit]!;
+  return `${amount < 10 ? Math.floor(amount * 10) / 10 : Math.floor(amount)}${unit.toUpperCase()}`;
+}
+
 export function formatSize(bytes: number): string {
   for (const unit of ['t', 'g', 'm', 'k']) {
     const size = SIZE_UNITS[unit]!;

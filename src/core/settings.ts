@@ -1,8 +1,10 @@
+import { checkCommand } from './command-text.ts';
 import { type DurationUnit, exactDuration, parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { BACKOFF_STRATEGIES } from './job.ts';
 import { nearest } from './nearest.ts';
 import { formatSize, type NumberRange, parseNumber, parseSize } from './numbers.ts';
+import { formatRetention, parseRetention, RETENTION_RANGE, type Retention } from './retention.ts';
 
 /** One row: everything there is to know about a setting. Help, docs, checks and tests read it. */
 export interface Setting<T> {
@@ -64,9 +66,13 @@ function optional(row: Setting<number>): Setting<number | null> {
     ...row,
     default: null,
     range: `${row.range}, or none`,
-    parse: (text, key, bare) => (text.trim().toLowerCase() === 'none' ? null : row.parse(text, key, bare)),
+    parse: (text, key, bare) => (isNone(text) ? null : row.parse(text, key, bare)),
     format: (value) => (value === null ? 'none' : row.format(value)),
   };
+}
+
+function isNone(text: string): boolean {
+  return text.trim().toLowerCase() === 'none';
 }
 
 function choice<const T extends string>(fallback: T, choices: readonly T[], help: string): Setting<T> {
@@ -82,6 +88,26 @@ function choice<const T extends string>(fallback: T, choices: readonly T[], help
     },
   };
 }
+
+const retention = (fallback: string, help: string): Setting<Retention | null> => ({
+  default: parseRetention(fallback, ''),
+  help,
+  range: RETENTION_RANGE,
+  parse: parseRetention,
+  format: formatRetention,
+});
+
+const hook = (help: string): Setting<string | null> => ({
+  default: null,
+  help,
+  range: 'a shell command, or none',
+  parse(text, key) {
+    if (text.trim() === '' || text.includes('\0'))
+      throw new QueueError('invalid-value', `${key} must be a shell command or none, not '${text}'`);
+    return isNone(text) ? null : checkCommand(text, key);
+  },
+  format: (value) => value ?? 'none',
+});
 
 export const RANGES = {
   maxRetries: { min: 0, max: 1000, integer: true },
@@ -130,6 +156,16 @@ export const SETTINGS = {
     1024 ** 4,
     'stored output of an attempt; beyond it head and tail are kept',
   ),
+  'keep-completed': retention(
+    '30d',
+    'how long, how many or how much of completed jobs is kept: 7d, 100000, 1G, 7d,1G',
+  ),
+  'keep-cancelled': retention('30d', 'how long, how many or how much of cancelled jobs is kept'),
+  'keep-dead': retention('none', 'how long, how many or how much of dead jobs is kept'),
+  'on-complete': hook('a command to run when a job has completed, as a job of queue hooks'),
+  'on-failure': hook('a command to run after every failed attempt, the last one too'),
+  'on-dead': hook('a command to run when a job was given up'),
+  'on-idle': hook('a command to run when nothing is ready, running or waiting for a retry any more'),
 };
 
 export type SettingKey = keyof typeof SETTINGS;
@@ -162,6 +198,13 @@ const ALIASES: Record<SettingKey, string[]> = {
   'stop-timeout': ['graceful-shutdown-timeout', 'shutdown-timeout', 'worker-stop-timeout'],
   'max-concurrent-jobs': ['max-running-jobs', 'global-concurrency'],
   'output-limit': ['max-output', 'output-max', 'max-output-size'],
+  'keep-completed': ['retention', 'keep-done', 'completed-retention', 'retain-completed'],
+  'keep-cancelled': ['keep-canceled', 'cancelled-retention', 'retain-cancelled'],
+  'keep-dead': ['keep-dlq', 'dead-retention', 'dlq-retention', 'retain-dead'],
+  'on-complete': ['on-completed', 'on-success', 'hook-complete', 'hooks-on-complete'],
+  'on-failure': ['on-failed', 'on-fail', 'hook-failure', 'hooks-on-failure'],
+  'on-dead': ['on-death', 'on-dlq', 'hook-dead', 'hooks-on-dead'],
+  'on-idle': ['on-empty', 'hook-idle', 'hooks-on-idle'],
 };
 
 const NAMES = new Map<string, { key: SettingKey; bare: DurationUnit }>();

@@ -28,6 +28,8 @@ export interface Collected {
   bytes: number;
   truncated: boolean;
   kept: Uint8Array | null;
+  /** What is left of it, where something was dropped. */
+  stored?: number;
   tail: string;
 }
 
@@ -42,11 +44,17 @@ export function collectOutput(place: OutputPlace, limit: number): Collected {
     const tail = readRange(file, Math.max(0, bytes - TAIL), bytes).toString('utf8');
     if (bytes <= KEPT_IN_STORE) return { bytes, truncated: false, kept: readRange(file, 0, bytes), tail };
     const gap = gapOf(bytes, limit, readGap(place));
-    if (gap !== null) compact(place, file, gap, bytes);
-    return { bytes, truncated: gap !== null, kept: null, tail };
+    if (gap === null) return { bytes, truncated: false, kept: null, tail };
+    compact(place, file, gap, bytes);
+    return { bytes, truncated: true, kept: null, stored: storedSize(place), tail };
   } finally {
     closeSync(file);
   }
+}
+
+/** What is left of output that was too long: the short file, or, without room for one, what the holes leave. */
+function storedSize(place: OutputPlace): number {
+  return statSync(shortOf(place), { throwIfNoEntry: false })?.size ?? outputSize(place).used;
 }
 
 /** A worker that died between shortening and settling has done the work already. */
@@ -57,7 +65,13 @@ function collectShort(place: OutputPlace): Collected | null {
     const gap = readGap(place) ?? { from: 0, to: 0 };
     const kept = fstatSync(file).size;
     const tail = readRange(file, Math.max(0, kept - TAIL), kept).toString('utf8');
-    return { bytes: kept - mark(gap).length + gap.to - gap.from, truncated: true, kept: null, tail };
+    return {
+      bytes: kept - mark(gap).length + gap.to - gap.from,
+      truncated: true,
+      kept: null,
+      stored: kept,
+      tail,
+    };
   } finally {
     closeSync(file);
   }

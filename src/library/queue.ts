@@ -32,6 +32,10 @@ export interface EnqueueInput {
   cwd?: string;
   env?: Record<string, string>;
   tags?: Record<string, string>;
+  /** Commands run, as jobs of their own, after what happens to this one; `none` for none. */
+  on_complete?: string;
+  on_failure?: string;
+  on_dead?: string;
 }
 
 export interface ListOptions {

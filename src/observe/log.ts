@@ -2,6 +2,7 @@ import type { Transition } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { WorkerEvent } from '../core/events.ts';
 import type { ClaimedJob } from '../core/job.ts';
+import { formatBytes } from '../core/numbers.ts';
 import { exitCodeOf, type Outcome, signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
 
@@ -20,6 +21,8 @@ function text(event: WorkerEvent, now: number): string {
       return `worker=${event.workerId} stopped${event.left ? `; ${event.left}` : ''}`;
     case 'worker-error':
       return `worker=${event.workerId} error: ${event.message}`;
+    case 'jobs-pruned':
+      return `worker=${event.workerId} removed ${event.jobs} old jobs with ${formatBytes(event.bytes)} of output`;
     case 'attempt-started':
       return `${about(event.job)} started pid=${event.pid}`;
     case 'attempt-adopted':

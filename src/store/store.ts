@@ -3,6 +3,7 @@ import type { JobFilter } from '../core/filter.ts';
 import type { Claim, ClaimedJob, EndReason, Job, JobSpec, State } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Rate } from '../core/rate.ts';
+import type { Held, PrunedState, Retention } from '../core/retention.ts';
 
 /**
  * The contract of a store: domain verbs, each with its promise. The conformance suite is written against these
@@ -73,6 +74,16 @@ export interface Store {
   remove(ids: string[], from: readonly State[]): Promise<{ ids: string[]; attempts: number[] }>;
 
   /**
+   * Removes jobs that ended in this state with their attempts, the first to have ended first, as far as `keep` lets them
+   * go. A few at a time, so that nobody waits long for the writer; when there is nothing left to remove, nothing is
+   * written.
+   * The cost depends on what goes, not on what stays.
+   */
+  prune(state: PrunedState, keep: Retention, now: number): Promise<Pruned>;
+  /** What `prune` would remove in all. */
+  prunable(state: PrunedState, keep: Retention, now: number): Promise<Held>;
+
+  /**
    * Waiting jobs are cancelled at once; of running ones the wish is committed, and whoever holds them ends them.
    * Answers which were cancelled, which are being ended, and which had ended before.
    */
@@ -102,6 +113,11 @@ export interface Store {
 export type JobChanges = Partial<
   Pick<JobSpec, 'priority' | 'runAt' | 'queue' | 'command' | 'timeoutMs' | 'maxRetries' | 'tags' | 'name'>
 >;
+
+export interface Pruned extends Held {
+  /** The attempts among them whose output is in a file. */
+  attempts: number[];
+}
 
 export interface Queue {
   name: string;
@@ -163,6 +179,10 @@ export interface Settlement {
   output: AttemptOutput;
   /** Processes that a successful command left behind. */
   leftBehind: number[];
+  /** Added together with this settlement: if it applies, and only then. An id that is taken is replaced. */
+  hooks: JobSpec[];
+  /** Added too, if this leaves no job outside queue `hooks` ready, running or waiting for a retry; paused queues aside. */
+  onIdle: JobSpec | null;
 }
 
 export interface AttemptOutput {
@@ -172,6 +192,8 @@ export interface AttemptOutput {
   truncated: boolean;
   /** Short output, kept in the store; null: in the attempt's file. */
   kept: Uint8Array | null;
+  /** What is left of it, where something was dropped. */
+  stored?: number;
 }
 
 export interface Attempt {

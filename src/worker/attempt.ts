@@ -1,11 +1,13 @@
 import type { App } from '../actions/app.ts';
 import { decide, policyOf, type Transition } from '../core/decide.ts';
 import type { Emit } from '../core/events.ts';
+import { hooksAfter } from '../core/hooks.ts';
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import { describeOutcome, exitCodeOf, lastNonBlankLine, type Outcome, signalOf } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
 import { sight, untilOver } from '../exec/adopt.ts';
 import type { UserLimits } from '../exec/frame.ts';
+import { homeDirectory } from '../exec/home.ts';
 import { endProcesses, groupExists, look } from '../exec/kill.ts';
 import { collectOutput } from '../exec/output.ts';
 import { type Place, placeOf } from '../exec/place.ts';
@@ -204,15 +206,20 @@ function finish(
   const now = Math.min(context.app.clock.now(), endedAt ?? Number.POSITIVE_INFINITY);
   const { tail, ...output } = collectOutput(place, settings['output-limit']);
   const transition = decide(job, outcome, policyOf(settings), now, context.app.random);
+  const error = describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail));
   const settlement: Settlement = {
     claim: job.claim,
     transition,
     why: outcome.why,
     exitCode: exitCodeOf(outcome),
-    error: describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail)),
+    error,
     finishedAt: now,
     output,
     leftBehind,
+    ...hooksAfter(
+      { job, transition, exitCode: exitCodeOf(outcome), error },
+      { settings, newId: () => context.app.newId(now), directory: homeDirectory },
+    ),
   };
   return { job, place, outcome, transition, settlement };
 }

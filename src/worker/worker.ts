@@ -4,17 +4,19 @@ import { type App, currentSettings } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Emit } from '../core/events.ts';
+import { HOOK_QUEUE } from '../core/hooks.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Settings } from '../core/settings.ts';
 import { thisHost } from '../exec/host.ts';
 import { removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
 import { trimAll, trimOutput } from '../exec/trim.ts';
-import { onWake, tellChange } from '../exec/wake.ts';
+import { onWake, tellChange, wake } from '../exec/wake.ts';
 import { type SettleAnswer, STOP_ORDERS, type StopOrder } from '../store/store.ts';
 import type { Adoption } from './attempt.ts';
 import { whatIsLeft } from './drain.ts';
 import { mayPass, patiently } from './patience.ts';
+import { createPruner } from './pruner.ts';
 import { recover, type Sightings } from './recovery.ts';
 import { createSlots, type Ended } from './slots.ts';
 import { removeStopFile, stopFileAsks } from './stop-file.ts';
@@ -51,6 +53,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const id = randomBytes(6).toString('hex');
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
+  const queues = options.queues === null ? null : [...options.queues, HOOK_QUEUE];
   let settings: Settings = await currentSettings(app);
   const seen: Sightings = new Map();
   let order: StopOrder | null = null;
@@ -137,7 +140,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
           {
             workerId: id,
             limit,
-            queues: options.queues,
+            queues,
             mostRunning: settings['max-concurrent-jobs'],
             settle,
           },
@@ -157,7 +160,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
 
   const somethingIsDue = async (): Promise<boolean> => {
     const now = app.clock.now();
-    const due = await app.store.nextDue(options.queues, now);
+    const due = await app.store.nextDue(queues, now);
     dueTimer();
     if (due !== null && due > now) dueTimer = longTimeout(work.now, due - now);
     return due !== null && due <= now;
@@ -176,6 +179,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     const gate = outcome.why === 'never-started' && adopted;
     const needed = gate || (settlement.output.bytes > 0 && settlement.output.kept === null);
     if (!needed) removePlace(place);
+    // This worker may be about to leave, or have fewer slots free than there are hooks: the others look now.
+    if (settlement.hooks.length > 0) wake(app.stateDirectory);
     const durationMs = Math.max(0, settlement.finishedAt - (job.startedAt ?? settlement.finishedAt));
     emit({ type: 'attempt-settled', job, outcome, transition, durationMs });
   };
@@ -222,7 +227,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const maybeEnd = async (): Promise<void> => {
     if (over || slots.waiting > 0) return;
     if (order === null && options.drain && slots.running === 0) {
-      const left = await whatIsLeft(app, options.queues);
+      const left = await whatIsLeft(app, queues);
       if (left === null) return;
       return finishUp(left);
     }
@@ -266,6 +271,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     work.stop();
     beat.stop();
     trimmer.stop();
+    pruning.stop();
     dueTimer();
     stopTimer();
     unwatch?.();
@@ -277,6 +283,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const work = loop(guarded(look), pollMs);
   const beat = loop(guarded(heartbeat), () => settings['heartbeat-interval']);
   const trimmer = loop(guarded(trim), () => TRIM_MS);
+  const pruner = createPruner(app, id, () => settings, emit);
+  const pruning = loop(guarded(pruner.runOnce), pruner.delayMs);
   emit({
     type: 'worker-ready',
     workerId: id,
@@ -286,5 +294,6 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   });
   beat.now();
   work.now();
+  pruning.now();
   return { id, stop, done: end.promise };
 }

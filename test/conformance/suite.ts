@@ -5,10 +5,12 @@ import { adopt } from './adopt.ts';
 import { counters } from './counters.ts';
 import { due } from './due.ts';
 import { filters } from './filters.ts';
+import { hooks } from './hooks.ts';
 import { insert } from './insert.ts';
 import { lists } from './lists-and-counts.ts';
 import { orderAndClaim } from './order-and-claim.ts';
 import { output } from './output.ts';
+import { prune } from './prune.ts';
 import { queues } from './queues.ts';
 import { retryAndRemove } from './retry-and-remove.ts';
 import { settings } from './settings.ts';
@@ -32,12 +34,14 @@ const TOPICS: Record<string, Record<string, Case>> = {
   settle,
   'settle answers': settleAnswers,
   'settle and claim': settleAndClaim,
+  hooks,
   output,
   adopt,
   workers,
   'lists and counts': lists,
   counters,
   'retry and remove': retryAndRemove,
+  prune,
   acting,
   filters,
   queues,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { COMMAND_LIMIT, readJobObject } from '../../src/core/job-input.ts';
+import { COMMAND_LIMIT } from '../../src/core/command-text.ts';
+import { readJobObject } from '../../src/core/job-input.ts';
 import { caught } from '../support/caught.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);

@@ -22,6 +22,7 @@ const bare: Job = {
     env: {},
     tags: {},
     name: null,
+    hooks: {},
     state: 'pending',
     held: false,
     attempts: 0,
@@ -43,12 +44,16 @@ const full: Job = {
   },
   ...{ backoffBase: 1.5, env: { A: '=1' }, tags: { team: 'x' }, state: 'failed', attempts: 2, crashes: 1 },
   ...{ dueAt: NOW + 4000, workerId: 'w1', startedAt: NOW, finishedAt: NOW + 250, exitCode: 137 },
-  ...{ lastError: 'killed by SIGKILL (exit code 137)', durationMs: 250 },
+  ...{
+    lastError: 'killed by SIGKILL (exit code 137)',
+    durationMs: 250,
+    hooks: { dead: 'mail me', failure: 'none' },
+  },
 };
 
 const FIELDS =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
-  timeout_ms backoff_base depends_on unique_key name tags cwd env worker_id started_at finished_at exit_code signal
+  timeout_ms backoff_base depends_on unique_key name tags on_complete on_failure on_dead cwd env worker_id started_at finished_at exit_code signal
   last_error crashes duration_ms`.split(/\s+/);
 
 describe('a job as everybody outside sees it', () => {
@@ -92,7 +97,7 @@ describe('a printed job can be enqueued again', () => {
       input: {
         ...{ id: 'job1', command: 'echo hello', argv: ['echo', 'it is'], queue: 'mail', priority: -10 },
         ...{ maxRetries: 0, timeoutMs: 1500, runAt: NOW + 1, backoffBase: 1.5, cwd: '/tmp' },
-        ...{ env: { A: '=1' }, tags: { team: 'x' } },
+        ...{ env: { A: '=1' }, tags: { team: 'x' }, hooks: { dead: 'mail me', failure: 'none' } },
       },
       warnings: [],
     });

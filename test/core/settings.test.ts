@@ -43,6 +43,9 @@ describe('every row', () => {
       'worker-count': 1,
       'stop-timeout': null,
       'output-limit': 10 * 1024 * 1024,
+      'keep-completed': { ageMs: 30 * 86_400_000, count: null, bytes: null },
+      'keep-cancelled': { ageMs: 30 * 86_400_000, count: null, bytes: null },
+      'keep-dead': null,
     });
     checkTogether(resolveSettings(new Map()));
   });
@@ -148,6 +151,13 @@ const REFUSED: Record<string, string[]> = {
   'stop-timeout': ['never', '0'],
   'max-concurrent-jobs': ['0', '-1', 'many'],
   'output-limit': ['1k', '2T'],
+  'keep-completed': ['', '5m', '7d,30d', '-1', 'forever'],
+  'keep-cancelled': ['500m', '1.5'],
+  'keep-dead': ['0s', 'for ever'],
+  'on-complete': [''],
+  'on-failure': ['  '],
+  'on-dead': ['\0'],
+  'on-idle': [''],
 };
 
 describe('a value out of range or of the wrong kind is refused', () => {

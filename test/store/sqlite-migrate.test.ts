@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Connection, connect } from '../../src/store/sqlite/connection.ts';
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import first from '../../src/store/sqlite/migrations/001-first.ts';
+import control from '../../src/store/sqlite/migrations/002-control.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -35,6 +37,29 @@ describe('migrate', () => {
       await migrate(connection);
       expect(connection.get('SELECT value FROM meta')).toEqual(epoch!);
       connection.close();
+    }));
+
+  test('an old file: retention and hooks find its jobs as if they had always been there', () =>
+    inTempDir(async (dir) => {
+      const path = join(dir, 'queue.db');
+      const old = await connect(path);
+      old.exec(first + control);
+      old.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 2`);
+      old.exec(`INSERT INTO queue (name) VALUES ('q');
+        INSERT INTO job (id, command, queue, priority, max_retries, cwd, state, phase, created_at, updated_at, finished_at)
+          VALUES ('silent', 'true', 1, 0, 3, '/', 'completed', 'ended', 1, 1, 1),
+            ('loud', 'true', 1, 0, 3, '/', 'completed', 'ended', 1, 1, 2);
+        INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms, finished_at, why, output_bytes, truncated)
+          VALUES (2, 1, 1, 'w', 1, 0, 2, 'exited', 7000, 0), (2, 2, 2, 'w', 1, 0, 2, 'exited', 50000000, 1)`);
+      old.close();
+      const { store } = await openSqlite(path);
+      const bytes = 7000 + 10 * 1024 ** 2;
+      const none = { ageMs: null, count: 0, bytes: null };
+      expect(await store.prunable('completed', none, 9)).toEqual({ jobs: 2, bytes });
+      expect(await store.get('loud')).toMatchObject({ hooks: {}, state: 'completed' });
+      expect(await store.prune('completed', none, 9)).toEqual({ jobs: 2, bytes, attempts: [1, 2] });
+      expect(await store.prunable('completed', none, 9)).toEqual({ jobs: 0, bytes: 0 });
+      await store.close();
     }));
 
   for (let look = 1; look <= 6; look++) {

@@ -26,6 +26,7 @@ export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
     env: {},
     tags: {},
     name: null,
+    hooks: {},
     ...over,
   };
 }
@@ -88,6 +89,8 @@ export function ending(
     finishedAt: at,
     output: { bytes: 0, truncated: false, kept: null },
     leftBehind: [],
+    hooks: [],
+    onIdle: null,
     ...over,
   };
 }

@@ -23,6 +23,7 @@ export default {
         {
           title: 'VALUE',
           value: (setting) => setting.text,
+          shrinks: true,
           color: (setting) => (setting.is_default ? 'dim' : 'green'),
         },
         { title: 'MEANING', value: (setting) => setting.help, shrinks: true },

@@ -8,7 +8,7 @@ import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
 import type { Command, Context, Flag, Input } from '../command.ts';
 import { describeAdded, describeMany } from '../describe-added.ts';
-import { fillFromFlags, JOB_FLAGS, readJobFlags } from '../job-flags.ts';
+import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags } from '../job-flags.ts';
 import { printable } from '../text.ts';
 
 /** What one job can be given. */
@@ -38,12 +38,16 @@ export default {
     'queuectl enqueue --file jobs.jsonl',
     "ls *.jpg | queuectl enqueue --file - --template 'convert {} {}.png'",
     "queuectl enqueue --wait 'make test' && echo passed",
+    "queuectl enqueue --on-dead 'mail -s \"$QUEUECTL_HOOK_JOB_ID died\" me' 'make report'",
   ],
   notes: [
     'What begins with { or [ is JSON; anything else is a shell command. Behind -- no shell is involved.',
     'A file is stored as a whole or not at all; empty lines and lines that begin with # are skipped. With --template',
     'every line but an empty one counts, and {} stands for it as one quoted word, so write {} outside quotes: a line is',
     'never shell syntax, unless the command itself runs it again (eval, sh -c, ssh). \\{} stays {}.',
+    'The --on-… commands run as jobs of the queue hooks, which every worker serves, with QUEUECTL_HOOK_EVENT, _JOB_ID,',
+    '_STATE, _EXIT_CODE, _ERROR, _QUEUE and _ATTEMPTS in their environment. They replace the settings of the same names',
+    'for this job; none: no command. What happens to a hook, and to what it enqueues, triggers none.',
   ],
   rest: true,
   answersForJob: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
@@ -84,7 +88,8 @@ export async function addJobs(
   if (inputs.length > most)
     throw new QueueError('usage', `only one job can be followed, and there are ${inputs.length}`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
-  return { jobs: await enqueue(await context.app(), inputs, () => context.cwd), many };
+  const jobs = inputs.map((job) => asEnqueuedHere(job, context.environment));
+  return { jobs: await enqueue(await context.app(), jobs, () => context.cwd), many };
 }
 
 /** A file may be longer than memory: its jobs are read back only for somebody who waits for them. */

@@ -2,6 +2,7 @@ import type { Transition } from '../../core/decide.ts';
 import type { ClaimedJob, EndReason, State } from '../../core/job.ts';
 import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
+import { addHooks } from './hooks.ts';
 import { type OpenQueue, openQueues } from './queues.ts';
 import { toClaimedJob } from './rows.ts';
 import * as sql from './sql.ts';
@@ -125,10 +126,12 @@ function conclude(db: Connection, settlement: Settlement): SettleAnswer {
   const applied = db.run(
     sql.settleJob,
     ...[row.state, row.phase, transition.attempts, transition.crashes, row.dueAt, row.finishedAt],
-    ...[settlement.finishedAt, exitCode, settlement.error, settlement.finishedAt, claim.job, claim.token],
+    ...[settlement.finishedAt, exitCode, settlement.error, settlement.finishedAt],
+    ...[settlement.output.stored ?? settlement.output.bytes, claim.job, claim.token],
   );
   if (applied === 1) {
     recordAttempt(db, settlement);
+    addHooks(db, settlement);
     return 'applied';
   }
   const before = db.get(sql.settledAttempt, claim.attempt, claim.token);

@@ -40,7 +40,12 @@ function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
 }
 
-function insert<T>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: (job: Job) => T): T[] {
+export function insert<T = Job>(
+  db: Connection,
+  jobs: Iterable<JobSpec>,
+  now: number,
+  keep?: (job: Job) => T,
+): T[] {
   const kept: T[] = [];
   const queues = new Map<string, number>();
   let rows: SQLInputValue[][] = [];
@@ -87,12 +92,12 @@ function jobRow(job: JobSpec, queue: number, now: number): SQLInputValue[] {
   return [
     ...[job.id, job.command, job.argv === null ? null : JSON.stringify(job.argv), queue],
     ...[job.priority, job.maxRetries, job.timeoutMs, job.runAt, job.backoffBase],
-    ...[job.cwd, jsonOrNull(job.env), jsonOrNull(job.tags), job.name],
+    ...[job.cwd, jsonOrNull(job.env), jsonOrNull(job.tags), job.name, jsonOrNull(job.hooks)],
     ...[due > now ? 'waiting' : 'ready', now, now, due],
   ];
 }
 
-function jsonOrNull(object: Record<string, string>): string | null {
+function jsonOrNull(object: object): string | null {
   return Object.keys(object).length === 0 ? null : JSON.stringify(object);
 }
 

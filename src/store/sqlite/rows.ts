@@ -32,6 +32,7 @@ export function toJob(row: Row): Job {
     env: json(row.env, {}),
     tags: json(row.tags, {}),
     name: maybeText(row.name),
+    hooks: json(row.hooks, {}),
     state: text(row.state) as State,
     held: row.phase === 'held',
     attempts: integer(row.attempts),

@@ -5,14 +5,14 @@
 
 const JOB = `job.number, id, command, argv, queue.name AS queue, priority, max_retries, timeout_ms, run_at, backoff_base,
   cwd, env, tags, state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at,
-  finished_at, exit_code, last_error, duration_ms, job.name, phase`;
+  finished_at, exit_code, last_error, duration_ms, job.name, phase, hooks`;
 const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 
 export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
 export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
 const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
-  cwd, env, tags, name, state, phase, created_at, updated_at, due_at) VALUES`;
-const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
+  cwd, env, tags, name, hooks, state, phase, created_at, updated_at, due_at) VALUES`;
+const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
 export const insertJob = `${INSERT_JOB} ${JOB_VALUES}`;
 /** So many in one statement: its set-up, checks and trigger cost half as much for each. */
 export const JOBS_AT_ONCE = 50;
@@ -64,7 +64,8 @@ export const releaseJob = `UPDATE job SET state = 'pending', phase = 'ready', ru
   duration_ms = (SELECT finished_at - started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1)
   WHERE number = ? AND token = ? AND phase = 'running'`;
 export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, due_at = ?,
-  finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = max(0, ? - started_at), worker_id = NULL
+  finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = max(0, ? - started_at), worker_id = NULL,
+  bytes = bytes + ?
   WHERE number = ? AND token = ? AND phase = 'running'`;
 export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
   output_bytes = ?, truncated = ?, left_behind = ? WHERE number = ?`;
@@ -74,6 +75,12 @@ export const settledAttempt =
   'SELECT why, exit_code FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
 export const releasedBefore = `SELECT 1 FROM job WHERE number = ? AND token = ?
   AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
+
+/** A queue with something running or to be retried or, unless it is paused, something that is ready. */
+export const busyQueue = `SELECT 1 FROM queue WHERE name <> ? AND (
+  EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state IN ('processing', 'failed') AND jobs > 0)
+  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
+    OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)))) LIMIT 1`;
 
 export const markAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, ?)
   WHERE number = ? AND token = ? AND finished_at IS NULL`;
@@ -105,6 +112,14 @@ export const retryJob = `UPDATE job SET state = 'pending', phase = 'ready', atte
     WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
 export const attemptNumbers = 'SELECT number FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?)';
 export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
+
+export const heldOfState =
+  'SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(bytes), 0) AS bytes FROM counter WHERE state = ?';
+export const endedJobs = `SELECT number, finished_at, bytes, runs FROM job
+  WHERE phase = 'ended' AND state = ? AND (finished_at, number) > (?, ?) ORDER BY finished_at, number LIMIT ?`;
+export const filedAttempts = `SELECT number FROM attempt WHERE job = ? AND output_bytes > 0
+  AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)`;
+export const deleteEnded = "DELETE FROM job WHERE number = ? AND phase = 'ended'";
 
 export const phaseOfJob = 'SELECT number, phase, attempt FROM job WHERE id = ?';
 export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,

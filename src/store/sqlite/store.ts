@@ -3,6 +3,7 @@ import { actingVerbs } from './acting.ts';
 import { claimVerbs } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { jobVerbs } from './jobs.ts';
+import { pruneVerbs } from './prune.ts';
 import { queueVerbs } from './queues.ts';
 import * as sql from './sql.ts';
 import { workerVerbs } from './workers.ts';
@@ -18,6 +19,7 @@ export function sqliteStore(db: Connection): Store {
     ...claimVerbs(db),
     ...workerVerbs(db),
     ...actingVerbs(db),
+    ...pruneVerbs(db),
     ...queueVerbs(db),
     settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>

@@ -1,0 +1,74 @@
+import { type PrunedObject, pruneAll, wouldPrune } from '../../actions/prune.ts';
+import { formatBytes } from '../../core/numbers.ts';
+import { formatRetention } from '../../core/retention.ts';
+import type { Command } from '../command.ts';
+import type { Io } from '../io.ts';
+import { printTable } from '../table.ts';
+
+const PROGRESS_MS = 5000;
+
+export default {
+  name: 'prune',
+  summary: 'Remove old finished jobs now, as the settings keep-… say',
+  args: '',
+  most: 0,
+  flags: { 'dry-run': { help: 'show what would go, and remove nothing' } },
+  examples: [
+    'queuectl prune --dry-run',
+    'queuectl prune',
+    'queuectl config set keep-completed 7d,100000',
+    'queuectl config set keep-dead 1G',
+  ],
+  notes: [
+    'Workers do this by themselves, all the time. A limit is an age since the end',
+    'of a job (7d), a number of jobs (100000) or a size (1G: stored output and 300',
+    'bytes a job); with several, a job goes when any one is passed, the first to',
+    'have ended first. Jobs that wait, run or will be retried are never touched.',
+    'The database file does not shrink: its space is used again.',
+  ],
+  async run({ io, app }, input) {
+    const dryRun = input.has('dry-run');
+    const states = dryRun ? await wouldPrune(await app()) : await pruneAll(await app(), progress(io));
+    if (io.json) io.out(`${JSON.stringify(toObject(states, dryRun))}\n`);
+    else print(io, states, dryRun);
+    return 0;
+  },
+} satisfies Command as Command;
+
+/** A person who waits is told now and then how far it is. */
+function progress(io: Io): (jobs: number) => void {
+  let next = performance.now() + PROGRESS_MS;
+  return (jobs) => {
+    if (performance.now() < next) return;
+    next = performance.now() + PROGRESS_MS;
+    io.note(`${jobs} jobs removed so far`);
+  };
+}
+
+function print(io: Io, states: PrunedObject[], dryRun: boolean): void {
+  printTable(
+    io,
+    [
+      { title: 'STATE', value: (one) => one.state },
+      { title: 'KEEP', value: (one) => formatRetention(one.keep) },
+      { title: dryRun ? 'WOULD GO' : 'REMOVED', value: (one) => String(one.jobs) },
+      { title: 'OUTPUT', value: (one) => String(one.bytes), look: (one) => formatBytes(one.bytes) },
+    ],
+    states,
+  );
+  const { jobs, bytes } = sum(states);
+  const what = `${jobs} ${jobs === 1 ? 'job' : 'jobs'} with ${formatBytes(bytes)} of output`;
+  io.note(dryRun ? `would remove ${what}` : `removed ${what}`);
+}
+
+function toObject(states: PrunedObject[], dryRun: boolean) {
+  const each = states.map(({ keep, ...one }) => ({ ...one, keep: formatRetention(keep) }));
+  return { dry_run: dryRun, ...sum(states), states: each };
+}
+
+function sum(states: PrunedObject[]): { jobs: number; bytes: number } {
+  return {
+    jobs: states.reduce((total, one) => total + one.jobs, 0),
+    bytes: states.reduce((total, one) => total + one.bytes, 0),
+  };
+}

@@ -1,0 +1,17 @@
+import { QueueError } from './errors.ts';
+
+/** The kernel takes no longer argument (131,072 bytes with its closing NUL), and the command is one. */
+export const COMMAND_LIMIT = 131_071;
+
+export function checkCommand(text: string, name: string): string {
+  if (text.trim() === '') throw new QueueError('invalid-job', `${name} must not be empty`);
+  if (text.includes('\0')) throw new QueueError('invalid-job', `${name} must not contain NUL bytes`);
+  if (Buffer.byteLength(text) > COMMAND_LIMIT) {
+    throw new QueueError(
+      'invalid-job',
+      `${name} has ${Buffer.byteLength(text)} bytes; the limit is ${COMMAND_LIMIT}`,
+      'put it in a script file and enqueue that',
+    );
+  }
+  return text;
+}

@@ -1,0 +1,85 @@
+import { type EndedJob, type Held, type PrunedState, type Retention, surplus } from '../../core/retention.ts';
+import type { Pruned, Store } from '../store.ts';
+import type { Connection } from './connection.ts';
+import * as sql from './sql.ts';
+
+type PruneVerbs = Pick<Store, 'prune' | 'prunable'>;
+
+/** In one transaction at most so many jobs, and attempts: a few milliseconds for whoever waits for the writer. */
+const JOBS_AT_ONCE = 100;
+const ATTEMPTS_AT_ONCE = 200;
+const PAGE = 10_000;
+
+export function pruneVerbs(db: Connection): PruneVerbs {
+  return {
+    async prune(state, keep, now) {
+      // A look first: as long as nothing has to go, nobody waits for the writer.
+      const some = await db.read(() => nextBatch(db, state, keep, now).length > 0);
+      return some ? db.write(() => removeBatch(db, state, keep, now)) : { jobs: 0, bytes: 0, attempts: [] };
+    },
+    prunable: (state, keep, now) => db.read(() => prunable(db, state, keep, now)),
+  };
+}
+
+interface Ended extends EndedJob {
+  number: number;
+  runs: number;
+}
+
+function nextBatch(db: Connection, state: PrunedState, keep: Retention, now: number): Ended[] {
+  const oldest = page(db, state, { finishedAt: Number.MIN_SAFE_INTEGER, number: 0 }, JOBS_AT_ONCE);
+  const going = oldest.slice(0, surplus(keep, heldOf(db, state), oldest, now));
+  let attempts = 0;
+  const heavy = going.findIndex((job) => {
+    attempts += job.runs;
+    return attempts > ATTEMPTS_AT_ONCE;
+  });
+  return heavy === -1 ? going : going.slice(0, Math.max(1, heavy));
+}
+
+function removeBatch(db: Connection, state: PrunedState, keep: Retention, now: number): Pruned {
+  const batch = nextBatch(db, state, keep, now);
+  const attempts: number[] = [];
+  for (const { number } of batch) {
+    for (const row of db.all(sql.filedAttempts, number)) attempts.push(row.number as number);
+    db.run(sql.deleteEnded, number);
+  }
+  const bytes = batch.reduce((sum, job) => sum + job.bytes, 0);
+  return { jobs: batch.length, bytes, attempts };
+}
+
+function prunable(db: Connection, state: PrunedState, keep: Retention, now: number): Held {
+  const held = heldOf(db, state);
+  const total = { jobs: 0, bytes: 0 };
+  for (let after: Ended | undefined; ; ) {
+    const oldest = page(db, state, after ?? { finishedAt: Number.MIN_SAFE_INTEGER, number: 0 }, PAGE);
+    const left = { jobs: held.jobs - total.jobs, bytes: held.bytes - total.bytes };
+    const going = surplus(keep, left, oldest, now);
+    for (const job of oldest.slice(0, going)) {
+      total.jobs++;
+      total.bytes += job.bytes;
+    }
+    if (going < PAGE) return total;
+    after = oldest.at(-1);
+  }
+}
+
+function heldOf(db: Connection, state: PrunedState): Held {
+  const row = db.get(sql.heldOfState, state)!;
+  return { jobs: row.jobs as number, bytes: row.bytes as number };
+}
+
+/** Those that ended first, behind the given one. */
+function page(
+  db: Connection,
+  state: PrunedState,
+  after: { finishedAt: number; number: number },
+  limit: number,
+): Ended[] {
+  return db.all(sql.endedJobs, state, after.finishedAt, after.number, limit).map((row) => ({
+    number: row.number as number,
+    finishedAt: row.finished_at as number,
+    bytes: row.bytes as number,
+    runs: row.runs as number,
+  }));
+}

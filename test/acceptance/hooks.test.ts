@@ -1,0 +1,176 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { startGatedJob } from '../support/gated-job.ts';
+import { killAll, untilWorkerOf, workersOf } from '../support/processes.ts';
+import {
+  configure,
+  EXECUTABLE,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  lines,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const EVENTS = ['complete', 'failure', 'dead', 'idle'];
+
+/** Hooks that leave a line on disk each: event, job, state, exit code, queue, attempts, error. */
+async function tellAll(box: Sandbox, events = EVENTS): Promise<void> {
+  const variables = 'EVENT JOB_ID STATE EXIT_CODE QUEUE ATTEMPTS ERROR'.split(' ');
+  const values = variables.map((name) => `"$QUEUECTL_HOOK_${name}"`).join(' ');
+  const tell = `printf '%s|%s|%s|%s|%s|%s|%s\\n' ${values} >> ${box.directory}/told`;
+  await configure(box, Object.fromEntries(events.map((event) => [`on-${event}`, tell])));
+}
+
+const told = (box: Sandbox): string[] => lines(join(box.directory, 'told')).sort();
+const drain = (box: Sandbox, ...args: string[]) => box.run(['worker', 'start', '--drain', ...args]);
+const hooksOf = (box: Sandbox) => box.json<JobJson[]>(['list', '--queue', 'hooks']);
+
+test.concurrent(
+  'each event is told once, by the environment alone, whatever queue the worker serves',
+  inSandbox(async (box) => {
+    await tellAll(box);
+    await enqueue(box, 'good', 'true', { queue: 'mail' });
+    await enqueue(box, 'bad', 'echo \'$(touch bad) `id` "quoted"\'; exit 3', {
+      ...{ queue: 'mail', max_retries: 2, backoff_base: 1 },
+    });
+    expect((await drain(box, '--queue', 'mail')).code).toBe(0);
+    const error = 'exit code 3: $(touch bad) `id` "quoted"';
+    expect(told(box)).toEqual([
+      'complete|good|completed|0|mail|1|',
+      `dead|bad|dead|3|mail|2|${error}`,
+      `failure|bad|dead|3|mail|2|${error}`,
+      `failure|bad|failed|3|mail|1|${error}`,
+      `idle|bad|dead|3|mail|2|${error}`,
+    ]);
+    expect(await box.json(['worker', 'list'])).toEqual([]);
+    // Hooks completed, and triggered nothing.
+    expect((await hooksOf(box)).map((job) => job.state)).toEqual(Array(5).fill('completed'));
+  }),
+);
+
+test.concurrent(
+  'a failing hook changes nothing but itself: it is retried like any job and ends in the DLQ, untold',
+  inSandbox(async (box) => {
+    await configure(box, {
+      'on-complete': 'echo try >> tries; exit 1',
+      'max-retries': '2',
+      'backoff-base': '1',
+    });
+    for (const event of ['failure', 'dead', 'idle'])
+      await configure(box, { [`on-${event}`]: `echo ${event} >> told` });
+    await enqueue(box, 'job', 'true', { cwd: box.directory, on_complete: 'echo try >> tries; exit 1' });
+    await drain(box);
+    expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({
+      state: 'completed',
+      exit_code: 0,
+      attempts: 1,
+    });
+    expect(lines(join(box.directory, 'tries'))).toEqual(['try', 'try']);
+    const hooks = await box.json<(JobJson & { name: string })[]>(['list', '--queue', 'hooks']);
+    expect(hooks.map((hook) => [hook.name, hook.state])).toEqual([
+      ['on-idle', 'completed'],
+      ['on-complete', 'dead'],
+    ]);
+  }),
+);
+
+test.concurrent(
+  'a job has hooks of its own, by flag or field; none silences the setting',
+  inSandbox(async (box) => {
+    await tellAll(box, ['complete', 'dead']);
+    await box.run(['enqueue', '--id', 'own', '--on-complete', 'echo own >> own', 'true']);
+    await enqueue(box, 'silent', 'exit 1', {
+      max_retries: 1,
+      on_dead: 'none',
+      onFailure: 'echo failed >> own',
+    });
+    await drain(box);
+    expect(told(box)).toEqual([]);
+    expect(lines(join(box.directory, 'own')).sort()).toEqual(['failed', 'own']);
+    expect(await box.json(['show', 'silent'])).toMatchObject({
+      ...{ on_complete: null, on_failure: 'echo failed >> own', on_dead: 'none' },
+    });
+    expectRefusal(await box.run(['enqueue', '--on-dead', ' ', 'true']), 2, /on_dead must not be empty/);
+    const twice = ['enqueue', '--on-dead', 'x', '{"command":"true","on_dead":"y"}'];
+    expectRefusal(await box.run(twice), 2, /both give on_dead/);
+    const env = ['enqueue', '--env', 'QUEUECTL_HOOK_EVENT=x', 'true'];
+    expectRefusal(await box.run(env), 2, /set by queuectl itself/);
+  }),
+);
+
+test.concurrent(
+  'a hook that enqueues does not go round in circles',
+  inSandbox(async (box) => {
+    const again = `echo hook >> ${box.directory}/told; ${EXECUTABLE} enqueue 'echo job >> ${box.directory}/told'`;
+    await configure(box, { 'on-complete': again, 'on-idle': again });
+    await enqueue(box, 'job', 'true');
+    await drain(box);
+    expect(told(box)).toEqual(['hook', 'hook', 'job', 'job']);
+  }),
+);
+
+test.concurrent(
+  'idle is told once for many jobs, and again after something ran',
+  inSandbox(async (box) => {
+    await tellAll(box, ['idle']);
+    await box.startWorkers('--count', '2', '--concurrency', '2');
+    await enqueue(box, 'later', 'true', { delay: 3600 });
+    await box.run(['enqueue', '--file', '-'], { stdin: 'sleep 0.1\n'.repeat(20) });
+    await until(() => told(box).length > 0, 'idle');
+    expect(await box.json(['list', '--state', 'completed', '--queue', 'default'])).toHaveLength(20);
+    await enqueue(box, 'next', 'true');
+    await until(() => told(box).length > 1, 'idle again');
+    await drain(box);
+    expect(told(box).map((line) => line.split('|')[0])).toEqual(['idle', 'idle']);
+    expect(told(box).some((line) => line.startsWith('idle|next|'))).toBe(true);
+  }),
+);
+
+for (const exitCode of [0, 3]) {
+  test.concurrent(
+    `workers killed around the end of a job that exits with ${exitCode}: its hooks run once`,
+    inSandbox(async (box) => {
+      await tellAll(box);
+      const first = await box.startWorkers();
+      const job = await startGatedJob(box, 'job', exitCode);
+      const worker = await untilWorkerOf(box, 'job');
+      await killAll([first.pid, worker.pid]);
+      job.letGo();
+      await box.startWorkers('--count', '2');
+      await untilState(box, 'job', exitCode === 0 ? 'completed' : 'dead');
+      const expected = exitCode === 0 ? ['complete', 'idle'] : ['dead', 'failure', 'idle'];
+      await until(() => told(box).length >= expected.length, 'all are told');
+      await drain(box);
+      expect(told(box).map((line) => line.split('|')[0])).toEqual(expected);
+    }),
+  );
+}
+
+test.concurrent(
+  'workers killed again and again while jobs end: every end is told exactly once',
+  inSandbox(async (box) => {
+    await tellAll(box, ['complete', 'dead']);
+    const jobs = Array.from({ length: 60 }, (_, i) => ({
+      id: `j${i}`,
+      command: `exit ${i % 2}`,
+      max_retries: 1,
+    }));
+    await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
+    await box.startWorkers('--count', '2');
+    for (let kills = 0; kills < 6; kills++) {
+      const seen = told(box).length;
+      await until(() => told(box).length > seen + 3 || told(box).length === 60, 'some more are told');
+      await killAll((await workersOf(box)).map((worker) => worker.pid));
+    }
+    await until(() => told(box).length >= 60, 'all are told');
+    await until(async () => (await drain(box)).code === 0, 'nothing is left');
+    const pairs = told(box)
+      .map((line) => line.split('|').slice(0, 2).join(' '))
+      .sort();
+    expect(pairs).toEqual(jobs.map((job, i) => `${i % 2 === 0 ? 'complete' : 'dead'} ${job.id}`).sort());
+  }),
+);

@@ -1,0 +1,102 @@
+import { expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { startGatedJob } from '../support/gated-job.ts';
+import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+interface PruneJson {
+  dry_run: boolean;
+  jobs: number;
+  bytes: number;
+  states: { state: string; keep: string; jobs: number; bytes: number }[];
+}
+
+const prune = (box: Sandbox, ...args: string[]) => box.json<PruneJson>(['prune', ...args]);
+const directories = (box: Sandbox): string[] => readdirSync(join(box.home, 'queue.db.d/attempts'));
+const list = async (box: Sandbox, ...args: string[]): Promise<string[]> =>
+  (await box.run(['list', '--quiet', ...args])).stdout.trim().split('\n').filter(Boolean).sort();
+
+/** So much output stays in a file. */
+const BIG = 40_000;
+
+async function someJobs(box: Sandbox): Promise<void> {
+  for (const id of ['a', 'b', 'c']) await enqueue(box, id, `head -c ${BIG} /dev/zero`);
+  for (const id of ['x', 'y']) await enqueue(box, id, 'echo no; exit 1', { max_retries: 1 });
+  await box.run(['worker', 'start', '--drain', '--quiet']);
+  await enqueue(box, 'gone', 'true');
+  await box.run(['cancel', 'gone']);
+  await enqueue(box, 'later', 'true', { delay: 3600 });
+}
+
+test.concurrent(
+  'by number: a dry run says what would go and removes nothing, prune removes just that with its output',
+  inSandbox(async (box) => {
+    await someJobs(box);
+    const all = await list(box);
+    expect(directories(box)).toHaveLength(3);
+    expect(await prune(box)).toMatchObject({ dry_run: false, jobs: 0, bytes: 0 });
+    await configure(box, { 'keep-completed': '1', 'keep-cancelled': '0', 'keep-dead': '1' });
+    const states = [
+      { state: 'completed', keep: '1', jobs: 2, bytes: 2 * BIG },
+      { state: 'cancelled', keep: '0', jobs: 1, bytes: 0 },
+      { state: 'dead', keep: '1', jobs: 1, bytes: 3 },
+    ];
+    const result = { jobs: 4, bytes: 2 * BIG + 3, states };
+    expect(await prune(box, '--dry-run')).toEqual({ dry_run: true, ...result });
+    expect([await list(box), directories(box).length]).toEqual([all, 3]);
+    expect(await prune(box)).toEqual({ dry_run: false, ...result });
+    expect(await list(box)).toEqual(['c', 'later', 'y']);
+    expect(directories(box)).toHaveLength(1);
+    expect((await box.run(['logs', 'c'])).stdout).toHaveLength(BIG);
+    expect(await prune(box)).toMatchObject({ jobs: 0, bytes: 0 });
+  }),
+);
+
+test.concurrent(
+  'by size and by age; piped it is a line a state',
+  inSandbox(async (box) => {
+    await someJobs(box);
+    await configure(box, { 'keep-completed': `${2 * BIG + 1000}b` });
+    expect((await box.run(['prune'])).stdout.split('\n').map((line) => line.split('\t'))).toEqual([
+      ['completed', `${2 * BIG + 1000}B`, '1', String(BIG)],
+      ['cancelled', '30d', '0', '0'],
+      ['dead', 'none', '0', '0'],
+      [''],
+    ]);
+    expect(await list(box, '--state', 'completed')).toEqual(['b', 'c']);
+    await configure(box, { 'keep-completed': '1d,1ms', 'keep-dead': '1h' }).catch(() => {});
+    expect((await box.run(['config', 'get', 'keep-completed'])).stdout).toBe(`${2 * BIG + 1000}B\n`);
+    await configure(box, { 'keep-completed': '1ms', 'keep-dead': '1h' });
+    await until(async () => (await prune(box)).states[0]!.jobs === 2, 'a millisecond has passed');
+    expect(await list(box)).toEqual(['gone', 'later', 'x', 'y']);
+    expect(directories(box)).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'a worker does it by itself, also to jobs of before it started, and touches none that runs',
+  inSandbox(async (box) => {
+    await someJobs(box);
+    await configure(box, { 'keep-completed': '0', 'keep-dead': '0' });
+    const worker = await box.startWorkers('--concurrency', '2');
+    const job = await startGatedJob(box, 'runs');
+    await until(() => / removed \d+ old jobs/.test(worker.output()), 'it says so');
+    expect(await list(box)).toEqual(['gone', 'later', 'runs']);
+    expect(directories(box)).toHaveLength(1);
+    await configure(box, { 'keep-completed': 'none' });
+    job.letGo();
+    await untilState(box, 'runs', 'completed');
+  }),
+);
+
+test.concurrent(
+  'bad limits are refused and change nothing',
+  inSandbox(async (box) => {
+    for (const text of ['500m', '7d,30d', 'for ever', '-1', '1.5', '0s', '5000d']) {
+      expectRefusal(await box.run(['config', 'set', 'keep-completed', text]), 2, /keep-completed/);
+    }
+    expect((await box.run(['config', 'get', 'keep_completed'])).stdout).toBe('30d\n');
+    expectRefusal(await box.run(['prune', 'x']), 2, /prune/);
+  }),
+);

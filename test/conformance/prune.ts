@@ -1,0 +1,150 @@
+import { expect } from 'bun:test';
+import type { JobSpec } from '../../src/core/job.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import type { Retention } from '../../src/core/retention.ts';
+import type { Store } from '../../src/store/store.ts';
+import { claimOne, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+const keep = (over: Partial<Retention>): Retention => ({ ageMs: null, count: null, bytes: null, ...over });
+
+/** A job that ended at that time, with so many bytes of output in a file or in the store. */
+async function ended(
+  store: Store,
+  id: string,
+  at: number,
+  { bytes = 0, filed = false, outcome = succeeded, ...over }: Options = {},
+): Promise<number> {
+  const { claim } = await running(store, id, { maxRetries: 1, ...over });
+  const output = { bytes, truncated: false, kept: filed ? null : Buffer.alloc(bytes) };
+  const job = { ...(await store.running()).find((one) => one.id === id)! };
+  await store.settle(ending(job, outcome, at, { output }));
+  return claim.attempt;
+}
+
+interface Options extends Partial<JobSpec> {
+  bytes?: number;
+  filed?: boolean;
+  outcome?: Outcome;
+}
+
+const left = async (store: Store): Promise<string[]> => ids(await store.list({}, { limit: 1000 })).sort();
+
+export const prune: Record<string, Case> = {
+  'by age: what ended before goes, in the order of ending and not of enqueueing': async ({ store }) => {
+    await store.insert([jobSpec('waited', { runAt: NOW + 500 })], NOW);
+    for (const [i, id] of ['a', 'b', 'c'].entries()) await ended(store, id, NOW + 1000 * i);
+    const job = await claimOne(store, 'w1', NOW + 600);
+    await store.settle(ending(job, succeeded, NOW + 5000));
+    expect(await store.prunable('completed', keep({ ageMs: 1000 }), NOW + 2500)).toEqual({
+      jobs: 2,
+      bytes: 0,
+    });
+    expect(await store.prune('completed', keep({ ageMs: 1000 }), NOW + 2500)).toMatchObject({ jobs: 2 });
+    expect(await left(store)).toEqual(['c', 'waited']);
+    expect(await store.prune('completed', keep({ ageMs: 1000 }), NOW + 2500)).toMatchObject({ jobs: 0 });
+  },
+
+  'by number: the newest stay': async ({ store }) => {
+    for (const [i, id] of ['a', 'b', 'c', 'd'].entries()) await ended(store, id, NOW + i);
+    expect(await store.prunable('completed', keep({ count: 1 }), NOW)).toEqual({ jobs: 3, bytes: 0 });
+    expect(await store.prune('completed', keep({ count: 1 }), NOW)).toMatchObject({ jobs: 3 });
+    expect(await left(store)).toEqual(['d']);
+  },
+
+  'by size: stored output counts, wherever it is and whatever was dropped of it': async ({ store }) => {
+    await ended(store, 'file', NOW, { bytes: 50_000, filed: true });
+    await ended(store, 'kept', NOW + 1, { bytes: 10_000 });
+    const job = await running(store, 'cut');
+    const output = { bytes: 9_000_000, truncated: true, kept: null, stored: 60_000 };
+    await store.settle(ending(job, succeeded, NOW + 2, { output }));
+    const most = keep({ bytes: 75_000 });
+    expect(await store.prunable('completed', most, NOW)).toEqual({ jobs: 1, bytes: 50_000 });
+    expect(await store.prune('completed', most, NOW)).toMatchObject({ jobs: 1, bytes: 50_000 });
+    expect(await left(store)).toEqual(['cut', 'kept']);
+    expect(await store.prune('completed', keep({ bytes: 0 }), NOW)).toMatchObject({ jobs: 2, bytes: 70_000 });
+  },
+
+  'every attempt of a job counts, and moves with it from state to state': async ({ store }) => {
+    const five = { output: { bytes: 5000, truncated: false, kept: null } };
+    await store.settle(ending(await running(store, 'a', { maxRetries: 2 }), failedWith(1), NOW, five));
+    await store.settle(ending(await claimOne(store, 'w1', NOW + 9000), failedWith(1), NOW + 9000, five));
+    expect(await store.prunable('dead', keep({ count: 0 }), NOW)).toEqual({ jobs: 1, bytes: 10_000 });
+    await store.retry(['a'], ['dead'], NOW);
+    expect(await store.prunable('dead', keep({ count: 0 }), NOW)).toEqual({ jobs: 0, bytes: 0 });
+    await store.cancel(['a'], NOW);
+    expect(await store.prune('cancelled', keep({ count: 0 }), NOW)).toMatchObject({ jobs: 1, bytes: 10_000 });
+  },
+
+  'only the given state goes, and never a job that waits, runs or is to be retried': async ({ store }) => {
+    await ended(store, 'done', NOW);
+    await ended(store, 'dead', NOW, { outcome: failedWith(1) });
+    await store.insert([jobSpec('cancelled')], NOW);
+    await store.cancel(['cancelled'], NOW);
+    await ended(store, 'failed', NOW, { outcome: failedWith(1), maxRetries: 2 });
+    await running(store, 'runs');
+    await store.insert([jobSpec('ready'), jobSpec('later', { runAt: NOW + 1 }), jobSpec('held')], NOW);
+    await store.hold(['held'], NOW);
+    const all = await left(store);
+    for (const state of ['completed', 'cancelled', 'dead'] as const) {
+      expect(await store.prune(state, keep({ count: 0, ageMs: 1, bytes: 0 }), NOW + 1e6)).toMatchObject({
+        jobs: 1,
+      });
+    }
+    const gone = ['done', 'dead', 'cancelled'];
+    expect(await left(store)).toEqual(all.filter((id) => !gone.includes(id)));
+  },
+
+  'a pruned job is gone with its attempts and their output; those in files are named': async ({ store }) => {
+    const kept = await ended(store, 'kept', NOW, { bytes: 10 });
+    const filed = await ended(store, 'filed', NOW, { bytes: 20_000, filed: true });
+    await ended(store, 'silent', NOW);
+    const pruned = await store.prune('completed', keep({ count: 0 }), NOW);
+    expect(pruned).toEqual({ jobs: 3, bytes: 20_010, attempts: [filed] });
+    expect(await store.output(kept)).toBeNull();
+    expect(await store.attempts('filed')).toEqual([]);
+    expect(await store.needsPlace(filed)).toBe(false);
+    expect(await store.counts()).toEqual([]);
+  },
+
+  'a few at a time, by jobs and by attempts': async ({ store }) => {
+    for (let i = 0; i < 150; i++) await ended(store, `job${i}`, NOW + i);
+    const sizes: number[] = [];
+    for (;;) {
+      const { jobs } = await store.prune('completed', keep({ count: 20 }), NOW);
+      if (jobs === 0) break;
+      sizes.push(jobs);
+    }
+    expect(sizes.reduce((a, b) => a + b, 0)).toBe(130);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(100);
+    expect(await left(store)).toHaveLength(20);
+    for (let i = 0; i < 300; i++) {
+      const job = i === 0 ? await running(store, 'often', { maxRetries: 1 }) : await claimOne(store);
+      await store.settle(ending(job, failedWith(1), NOW));
+      await store.retry(['often'], ['dead'], NOW);
+    }
+    await store.cancel(['often'], NOW);
+    await store.insert([jobSpec('next')], NOW + 1);
+    await store.cancel(['next'], NOW + 1);
+    expect(await store.prune('cancelled', keep({ count: 0 }), NOW)).toMatchObject({ jobs: 1 });
+    expect(await store.prune('cancelled', keep({ count: 0 }), NOW)).toMatchObject({ jobs: 1 });
+  },
+
+  'several at once remove each job once': async ({ store, another }) => {
+    for (let i = 0; i < 120; i++) await ended(store, `job${i}`, NOW + i);
+    const stores = [store, await another(), await another()];
+    const removed = await Promise.all(
+      stores.map(async (one) => {
+        let total = 0;
+        for (let more = true; more; ) {
+          const { jobs } = await one.prune('completed', keep({ count: 5 }), NOW);
+          total += jobs;
+          more = jobs > 0;
+        }
+        return total;
+      }),
+    );
+    expect(removed.reduce((a, b) => a + b, 0)).toBe(115);
+    expect(await left(store)).toHaveLength(5);
+  },
+};

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test';
+import { decide, policyOf } from '../../src/core/decide.ts';
+import { hooksAfter, withoutHooks } from '../../src/core/hooks.ts';
+import type { ClaimedJob, JobHooks } from '../../src/core/job.ts';
+import { exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
+import { resolveSettings } from '../../src/core/settings.ts';
+import { failedWith, jobSpec, NOW, succeeded } from '../support/jobs.ts';
+
+const ALL = new Map(['complete', 'failure', 'dead', 'idle'].map((event) => [`on-${event}`, `tell ${event}`]));
+
+function after(outcome: Outcome, over: Partial<ClaimedJob> = {}, stored = ALL) {
+  const settings = resolveSettings(stored);
+  const job = { ...jobSpec('job', { cwd: '/work' }), attempts: 0, crashes: 0, ...over } as ClaimedJob;
+  const transition = decide(job, outcome, policyOf(settings), NOW, () => 0);
+  const cause = { job, transition, exitCode: exitCodeOf(outcome), error: 'exit code 3: "$(id)`x`"' };
+  let ids = 0;
+  return hooksAfter(cause, { settings, newId: () => `h${++ids}`, directory: () => '/home' });
+}
+const names = (outcome: Outcome, over: Partial<ClaimedJob> = {}) => {
+  const { hooks, onIdle } = after(outcome, over);
+  return [...hooks, ...(onIdle === null ? [] : [onIdle])].map((hook) => hook.name).join(' ');
+};
+
+describe('which hooks follow', () => {
+  test.each<[string, Outcome, Partial<ClaimedJob>, string]>([
+    ['completed', succeeded, {}, 'on-complete on-idle'],
+    ['failed, to be retried', failedWith(3), {}, 'on-failure on-idle'],
+    ['the last failure', failedWith(3), { attempts: 2 }, 'on-failure on-dead on-idle'],
+    ['timed out for good', { why: 'timeout' }, { maxRetries: 1 }, 'on-failure on-dead on-idle'],
+    ['lost once too often', { why: 'lost' }, { crashes: 4 }, 'on-dead on-idle'],
+    ['cancelled', { why: 'cancelled' }, {}, 'on-idle'],
+    ['lost', { why: 'lost' }, {}, ''],
+    ['stopped', { why: 'stopped' }, {}, ''],
+    ['never started', { why: 'never-started' }, {}, ''],
+    ['a hook that completed', succeeded, { queue: 'hooks' }, ''],
+    ['a hook that died', failedWith(1), { queue: 'hooks', maxRetries: 1 }, ''],
+  ])('%s', (_, outcome, over, expected) => expect(names(outcome, over)).toBe(expected));
+
+  test('none without a command', () => {
+    expect(after(failedWith(1), { maxRetries: 1 }, new Map())).toEqual({ hooks: [], onIdle: null });
+  });
+
+  test("a job's own command replaces the setting's, in the job's directory; none silences it", () => {
+    const hooks: JobHooks = { failure: 'none', dead: './own' };
+    const result = after(failedWith(1), { maxRetries: 1, hooks }).hooks;
+    expect(result.map((hook) => [hook.command, hook.cwd])).toEqual([['./own', '/work']]);
+    expect(after(succeeded).hooks.map((hook) => [hook.command, hook.cwd])).toEqual([
+      ['tell complete', '/home'],
+    ]);
+  });
+
+  test('what a hook enqueues triggers nothing of the settings', () => {
+    const { hooks } = withoutHooks<{ hooks?: JobHooks }>({});
+    expect(after(succeeded, { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
+    expect(after(failedWith(1), { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
+    const own = withoutHooks<{ hooks?: JobHooks }>({ hooks: { complete: 'x' } });
+    expect(after(succeeded, { hooks: own.hooks! }).hooks.map((hook) => hook.command)).toEqual(['x']);
+  });
+});
+
+test('everything is told by the environment, and nothing by the text', () => {
+  const [failure, dead] = after(failedWith(3), { attempts: 2, queue: 'mail' }).hooks;
+  expect(dead).toMatchObject({ command: 'tell dead', argv: null, queue: 'hooks', tags: { job: 'job' } });
+  expect(failure!.env.QUEUECTL_HOOK_EVENT).toBe('failure');
+  expect(dead!.env).toEqual({
+    QUEUECTL_HOOK_EVENT: 'dead',
+    QUEUECTL_HOOK_JOB_ID: 'job',
+    QUEUECTL_HOOK_STATE: 'dead',
+    QUEUECTL_HOOK_EXIT_CODE: '3',
+    QUEUECTL_HOOK_ERROR: 'exit code 3: "$(id)`x`"',
+    QUEUECTL_HOOK_QUEUE: 'mail',
+    QUEUECTL_HOOK_ATTEMPTS: '3',
+  });
+  expect(after({ why: 'lost' }, { crashes: 4 }).hooks[0]!.env.QUEUECTL_HOOK_EXIT_CODE).toBe('');
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test';
+import { formatRetention, parseRetention, type Retention, surplus } from '../../src/core/retention.ts';
+import { caught } from '../support/caught.ts';
+
+const NONE: Retention = { ageMs: null, count: null, bytes: null };
+const DAY = 86_400_000;
+
+describe('what a person writes', () => {
+  test.each([
+    ['none', null, 'none'],
+    [' None ', null, 'none'],
+    ['7d', { ...NONE, ageMs: 7 * DAY }, '7d'],
+    ['90s', { ...NONE, ageMs: 90_000 }, '90s'],
+    ['1h30m', { ...NONE, ageMs: 5_400_000 }, '5400s'],
+    ['100000', { ...NONE, count: 100_000 }, '100000'],
+    ['0', { ...NONE, count: 0 }, '0'],
+    ['1G', { ...NONE, bytes: 2 ** 30 }, '1G'],
+    ['1gb', { ...NONE, bytes: 2 ** 30 }, '1G'],
+    ['500M', { ...NONE, bytes: 500 * 2 ** 20 }, '500M'],
+    ['500mb', { ...NONE, bytes: 500 * 2 ** 20 }, '500M'],
+    ['1.5k', { ...NONE, bytes: 1536 }, '1536B'],
+    ['7d,100000', { ...NONE, ageMs: 7 * DAY, count: 100_000 }, '7d,100000'],
+    ['1G, 7d ,5', { ageMs: 7 * DAY, count: 5, bytes: 2 ** 30 }, '7d,5,1G'],
+  ])('%j', (text, keep, written) => {
+    expect(parseRetention(text, 'keep')).toEqual(keep);
+    expect(formatRetention(parseRetention(text, 'keep'))).toBe(written);
+    expect(parseRetention(written, 'keep')).toEqual(keep);
+  });
+
+  test.each([
+    '',
+    ',',
+    '7d,',
+    'forever',
+    '7 days',
+    '-1',
+    '1.5',
+    '0s',
+    '4000d',
+    '1e3',
+    '7d,30d',
+    '1G,2k',
+    'none,7d',
+    '9e99G',
+  ])('%j is refused', (text) => {
+    const error = caught(() => parseRetention(text, 'keep-completed'));
+    expect([error.exitCode, error.message]).toEqual([2, expect.stringContaining('keep-completed')]);
+  });
+
+  test('5m may be minutes or megabytes, and nobody guesses', () => {
+    const error = caught(() => parseRetention('500m', 'keep-dead'));
+    expect(error.message).toContain('minutes or megabytes');
+    expect(error.hint).toContain('500MB');
+  });
+});
+
+/** Ended at 1, 2, 3 … with these bytes of output. */
+const jobs = (...bytes: number[]) => bytes.map((size, i) => ({ finishedAt: i + 1, bytes: size }));
+const held = (list: { bytes: number }[]) => ({
+  jobs: list.length,
+  bytes: list.reduce((sum, one) => sum + one.bytes, 0),
+});
+const going = (keep: Partial<Retention>, list: ReturnType<typeof jobs>, now = 100): number =>
+  surplus({ ...NONE, ...keep }, held(list), list, now);
+
+describe('what has to go', () => {
+  const five = jobs(0, 0, 0, 0, 0);
+  test('nothing without a limit', () => expect(going({}, five)).toBe(0));
+  test('what ended longer ago than the age', () => {
+    expect(going({ ageMs: 97 }, five)).toBe(2);
+    expect(going({ ageMs: 99 }, five)).toBe(0);
+    expect(going({ ageMs: 1 }, five)).toBe(5);
+  });
+  test('what is beyond the number, the oldest first', () => {
+    expect(going({ count: 2 }, five)).toBe(3);
+    expect(going({ count: 5 }, five)).toBe(0);
+    expect(going({ count: 0 }, five)).toBe(5);
+  });
+  test('what is beyond the size, output and the jobs themselves', () => {
+    expect(going({ bytes: 10_000 }, jobs(9000, 9000, 9000))).toBe(2);
+    expect(going({ bytes: 4 * 300 }, five)).toBe(1);
+    expect(going({ bytes: 0 }, five)).toBe(5);
+    // A limit is a limit, also for a job that is too big alone.
+    expect(going({ bytes: 1000 }, jobs(10, 5000))).toBe(2);
+  });
+  test('of several limits the strictest counts', () => {
+    expect(going({ ageMs: 98, count: 2 }, five)).toBe(3);
+    expect(going({ ageMs: 96, count: 4 }, five)).toBe(3);
+  });
+  test('only so many as are there', () => {
+    expect(surplus({ ...NONE, count: 10 }, { jobs: 1000, bytes: 0 }, five, 100)).toBe(5);
+  });
+});

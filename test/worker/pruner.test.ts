@@ -1,0 +1,80 @@
+import { expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { App } from '../../src/actions/app.ts';
+import type { WorkerEvent } from '../../src/core/events.ts';
+import { resolveSettings } from '../../src/core/settings.ts';
+import { makePlace, placeOf } from '../../src/exec/place.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { createPruner } from '../../src/worker/pruner.ts';
+import { ending, ids, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const DAY = 86_400_000;
+
+/** An app whose clock stands `days` after the jobs have ended. */
+function withApp(days: number, work: (app: App) => Promise<void>): Promise<void> {
+  return inTempDir(async (dir) => {
+    const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
+    const clock = { now: () => NOW + days * DAY, monotonic: () => 0 };
+    try {
+      await store.register(newWorker('first'));
+      await store.register(newWorker('second', { startedAt: NOW + 1 }));
+      await work({ store, stateDirectory, clock, random: () => 0, newId: String });
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+function pruner(app: App, id: string, stored: Record<string, string> = {}) {
+  const events: WorkerEvent[] = [];
+  const settings = resolveSettings(new Map(Object.entries(stored)));
+  return {
+    events,
+    ...createPruner(
+      app,
+      id,
+      () => settings,
+      (event) => events.push(event),
+    ),
+  };
+}
+
+test('what is older than the default goes with its output directory, what is younger stays', () =>
+  withApp(31, async (app) => {
+    const output = { bytes: 20_000, truncated: false, kept: null };
+    const old = await running(app.store, 'old');
+    const place = placeOf(app.stateDirectory, app.store.epoch, old.claim.attempt);
+    makePlace(place);
+    await app.store.settle(ending(old, succeeded, NOW, { output }));
+    await app.store.settle(ending(await running(app.store, 'young'), succeeded, NOW + 2 * DAY));
+    const one = pruner(app, 'first');
+    await one.runOnce();
+    expect(ids(await app.store.list({}, { limit: 9 }))).toEqual(['young']);
+    expect(existsSync(place.directory)).toBe(false);
+    expect(one.delayMs()).toBeLessThan(1000);
+    await one.runOnce();
+    expect(one.delayMs()).toBeGreaterThan(1000);
+    expect(one.events).toEqual([{ type: 'jobs-pruned', workerId: 'first', jobs: 1, bytes: 20_000 }]);
+  }));
+
+test('only the worker that was registered first does it, and the next when that is gone', () =>
+  withApp(31, async (app) => {
+    await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
+    const second = pruner(app, 'second');
+    await second.runOnce();
+    expect(await app.store.get('old')).not.toBeNull();
+    await app.store.unregister('first');
+    await second.runOnce();
+    expect(await app.store.get('old')).toBeNull();
+  }));
+
+test('none keeps everything, and nothing is said about nothing', () =>
+  withApp(5000, async (app) => {
+    await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
+    const one = pruner(app, 'first', { 'keep-completed': 'none' });
+    await one.runOnce();
+    expect(await app.store.get('old')).not.toBeNull();
+    expect(one.events).toEqual([]);
+  }));
