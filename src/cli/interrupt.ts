@@ -18,11 +18,21 @@ export class Interrupted extends Error {
 
 const SIGNALS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
+/** `timeout` and its like signal the process and then its group: that is one wish, not two. */
+const SAME_SIGNAL_MS = 200;
+
 /** Calls back at every Ctrl-C or SIGTERM instead of ending the program. Answers how to end that. */
 export function onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void {
-  for (const signal of SIGNALS) process.on(signal, callback);
+  let last = Number.NEGATIVE_INFINITY;
+  const once = (signal: NodeJS.Signals): void => {
+    const now = performance.now();
+    if (now - last < SAME_SIGNAL_MS) return;
+    last = now;
+    callback(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, once);
   return () => {
-    for (const signal of SIGNALS) process.off(signal, callback);
+    for (const signal of SIGNALS) process.off(signal, once);
   };
 }
 
@@ -34,8 +44,9 @@ export async function detachable(
 ): Promise<number> {
   const stop = new AbortController();
   const release = onInterrupt((signal) => {
+    if (!stop.signal.aborted) return stop.abort(new Interrupted(signal));
     release();
-    stop.abort(new Interrupted(signal));
+    process.kill(process.pid, signal);
   });
   try {
     return await work(stop.signal);

@@ -80,7 +80,6 @@ async function again(everyMs: number, once: () => Promise<void>): Promise<number
   let rouse = (): void => {};
   const resized = (): void => rouse();
   const release = onInterrupt((signal) => {
-    release();
     stopped = new Interrupted(signal);
     rouse();
   });

@@ -94,6 +94,15 @@ describe('Ctrl-C', () => {
     await untilState(box, 'deaf', 'completed');
   });
 
+  test('a signal that comes twice at once, as from timeout(1), is one', async () => {
+    const command = 'trap "echo caught; exit 9" INT; echo begun; while :; do sleep 0.05; done';
+    const running = box.start(['run', '-r', '1', command]);
+    await until(() => running.stdout().includes('begun'), 'the job runs');
+    process.kill(running.pid, 'SIGINT');
+    process.kill(-running.pid, 'SIGINT');
+    expect(await running.closed).toBe(9);
+  });
+
   test('so is SIGTERM', async () => {
     const running = box.start(['run', '-r', '1', 'echo begun; exec sleep 60']);
     await until(() => running.stdout().includes('begun'), 'the job runs');
