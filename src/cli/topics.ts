@@ -47,6 +47,7 @@ function environment(): string {
   COLUMNS           the width of the terminal, where it cannot be asked (LINES: its height)
   CI                not empty: no questions, even on a terminal (also: QUEUECTL_NO_INPUT)
   USER              who paused a queue, in its list (else: LOGNAME)
+  QUEUECTL_HOOK_EVENT  set in a hook: what it enqueues triggers no hooks
   TMPDIR            where standard input is kept while enqueue --file reads it (/tmp)
 
 Set for a job, besides the worker's environment and the job's own variables:

@@ -82,7 +82,11 @@ test.concurrent(
     signalGroup(workers.pid, 'SIGINT');
     await untilStopping(box);
     expect(processesOfJob(box, 'job')).not.toEqual([]);
-    signalGroup(workers.pid, 'SIGINT');
+    // Signals that come together count as one, so a second one takes a moment.
+    await until(() => {
+      signalGroup(workers.pid, 'SIGINT');
+      return workers.output().includes('again');
+    }, 'it is taken for a second one');
     await workers.exit;
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(await show(box, 'job')).toMatchObject(UNCHARGED);
