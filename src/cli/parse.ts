@@ -6,6 +6,9 @@ import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts'
 /** Hides the sign of a negative number from the parser, which would take it for a flag. No argument can hold a NUL. */
 const SHIELD = '\0';
 
+/** What stands behind `--` is a program with its arguments. */
+const TAKES_PROGRAM = new Set(['enqueue', 'schedule add']);
+
 /** Reads a command's arguments by its table. Unknown flags are errors everywhere. */
 export function parseInput(command: Command, args: string[]): Input {
   const flags: Record<string, Flag> = { ...GLOBAL_FLAGS, ...command.flags };
@@ -75,7 +78,7 @@ function checkArguments(command: Command, input: Input): void {
   if (input.args.length > command.most) {
     throw new QueueError('usage', `${command.name}: unexpected argument '${input.args[command.most]}'`, help);
   }
-  if (input.rest !== null && command.name !== 'enqueue' && input.rest.length > 0) {
+  if (input.rest !== null && !TAKES_PROGRAM.has(command.name) && input.rest.length > 0) {
     throw new QueueError('usage', `${command.name}: unexpected argument '${input.rest[0]}'`, help);
   }
 }

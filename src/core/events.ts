@@ -8,6 +8,7 @@ export type WorkerEvent =
   | { type: 'worker-draining'; workerId: string; running: number; why: string }
   | { type: 'worker-stopped'; workerId: string; left: string | null }
   | { type: 'worker-error'; workerId: string; message: string }
+  | { type: 'tick'; schedule: string; at: number; jobId: string | null; waits: boolean }
   | { type: 'attempt-started'; job: ClaimedJob; pid: number }
   | { type: 'attempt-adopted'; job: ClaimedJob }
   | { type: 'attempt-ending'; job: ClaimedJob; reason: string }

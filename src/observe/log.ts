@@ -20,6 +20,8 @@ function text(event: WorkerEvent, now: number): string {
       return `worker=${event.workerId} stopped${event.left ? `; ${event.left}` : ''}`;
     case 'worker-error':
       return `worker=${event.workerId} error: ${event.message}`;
+    case 'tick':
+      return `schedule=${event.schedule} tick=${toIso(event.at)} ${tickResult(event.jobId, event.waits)}`;
     case 'attempt-started':
       return `${about(event.job)} started pid=${event.pid}`;
     case 'attempt-adopted':
@@ -31,6 +33,11 @@ function text(event: WorkerEvent, now: number): string {
     case 'claim-lost':
       return `${about(event.job)} was taken over by another worker`;
   }
+}
+
+function tickResult(jobId: string | null, waits: boolean): string {
+  if (jobId !== null) return `enqueued job=${jobId}`;
+  return waits ? 'waits for the job before it' : 'skipped: the job before it is unfinished';
 }
 
 function about(job: ClaimedJob): string {

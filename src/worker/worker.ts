@@ -14,6 +14,7 @@ import { onWake } from '../exec/wake.ts';
 import type { SettleAnswer, StopOrder } from '../store/store.ts';
 import { whatIsLeft } from './drain.ts';
 import { recover, type Sightings } from './recovery.ts';
+import { createScheduler } from './scheduler.ts';
 import { createSlots, type Ended } from './slots.ts';
 import { removeStopFile, stopFileAsks } from './stop-file.ts';
 import { longTimeout, loop } from './timer.ts';
@@ -54,6 +55,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   let pauses = 0;
   let pausedUntil = 0;
   let dueTimer: () => void = () => {};
+  let tickTimer: () => void = () => {};
   let stopTimer: () => void = () => {};
   let over = false;
   const end = Promise.withResolvers<void>();
@@ -106,8 +108,25 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const freeSlots = (): number =>
     order !== null || app.clock.monotonic() < pausedUntil ? 0 : options.concurrency - slots.own;
 
-  /** Settles what ended and fills the free slots, until there is neither. */
+  const scheduler = createScheduler(app, emit, id);
+
+  /** Enqueues the ticks that have come, busy or not. True: there is a job more. */
+  const tick = async (): Promise<boolean> => {
+    if (over || order !== null) return false;
+    const { enqueued, nextAt } = await scheduler.runOnce();
+    tickTimer();
+    if (nextAt !== null) tickTimer = longTimeout(work.now, Math.max(0, nextAt - app.clock.now()));
+    return enqueued > 0;
+  };
+
   const pump = async (): Promise<void> => {
+    do await settleAndFill();
+    while (await tick());
+    await maybeEnd();
+  };
+
+  /** Settles what ended and fills the free slots, until there is neither. */
+  const settleAndFill = async (): Promise<void> => {
     while (!over) {
       const settling = slots.takeEnded();
       if (settling.length === 0 && !(freeSlots() > 0 && (await somethingIsDue()))) break;
@@ -134,7 +153,6 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       for (const job of result.jobs) slots.launch(job, false);
       if (settling.length === 0 && result.jobs.length === 0) break;
     }
-    await maybeEnd();
   };
 
   const somethingIsDue = async (): Promise<boolean> => {
@@ -242,6 +260,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     beat.stop();
     trimmer.stop();
     dueTimer();
+    tickTimer();
     stopTimer();
     unwatch?.();
   };

@@ -11,6 +11,7 @@ import { orderAndClaim } from './order-and-claim.ts';
 import { output } from './output.ts';
 import { queues } from './queues.ts';
 import { retryAndRemove } from './retry-and-remove.ts';
+import { schedules } from './schedules.ts';
 import { settings } from './settings.ts';
 import { settle } from './settle.ts';
 import { settleAndClaim } from './settle-and-claim.ts';
@@ -41,6 +42,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   acting,
   filters,
   queues,
+  schedules,
   settings,
 };
 

@@ -16,7 +16,7 @@ type JobVerbs = Pick<
 
 export function jobVerbs(db: Connection): JobVerbs {
   return {
-    insert: (jobs, now) => db.write(() => insert(db, jobs, now)),
+    insert: (jobs, now) => db.write(() => insertJobs(db, jobs, now)),
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
@@ -39,7 +39,7 @@ function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
 }
 
-function insert(db: Connection, jobs: JobSpec[], now: number): Job[] {
+export function insertJobs(db: Connection, jobs: JobSpec[], now: number): Job[] {
   const queues = new Map<string, number>();
   for (const job of jobs) {
     if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));

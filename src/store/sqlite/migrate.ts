@@ -2,9 +2,10 @@ import { QueueError } from '../../core/errors.ts';
 import type { Connection } from './connection.ts';
 import first from './migrations/001-first.ts';
 import control from './migrations/002-control.ts';
+import schedules from './migrations/003-schedules.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
-const MIGRATIONS = [first, control];
+const MIGRATIONS = [first, control, schedules];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks the file as ours: "qctl". */

@@ -4,6 +4,7 @@ import { claimVerbs } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { jobVerbs } from './jobs.ts';
 import { queueVerbs } from './queues.ts';
+import { scheduleVerbs } from './schedules.ts';
 import * as sql from './sql.ts';
 import { workerVerbs } from './workers.ts';
 
@@ -19,6 +20,7 @@ export function sqliteStore(db: Connection): Store {
     ...workerVerbs(db),
     ...actingVerbs(db),
     ...queueVerbs(db),
+    ...scheduleVerbs(db),
     settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>
       db.write(() => {
