@@ -6,7 +6,7 @@ import { sayChanged } from '../schedule-table.ts';
 export default {
   name: 'schedule add',
   summary: 'Enqueue a job again and again, by the calendar or evenly',
-  args: 'NAME (COMMAND | -- PROGRAM ARG…)',
+  args: 'NAME COMMAND | -- PROGRAM ARG…',
   most: 2,
   flags: SCHEDULE_FLAGS,
   examples: [
@@ -16,8 +16,8 @@ export default {
   ],
   notes: [
     'Workers enqueue the jobs; each finds its nominal time in QUEUECTL_SCHEDULED_AT. Where the clocks change, a time',
-    'that is skipped comes once, an hour later, and one that comes twice is meant once; an expression for every hour',
-    'goes on evenly.',
+    'that is skipped comes once, an hour later, and one that comes twice is meant the first time; an expression for',
+    'every hour goes on evenly.',
   ],
   async run(context, input) {
     const now = Date.now();

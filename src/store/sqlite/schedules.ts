@@ -90,12 +90,12 @@ function fire(
     busy = overlap !== 'allow';
   };
 
+  // From here on ticks wait only while the schedule is busy.
   if (!busy && waiting.length > 0) enqueue(waiting.shift()!);
   for (const { at, mayWait } of ticks) {
-    const waits = (busy || waiting.length > 0) && mayWait && waiting.length < MOST_WAITING;
-    const free = !busy && waiting.length === 0;
+    const waits = busy && mayWait && waiting.length < MOST_WAITING;
     if (db.run(sql.insertTick, number, at, 0, waits ? 'waiting' : 'closed') === 0) continue;
-    if (free) enqueue(at);
+    if (!busy) enqueue(at);
     else fired.push({ at, job: null, waits });
     if (waits) waiting.push(at);
   }
