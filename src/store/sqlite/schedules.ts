@@ -35,9 +35,10 @@ export function scheduleVerbs(db: Connection): ScheduleVerbs {
         return byName(db, name);
       }),
     nextTick: () =>
-      db.read(() =>
-        db.get(sql.releasable) === undefined ? (db.get(sql.nextTick)!.next_at as number | null) : 0,
-      ),
+      db.read(() => {
+        const row = db.get(sql.nextTick)!;
+        return row.releasable === 1 ? 0 : (row.next_at as number | null);
+      }),
     dueSchedules: (now) => db.read(() => due(db, now)),
     fire: (firing, job, now) => db.write(() => fire(db, firing, job, now)),
     fireNow: (name, job, now) => db.write(() => fireNow(db, name, job, now)),

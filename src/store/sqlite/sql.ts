@@ -124,12 +124,13 @@ export const schedules = 'SELECT * FROM schedule ORDER BY name';
 export const scheduleByName = 'SELECT * FROM schedule WHERE name = ?';
 export const deleteSchedule = 'DELETE FROM schedule WHERE name = ?';
 export const pauseSchedule = 'UPDATE schedule SET paused_at = ?, paused_by = ?, next_at = ? WHERE name = ?';
-export const nextTick = 'SELECT min(next_at) AS next_at FROM schedule WHERE next_at IS NOT NULL';
-
 /** A tick may go when every job of the schedule has ended, or is gone. */
 const NONE_OPEN = `NOT EXISTS (SELECT 1 FROM tick CROSS JOIN job ON job.number = tick.job
   WHERE tick.phase = 'open' AND tick.schedule = schedule.number AND job.phase <> 'ended')`;
-export const releasable = `SELECT * FROM schedule WHERE waiting > 0 AND paused_at IS NULL AND ${NONE_OPEN}`;
+const RELEASABLE = `FROM schedule WHERE waiting > 0 AND paused_at IS NULL AND ${NONE_OPEN}`;
+export const nextTick = `SELECT (SELECT min(next_at) FROM schedule WHERE next_at IS NOT NULL) AS next_at,
+  EXISTS (SELECT 1 ${RELEASABLE}) AS releasable`;
+export const releasable = `SELECT * ${RELEASABLE}`;
 export const dueSchedules = 'SELECT * FROM schedule WHERE next_at IS NOT NULL AND next_at <= ?';
 export const moveSchedule = `UPDATE schedule SET next_at = ?
   WHERE number = ? AND next_at IS ? AND waiting = ? AND paused_at IS NULL`;
