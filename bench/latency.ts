@@ -74,7 +74,7 @@ function framed(lab: Lab, stamp: string, mark: string): Timed {
   return { command: ['/bin/sh', ...args], fresh: record, stamp: mark };
 }
 
-async function untilReady(lab: Lab, environment: Record<string, string>): Promise<void> {
+export async function untilReady(lab: Lab, environment: Record<string, string>): Promise<void> {
   for (const end = performance.now() + READY_MS; performance.now() < end; await sleep(50)) {
     const workers: unknown[] = JSON.parse(must(lab, [lab.queuectl, 'worker', 'list', '--json'], environment));
     if (workers.length > 0) return;
@@ -82,7 +82,7 @@ async function untilReady(lab: Lab, environment: Record<string, string>): Promis
   throw new Error('the worker did not get ready');
 }
 
-async function stop(worker: ChildProcess): Promise<void> {
+export async function stop(worker: ChildProcess): Promise<void> {
   if (worker.exitCode !== null || worker.signalCode !== null) return;
   const over = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   worker.kill('SIGTERM');

@@ -2,6 +2,7 @@
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { enqueue } from './enqueue.ts';
+import { follow } from './follow.ts';
 import { history } from './history.ts';
 import { type Lab, openLab } from './lab.ts';
 import { latency } from './latency.ts';
@@ -12,6 +13,7 @@ const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   enqueue,
   throughput,
   latency,
+  follow,
   history,
 };
 const RESULTS = join(import.meta.dirname, 'results/latest.json');

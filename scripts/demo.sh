@@ -9,9 +9,10 @@ unset QUEUECTL_DB QUEUECTL_DB_PATH
 cd "$QUEUECTL_HOME"
 trap 'queuectl worker stop --force >/dev/null 2>&1; cd /; rm -rf "$QUEUECTL_HOME"' EXIT
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+if [ -t 1 ]; then bold=$(printf '\033[1m') dim=$(printf '\033[2m') plain=$(printf '\033[0m'); else bold='' dim='' plain=''; fi
+say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 show() {
-  printf '\033[2m$\033[0m %s\n' "$*"
+  printf '%s$%s %s\n' "$dim" "$plain" "$*"
   eval "$*"
 }
 

@@ -1,6 +1,6 @@
 import type { State } from '../core/job.ts';
 import { placeOf, removePlace } from '../exec/place.ts';
-import { wake } from '../exec/wake.ts';
+import { tellChange, wake } from '../exec/wake.ts';
 import type { JobChanges } from '../store/store.ts';
 import type { App } from './app.ts';
 
@@ -17,7 +17,7 @@ export interface Acted {
 /** So many at a time, so that nobody waits long for the writer. */
 const BATCH = 500;
 
-const RETRYABLE: readonly State[] = ['dead', 'cancelled', 'failed'];
+export const RETRYABLE: readonly State[] = ['dead', 'cancelled', 'failed'];
 const ENDED: readonly State[] = ['completed', 'dead', 'cancelled'];
 
 export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
@@ -34,12 +34,13 @@ export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
     acted.unchanged.push(...result.ended);
   }
   if (acted.ending.length > 0) wake(app.stateDirectory);
+  if (acted.changed.length > 0) tellChange(app.stateDirectory);
   return acted;
 }
 
-export function retryJobs(app: App, ids: string[]): Promise<Acted> {
-  return each(app, ids, 'were not dead, cancelled or failed', (batch) =>
-    app.store.retry(batch, RETRYABLE, app.clock.now()),
+export function retryJobs(app: App, ids: string[], from: readonly State[] = RETRYABLE): Promise<Acted> {
+  return each(app, ids, `were not ${from.join(' or ')}`, (batch) =>
+    app.store.retry(batch, from, app.clock.now()),
   );
 }
 
@@ -73,7 +74,10 @@ async function each(
 ): Promise<Acted> {
   const changed: string[] = [];
   for (const batch of batches(ids)) changed.push(...(await act(batch)));
-  if (changed.length > 0) wake(app.stateDirectory);
+  if (changed.length > 0) {
+    wake(app.stateDirectory);
+    tellChange(app.stateDirectory);
+  }
   const done = new Set(changed);
   return { changed, unchanged: ids.filter((id) => !done.has(id)), why };
 }

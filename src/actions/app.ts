@@ -18,8 +18,9 @@ export interface OpenedApp extends App {
   warning: string | null;
 }
 
-export async function openApp(location: string): Promise<OpenedApp> {
-  const opened = await openStore(location);
+/** `create`: make the store where there is none; a worker never does, or a deleted one would come back empty. */
+export async function openApp(location: string, create = true): Promise<OpenedApp> {
+  const opened = await openStore(location, create);
   return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
 }
 

@@ -9,14 +9,14 @@ import { type App, currentSettings } from './app.ts';
 const ID_TRIES = 5;
 
 /** Stores all of them or none, durably, and wakes the workers. */
-export async function enqueue(app: App, inputs: JobInput[], cwd: string): Promise<Job[]> {
+export async function enqueue(app: App, inputs: JobInput[], cwd: () => string): Promise<Job[]> {
   const settings = await currentSettings(app);
   const jobs = await insert(app, inputs, cwd, settings);
   wake(app.stateDirectory);
   return jobs;
 }
 
-async function insert(app: App, inputs: JobInput[], cwd: string, settings: Settings): Promise<Job[]> {
+async function insert(app: App, inputs: JobInput[], cwd: () => string, settings: Settings): Promise<Job[]> {
   const now = app.clock.now();
   for (let tries = 1; ; tries++) {
     const specs = inputs.map((input) => fillIn(input, cwd, settings, () => app.newId(now)));
@@ -31,10 +31,14 @@ async function insert(app: App, inputs: JobInput[], cwd: string, settings: Setti
 }
 
 /** A whole job of what was said about it. */
-export function fillIn(input: JobInput, cwd: string, settings: Settings, newId: () => string): JobSpec {
+export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readable(argv));
   if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
+  // A printed job has both, and then they agree.
+  if (argv !== null && command !== readable(argv)) {
+    throw new QueueError('invalid-job', 'command and argv contradict each other; give one of them');
+  }
   return {
     id: input.id ?? newId(),
     command,
@@ -45,7 +49,7 @@ export function fillIn(input: JobInput, cwd: string, settings: Settings, newId: 
     timeoutMs: input.timeoutMs === undefined ? settings['job-timeout'] : input.timeoutMs,
     runAt: input.runAt ?? null,
     backoffBase: input.backoffBase ?? null,
-    cwd: input.cwd ?? cwd,
+    cwd: input.cwd ?? cwd(),
     env: input.env ?? {},
     tags: input.tags ?? {},
     name: input.name ?? null,

@@ -13,17 +13,20 @@ export interface Logs {
 
 /** The output of one attempt, the last by default, wherever it is kept. */
 export async function readLogs(app: App, id: string, ordinal: number | null): Promise<Logs> {
-  const { job, attempts } = await showJob(app, id);
+  const { attempts } = await showJob(app, id);
   const attempt = ordinal === null ? attempts.at(-1) : attempts.find((one) => one.ordinal === ordinal);
-  if (attempt === undefined) {
-    if (ordinal === null) return { attempt: null, pieces: [] };
-    const known =
-      attempts.length === 0
-        ? 'it has not run yet'
-        : `it has ${attempts.map((one) => one.ordinal).join(', ')}`;
-    throw new QueueError('attempt-not-found', `job '${job.id}' has no attempt ${ordinal}; ${known}`);
-  }
+  if (attempt !== undefined) return { attempt, pieces: await keptOutput(app, attempt) };
+  if (ordinal !== null) throw noSuchAttempt(id, ordinal, attempts);
+  return { attempt: null, pieces: [] };
+}
+
+export async function keptOutput(app: App, attempt: Attempt): Promise<Iterable<Uint8Array>> {
   const kept = await app.store.output(attempt.number);
-  const place = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
-  return { attempt, pieces: kept === null ? outputPieces(place) : [kept] };
+  return kept === null ? outputPieces(placeOf(app.stateDirectory, app.store.epoch, attempt.number)) : [kept];
+}
+
+export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {
+  const known =
+    attempts.length === 0 ? 'it has not run yet' : `it has ${attempts.map((one) => one.ordinal).join(', ')}`;
+  return new QueueError('attempt-not-found', `job '${id}' has no attempt ${ordinal}; ${known}`);
 }

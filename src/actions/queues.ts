@@ -1,4 +1,4 @@
-import { checkName } from '../core/id.ts';
+import { checkQueueName } from '../core/id.ts';
 import { STATES, type State } from '../core/job.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
@@ -28,7 +28,7 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
 
 /** Takes effect at once: the next claim of every worker obeys it. */
 export async function changeQueue(app: App, name: string, changes: QueueChanges): Promise<QueueObject> {
-  checkName(name, 'queue');
+  checkQueueName(name, 'queue');
   await app.store.setQueue(name, changes);
   wake(app.stateDirectory);
   return (await listQueues(app)).find((queue) => queue.name === name)!;

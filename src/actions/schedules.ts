@@ -104,7 +104,12 @@ export function scheduledJob(schedule: Schedule, at: number, settings: Settings,
     QUEUECTL_SCHEDULED_AT: toIso(at),
   };
   const name = schedule.job.name ?? schedule.name;
-  return fillIn({ ...schedule.job, id, env, name }, '/', settings, () => id);
+  return fillIn(
+    { ...schedule.job, id, env, name },
+    () => '/',
+    settings,
+    () => id,
+  );
 }
 
 function orGone<T>(name: string, found: T | null): T {

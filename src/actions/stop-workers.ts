@@ -2,7 +2,7 @@ import { QueueError } from '../core/errors.ts';
 import { wake } from '../exec/wake.ts';
 import type { StopOrder, Worker } from '../store/store.ts';
 import type { App } from './app.ts';
-import { activeWorkers } from './workers.ts';
+import { activeSupervisors, activeWorkers } from './workers.ts';
 
 const LOOK_MS = 50;
 
@@ -14,32 +14,32 @@ export interface StopRequest {
   onWait(left: Worker[]): void;
 }
 
-/** Orders every active worker to stop and waits until they have. Answers how many there were. */
+/** Orders every active worker and supervisor to stop and waits until they have. Answers how many workers there were. */
 export async function stopWorkers(app: App, request: StopRequest): Promise<number> {
   const workers = await activeWorkers(app);
-  if (workers.length === 0) return 0;
-  await app.store.order(
-    workers.map((worker) => worker.id),
-    request.order,
-  );
+  const supervisors = await activeSupervisors(app);
+  if (workers.length + supervisors.length === 0) return 0;
+  const ids = [...workers, ...supervisors].map((one) => one.id);
+  await app.store.order(ids, request.order);
   wake(app.stateDirectory);
-  await untilGone(app, workers, request);
-  return workers.length;
+  await untilGone(app, new Set(ids), request);
+  // A supervisor whose worker was just being replaced stands for that one.
+  return Math.max(workers.length, supervisors.length);
 }
 
-async function untilGone(app: App, stopping: Worker[], request: StopRequest): Promise<void> {
-  const ids = new Set(stopping.map((worker) => worker.id));
+async function untilGone(app: App, ids: Set<string>, request: StopRequest): Promise<void> {
   const start = app.clock.monotonic();
   let before = -1;
   for (;;) {
     const left = (await activeWorkers(app)).filter((worker) => ids.has(worker.id));
-    if (left.length === 0) return;
+    const supervisors = (await activeSupervisors(app)).filter((supervisor) => ids.has(supervisor.id));
+    if (left.length + supervisors.length === 0) return;
     if (left.length !== before) request.onWait(left);
     before = left.length;
     if (request.timeoutMs !== null && app.clock.monotonic() - start > request.timeoutMs) {
       throw new QueueError(
         'timeout',
-        `${left.length} of ${stopping.length} workers are still finishing their jobs`,
+        `${left.length} of the workers are still finishing their jobs`,
         'queuectl worker stop --force',
       );
     }

@@ -1,7 +1,7 @@
 import { toIso } from '../core/time.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
-import type { Host, Worker } from '../store/store.ts';
+import type { Host, Supervised, Worker } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
 
 export interface WorkerObject {
@@ -41,8 +41,16 @@ export async function activeWorkers(app: App): Promise<Worker[]> {
   });
 }
 
+/** The supervisors that live on this machine. */
+export async function activeSupervisors(app: App): Promise<Supervised[]> {
+  const supervisors = await app.store.supervisors();
+  if (supervisors.length === 0) return [];
+  const host = thisHost(app.stateDirectory);
+  return supervisors.filter((supervisor) => presence(supervisor, host) === 'alive');
+}
+
 /** What this machine can tell of a worker by looking at its process. */
-export function presence(worker: Worker, host: Host): 'alive' | 'gone' | 'elsewhere' {
+export function presence(worker: Supervised, host: Host): 'alive' | 'gone' | 'elsewhere' {
   if (worker.host.id !== host.id) return 'elsewhere';
   // The same machine after a restart: nothing of before it lives.
   if (worker.host.boot !== host.boot) return 'gone';

@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import type { Acted } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
-import { selectJobs } from '../actions/select.ts';
+import { type Selection, selectJobs } from '../actions/select.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Command, Context, Flag, Input } from './command.ts';
 import { FILTER_FLAGS, readFilter } from './filters.ts';
@@ -33,12 +33,12 @@ export function actingCommand({ name, summary, done, flags, examples, act }: Act
     examples,
     notes: ['An id may be shortened to a beginning that no other id has; @last is the job enqueued last.'],
     async run(context, input) {
-      const { names, filter } = selectionOf(name, flags ?? {}, input);
+      const selection = selectionOf(name, flags ?? {}, input);
       const app = await context.app();
-      const ids = await selectJobs(app, names === null ? { filter } : { names });
+      const ids = await selectJobs(app, selection);
       if (input.has('dry-run'))
         return report(context, `would be ${done}`, { changed: ids, unchanged: [], why: '' });
-      if (names === null && ids.length > 1 && !input.has('yes')) {
+      if ('filter' in selection && ids.length > 1 && !input.has('yes')) {
         if (!confirmed(context, `${name} ${ids.length} jobs?`, `queuectl ${name} … --yes`)) return 1;
       }
       return report(context, done, await act(app, ids, input));
@@ -46,7 +46,8 @@ export function actingCommand({ name, summary, done, flags, examples, act }: Act
   };
 }
 
-function selectionOf(name: string, own: Record<string, Flag>, input: Input) {
+/** Ids or filters, and one of them; a flag of the command's own that is named like a filter is none. */
+export function selectionOf(name: string, own: Record<string, Flag>, input: Input): Selection {
   const filters = Object.keys(FILTER_FLAGS).filter((flag) => input.has(flag) && !(flag in own));
   if (input.args.length > 0 && filters.length > 0) {
     throw new QueueError(
@@ -58,7 +59,7 @@ function selectionOf(name: string, own: Record<string, Flag>, input: Input) {
   if (input.args.length === 0 && filters.length === 0) {
     throw new QueueError('usage', `${name} needs ids or a filter`, `queuectl help ${name}`);
   }
-  return { names: input.args.length > 0 ? input.args : null, filter: readFilter(input, Date.now()) };
+  return input.args.length > 0 ? { names: input.args } : { filter: readFilter(input, Date.now()) };
 }
 
 /** Asks a person; a script has to say yes beforehand. */

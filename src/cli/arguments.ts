@@ -1,3 +1,4 @@
+import { parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Input } from './command.ts';
 
@@ -6,4 +7,10 @@ export function required(input: Input, at: number, what: string, example: string
   const value = input.args[at];
   if (value === undefined || value === '') throw new QueueError('usage', `${what} is missing`, example);
   return value;
+}
+
+/** How long to wait at most; null: for ever. */
+export function readTimeout(input: Input, flag: string): number | null {
+  const text = input.one(flag);
+  return text === undefined ? null : parseDuration(text, `--${flag}`);
 }

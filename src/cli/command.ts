@@ -5,6 +5,10 @@ export interface Flag {
   /** What stands for the value in the help; a flag without one is a switch. */
   value?: string;
   short?: string;
+  /** The value where the flag is given without one; another one then needs a `=`. */
+  bare?: string;
+  /** For queuectl's own use: not in the help. */
+  hidden?: boolean;
   help: string;
   /** May be given several times. */
   many?: boolean;
@@ -16,7 +20,7 @@ export interface Context {
   cwd: string;
   environment: NodeJS.ProcessEnv;
   location: string;
-  app(): Promise<App>;
+  app(how?: { create: boolean }): Promise<App>;
 }
 
 export interface Input {
@@ -39,6 +43,10 @@ export interface Command {
   notes?: string[];
   /** At most so many arguments. */
   most: number;
+  /** What stands behind `--` is for this command. */
+  rest?: boolean;
+  /** With these arguments it exits with the code of a job: then no error of its own may look like one. */
+  answersForJob?(args: string[]): boolean;
   /** Answers the exit code, 0 when there is none. */
   run(context: Context, input: Input): Promise<number | undefined>;
 }

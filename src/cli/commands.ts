@@ -10,16 +10,20 @@ export interface Group {
 /** Every command, each behind an import of its own: starting one loads no other. */
 export const COMMANDS: Record<string, Load | Group> = {
   enqueue: () => import('./commands/enqueue.ts'),
+  run: () => import('./commands/run.ts'),
   status: () => import('./commands/status.ts'),
   list: () => import('./commands/list.ts'),
   show: () => import('./commands/show.ts'),
   logs: () => import('./commands/logs.ts'),
+  wait: () => import('./commands/wait.ts'),
   cancel: () => import('./commands/cancel.ts'),
   retry: () => import('./commands/retry.ts'),
   delete: () => import('./commands/delete.ts'),
   edit: () => import('./commands/edit.ts'),
   hold: () => import('./commands/hold.ts'),
   release: () => import('./commands/release.ts'),
+  suspend: () => import('./commands/suspend.ts'),
+  continue: () => import('./commands/continue.ts'),
   stats: () => import('./commands/stats.ts'),
   explain: () => import('./commands/explain.ts'),
   queue: {

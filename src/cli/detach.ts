@@ -8,15 +8,24 @@ import type { Context } from './command.ts';
 const LOOK_MS = 20;
 const SHOWN_LINES = 10;
 
+export interface DetachOptions {
+  id: string;
+  count: number;
+  /** Read before detaching: afterwards our own, raised limit would be taken for the user's. */
+  openFiles: string | null;
+}
+
 /** Starts the same command in the background, in a session of its own, and waits until its workers are ready. */
-export async function detach(context: Context, app: App, id: string, count: number): Promise<number> {
+export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
+  const { id, count, openFiles } = options;
   const { io } = context;
   const directory = join(app.stateDirectory, 'logs');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, `worker-${id}.log`);
   const log = openSync(file, 'ax', 0o600);
   const args = process.argv.slice(2).filter((arg) => arg !== '--detach');
-  const child = startSelf([...args, '--supervisor', id], { stdio: ['ignore', log, log], detached: true });
+  const own = ['--supervisor', id, ...(openFiles === null ? [] : ['--open-files', openFiles])];
+  const child = startSelf([...args, ...own], { stdio: ['ignore', log, log], detached: true });
   closeSync(log);
   let ended: string | null = null;
   child.once('exit', (code, signal) => {

@@ -25,7 +25,8 @@ ${flagLines(GLOBAL_FLAGS)}
 
 Where the jobs are: --db, else QUEUECTL_DB, else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db
 Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 conflict or wrong state, 5 store busy or unavailable,
-            6 not permitted, 7 partly done
+            6 not permitted, 7 partly done. run, wait and enqueue --wait: the job's own; 128+n for a signal,
+            130 cancelled, 124 the wait timed out, 125 queuectl itself failed
 More: queuectl help COMMAND
 `;
 }
@@ -62,11 +63,18 @@ function signature(command: Command): string {
 
 function flagLines(flags: Record<string, Flag>): string {
   return columns(
-    Object.entries(flags).map(([name, flag]) => {
-      const short = flag.short === undefined ? '    ' : `-${flag.short}, `;
-      return [`${short}--${name}${flag.value === undefined ? '' : ` ${flag.value}`}`, flag.help];
-    }),
+    Object.entries(flags)
+      .filter(([, flag]) => !flag.hidden)
+      .map(([name, flag]) => {
+        const short = flag.short === undefined ? '    ' : `-${flag.short}, `;
+        return [`${short}--${name}${valueText(flag)}`, flag.help];
+      }),
   );
+}
+
+function valueText(flag: Flag): string {
+  if (flag.value === undefined) return '';
+  return flag.bare === undefined ? ` ${flag.value}` : `[=${flag.value}]`;
 }
 
 function columns(lines: [string, string][]): string {

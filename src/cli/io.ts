@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync, readSync, writeSync } from 'node:fs';
 
 /** The reader has gone (`| head`): nothing is wrong, and nobody is there to tell. */
 export class BrokenPipe extends Error {}
@@ -19,6 +19,8 @@ export interface Io {
   /** Colours on stdout. */
   readonly color: boolean;
   readonly width: number;
+  /** Lines of the terminal. */
+  readonly height: number;
   out(text: string): void;
   bytes(data: Uint8Array): void;
   /** A hint for a person at a terminal; silent with --quiet, --json or a redirected stderr. */
@@ -39,17 +41,20 @@ export function createIo(options: IoOptions): Io {
     tty,
     color: useColor(options, tty),
     get width() {
-      return terminalWidth(tty, options.environment);
+      return terminalSize(tty)[0] || Number(options.environment.COLUMNS) || 80;
+    },
+    get height() {
+      return terminalSize(tty)[1] || Number(options.environment.LINES) || 24;
     },
     out: (text) => writeAll(1, Buffer.from(text)),
     bytes: (data) => writeAll(1, data),
     note: (text) => {
-      if (errTty && !options.quiet && !options.json) writeAll(2, Buffer.from(`note: ${text}\n`));
+      if (errTty && !options.quiet && !options.json) talk(`note: ${text}\n`);
     },
     warn: (text) => {
-      if (!options.quiet) writeAll(2, Buffer.from(`warning: ${text}\n`));
+      if (!options.quiet) talk(`warning: ${text}\n`);
     },
-    err: (text) => writeAll(2, Buffer.from(text)),
+    err: talk,
   };
 }
 
@@ -73,10 +78,36 @@ function useColor({ color, environment }: IoOptions, tty: boolean): boolean {
   return tty && !environment.NO_COLOR && environment.TERM !== 'dumb';
 }
 
-function terminalWidth(tty: boolean, environment: NodeJS.ProcessEnv): number {
-  // process.stdout is touched only on a terminal: on a pipe that would leave it non-blocking for everybody.
-  const columns = tty ? process.stdout.columns : undefined;
-  return columns || Number(environment.COLUMNS) || 80;
+function terminalSize(tty: boolean): number[] {
+  // process.stdout is touched only on a terminal: on a pipe that would leave it non-blocking for everybody. Asked anew
+  // each time: a window changes its size.
+  return tty ? (process.stdout.getWindowSize?.() ?? []) : [];
+}
+
+/** Standard input to its end; a pipe that somebody made non-blocking is waited for. */
+export function readAllInput(): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  for (;;) {
+    const piece = Buffer.alloc(64 * 1024);
+    try {
+      const length = readSync(0, piece);
+      if (length === 0) return Buffer.concat(pieces);
+      pieces.push(piece.subarray(0, length));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EOF') return Buffer.concat(pieces);
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(EAGAIN_PAUSE, 0, 0, 2);
+    }
+  }
+}
+
+/** Nobody listening to what is said about the work is no reason to stop it. */
+function talk(text: string): void {
+  try {
+    writeAll(2, Buffer.from(text));
+  } catch (error) {
+    if (!(error instanceof BrokenPipe)) throw error;
+  }
 }
 
 /** Whole and in order, or not at all: a pipe that somebody made non-blocking is waited for. */

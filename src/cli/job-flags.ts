@@ -26,7 +26,7 @@ export const JOB_FLAGS: Record<string, Flag> = {
   env: { value: 'K=V', many: true, help: 'a variable of its environment; may be repeated' },
 };
 
-export function readJobFlags(input: Input, cwd: string, now: number): JobInput {
+export function readJobFlags(input: Input, cwd: () => string, now: number): JobInput {
   const object: Record<string, unknown> = {};
   const put = (flag: string, field: string, read: (text: string) => unknown = (text) => text): void => {
     const text = input.one(flag);
@@ -50,8 +50,9 @@ export function readJobFlags(input: Input, cwd: string, now: number): JobInput {
   return readJobObject(object, now).input;
 }
 
-function absolute(path: string, cwd: string): string {
-  return path.startsWith('/') ? path : `${cwd === '/' ? '' : cwd}/${path}`;
+function absolute(path: string, cwd: () => string): string {
+  if (path === '') throw new QueueError('invalid-value', '--cwd is empty');
+  return path.startsWith('/') ? path : `${cwd().replace(/\/$/, '')}/${path}`;
 }
 
 function readEnv(pairs: string[]): Record<string, string> {

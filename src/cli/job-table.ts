@@ -49,3 +49,9 @@ export function deadColumns(now: number): Column<Job>[] {
 export function exitText(job: { exitCode: number | null }): string {
   return signalOf(job.exitCode) ?? (job.exitCode === null ? '-' : String(job.exitCode));
 }
+
+/** Why it did not go well, to stand behind a sentence; nothing when it did. */
+export function exitNote(job: { exitCode: number | null }): string {
+  if (job.exitCode === null || job.exitCode === 0) return '';
+  return ` (${signalOf(job.exitCode) ?? `exit ${job.exitCode}`})`;
+}

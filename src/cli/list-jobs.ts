@@ -10,7 +10,7 @@ const SCREENFUL = 50;
 const BATCH = 500;
 
 export async function printJobs(
-  context: Context,
+  context: Pick<Context, 'io' | 'app'>,
   filter: JobFilter,
   limit: number | null,
   columns: (now: number) => Column<Job>[],
@@ -34,7 +34,7 @@ export async function printJobs(
 }
 
 /** One array, written as it is read: five million jobs need no more memory than five. */
-async function printJson({ io }: Context, jobs: AsyncGenerator<Job>): Promise<void> {
+async function printJson({ io }: Pick<Context, 'io'>, jobs: AsyncGenerator<Job>): Promise<void> {
   let first = true;
   for await (const rows of batches(jobs)) {
     io.out((first ? '[' : ',') + rows.map((job) => JSON.stringify(toJobObject(job))).join(','));

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { run } from './run.ts';
 
-// Everything was written synchronously (cli/io.ts), so nothing can be cut off; and a worker that leaves running jobs
-// behind must not wait for them.
+// Results were written synchronously (cli/io.ts) and logs flushed, so nothing can be cut off; and a worker that leaves
+// running jobs behind must not wait for them.
 process.exit(await run(process.argv.slice(2), process.env));

@@ -6,16 +6,19 @@ import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts'
 /** Hides the sign of a negative number from the parser, which would take it for a flag. No argument can hold a NUL. */
 const SHIELD = '\0';
 
-/** What stands behind `--` is a program with its arguments. */
-const TAKES_PROGRAM = new Set(['enqueue', 'schedule add']);
-
 /** Reads a command's arguments by its table. Unknown flags are errors everywhere. */
 export function parseInput(command: Command, args: string[]): Input {
   const flags: Record<string, Flag> = { ...GLOBAL_FLAGS, ...command.flags };
+  const broken = args.find((arg) => arg.includes('\ufffd'));
+  // The runtime has replaced what is not UTF-8 by now: what would run is not what was typed.
+  if (broken !== undefined)
+    throw new QueueError('usage', `'${broken}' is not valid UTF-8`, 'put it in a script, and enqueue that');
   const end = args.indexOf('--');
-  const before = (end === -1 ? args : args.slice(0, end)).map((arg) =>
-    /^-\d/.test(arg) ? SHIELD + arg : arg,
-  );
+  const before = (end === -1 ? args : args.slice(0, end)).map((arg) => {
+    const bare = arg.startsWith('--') ? flags[arg.slice(2)]?.bare : undefined;
+    if (bare !== undefined) return `${arg}=${bare}`;
+    return /^-\d/.test(arg) ? SHIELD + arg : arg;
+  });
   const { values, positionals } = parse(command, flags, before);
   const plain = (text: string): string => (text.startsWith(SHIELD) ? text.slice(1) : text);
   const all = (flag: string): string[] => [values[flag] ?? []].flat().map((value) => plain(String(value)));
@@ -42,9 +45,28 @@ function parse(command: Command, flags: Record<string, Flag>, args: string[]) {
     ]),
   );
   try {
-    return parseArgs({ args, options, allowPositionals: true, strict: true });
+    const parsed = parseArgs({ args, options, allowPositionals: true, strict: true, tokens: true });
+    refuseTwice(command, flags, parsed.tokens);
+    return parsed;
   } catch (error) {
-    throw explain(command, flags, args, error as Error & { code?: string });
+    throw error instanceof QueueError
+      ? error
+      : explain(command, flags, args, error as Error & { code?: string });
+  }
+}
+
+function refuseTwice(
+  command: Command,
+  flags: Record<string, Flag>,
+  tokens: { kind: string; name?: string }[],
+): void {
+  const seen = new Set<string>();
+  for (const { kind, name } of tokens) {
+    if (kind !== 'option' || name === undefined || flags[name]?.many || flags[name]?.value === undefined)
+      continue;
+    if (seen.has(name))
+      throw new QueueError('usage', `--${name} is given twice`, `queuectl help ${command.name}`);
+    seen.add(name);
   }
 }
 
@@ -76,9 +98,13 @@ function explain(
 function checkArguments(command: Command, input: Input): void {
   const help = `queuectl help ${command.name}`;
   if (input.args.length > command.most) {
-    throw new QueueError('usage', `${command.name}: unexpected argument '${input.args[command.most]}'`, help);
+    const hint =
+      command.name === 'enqueue'
+        ? "quote the command: queuectl enqueue 'echo hello', or: queuectl enqueue -- echo hello"
+        : help;
+    throw new QueueError('usage', `${command.name}: unexpected argument '${input.args[command.most]}'`, hint);
   }
-  if (input.rest !== null && !TAKES_PROGRAM.has(command.name) && input.rest.length > 0) {
+  if (input.rest !== null && !command.rest && input.rest.length > 0) {
     throw new QueueError('usage', `${command.name}: unexpected argument '${input.rest[0]}'`, help);
   }
 }

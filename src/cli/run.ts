@@ -1,5 +1,5 @@
 import type { OpenedApp } from '../actions/app.ts';
-import { ERRORS, errorObject, QueueError } from '../core/errors.ts';
+import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Context } from './command.ts';
@@ -8,16 +8,21 @@ import { BrokenPipe, createIo, type Io } from './io.ts';
 import { parseInput } from './parse.ts';
 import { printable } from './text.ts';
 
+/** As a program that SIGPIPE ended: the reader has gone, and nobody knows what the job's code will be. */
+const BROKEN_PIPE_CODE = 141;
+
 /** The frame of every command: find it, parse, open the store when asked, word errors, answer the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let io = createIo({ json: args.includes('--json'), quiet: false, color: 'auto', environment });
   let app: OpenedApp | null = null;
+  let answersForJob = false;
   try {
     const found = await findCommand(args);
     if (typeof found === 'string') {
       io.out(found);
       return 0;
     }
+    answersForJob = found.command.answersForJob?.(ownArguments(found.args)) ?? false;
     const input = parseInput(found.command, found.args);
     const color = input.one('color') ?? 'auto';
     if (color !== 'auto' && color !== 'always' && color !== 'never') {
@@ -29,29 +34,52 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io.out(commandHelp(found.command));
       return 0;
     }
+    if (input.has('version')) {
+      const { VERSION } = await import('./version.ts');
+      io.out(`${VERSION}\n`);
+      return 0;
+    }
+    if (input.one('db') === '') throw new QueueError('usage', '--db is empty', 'queuectl --db PATH …');
     const location = storeLocation(input.one('db'), environment);
     const context: Context = {
-      ...{ io, environment, location, cwd: process.cwd() },
-      async app() {
-        app ??= await open(location, io);
+      ...{ io, environment, location },
+      get cwd() {
+        return workingDirectory();
+      },
+      async app(how = { create: true }) {
+        app ??= await open(location, io, how.create);
         return app;
       },
     };
     return (await found.command.run(context, input)) ?? 0;
   } catch (error) {
-    if (error instanceof BrokenPipe) return 0;
-    return report(error, io, environment);
+    if (error instanceof BrokenPipe) return answersForJob ? BROKEN_PIPE_CODE : 0;
+    const known = report(error, io, environment);
+    if (!answersForJob) return ERRORS[known.code].exit;
+    return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_ANSWER_CODE;
   } finally {
     await (app as OpenedApp | null)?.store.close();
   }
 }
 
-async function open(location: string, io: Io): Promise<OpenedApp> {
+async function open(location: string, io: Io, create: boolean): Promise<OpenedApp> {
   const { openApp } = await import('../actions/app.ts');
-  const app = await openApp(location);
+  const app = await openApp(location, create);
   if (app.created) io.note(`created ${location}`);
   if (app.created && app.warning !== null) io.warn(app.warning);
   return app;
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new QueueError(
+      'invalid-job',
+      'the current directory does not exist any more',
+      'cd somewhere, or give --cwd DIR',
+    );
+  }
 }
 
 /** A command with its arguments, or a text to print. */
@@ -60,7 +88,7 @@ async function findCommand(args: string[]): Promise<{ command: Command; args: st
   if (at === -1) {
     if (args.includes('--version') || args.includes('-V')) {
       const { VERSION } = await import('./version.ts');
-      return `${VERSION}\n`;
+      return args.includes('--json') ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`;
     }
     const { SHORT_HELP, fullHelp } = await import('./help.ts');
     if (args.includes('--help') || args.includes('-h')) return fullHelp();
@@ -86,6 +114,12 @@ async function findCommand(args: string[]): Promise<{ command: Command; args: st
       `queuectl ${name}`,
     );
   return { command: (await load()).default, args: [...rest.slice(0, next), ...rest.slice(next + 1)] };
+}
+
+/** What stands before `--`: the rest is a job's. */
+function ownArguments(args: string[]): string[] {
+  const end = args.indexOf('--');
+  return end === -1 ? args : args.slice(0, end);
 }
 
 /** The first argument that is neither a flag nor the value of a global one. */
@@ -119,22 +153,18 @@ function unknown(name: string, known: string[], hint: string): QueueError {
   );
 }
 
-function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): number {
+function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueError {
   const known =
     error instanceof QueueError
       ? error
       : new QueueError('internal', `unexpected: ${(error as Error)?.message ?? error}`, undefined, {
           cause: error,
         });
-  try {
-    if (io.json) io.err(`${JSON.stringify(errorObject(known))}\n`);
-    else
-      io.err(
-        `error: ${printable(known.message)}\n${known.hint === null ? '' : `  try: ${printable(known.hint)}\n`}`,
-      );
-    if (environment.QUEUECTL_DEBUG === '1') io.err(`${(error as Error)?.stack ?? error}\n`);
-  } catch (failure) {
-    if (!(failure instanceof BrokenPipe)) throw failure;
-  }
-  return ERRORS[known.code].exit;
+  if (io.json) io.err(`${JSON.stringify(errorObject(known))}\n`);
+  else
+    io.err(
+      `error: ${printable(known.message)}\n${known.hint === null ? '' : `  try: ${printable(known.hint)}\n`}`,
+    );
+  if (environment.QUEUECTL_DEBUG === '1') io.err(`${(error as Error)?.stack ?? error}\n`);
+  return known;
 }

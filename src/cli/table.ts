@@ -20,11 +20,18 @@ const NARROWEST = 20;
 /** Aligned for a person; for a script the same columns, tab-separated, whole and without a header. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
   if (!io.tty) {
-    for (const row of rows) io.out(`${columns.map((column) => printable(column.value(row))).join('\t')}\n`);
+    for (const row of rows) io.out(`${columns.map((column) => plainCell(io, column, row)).join('\t')}\n`);
     return;
   }
   if (rows.length === 0) return;
   printAligned(io, choose(io, columns, rows), rows);
+}
+
+/** Whole and for scripts; coloured only when that was asked for. */
+function plainCell<Row>(io: Io, column: Column<Row>, row: Row): string {
+  const text = printable(column.value(row));
+  const color = io.color ? column.color?.(row) : undefined;
+  return color === undefined ? text : paint(text, color);
 }
 
 /** The columns that fit. */
@@ -54,7 +61,10 @@ function printAligned<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
   const widths = columns.map((column) => widthOf(column, rows));
   fit(widths, columns, io.width);
   const bold = (text: string): string => (io.color ? paint(text, 'bold') : text);
-  io.out(`${line(columns.map((column, i) => bold(pad(column.title, widths[i]!))))}\n`);
+  io.out(
+    `${line(columns.map((column, i) => bold(i === columns.length - 1 ? column.title : pad(column.title, widths[i]!))))}
+`,
+  );
   for (const [r, row] of rows.entries()) {
     const parts = columns.map((column, i) => {
       const last = i === columns.length - 1;

@@ -53,6 +53,11 @@ export const ERRORS = {
   internal: { exit: 1, status: 500, hint: 'repeat with QUEUECTL_DEBUG=1 to see where it happened' },
 } satisfies Record<string, ErrorRow>;
 
+/** What commands that answer for a job exit with instead, because a job may have any of the codes above: */
+export const NO_ANSWER_CODE = 125;
+/** and when the job was still not over at the end of the time given. */
+export const WAIT_TIMEOUT_CODE = 124;
+
 export type ErrorCode = keyof typeof ERRORS;
 
 export class QueueError extends Error {

@@ -33,17 +33,29 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
 /** Names and ids are any readable text: they never become part of a file name. */
 export function checkName(text: string, what: string): string {
-  const length = [...text].length;
-  const problem =
-    length === 0 || text.trim() === ''
-      ? 'must not be empty'
-      : length > 128
-        ? 'must have at most 128 characters'
-        : text.startsWith('-')
-          ? "must not start with '-'"
-          : INVISIBLE.test(text)
-            ? 'must not contain control or invisible characters'
-            : null;
+  const problem = problemOf(text);
   if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
   return text;
+}
+
+function problemOf(text: string): string | null {
+  const length = [...text].length;
+  if (length === 0 || text.trim() === '') return 'must not be empty';
+  if (length > 128) return 'must have at most 128 characters';
+  if (text.startsWith('-')) return "must not start with '-'";
+  if (INVISIBLE.test(text)) return 'must not contain control or invisible characters';
+  return text === text.trim() ? null : 'must not begin or end with a space';
+}
+
+/** A queue is also named in lists: `--queue a,b`, `--queue '*'`. */
+export function checkQueueName(text: string, what: string): string {
+  if (text === '*' || text.includes(','))
+    throw new QueueError('invalid-job', `${what} must not be '*' or contain a comma`);
+  return checkName(text, what);
+}
+
+/** `@last` means another job. */
+export function checkId(text: string, what: string): string {
+  if (text.startsWith('@')) throw new QueueError('invalid-job', `${what} must not start with '@'`);
+  return checkName(text, what);
 }

@@ -1,6 +1,6 @@
 import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
-import { checkName } from './id.ts';
+import { checkId, checkName, checkQueueName } from './id.ts';
 import { PRIORITIES } from './job.ts';
 import { nearest } from './nearest.ts';
 import { checkNumber } from './numbers.ts';
@@ -36,10 +36,10 @@ interface Field {
 
 /** Every field of a job object that can be given, with the spellings people type. */
 const FIELDS: Field[] = [
-  { names: ['id', 'job_id', 'jobId'], read: (v, n) => ({ id: checkName(string(v, n), n) }) },
+  { names: ['id', 'job_id', 'jobId'], read: (v, n) => ({ id: checkId(string(v, n), n) }) },
   { names: ['command', 'cmd'], read: (v, n) => ({ command: checkCommand(string(v, n), n) }) },
   { names: ['argv'], read: (v, n) => ({ argv: checkArgv(v, n) }) },
-  { names: ['queue'], read: (v, n) => ({ queue: checkName(string(v, n), n) }) },
+  { names: ['queue'], read: (v, n) => ({ queue: checkQueueName(string(v, n), n) }) },
   { names: ['priority'], read: (v, n) => ({ priority: readPriority(v, n) }) },
   {
     names: [
@@ -95,7 +95,7 @@ const SERVER_OWNED = new Set(
 );
 
 /** Named in the contract, not built yet: silence would be a promise. */
-const NOT_YET = new Set(['depends_on', 'unique_key']);
+const NOT_YET = new Set(['depends_on', 'unique_key', 'retry_on', 'no_retry_on']);
 
 export interface ReadJob {
   input: JobInput;

@@ -1,5 +1,6 @@
 import { formatDuration } from './duration.ts';
-import type { EndReason } from './job.ts';
+import { NO_ANSWER_CODE } from './errors.ts';
+import type { EndReason, Job } from './job.ts';
 import { signalName } from './signals.ts';
 
 /** How an attempt ended: one complete value, whether it went well or not. */
@@ -16,11 +17,18 @@ export type Outcome =
   | { why: 'lost' };
 
 const TIMEOUT_CODE = 124;
+const CANCELLED_CODE = 130;
 const LAST_ERROR_LIMIT = 512;
 
 export function exitCodeOf(outcome: Outcome): number | null {
   if (outcome.why === 'exited') return outcome.code;
   return outcome.why === 'timeout' ? TIMEOUT_CODE : null;
+}
+
+/** What a command that waits for a job in a final state exits with. */
+export function answerFor(job: Pick<Job, 'state' | 'exitCode'>): number {
+  if (job.state === 'completed') return 0;
+  return job.state === 'cancelled' ? CANCELLED_CODE : job.exitCode || NO_ANSWER_CODE;
 }
 
 /** The signal that ended a command, read from an exit code of 128+n. */

@@ -16,10 +16,13 @@ const LOOK_MS = 100;
  * The process first, only then the record: a command that ends between two looks has written its code by the second.
  * Without a record the gate is taken, so that it cannot start any more.
  */
-function sight(place: Place): Sighting {
+export function sight(place: Place): Sighting {
   for (;;) {
     const before = readRecord(place);
     if (before === null) {
+      // A record that somebody deleted: what carries the cookie is running all the same.
+      const [one] = processes.find(place.cookie, -1);
+      if (one !== undefined) return { kind: 'alive', pid: one.group };
       if (takeGate(place)) return { kind: 'never-started' };
       continue;
     }
@@ -40,11 +43,14 @@ function fromRecord(record: AttemptRecord | null): Sighting {
   return { kind: 'lost', pid: record?.kind === 'running' ? record.pid : null };
 }
 
-/** Waits for a command that is not our child. */
+/** Waits for a command that is not our child. What was seen alive has started, whatever became of its record. */
 export async function untilOver(place: Place): Promise<Sighting> {
+  let pid: number | null = null;
   for (;;) {
     const sighting = sight(place);
+    if (sighting.kind === 'never-started' && pid !== null) return { kind: 'lost', pid };
     if (sighting.kind !== 'alive') return sighting;
+    pid = sighting.pid;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { QueueError } from '../core/errors.ts';
 import { processes } from './processes.ts';
 
 /** The machine this state directory is used on, as of this boot and in this pid namespace. */
@@ -13,7 +14,7 @@ function hostId(stateDirectory: string): string {
   const file = join(stateDirectory, 'host');
   const known = read(file);
   if (known !== null) return known;
-  const draft = `${file}.${process.pid}`;
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
   writeFileSync(draft, randomBytes(8).toString('hex'), { mode: 0o600 });
   try {
     linkSync(draft, file);
@@ -22,7 +23,9 @@ function hostId(stateDirectory: string): string {
   } finally {
     unlinkSync(draft);
   }
-  return read(file)!;
+  const made = read(file);
+  if (made === null) throw new QueueError('store-unavailable', `${file} cannot be read`);
+  return made;
 }
 
 function read(file: string): string | null {

@@ -46,6 +46,13 @@ export function groupExists(group: number): boolean {
   }
 }
 
+/** Sends a signal to everything of the attempt. Answers how many processes that were. */
+export function signalAttempt(target: Target, signal: NodeJS.Signals): number {
+  const found = look(target);
+  signalAll(found, target, signal);
+  return found.length;
+}
+
 /** Only what was seen to carry the cookie is signalled: the group if a member does, and each that left it. */
 function signalAll(found: Found[], target: Target, signal: NodeJS.Signals): void {
   if (found.some((one) => one.group === target.group)) send(-target.group, signal);

@@ -2,21 +2,21 @@ import {
   closeSync,
   fstatSync,
   openSync,
-  readFileSync,
+  readdirSync,
   readSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
-import type { Place } from './place.ts';
+import type { OutputPlace } from './place.ts';
 
 /** Output up to this size moves into the store when the attempt settles. */
 const KEPT_IN_STORE = 16 * 1024;
-const CHUNK = 64 * 1024;
+export const CHUNK = 64 * 1024;
 /** Enough of the end to find the last line that says something. */
 const TAIL = 4096;
+const LONGEST_MARK = 128;
 
 /** The part [from, to) of an output file that was dropped. */
 export interface Gap {
@@ -32,7 +32,9 @@ export interface Collected {
 }
 
 /** Reads what an ended attempt wrote: short output whole, long output brought down to head, mark and tail. */
-export function collectOutput(place: Place, limit: number): Collected {
+export function collectOutput(place: OutputPlace, limit: number): Collected {
+  const shortened = collectShort(place);
+  if (shortened !== null) return shortened;
   const file = openIfThere(place.output);
   if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
@@ -47,13 +49,27 @@ export function collectOutput(place: Place, limit: number): Collected {
   }
 }
 
+/** A worker that died between shortening and settling has done the work already. */
+function collectShort(place: OutputPlace): Collected | null {
+  const file = openIfThere(shortOf(place));
+  if (file === null) return null;
+  try {
+    const gap = readGap(place) ?? { from: 0, to: 0 };
+    const kept = fstatSync(file).size;
+    const tail = readRange(file, Math.max(0, kept - TAIL), kept).toString('utf8');
+    return { bytes: kept - mark(gap).length + gap.to - gap.from, truncated: true, kept: null, tail };
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Hands out a stored or still growing output file piece by piece, the gap marked. */
-export function* outputPieces(place: Place): Generator<Uint8Array> {
-  const file = openIfThere(place.output);
-  if (file === null) return;
+export function* outputPieces(place: OutputPlace): Generator<Uint8Array> {
+  const opened = openOutput(place);
+  if (opened === null) return;
+  const { file, gap } = opened;
   try {
     const bytes = fstatSync(file).size;
-    const gap = readGap(place);
     yield* range(file, 0, gap?.from ?? bytes);
     if (gap === null) return;
     yield mark(gap);
@@ -63,47 +79,98 @@ export function* outputPieces(place: Place): Generator<Uint8Array> {
   }
 }
 
+function openOutput(place: OutputPlace): { file: number; gap: Gap | null } | null {
+  const short = openIfThere(shortOf(place));
+  if (short !== null) return { file: short, gap: null };
+  const whole = openIfThere(place.output);
+  if (whole !== null) return { file: whole, gap: readGap(place) };
+  // Shortened between the two looks, it is there under its other name.
+  const late = openIfThere(shortOf(place));
+  return late === null ? null : { file: late, gap: null };
+}
+
+/** What is kept of output that was too long, once the attempt has ended: head, mark and tail. */
+function shortOf(place: OutputPlace): string {
+  return `${place.output}.short`;
+}
+
 /** What is to be dropped of a file that has outgrown its limit, beside what is gone already. Half is head, half tail. */
 export function gapOf(bytes: number, limit: number, gone: Gap | null): Gap | null {
   if (bytes <= limit) return gone;
-  const half = Math.floor(limit / 2);
+  // With the mark between them they fit the limit, so that what was cut once is not cut again.
+  const half = Math.floor((limit - LONGEST_MARK) / 2);
   const gap = { from: half, to: bytes - half };
-  return gone === null ? gap : { from: Math.min(gap.from, gone.from), to: Math.max(gap.to, gone.to) };
+  return gone === null ? gap : join(gap, gone);
 }
 
-export function outputSize(place: Place): number {
-  return statSync(place.output, { throwIfNoEntry: false })?.size ?? 0;
+/** How long the file is, and how much of the disk it takes: holes take nothing. */
+export function outputSize(place: OutputPlace): { bytes: number; used: number } {
+  const stat = statSync(place.output, { throwIfNoEntry: false });
+  return { bytes: stat?.size ?? 0, used: (stat?.blocks ?? 0) * 512 };
 }
 
-export function readGap(place: Place): Gap | null {
+/**
+ * The gap is kept as the name of an empty file: that needs no block, so a full disk cannot stop the trimming that would
+ * free it.
+ */
+export function readGap(place: OutputPlace): Gap | null {
+  let gap: Gap | null = null;
+  for (const name of gapNames(place)) {
+    const [, from, to] = name.split('-').map(Number);
+    if (from !== undefined && to !== undefined) gap = gap === null ? { from, to } : join(gap, { from, to });
+  }
+  return gap;
+}
+
+export function writeGap(place: OutputPlace, gap: Gap): void {
+  const old = gapNames(place);
+  const name = `gap-${gap.from}-${gap.to}`;
+  closeSync(openSync(`${place.directory}/${name}`, 'a', 0o600));
+  for (const before of old) if (before !== name) rmSync(`${place.directory}/${before}`, { force: true });
+}
+
+function gapNames(place: OutputPlace): string[] {
   try {
-    const [from, to] = readFileSync(place.gap, 'latin1').split(' ').map(Number);
-    return from !== undefined && to !== undefined && to > from ? { from, to } : null;
+    return readdirSync(place.directory).filter((name) => /^gap-\d+-\d+$/.test(name));
   } catch {
-    return null;
+    return [];
   }
 }
 
-export function writeGap(place: Place, gap: Gap): void {
-  writeFileSync(`${place.gap}.new`, `${gap.from} ${gap.to}`, { mode: 0o600 });
-  renameSync(`${place.gap}.new`, place.gap);
+function join(a: Gap, b: Gap): Gap {
+  return { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) };
 }
 
-/** A new file beside the old one: a process that the command left behind may still be writing there. */
-function compact(place: Place, file: number, gap: Gap, bytes: number): void {
-  const short = openSync(`${place.output}.new`, 'w', 0o600);
+/**
+ * A file of its own: a process that the command left behind may still be writing to the old one. Without room for it
+ * the old one stays. Its gap is noted in both cases: whoever is reading the old file is told what was dropped of it.
+ */
+function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): void {
+  const draft = `${place.output}.${process.pid}`;
+  writeGap(place, gap);
   try {
-    for (const piece of range(file, 0, gap.from)) writeSync(short, piece);
-    writeSync(short, mark(gap));
-    for (const piece of range(file, gap.to, bytes)) writeSync(short, piece);
-  } finally {
-    closeSync(short);
+    const short = openSync(draft, 'w', 0o600);
+    try {
+      for (const piece of range(file, 0, gap.from)) writeWhole(short, piece);
+      writeWhole(short, mark(gap));
+      for (const piece of range(file, gap.to, bytes)) writeWhole(short, piece);
+    } finally {
+      closeSync(short);
+    }
+  } catch (error) {
+    rmSync(draft, { force: true });
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    return;
   }
-  renameSync(`${place.output}.new`, place.output);
-  rmSync(place.gap, { force: true });
+  renameSync(draft, shortOf(place));
+  rmSync(place.output, { force: true });
 }
 
-function mark(gap: Gap): Uint8Array {
+function writeWhole(file: number, data: Uint8Array): void {
+  for (let at = 0; at < data.length; ) at += writeSync(file, data, at);
+}
+
+export function mark(gap: Gap): Uint8Array {
   return Buffer.from(`\n[queuectl: ${gap.to - gap.from} bytes of output dropped here]\n`);
 }
 
@@ -116,12 +183,12 @@ function* range(file: number, from: number, to: number): Generator<Uint8Array> {
   }
 }
 
-function readRange(file: number, from: number, to: number): Buffer {
+export function readRange(file: number, from: number, to: number): Buffer {
   const buffer = Buffer.alloc(to - from);
   return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, from));
 }
 
-function openIfThere(path: string): number | null {
+export function openIfThere(path: string): number | null {
   try {
     return openSync(path, 'r');
   } catch (error) {

@@ -1,15 +1,17 @@
 import { mkdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where an attempt lives on disk. Named by the store's epoch and a number that is never reused, never by user text. */
-export interface Place {
+/** What of an attempt on disk concerns its output. */
+export interface OutputPlace {
   directory: string;
   /** stdout and stderr, written by the command itself. */
   output: string;
+}
+
+/** Where an attempt lives on disk. Named by the store's epoch and a number that is never reused, never by user text. */
+export interface Place extends OutputPlace {
   /** The proof of start and the exit code, written by the frame. */
   record: string;
-  /** Which part of the output was dropped while it grew. */
-  gap: string;
   /** In the environment of everything the attempt starts: by it we know our processes. */
   cookie: string;
 }
@@ -21,7 +23,6 @@ export function placeOf(stateDirectory: string, epoch: string, attempt: number):
     directory,
     output: join(directory, 'out'),
     record: join(directory, 'rec'),
-    gap: join(directory, 'gap'),
     cookie,
   };
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { makePlace, type Place } from './place.ts';
 
 /** What the frame left: its pid, and the exit code once the command ended. */
@@ -44,4 +44,9 @@ export function takeGate(place: Place): boolean {
   writeSync(fd, `${'0'.padEnd(10)} gate \n`);
   closeSync(fd);
   return true;
+}
+
+/** When the record was last written: for one that ended, the end. */
+export function recordedAt(place: Place): number {
+  return Math.floor(statSync(place.record).mtimeMs);
 }

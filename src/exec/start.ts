@@ -5,6 +5,7 @@ import { signalNumber } from '../core/signals.ts';
 import { jobEnvironment } from './environment.ts';
 import { frameArguments, type UserLimits } from './frame.ts';
 import { makePlace, type Place } from './place.ts';
+import { processes } from './processes.ts';
 import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from './record.ts';
 
 /** How the start of a command went. */
@@ -20,6 +21,7 @@ export type Exit = { kind: 'code'; code: number } | { kind: 'gate-lost' } | { ki
 
 /** Should an exit event ever get lost, a look at the record this often finds out. */
 const WATCHDOG_MS = 5000;
+const KILLED_CODE = 137;
 const NO_ROOM = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
 /** Starts the job's command in a session of its own, its output going straight into its file. */
@@ -70,9 +72,13 @@ function failed(error: NodeJS.ErrnoException): Start {
 
 function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
   return new Promise((resolve) => {
+    let missing = 0;
     const watchdog = setInterval(() => {
       const record = readRecord(place);
-      if (record?.kind === 'ended') finish(record.code);
+      if (record?.kind === 'ended') return finish(record.code);
+      // Gone twice and no word of its end: it was killed.
+      missing = processes.carries(pid, place.cookie) ? 0 : missing + 1;
+      if (missing === 2) finish(KILLED_CODE);
     }, WATCHDOG_MS);
     watchdog.unref();
     const finish = (code: number): void => {
@@ -84,15 +90,12 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
   });
 }
 
-/** A command may exit with the frame's own codes itself: then the record says so. */
+/** A command may exit with the frame's own codes itself: then the record, which the frame wrote after it, says so. */
 function exitFor(place: Place, pid: number, code: number): Exit {
-  if (code === GATE_LOST_CODE || code === NO_ROOM_CODE) {
-    const record = readRecord(place);
-    const ours = record?.kind === 'running' && record.pid === pid;
-    if (code === GATE_LOST_CODE && (record?.kind === 'gated' || (record?.kind === 'running' && !ours))) {
-      return { kind: 'gate-lost' };
-    }
-    if (code === NO_ROOM_CODE && ours) return { kind: 'no-room' };
-  }
-  return { kind: 'code', code };
+  if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { kind: 'code', code };
+  const record = readRecord(place);
+  if (record?.kind === 'ended' && record.pid === pid) return { kind: 'code', code };
+  const taken = record?.kind === 'gated' || (record?.kind === 'running' && record.pid !== pid);
+  // Without a fork, or on a full disk without a record, the frame ran nothing.
+  return taken ? { kind: 'gate-lost' } : { kind: 'no-room' };
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { closeSync, openSync, readdirSync } from 'node:fs';
 import { gapOf, outputSize, readGap, writeGap } from './output.ts';
-import type { Place } from './place.ts';
+import type { OutputPlace } from './place.ts';
 
 /** The file may use this much more than its limit before it is trimmed (again). */
 const SLACK = 1.5;
@@ -10,12 +11,10 @@ const BLOCK = 4096;
  * Gives the middle of a growing output file back to the file system. The command appends undisturbed: a hole is
  * punched, so no byte moves. Where holes cannot be punched, the file is cut down when the attempt ends.
  */
-export async function trimOutput(place: Place, limit: number): Promise<void> {
-  const bytes = outputSize(place);
-  const dropped = readGap(place);
-  const used = bytes - (dropped === null ? 0 : dropped.to - dropped.from);
+export async function trimOutput(place: OutputPlace, limit: number): Promise<void> {
+  const { bytes, used } = outputSize(place);
   if (used <= limit * SLACK) return;
-  const gap = gapOf(bytes, limit, dropped);
+  const gap = gapOf(bytes, limit, readGap(place));
   if (gap === null) return;
   // The mark is on disk before a byte is gone, so that nobody reads the hole as output.
   writeGap(place, gap);
@@ -24,11 +23,23 @@ export async function trimOutput(place: Place, limit: number): Promise<void> {
   if (length > 0 && process.platform === 'linux') await punch(place.output, start, length);
 }
 
-function punch(file: string, start: number, length: number): Promise<void> {
+/** By descriptor, not by name: by then another file may stand in its place. */
+function punch(path: string, start: number, length: number): Promise<void> {
   return new Promise((resolve) => {
-    const args = ['--punch-hole', '--offset', String(start), '--length', String(length), file];
-    const child = spawn('fallocate', args, { stdio: 'ignore' });
+    const file = openSync(path, 'r+');
+    const args = ['--punch-hole', '--offset', String(start), '--length', String(length), '/proc/self/fd/0'];
+    const child = spawn('fallocate', args, { stdio: [file, 'ignore', 'ignore'] });
+    closeSync(file);
     child.once('error', () => resolve());
     child.once('exit', () => resolve());
   });
+}
+
+/** Gives back what commands wrote too much, whoever held them: on a full disk nothing else could be done first. */
+export async function trimAll(stateDirectory: string, limit: number): Promise<void> {
+  const root = `${stateDirectory}/attempts`;
+  for (const entry of readdirSync(root, { withFileTypes: true })) {
+    const directory = `${root}/${entry.name}`;
+    if (entry.isDirectory()) await trimOutput({ directory, output: `${directory}/out` }, limit);
+  }
 }

@@ -1,16 +1,37 @@
-import { type FSWatcher, utimesSync, watch, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { type FSWatcher, mkdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 const WAKE_FILE = 'wake';
+/** In a directory of its own: workers watch the state directory, and an idle one has nothing to do with what ended. */
+const CHANGE_FILE = join('changes', 'last');
 
 /** Tells every worker on this state directory to look now. Only a hint: they would look by themselves a little later. */
 export function wake(stateDirectory: string): void {
-  const file = join(stateDirectory, WAKE_FILE);
+  touch(join(stateDirectory, WAKE_FILE));
+}
+
+/** Tells whoever waits for jobs or follows them that some have started or ended. Only a hint, too. */
+export function tellChange(stateDirectory: string): void {
+  touch(join(stateDirectory, CHANGE_FILE));
+}
+
+/** Calls back at every wake-up. Null: no watch is to be had here (inotify instances are few). */
+export function onWake(stateDirectory: string, callback: () => void): (() => void) | null {
+  return onTouch(stateDirectory, callback);
+}
+
+/** Calls back when jobs have started or ended. Null: no watch is to be had here. */
+export function onChange(stateDirectory: string, callback: () => void): (() => void) | null {
+  return onTouch(dirname(join(stateDirectory, CHANGE_FILE)), callback);
+}
+
+function touch(file: string): void {
   const now = new Date();
   try {
     utimesSync(file, now, now);
   } catch {
     try {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       writeFileSync(file, '', { mode: 0o600 });
     } catch {
       // Then their own timers have to do.
@@ -18,11 +39,11 @@ export function wake(stateDirectory: string): void {
   }
 }
 
-/** Calls back at every wake-up. Null: no watch is to be had here (inotify instances are few). */
-export function onWake(stateDirectory: string, callback: () => void): (() => void) | null {
+function onTouch(directory: string, callback: () => void): (() => void) | null {
   let watcher: FSWatcher;
   try {
-    watcher = watch(stateDirectory, { persistent: false }, () => callback());
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    watcher = watch(directory, { persistent: false }, () => callback());
   } catch {
     return null;
   }

@@ -98,7 +98,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
   async function add(
     given: EnqueueInput | string | (EnqueueInput | string)[],
   ): Promise<JobObject | JobObject[]> {
-    const jobs = await enqueue(app, [given].flat().map(read), process.cwd());
+    const jobs = await enqueue(app, [given].flat().map(read), () => process.cwd());
     return Array.isArray(given) ? jobs.map(toJobObject) : toJobObject(jobs[0]!);
   }
 
@@ -115,7 +115,10 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     },
     counts: () => countStates(app),
     retry: (...ids) => retry(app, ids),
-    wait: async (id, wanted = {}) => toJobObject(await waitFor(app, id, wanted.timeoutMs ?? null)),
+    async wait(id, wanted = {}) {
+      const [job] = await waitFor(app, [id], { timeoutMs: wanted.timeoutMs ?? null });
+      return toJobObject(job!);
+    },
     async startWorker(wanted = {}) {
       const started = await startWorker(
         app,
@@ -125,6 +128,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
           queues: wanted.queues ?? null,
           drain: wanted.drain ?? false,
           openFiles: null,
+          since: null,
         },
         wanted.onEvent ?? (() => {}),
       );
@@ -136,11 +140,14 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
           return started.done;
         },
       };
+      // Whoever does not look at `done` is not to be ended by its rejection.
+      started.done.catch(() => {});
       workers.add(worker);
       return worker;
     },
     async close() {
-      await Promise.all([...workers].map((worker) => worker.stop()));
+      // One that had to give up has nothing left to stop.
+      await Promise.allSettled([...workers].map((worker) => worker.stop()));
       await app.store.close();
     },
   };

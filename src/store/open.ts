@@ -12,7 +12,7 @@ export interface OpenedStore {
   warning: string | null;
 }
 
-export async function openStore(location: string): Promise<OpenedStore> {
+export async function openStore(location: string, create: boolean): Promise<OpenedStore> {
   if (/^postgres(ql)?:/i.test(location)) {
     throw new QueueError(
       'store-unavailable',
@@ -20,5 +20,5 @@ export async function openStore(location: string): Promise<OpenedStore> {
       'give --db the path of a file',
     );
   }
-  return openSqlite(location);
+  return openSqlite(location, create);
 }

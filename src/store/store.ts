@@ -58,8 +58,12 @@ export interface Store {
   /** Refused (false) while the worker holds a job. */
   unregister(workerId: string): Promise<boolean>;
   workers(): Promise<Worker[]>;
-  /** Orders workers to stop. A stronger order replaces a weaker one, never the reverse. */
-  order(workerIds: string[], order: StopOrder): Promise<void>;
+  /** A supervisor is addressed too: while a worker of its is being replaced, nobody else could be told to stop. */
+  registerSupervisor(supervisor: Supervised): Promise<void>;
+  unregisterSupervisor(id: string): Promise<void>;
+  supervisors(): Promise<(Supervised & { order: StopOrder | null })[]>;
+  /** Orders workers and supervisors to stop. A stronger order replaces a weaker one, never the reverse. */
+  order(ids: string[], order: StopOrder): Promise<void>;
 
   /** Makes jobs of the given states pending, uncharged and due now; never a running one. Answers those it changed. */
   retry(ids: string[], from: readonly State[], now: number): Promise<string[]>;
@@ -241,13 +245,17 @@ export interface Host {
   pidNamespace: string;
 }
 
-export interface NewWorker {
+/** A process of ours, named for ever by its machine, its pid and its start. */
+export interface Supervised {
   id: string;
-  supervisor: string;
   pid: number;
   /** When the process started, in the kernel's own count: with the pid it names one process for ever. */
   startTime: string;
   host: Host;
+}
+
+export interface NewWorker extends Supervised {
+  supervisor: string;
   hostname: string;
   concurrency: number;
   queues: string[] | null;

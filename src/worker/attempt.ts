@@ -4,15 +4,16 @@ import type { Emit } from '../core/events.ts';
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import { describeOutcome, exitCodeOf, lastNonBlankLine, type Outcome, signalOf } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
-import { untilOver } from '../exec/adopt.ts';
+import { sight, untilOver } from '../exec/adopt.ts';
 import type { UserLimits } from '../exec/frame.ts';
 import { endProcesses, groupExists, look } from '../exec/kill.ts';
 import { collectOutput } from '../exec/output.ts';
 import { type Place, placeOf } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
-import { readRecord } from '../exec/record.ts';
+import { recordedAt } from '../exec/record.ts';
 import { type Exit, startCommand } from '../exec/start.ts';
 import type { Settlement } from '../store/store.ts';
+import { patiently } from './patience.ts';
 import { longTimeout } from './timer.ts';
 
 export interface AttemptContext {
@@ -42,22 +43,33 @@ export interface Finished {
   settlement: Settlement;
 }
 
+/** How an attempt came to a worker that did not start it. */
+export interface Adoption {
+  /** Its machine has been restarted since. */
+  rebooted: boolean;
+}
+
+/** No process has it, so nothing can be signalled by it. */
+const NO_GROUP = -1;
+
 /** A command that runs (or ran), and how to learn of its end. Null as exit: it left no code. */
 interface Running {
   group: number;
   ageMs: number;
   exit: Promise<number | null | 'gate-lost' | 'no-room'>;
+  /** When it ended, if that was before anybody watched. */
+  endedAt?: number;
 }
 
 type Begun = { running: Running } | { outcome: Outcome } | 'claim-lost';
 
 /** begin -> watch -> clean up -> collect output -> decide: the straight line of one attempt. Settling is the worker's. */
-export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: boolean): LiveAttempt {
+export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: Adoption | null): LiveAttempt {
   const place = placeOf(context.app.stateDirectory, context.app.store.epoch, job.claim.attempt);
   const requests: EndReason[] = job.endReason === null ? [] : [job.endReason];
   let act: (() => void) | null = null;
   const course = async (): Promise<Finished | null> => {
-    const begun = await (adopted ? takeOver(place) : begin(context, job, place));
+    const begun = adopted === null ? await begin(context, job, place) : takeOver(place, adopted.rebooted);
     if (begun === 'claim-lost') return null;
     if ('outcome' in begun) return finish(context, job, place, begun.outcome, []);
     const ended = watch(context, job, place, begun.running, requests, (start) => {
@@ -68,7 +80,7 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: bo
   return {
     job,
     place,
-    adopted,
+    adopted: adopted !== null,
     end(reason) {
       requests.push(reason);
       act?.();
@@ -96,17 +108,26 @@ function codeOf(exit: Exit): number | 'gate-lost' | 'no-room' {
   return exit.kind === 'code' ? exit.code : exit.kind;
 }
 
-/** An adopted command is nobody's child here: it is watched from outside, and its record tells how it ended. */
-async function takeOver(place: Place): Promise<Begun> {
-  const record = readRecord(place);
-  const group = record?.kind === 'running' || record?.kind === 'ended' ? record.pid : -1;
-  const ageMs = group === -1 ? 0 : (processes.ageMs(group) ?? 0);
-  const over = untilOver(place);
-  if (record === null || record.kind === 'gated') {
-    const seen = await over;
-    if (seen.kind === 'never-started') return { outcome: { why: 'never-started' } };
+/**
+ * An adopted command is nobody's child here: it is watched from outside, and its record tells how it ended. After a
+ * restart of the machine a missing record proves nothing: it may not have reached the disk.
+ */
+function takeOver(place: Place, rebooted: boolean): Begun {
+  const seen = sight(place);
+  switch (seen.kind) {
+    case 'never-started':
+      return { outcome: { why: rebooted ? 'lost' : 'never-started' } };
+    case 'alive': {
+      const exit = untilOver(place).then((end) => (end.kind === 'ended' ? end.code : null));
+      return { running: { group: seen.pid, ageMs: processes.ageMs(seen.pid) ?? 0, exit } };
+    }
+    case 'ended':
+      return {
+        running: { group: seen.pid, ageMs: 0, exit: Promise.resolve(seen.code), endedAt: recordedAt(place) },
+      };
+    case 'lost':
+      return { running: { group: seen.pid ?? NO_GROUP, ageMs: 0, exit: Promise.resolve(null) } };
   }
-  return { running: { group, ageMs, exit: over.then((seen) => (seen.kind === 'ended' ? seen.code : null)) } };
 }
 
 async function watch(
@@ -122,11 +143,18 @@ async function watch(
   let ending: Promise<boolean> | null = null;
   const act = (): void => {
     const reason = requests[0];
-    if (reason !== undefined) ending ??= endFor(reason);
+    if (reason !== undefined) ending ??= endFor(reason).catch(giveUp);
+  };
+  // What cannot be committed is the worker's trouble at once, not only when the command ends.
+  const trouble = Promise.withResolvers<never>();
+  trouble.promise.catch(() => {});
+  const giveUp = (error: unknown): boolean => {
+    trouble.reject(error);
+    return false;
   };
   const endFor = async (reason: EndReason): Promise<boolean> => {
     // Committed before the first signal: whoever settles this attempt, after whatever crash, knows why it ended.
-    if (!(await context.app.store.mark(job.claim, reason))) return false;
+    if (!(await patiently(() => context.app.store.mark(job.claim, reason)))) return false;
     context.emit({ type: 'attempt-ending', job, reason });
     await endProcesses(target, grace());
     return true;
@@ -137,7 +165,7 @@ async function watch(
     requests.push('timeout');
     act();
   });
-  const code = await running.exit;
+  const code = await Promise.race([running.exit, trouble.promise]);
   cancelDeadline();
   if (code === 'gate-lost') return null;
   if (code === 'no-room') return finish(context, job, place, { why: 'never-started' }, []);
@@ -147,10 +175,10 @@ async function watch(
   const outcome = outcomeOf(code, context.isStopping());
   if (outcome.why === 'exited' && outcome.code === 0) {
     const leftBehind = groupExists(running.group) ? look(target).map((one) => one.pid) : [];
-    return finish(context, job, place, outcome, leftBehind);
+    return finish(context, job, place, outcome, leftBehind, running.endedAt);
   }
   await endProcesses(target, grace());
-  return finish(context, job, place, outcome, []);
+  return finish(context, job, place, outcome, [], running.endedAt);
 }
 
 function atDeadline(job: ClaimedJob, ageMs: number, callback: () => void): () => void {
@@ -170,9 +198,10 @@ function finish(
   place: Place,
   outcome: Outcome,
   leftBehind: number[],
+  endedAt?: number,
 ): Finished {
   const settings = context.settings();
-  const now = context.app.clock.now();
+  const now = Math.min(context.app.clock.now(), endedAt ?? Number.POSITIVE_INFINITY);
   const { tail, ...output } = collectOutput(place, settings['output-limit']);
   const transition = decide(job, outcome, policyOf(settings), now, context.app.random);
   const settlement: Settlement = {

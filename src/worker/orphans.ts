@@ -1,6 +1,7 @@
 import type { App } from '../actions/app.ts';
 import { currentSettings } from '../actions/app.ts';
 import { activeWorkers } from '../actions/workers.ts';
+import { tellChange } from '../exec/wake.ts';
 import { runAttempt } from './attempt.ts';
 
 const LOOK_MS = 50;
@@ -35,6 +36,8 @@ async function takeAndEnd(app: App, claim: { job: number; token: number; attempt
     settings: () => settings,
     isStopping: () => false,
   };
-  const finished = await runAttempt(context, job, true).done;
-  if (finished !== null) await app.store.settle(finished.settlement);
+  const finished = await runAttempt(context, job, { rebooted: false }).done;
+  if (finished === null) return;
+  await app.store.settle(finished.settlement);
+  tellChange(app.stateDirectory);
 }

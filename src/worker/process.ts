@@ -32,7 +32,11 @@ export async function workerProcess(
   // End of file is the supervisor's death: nobody would replace us, so finish and go.
   process.stdin.on('end', () => drain('supervisor is gone'));
   process.stdin.on('error', () => drain('supervisor is gone'));
-  writeSync(1, `${READY}\n`);
+  try {
+    writeSync(1, `${READY}\n`);
+  } catch {
+    drain('supervisor is gone');
+  }
   try {
     await worker.done;
   } finally {

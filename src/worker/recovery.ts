@@ -2,6 +2,7 @@ import type { App } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Host, Worker } from '../store/store.ts';
+import type { Adoption } from './attempt.ts';
 
 /** When a heartbeat was last seen to move, by this observer's own clock: nobody's wall clock can expire anything. */
 export type Sightings = Map<string, { beat: number; since: number }>;
@@ -12,7 +13,7 @@ export interface RecoveryInput {
   leaseMs: number;
   seen: Sightings;
   /** Called for each job of a worker that is gone, once its claim is ours. */
-  adopt(job: ClaimedJob): void;
+  adopt(job: ClaimedJob, how: Adoption): void;
 }
 
 /** Takes over the running jobs of workers that are gone, and forgets such workers. Answers how many jobs it took. */
@@ -31,7 +32,8 @@ export async function recover(app: App, input: RecoveryInput): Promise<number> {
     const mine = await app.store.adopt(job.claim, input.workerId);
     if (mine === null) continue;
     adopted++;
-    input.adopt(mine);
+    const before = workers.find((worker) => worker.id === job.workerId)?.host;
+    input.adopt(mine, { rebooted: before?.id === input.host.id && before.boot !== input.host.boot });
   }
   for (const worker of gone) await app.store.unregister(worker.id);
   return adopted;

@@ -1,6 +1,12 @@
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import type { Place } from '../exec/place.ts';
-import { type AttemptContext, type Finished, type LiveAttempt, runAttempt } from './attempt.ts';
+import {
+  type Adoption,
+  type AttemptContext,
+  type Finished,
+  type LiveAttempt,
+  runAttempt,
+} from './attempt.ts';
 
 /** An attempt that ended and waits to be settled. */
 export interface Ended extends Finished {
@@ -13,7 +19,7 @@ export interface Slots {
   readonly running: number;
   /** Under way in slots of its own: adopted ones take none. */
   readonly own: number;
-  launch(job: ClaimedJob, adopted: boolean): void;
+  launch(job: ClaimedJob, adopted: Adoption | null): void;
   /** Takes what ended; what cannot be settled now is put back. */
   takeEnded(): Ended[];
   putBack(ended: Ended[]): void;
@@ -51,7 +57,7 @@ export function createSlots(context: AttemptContext, events: SlotEvents): Slots 
       live.set(job.claim.attempt, attempt);
       attempt.done.then((result) => {
         live.delete(job.claim.attempt);
-        const one = result === null ? null : { ...result, adopted };
+        const one = result === null ? null : { ...result, adopted: adopted !== null };
         if (one !== null) ended.push(one);
         events.onEnd(one, job);
       }, events.onError);

@@ -1,8 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
+import { presence } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
 
+import { thisHost } from '../exec/host.ts';
+import { processes } from '../exec/processes.ts';
 import { startSelf } from '../exec/self.ts';
+import { onWake } from '../exec/wake.ts';
+import { patiently } from './patience.ts';
 
 export interface SupervisorOptions {
   id: string;
@@ -24,6 +29,7 @@ const LONGEST_DELAY_MS = 5000;
 const STEADY_MS = 10_000;
 /** A worker that never gets ready will not by being started for ever. */
 const FALSE_STARTS = 5;
+const SAME_SIGNAL_MS = 200;
 
 /** Keeps `count` workers running until they are done or told to stop. Counts the signals: the second one forces. */
 export async function supervise(app: App, options: SupervisorOptions): Promise<void> {
@@ -32,6 +38,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   let stopping = false;
   let everReady = false;
   let falseStarts = 0;
+  let signalledAt = Number.NEGATIVE_INFINITY;
   const end = Promise.withResolvers<void>();
 
   const launch = (delayMs: number): void => {
@@ -59,28 +66,38 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   };
 
   const replace = async (child: ChildProcess, how: string, delayMs: number): Promise<void> => {
+    if (stopping || (await wasOrderedToStop())) return maybeEnd();
     if (!everReady && ++falseStarts >= FALSE_STARTS) {
       return end.reject(new QueueError('worker-failed', `workers end before they are ready (${how})`));
     }
-    if (stopping || (await wasOrderedToStop())) return maybeEnd();
     options.log(`worker process ${child.pid ?? '?'} ended (${how}); starting another`);
     const timer = setTimeout(() => {
       restarts.delete(timer);
-      if (stopping) return maybeEnd();
-      launch(Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
+      void relaunch(Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
     }, delayMs);
     restarts.add(timer);
   };
 
-  /** `worker stop` addresses workers in the store; one that dies while obeying is not to be replaced. */
+  const relaunch = async (delayMs: number): Promise<void> => {
+    if (stopping || (await wasOrderedToStop())) maybeEnd();
+    else launch(delayMs);
+  };
+
+  /** `worker stop` is an order in the store; after it no worker is replaced. */
   const wasOrderedToStop = async (): Promise<boolean> => {
     try {
-      return (await app.store.workers()).some(
-        (worker) => worker.supervisor === options.id && worker.order !== null,
-      );
+      const mine = (await app.store.supervisors()).find((one) => one.id === options.id);
+      return mine !== undefined && mine.order !== null;
     } catch {
       return false;
     }
+  };
+
+  const endRestartsIfOrdered = async (): Promise<void> => {
+    if (!(await wasOrderedToStop())) return;
+    for (const timer of restarts) clearTimeout(timer);
+    restarts.clear();
+    maybeEnd();
   };
 
   const maybeEnd = (): void => {
@@ -88,6 +105,10 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   };
 
   const onSignal = (signal: string): void => {
+    // `timeout` and its like signal the process and then its group: that is one wish, not two.
+    const at = app.clock.monotonic();
+    if (at - signalledAt < SAME_SIGNAL_MS) return;
+    signalledAt = at;
     const order: WorkerOrder = stopping ? 'force' : 'drain';
     options.log(
       stopping
@@ -105,6 +126,32 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   for (const signal of signals) process.on(signal, onSignal);
   // Its default action would end the runtime.
   process.on('SIGUSR1', () => {});
-  for (let i = 0; i < options.count; i++) launch(0);
-  await end.promise;
+  // Restarts wait up to seconds, and a stop ordered meanwhile should not: they are looked after by the wake file.
+  const unwatch = onWake(app.stateDirectory, () => {
+    if (restarts.size > 0) void endRestartsIfOrdered();
+  });
+  await patiently(() => register(app, options.id));
+  if (!stopping) for (let i = 0; i < options.count; i++) launch(0);
+  else end.resolve();
+  try {
+    await end.promise;
+  } finally {
+    unwatch?.();
+    // Where that cannot be written now, the next supervisor sees that this one is gone.
+    await app.store.unregisterSupervisor(options.id).catch(() => {});
+  }
+}
+
+/** Forgets supervisors of this machine that died without a word, and adds this one. */
+async function register(app: App, id: string): Promise<void> {
+  const host = thisHost(app.stateDirectory);
+  for (const other of await app.store.supervisors()) {
+    if (presence(other, host) === 'gone') await app.store.unregisterSupervisor(other.id);
+  }
+  await app.store.registerSupervisor({
+    id,
+    host,
+    pid: process.pid,
+    startTime: processes.startTime(process.pid) ?? '',
+  });
 }

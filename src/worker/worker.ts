@@ -9,10 +9,12 @@ import type { Settings } from '../core/settings.ts';
 import { thisHost } from '../exec/host.ts';
 import { removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
-import { trimOutput } from '../exec/trim.ts';
-import { onWake } from '../exec/wake.ts';
-import type { SettleAnswer, StopOrder } from '../store/store.ts';
+import { trimAll, trimOutput } from '../exec/trim.ts';
+import { onWake, tellChange, wake } from '../exec/wake.ts';
+import { type SettleAnswer, STOP_ORDERS, type StopOrder } from '../store/store.ts';
+import type { Adoption } from './attempt.ts';
 import { whatIsLeft } from './drain.ts';
+import { mayPass, patiently } from './patience.ts';
 import { recover, type Sightings } from './recovery.ts';
 import { createScheduler } from './scheduler.ts';
 import { createSlots, type Ended } from './slots.ts';
@@ -28,6 +30,8 @@ export interface WorkerOptions {
   /** Stop by itself when nothing is left to do. */
   drain: boolean;
   openFiles: string | null;
+  /** A stop file newer than this is obeyed: when the supervisor started, as its workers may be replaced later. */
+  since: number | null;
 }
 
 export interface WorkerHandle {
@@ -42,7 +46,6 @@ const UNWATCHED_POLL_MS = 250;
 const TRIM_MS = 500;
 /** After an error that may pass (busy, disk full, no room for a process): pauses from short to long. */
 const PAUSE_MS = [100, 250, 500, 1000, 2000, 5000];
-const MAY_PASS = new Set(['store-busy', 'disk-full']);
 
 /** Resolves when the worker is registered and looks for jobs. */
 export async function startWorker(app: App, options: WorkerOptions, emit: Emit): Promise<WorkerHandle> {
@@ -54,21 +57,27 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   let order: StopOrder | null = null;
   let pauses = 0;
   let pausedUntil = 0;
+  let slowed = false;
   let dueTimer: () => void = () => {};
   let tickTimer: () => void = () => {};
   let stopTimer: () => void = () => {};
   let over = false;
   const end = Promise.withResolvers<void>();
 
-  await app.store.register({
-    ...{
+  await trimAll(app.stateDirectory, settings['output-limit']);
+  await patiently(() =>
+    app.store.register({
       id,
       supervisor: options.supervisor,
       pid: process.pid,
       startTime: processes.startTime(process.pid) ?? '',
-    },
-    ...{ host, hostname: hostname(), concurrency: options.concurrency, queues: options.queues, startedAt },
-  });
+      host,
+      hostname: hostname(),
+      concurrency: options.concurrency,
+      queues: options.queues,
+      startedAt,
+    }),
+  );
 
   const slots = createSlots(
     {
@@ -93,16 +102,24 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof QueueError && MAY_PASS.has(error.code))) return fail(error);
-      emit({ type: 'worker-error', workerId: id, message: error.message });
+      if (!mayPass(error)) return fail(error);
+      emit({ type: 'worker-error', workerId: id, message: (error as Error).message });
+      await trimAll(app.stateDirectory, settings['output-limit']);
+      // What ended is on disk, and the next worker will settle it: a stop need not wait for the store.
+      if (order !== null && slots.running === 0) return leave();
       slowDown();
     }
   };
 
   const slowDown = (): void => {
+    if (slowed) return;
     const ms = PAUSE_MS[Math.min(pauses++, PAUSE_MS.length - 1)]!;
+    slowed = true;
     pausedUntil = app.clock.monotonic() + ms;
-    longTimeout(work.now, ms);
+    longTimeout(() => {
+      slowed = false;
+      work.now();
+    }, ms);
   };
 
   const freeSlots = (): number =>
@@ -116,6 +133,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     const { enqueued, nextAt } = await scheduler.runOnce();
     tickTimer();
     if (nextAt !== null) tickTimer = longTimeout(work.now, Math.max(0, nextAt - app.clock.now()));
+    // Those who saw the tick too late look again: this worker may be busy, or not serve the queue.
+    if (enqueued > 0) wake(app.stateDirectory);
     return enqueued > 0;
   };
 
@@ -150,8 +169,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
         throw error;
       }
       for (const [i, answer] of result.settled.entries()) conclude(settling[i]!, answer);
-      for (const job of result.jobs) slots.launch(job, false);
+      for (const job of result.jobs) slots.launch(job, null);
       if (settling.length === 0 && result.jobs.length === 0) break;
+      tellChange(app.stateDirectory);
     }
   };
 
@@ -184,7 +204,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     const told = await app.store.ordered(id);
     if (told !== null) stop(told, 'worker stop');
     for (const { attempt, reason } of await app.store.endings(id)) slots.end(attempt, reason);
-    if (order === null && stopFileAsks(app.stateDirectory, startedAt)) stop('drain', '.stop_workers');
+    if (order === null && stopFileAsks(app.stateDirectory, options.since ?? startedAt))
+      stop('drain', '.stop_workers');
     await pump();
   };
 
@@ -192,9 +213,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     const answer = await app.store.beat(id, order !== null, app.clock.now());
     if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
     settings = await currentSettings(app);
-    const adopt = (job: ClaimedJob): void => {
+    const adopt = (job: ClaimedJob, how: Adoption): void => {
       emit({ type: 'attempt-adopted', job });
-      slots.launch(job, true);
+      slots.launch(job, how);
       if (order === 'force') slots.endAll('stopped');
     };
     await recover(app, { workerId: id, host, leaseMs: settings.lease, seen, adopt });
@@ -206,8 +227,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   };
 
   const stop = (wanted: StopOrder, why: string): void => {
-    const rank = { drain: 1, leave: 2, force: 3 };
-    if (over || (order !== null && rank[order] >= rank[wanted])) return;
+    if (over || (order !== null && STOP_ORDERS.indexOf(order) >= STOP_ORDERS.indexOf(wanted))) return;
     order = wanted;
     emit({ type: 'worker-draining', workerId: id, running: slots.running, why });
     const { 'stop-timeout': limit } = settings;
@@ -245,6 +265,13 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     await app.store.unregister(id);
     if ((await app.store.workers()).length === 0) removeStopFile(app.stateDirectory);
     emit({ type: 'worker-stopped', workerId: id, left });
+    end.resolve();
+  };
+
+  const leave = (): void => {
+    if (over) return;
+    over = true;
+    quiet();
     end.resolve();
   };
 

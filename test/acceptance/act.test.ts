@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { killAll, processesOfJob, untilNoProcessOf, workersOf } from '../support/processes.ts';
-import { enqueue, inSandbox, type JobJson, untilState } from '../support/queuectl.ts';
+import { enqueue, inSandbox, type JobJson, until, untilState } from '../support/queuectl.ts';
 
 test.concurrent(
   'cancel ends a running job and everything it started, and it is cancelled when the command returns',
@@ -90,6 +92,26 @@ test.concurrent(
     expect(ran.code).toBe(0);
     await untilState(box, 'look', 'completed');
     expect((await box.run(['logs', 'look'])).stdout).toBe('a\nb\nc\n');
+  }),
+);
+
+test.concurrent(
+  'a suspended job stands still with all its processes, and goes on',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await enqueue(box, 'job', 'while ! test -e go; do sleep 0.02; done & wait');
+    await untilState(box, 'job', 'processing');
+    await until(() => processesOfJob(box, 'job').length >= 3, 'it has started its children');
+    expect((await box.run(['suspend', 'job'])).stdout).toBe('job\n');
+    writeFileSync(join(box.directory, 'go'), '');
+    const states = processesOfJob(box, 'job').map(
+      (pid) => /\) (.)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))![1],
+    );
+    expect(new Set(states)).toEqual(new Set(['T']));
+    expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'processing' });
+    expect((await box.run(['continue', 'job'])).code).toBe(0);
+    await untilState(box, 'job', 'completed');
+    expect((await box.run(['suspend', 'job'])).code).toBe(4);
   }),
 );
 

@@ -55,7 +55,7 @@ test.concurrent(
     const result = await box.run(['worker', 'start', '--detach']);
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toContain('error: the workers ended at once');
-    expect(result.stderr).toContain('workers end before they are ready');
+    expect(result.stderr).toContain('host cannot be read');
     expect(result.stderr).not.toMatch(/^\s+at /m);
   }),
 );

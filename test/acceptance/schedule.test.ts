@@ -2,7 +2,15 @@ import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { killAll, workersOf } from '../support/processes.ts';
-import { inSandbox, type JobJson, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
+import {
+  configure,
+  inSandbox,
+  type JobJson,
+  lines,
+  type Sandbox,
+  sandbox,
+  until,
+} from '../support/queuectl.ts';
 import { below, seededRandom } from '../support/random.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -48,6 +56,23 @@ test.concurrent(
     expect(holes(ticksOf(log))).toEqual([]);
     const jobs = await box.json<JobJson[]>(['list', '--name', 'ticking']);
     expect(jobs.filter((job) => job.state === 'completed')).toHaveLength(lines(log).length);
+  }),
+);
+
+test.concurrent(
+  'a tick is run at once, also when a worker has enqueued it that does not serve its queue',
+  inSandbox(async (box) => {
+    await configure(box, { 'poll-interval': '1m' });
+    await box.startWorkers('--queue', 'other', '--count', '3');
+    await box.startWorkers();
+    await box.json(['schedule', 'add', 'often', '--every', '3s', 'true']);
+    const jobs = () => box.json<(JobJson & Record<string, string>)[]>(['list', '--state', 'completed']);
+    const done = await until(async () => {
+      const found = await jobs();
+      return found.length >= 3 && found;
+    }, 'three ticks have run');
+    for (const { created_at, started_at } of done)
+      expect(Date.parse(started_at!) - Date.parse(created_at!)).toBeLessThan(1500);
   }),
 );
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import {
+  answerFor,
   describeOutcome,
   exitCodeOf,
   lastNonBlankLine,
@@ -101,4 +102,16 @@ describe('the last non-blank line', () => {
     expect(lastNonBlankLine(every)).not.toMatch(CONTROL);
     expect(lastNonBlankLine('a\x1b[31mred\tb')).not.toMatch(CONTROL);
   });
+});
+
+test.each([
+  ['completed', 0, 0],
+  ['dead', 7, 7],
+  ['dead', 143, 143],
+  ['dead', 124, 124],
+  ['dead', null, 125],
+  ['cancelled', null, 130],
+  ['cancelled', 1, 130],
+] as const)('whoever waits for a job that is %s with %p exits with %p', (state, exitCode, code) => {
+  expect(answerFor({ state, exitCode })).toBe(code);
 });

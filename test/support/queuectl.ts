@@ -33,6 +33,8 @@ export interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
   stdin?: string;
+  /** Its standard input stays open, for whoever writes to it. */
+  open?: boolean;
   /** A program that becomes queuectl in the end, such as nohup, with its arguments. */
   through?: string[];
 }
@@ -42,7 +44,11 @@ export interface Running {
   pid: number;
   /** What it wrote so far. */
   output(): string;
+  /** The part of it that is the result. */
+  stdout(): string;
   exit: Promise<number>;
+  /** The same, once all that it wrote has been read. */
+  closed: Promise<number>;
 }
 
 export function sandbox(through: string[] = []): Sandbox {
@@ -63,8 +69,12 @@ export function sandbox(through: string[] = []): Sandbox {
       stdio: 'pipe',
       detached: true,
     });
-    child.stdin.end(options.stdin ?? '');
+    if (!options.open) child.stdin.end(options.stdin ?? '');
     let text = '';
+    let result = '';
+    child.stdout.on('data', (data) => {
+      result += data;
+    });
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (data) => {
         text += data;
@@ -73,7 +83,8 @@ export function sandbox(through: string[] = []): Sandbox {
     const exit = new Promise<number>((done) =>
       child.once('exit', (code, signal) => done(code ?? (signal ? -1 : -2))),
     );
-    const one = { child, pid: child.pid!, output: () => text, exit };
+    const closed = new Promise<number>((done) => child.once('close', async () => done(await exit)));
+    const one = { child, pid: child.pid!, output: () => text, stdout: () => result, exit, closed };
     running.push(one);
     return one;
   };

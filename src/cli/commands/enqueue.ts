@@ -12,11 +12,19 @@ import type { Job } from '../../core/job.ts';
 import { checkArgv } from '../../core/job-input.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
-import type { Command, Context, Input } from '../command.ts';
-import { isTerminal } from '../io.ts';
+import { readTimeout } from '../arguments.ts';
+import type { Command, Context, Flag, Input } from '../command.ts';
+import { isTerminal, readAllInput } from '../io.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags } from '../job-flags.ts';
 import { printable } from '../text.ts';
 import { relative } from '../times.ts';
+
+/** All the ways to say what is to be added. */
+export const ADD_FLAGS: Record<string, Flag> = {
+  command: { value: 'TEXT', short: 'c', help: 'the shell command' },
+  file: { value: 'FILE', help: 'a JSON array, JSON lines or a command a line; - for standard input' },
+  ...JOB_FLAGS,
+};
 
 export default {
   name: 'enqueue',
@@ -24,9 +32,10 @@ export default {
   args: 'COMMAND | JSON | -- PROGRAM ARG…',
   most: 1,
   flags: {
-    command: { value: 'TEXT', short: 'c', help: 'the shell command' },
-    file: { value: 'FILE', help: 'a JSON array, JSON lines or a command a line; - for standard input' },
-    ...JOB_FLAGS,
+    ...ADD_FLAGS,
+    wait: { help: 'return when the job is over, with its exit code; Ctrl-C leaves it alone' },
+    follow: { short: 'f', help: 'the same, and print what it writes' },
+    'wait-timeout': { value: 'TIME', help: 'wait at most so long; the job goes on' },
   },
   examples: [
     "queuectl enqueue 'tar czf /tmp/home.tgz ~'",
@@ -34,21 +43,37 @@ export default {
     "queuectl enqueue --priority high --timeout 5m 'make report'",
     "queuectl enqueue -- rsync -a 'my files/' host:backup/",
     'queuectl enqueue --file jobs.jsonl',
+    "queuectl enqueue --wait 'make test' && echo passed",
   ],
   notes: [
     'What begins with { or [ is JSON; anything else is a shell command. Behind -- no shell is involved.',
   ],
+  rest: true,
+  answersForJob: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
   async run(context, input) {
     const { io } = context;
-    const now = Date.now();
-    const { read, many } = readInput(input, now);
-    const inputs = fillFromFlags(read.inputs, readJobFlags(input, context.cwd, now));
-    for (const warning of read.warnings) io.warn(printable(warning));
-    const app = await context.app();
-    const jobs = await enqueue(app, inputs, context.cwd);
-    if (io.json) io.out(`${JSON.stringify(many ? jobs.map(toJobObject) : toJobObject(jobs[0]!))}\n`);
-    else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
-    else io.out(said(jobs, now));
+    const timeoutMs = readTimeout(input, 'wait-timeout');
+    if (input.has('follow')) {
+      const { jobs } = await addJobs(context, input, 1);
+      if (!io.quiet && !io.json) io.err(said(jobs));
+      // Only now: who does not wait should not pay for it.
+      const { followToEnd } = await import('../follow-job.ts');
+      return followToEnd(context, jobs[0]!.id, timeoutMs);
+    }
+    const { jobs, many } = await addJobs(context, input);
+    const print = (shown: Job[]): void => {
+      if (io.json) io.out(`${JSON.stringify(many ? shown.map(toJobObject) : toJobObject(shown[0]!))}\n`);
+      else if (!io.tty || io.quiet) io.out(shown.map((job) => `${job.id}\n`).join(''));
+      else io.out(said(shown));
+    };
+    if (input.has('wait') || timeoutMs !== null) {
+      // One JSON document: the jobs as they end, not as they began.
+      if (!io.json) print(jobs);
+      const { howItEnded, waitForJobs } = await import('../wait-for-jobs.ts');
+      const onEnd = (job: Job): void => io.note(howItEnded(job));
+      return waitForJobs(context, jobs, { timeoutMs, onEnd }, (ended) => io.json && print(ended));
+    }
+    print(jobs);
     for (const job of jobs.slice(0, 1)) {
       if (job.runAt !== null && !io.tty) io.note(`due ${toIso(job.runAt)}`);
     }
@@ -56,6 +81,24 @@ export default {
     return 0;
   },
 } satisfies Command as Command;
+
+/** Reads what the user said, fills in what the flags say, and stores it. */
+export async function addJobs(
+  context: Context,
+  input: Input,
+  most = Number.POSITIVE_INFINITY,
+): Promise<{ jobs: Job[]; many: boolean }> {
+  const now = Date.now();
+  const { read, many } = readInput(input, now);
+  const inputs = fillFromFlags(
+    read.inputs,
+    readJobFlags(input, () => context.cwd, now),
+  );
+  if (inputs.length > most)
+    throw new QueueError('usage', `only one job can be followed, and there are ${inputs.length}`);
+  for (const warning of read.warnings) context.io.warn(printable(warning));
+  return { jobs: await enqueue(await context.app(), inputs, () => context.cwd), many };
+}
 
 /** One job in one of its forms, or a file of them. */
 function readInput(input: Input, now: number): { read: ReadJobs; many: boolean } {
@@ -86,27 +129,34 @@ function readText(file: string): string {
       '--file - reads standard input, and that is a terminal',
       'queuectl enqueue --file jobs.txt',
     );
+  const bytes = readBytes(file);
   try {
-    const bytes = readFileSync(file === '-' ? 0 : file);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const why =
-      code === 'ENOENT'
-        ? 'does not exist'
-        : code === 'EISDIR'
-          ? 'is a directory'
-          : code === 'EACCES'
-            ? 'is not readable'
-            : null;
-    throw new QueueError('no-such-file', why === null ? `${file} is not valid UTF-8 text` : `${file} ${why}`);
+  } catch {
+    throw new QueueError('no-such-file', `${file} is not valid UTF-8 text`);
   }
 }
 
-function said(jobs: Job[], now: number): string {
+const UNREADABLE: Record<string, string> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EISDIR: 'is a directory',
+  EACCES: 'is not readable: permission denied',
+};
+
+function readBytes(file: string): Uint8Array {
+  try {
+    return file === '-' ? readAllInput() : readFileSync(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    throw new QueueError('no-such-file', `${file} ${UNREADABLE[code] ?? `cannot be read: ${code}`}`);
+  }
+}
+
+function said(jobs: Job[]): string {
   if (jobs.length > 1) return `enqueued ${jobs.length} jobs, ${jobs[0]!.id} to ${jobs.at(-1)!.id}\n`;
   const [job] = jobs;
-  const due = job!.runAt === null ? '' : `, due ${relative(job!.runAt, now)} (${toIso(job!.runAt)})`;
+  const due = job!.runAt === null ? '' : `, due ${relative(job!.runAt, Date.now())} (${toIso(job!.runAt)})`;
   return `enqueued ${job!.id} in queue ${job!.queue}${due}\n`;
 }
 

@@ -1,23 +1,72 @@
-import type { Command } from '../command.ts';
+import { listJobs } from '../../actions/jobs.ts';
+import type { JobFilter } from '../../core/filter.ts';
+import type { Job } from '../../core/job.ts';
+import { toJobObject } from '../../core/job-object.ts';
+import { capture } from '../capture.ts';
+import type { Command, Context } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
+import type { Io } from '../io.ts';
 import { jobColumns } from '../job-table.ts';
 import { printJobs } from '../list-jobs.ts';
+import { printTable } from '../table.ts';
+import { type Part, readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
+
+/** Watched in a pipe: so many of the newest, unless told otherwise. */
+const WATCHED = 1000;
+/** On a screen: the header, and what is said below the rows. */
+const BESIDE_ROWS = 2;
 
 export default {
   name: 'list',
   summary: 'List jobs, newest first',
   args: '',
   most: 0,
-  flags: { ...FILTER_FLAGS, limit: LIMIT_FLAG },
+  flags: { ...FILTER_FLAGS, limit: LIMIT_FLAG, watch: WATCH_FLAG },
   examples: [
     'queuectl list',
     'queuectl list --state failed,dead --queue mail',
+    'queuectl list --state running --watch=1s',
     'queuectl list --state completed --json',
   ],
   async run(context, input) {
     const filter = readFilter(input, Date.now());
     const limit = readLimit(input);
+    const every = readWatch(input);
+    if (every !== null) return watch(context, every, viewOf(context, filter, limit));
     await printJobs(context, filter, limit, jobColumns, 'no job matches');
     return 0;
   },
 } satisfies Command as Command;
+
+function viewOf(context: Context, filter: JobFilter, limit: number | null): View {
+  return {
+    draw: (io, lines) =>
+      printJobs(
+        { io, app: context.app },
+        filter,
+        Math.max(1, Math.min(limit ?? lines, lines - BESIDE_ROWS)),
+        jobColumns,
+        'no job matches',
+      ),
+    async parts(io) {
+      const parts: Part[] = [];
+      for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED))
+        parts.push({ key: job.id, text: await lineOf(io, job) });
+      // Oldest first: the newest line comes last, as in a log.
+      return parts.reverse();
+    },
+    async gone(id, io) {
+      const job = await (await context.app()).store.get(id);
+      if (job !== null) return lineOf(io, job);
+      return io.json ? JSON.stringify({ id, deleted: true }) : `${id}\tdeleted`;
+    },
+  };
+}
+
+async function lineOf(io: Io, job: Job): Promise<string> {
+  if (io.json) return JSON.stringify(toJobObject(job));
+  if (io.quiet) return job.id;
+  return (
+    await capture({ ...io, tty: false }, (inside) => printTable(inside, jobColumns(0), [job]))
+  ).trimEnd();
+}

@@ -6,5 +6,5 @@ export default actingCommand({
   summary: 'Put dead, cancelled or failed jobs back in their queue',
   done: 'retried',
   examples: ['queuectl retry job1', 'queuectl retry --queue mail --yes'],
-  act: retryJobs,
+  act: (app, ids) => retryJobs(app, ids),
 });

@@ -8,6 +8,7 @@ export default {
   summary: 'Enqueue a job again and again, by the calendar or evenly',
   args: 'NAME COMMAND | -- PROGRAM ARG…',
   most: 2,
+  rest: true,
   flags: SCHEDULE_FLAGS,
   examples: [
     "queuectl schedule add nightly --cron '30 2 * * *' --tz Europe/Berlin 'make backup'",
@@ -21,7 +22,7 @@ export default {
   ],
   async run(context, input) {
     const now = Date.now();
-    const spec = readScheduleSpec(input, context.cwd, now);
+    const spec = readScheduleSpec(input, () => context.cwd, now);
     // Before the store opens: bad input leaves no file behind.
     await checkSchedule(spec, now);
     const app = await context.app();

@@ -1,7 +1,10 @@
-import { status } from '../../actions/status.ts';
+import type { App } from '../../actions/app.ts';
+import { type Status, status } from '../../actions/status.ts';
 import { STATES } from '../../core/job.ts';
 import type { Command } from '../command.ts';
+import type { Io } from '../io.ts';
 import { pad, paint, STATE_COLORS } from '../text.ts';
+import { readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
 import { printWorkers } from '../worker-table.ts';
 
 export default {
@@ -9,33 +12,56 @@ export default {
   summary: 'Count the jobs in every state and show the active workers',
   args: '',
   most: 0,
-  flags: {},
-  examples: ['queuectl status', 'queuectl status --json'],
-  async run(context) {
-    const { io } = context;
+  flags: { watch: WATCH_FLAG },
+  examples: ['queuectl status', 'queuectl status --watch', 'queuectl status --json'],
+  async run(context, input) {
+    const every = readWatch(input);
     const app = await context.app();
-    const result = await status(app);
-    if (io.json) {
-      io.out(`${JSON.stringify(result)}\n`);
-      return 0;
-    }
-    const width = Math.max(...Object.values(result.jobs).map((jobs) => String(jobs).length));
-    for (const state of STATES) {
-      const jobs = String(result.jobs[state]);
-      if (!io.tty) io.out(`${state}\t${jobs}\n`);
-      else
-        io.out(
-          `${io.color ? paint(pad(state, 10), STATE_COLORS[state]!) : pad(state, 10)}  ${jobs.padStart(width)}\n`,
-        );
-    }
-    if (io.tty)
-      io.out(
-        `\n${result.workers.length === 0 ? 'no active workers' : `active workers: ${result.workers.length}`}\n`,
-      );
-    else io.out(`workers\t${result.workers.length}\n`);
-    printWorkers(io, result.workers, app.clock.now());
-    if (result.workers.length === 0 && result.jobs.pending > 0)
-      io.note('start a worker with: queuectl worker start');
+    if (every !== null) return watch(context, every, viewOf(app));
+    print(context.io, await status(app), app.clock.now());
     return 0;
   },
 } satisfies Command as Command;
+
+function print(io: Io, result: Status, now: number): void {
+  if (io.json) {
+    io.out(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  const width = Math.max(...Object.values(result.jobs).map((jobs) => String(jobs).length));
+  for (const state of STATES) {
+    const jobs = String(result.jobs[state]);
+    if (!io.tty) io.out(`${state}\t${jobs}\n`);
+    else
+      io.out(
+        `${io.color ? paint(pad(state, 10), STATE_COLORS[state]!) : pad(state, 10)}  ${jobs.padStart(width)}\n`,
+      );
+  }
+  if (io.tty)
+    io.out(
+      `\n${result.workers.length === 0 ? 'no active workers' : `active workers: ${result.workers.length}`}\n`,
+    );
+  else io.out(`workers\t${result.workers.length}\n`);
+  printWorkers(io, result.workers, now);
+  if (result.workers.length === 0 && result.jobs.pending > 0)
+    io.note('start a worker with: queuectl worker start');
+}
+
+function viewOf(app: App): View {
+  return {
+    draw: async (io) => print(io, await status(app), app.clock.now()),
+    async parts(io) {
+      const result = await status(app);
+      if (!io.json) {
+        const counts = [
+          ...STATES.map((state) => [state, result.jobs[state]]),
+          ['workers', result.workers.length],
+        ];
+        return counts.map(([name, count]) => ({ key: String(name), text: `${name}\t${count}` }));
+      }
+      // A heartbeat alone is no news.
+      const workers = result.workers.map(({ last_heartbeat, ...worker }) => worker);
+      return [{ key: '', text: JSON.stringify(result), essence: JSON.stringify({ ...result, workers }) }];
+    },
+  };
+}

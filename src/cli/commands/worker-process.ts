@@ -17,6 +17,7 @@ export default {
     queue: { value: 'NAME', many: true, help: '' },
     drain: { help: '' },
     nohup: { help: '' },
+    since: { value: 'MS', help: '' },
     'open-files': { value: 'N', help: '' },
   },
   examples: [],
@@ -29,9 +30,10 @@ export default {
       queues: queues.length === 0 ? null : queues,
       drain: input.has('drain'),
       openFiles: input.one('open-files') ?? null,
+      since: Number(input.one('since')) || null,
     };
     try {
-      await workerProcess(await context.app(), options, input.has('nohup'), (event) => {
+      await workerProcess(await context.app({ create: false }), options, input.has('nohup'), (event) => {
         if (!context.io.quiet) log.line(logLine(event, systemClock.now()));
       });
     } finally {

@@ -7,6 +7,7 @@ import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
 import { processes } from '../../exec/processes.ts';
 import { restartWithFewThreads } from '../../exec/self.ts';
+import { trimAll } from '../../exec/trim.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
@@ -27,7 +28,8 @@ export default {
     queue: { value: 'A,B', many: true, help: 'only these queues (all)' },
     detach: { help: 'in the background; returns when the workers are ready' },
     drain: { help: 'exit when no job is ready, running or waiting for a retry' },
-    supervisor: { value: 'ID', help: 'a name for this group of workers (a random one)' },
+    supervisor: { value: 'ID', help: '', hidden: true },
+    'open-files': { value: 'N', help: '', hidden: true },
   },
   examples: [
     'queuectl worker start',
@@ -45,23 +47,38 @@ export default {
     const chosen = count === undefined ? null : parseNumber(count, '--count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
     const app = await context.app();
-    const id = input.one('supervisor') ?? randomBytes(6).toString('hex');
-    const total = chosen ?? (await currentSettings(app))['worker-count'];
-    if (input.has('detach')) return detach(context, app, id, total);
+    const id = readId(input.one('supervisor'));
+    const settings = await currentSettings(app);
+    const total = chosen ?? settings['worker-count'];
+    if (input.has('detach'))
+      return detach(context, app, { id, count: total, openFiles: processes.inheritedOpenFiles() });
     // In the background: a log that nobody reads any more must not stop a signal from being obeyed.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
+    // First of all: on a disk that a command has filled, nothing else could be written.
+    await trimAll(app.stateDirectory, settings['output-limit']);
     void sweep(app, log);
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);
     if (ignoreHangup) workerArguments.push('--nohup');
-    workerArguments.push('--supervisor', id);
-    await supervise(app, { id, count: total, ignoreHangup, workerArguments, log });
-    await stderr.flushed();
+    workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
+    try {
+      await supervise(app, { id, count: total, ignoreHangup, workerArguments, log });
+    } finally {
+      await stderr.flushed();
+    }
     return 0;
   },
 } satisfies Command as Command;
+
+/** Part of a file name when detached: only ever what we made ourselves. */
+function readId(given: string | undefined): string {
+  if (given !== undefined && !/^[0-9a-f]{12}$/.test(given)) {
+    throw new QueueError('usage', '--supervisor is for queuectl itself');
+  }
+  return given ?? randomBytes(6).toString('hex');
+}
 
 function readWorkerArguments(context: Context, input: Input): string[] {
   const slots = parseNumber(input.one('concurrency') ?? '1', '--concurrency', RANGES.concurrency);
@@ -70,7 +87,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   for (const name of names) {
     if (name.trim() !== '*') args.push('--queue', checkName(name.trim(), '--queue'));
   }
-  const limit = processes.inheritedOpenFiles();
+  const limit = input.one('open-files') ?? processes.inheritedOpenFiles();
   if (limit !== null) args.push('--open-files', limit);
   if (input.has('drain')) args.push('--drain');
   if (context.io.quiet) args.push('--quiet');

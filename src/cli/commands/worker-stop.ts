@@ -26,7 +26,7 @@ export default {
       timeoutMs,
       onWait(left) {
         const jobs = left.flatMap((worker) => worker.currentJobs);
-        if (jobs.length > 0 && !io.quiet) {
+        if (jobs.length > 0 && order === 'drain' && !io.quiet && !io.json) {
           const named =
             jobs.length > 5 ? `${jobs.slice(0, 5).join(', ')} and ${jobs.length - 5} more` : jobs.join(', ');
           io.err(

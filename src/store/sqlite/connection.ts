@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import { isBusy, translate } from './failures.ts';
@@ -23,13 +24,16 @@ export interface Connection {
   useWal(): Promise<void>;
   /** Waits for the other writers, runs `work` as a whole or not at all. No await inside. */
   write<T>(work: () => T): Promise<T>;
-  /** Repeats a single read that met a lock. */
+  /** Several reads see one state of the store; a lock that is met is waited for. */
   read<T>(work: () => T): Promise<T>;
+  /** Fails when the file at the path is no longer the one that is open: what is written now nobody would ever read. */
+  checkFile(): void;
   close(): void;
 }
 
 export async function connect(path: string): Promise<Connection> {
   const db = openFile(path);
+  const file = fileOf(path);
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
     let statement = statements.get(sql);
@@ -52,8 +56,13 @@ export async function connect(path: string): Promise<Connection> {
         const mode = Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0];
         if (mode !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
-    read: (work) => untilFree(path, work),
-    write: (work) => untilFree(path, () => transaction(db, work)),
+    read: (work) => untilFree(path, () => transaction(db, 'BEGIN', work)),
+    write: (work) => untilFree(path, () => transaction(db, 'BEGIN IMMEDIATE', work)),
+    checkFile: () => {
+      if (fileOf(path) !== file) {
+        throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);
+      }
+    },
     close: () => db.close(),
   };
   try {
@@ -63,6 +72,12 @@ export async function connect(path: string): Promise<Connection> {
     throw error;
   }
   return connection;
+}
+
+/** Which file it is, whatever its name. A look that opens nothing: closing it would drop SQLite's locks. */
+function fileOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
 }
 
 function openFile(path: string): DatabaseSync {
@@ -99,8 +114,8 @@ export function isSqliteSound(version: string): boolean {
   return true;
 }
 
-function transaction<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
+function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {
+  db.exec(begin);
   try {
     const result = work();
     db.exec('COMMIT');

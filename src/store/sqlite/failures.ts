@@ -18,7 +18,7 @@ const BY_ERRNO: Record<string, [ErrorCode, string]> = {
   EROFS: ['not-permitted', 'cannot be written: read-only file system'],
   ENOSPC: ['disk-full', 'cannot be created: the disk is full'],
   EEXIST: ['store-unavailable', 'cannot be made: a part of its path is no directory'],
-  ENOENT: ['store-unavailable', 'cannot be opened: it is a link to nothing'],
+  ENOENT: ['store-unavailable', 'cannot be opened: there is no such file'],
   ELOOP: ['store-unavailable', 'cannot be opened: its links go round in circles'],
   ENOTDIR: ['store-unavailable', 'cannot be opened: a part of its path is no directory'],
   ENAMETOOLONG: ['store-unavailable', 'cannot be opened: its path is too long'],
@@ -39,12 +39,18 @@ export function isUniqueViolation(error: unknown): boolean {
   return (error as { errcode?: unknown } | null)?.errcode === 2067;
 }
 
+const IOERR_SHMSIZE = 4874;
+
 /** Turns what SQLite or the file system threw into our own error, once, at the edge. */
 export function translate(error: unknown, path: string): unknown {
   if (error instanceof QueueError) return error;
   const result = primaryResult(error);
   const errno = (error as { code?: unknown } | null)?.code;
-  const found = (result === null ? undefined : BY_RESULT[result]) ?? BY_ERRNO[String(errno)];
+  // The shared memory file could not grow: the disk is full, whatever SQLite calls it.
+  const full = (error as { errcode?: unknown } | null)?.errcode === IOERR_SHMSIZE;
+  const found = full
+    ? BY_RESULT[13]
+    : ((result === null ? undefined : BY_RESULT[result]) ?? BY_ERRNO[String(errno)]);
   if (found === undefined) return error;
   return new QueueError(found[0], `${path} ${found[1]}`, undefined, { cause: error });
 }

@@ -8,7 +8,7 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import type { OpenedStore } from '../open.ts';
 import { connect } from './connection.ts';
@@ -17,6 +17,7 @@ import { migrate, version } from './migrate.ts';
 import { sqliteStore } from './store.ts';
 
 const SMALLEST_DATABASE = 512;
+const LONGEST_NAME = 240;
 
 /** File systems whose locks reach over the network, by the kernel's magic numbers. */
 const NETWORK: Record<number, string> = {
@@ -28,8 +29,8 @@ const NETWORK: Record<number, string> = {
   1702057286: 'FUSE',
 };
 
-export async function openSqlite(location: string): Promise<OpenedStore> {
-  const { path, created } = prepareFiles(resolve(location));
+export async function openSqlite(location: string, create = true): Promise<OpenedStore> {
+  const { path, created } = prepareFiles(resolve(location), create);
   const connection = await connect(path);
   try {
     // First of all: a database of another program is refused before anything in it changes.
@@ -51,9 +52,13 @@ export async function openSqlite(location: string): Promise<OpenedStore> {
 }
 
 /** Makes the file before SQLite does, so that nobody else could read it even for a moment. */
-function prepareFiles(location: string): { path: string; created: boolean } {
+function prepareFiles(location: string, create: boolean): { path: string; created: boolean } {
   try {
-    const created = makeFile(location);
+    // SQLite needs room for the names of its own files beside it.
+    if (Buffer.byteLength(basename(location)) > LONGEST_NAME) {
+      throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
+    }
+    const created = create && makeFile(location);
     const path = realpathSync(location);
     const stat = statSync(path);
     if (stat.isDirectory()) {

@@ -1,6 +1,13 @@
 import type { ClaimedJob, EndReason, Job, State } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import { type Attempt, type ListedJob, STOP_ORDERS, type Worker } from '../store.ts';
+import {
+  type Attempt,
+  type ListedJob,
+  STOP_ORDERS,
+  type StopOrder,
+  type Supervised,
+  type Worker,
+} from '../store.ts';
 import type { Row } from './connection.ts';
 
 const text = (value: Row[string] | undefined): string => value as string;
@@ -70,13 +77,20 @@ export function toAttempt(row: Row): Attempt {
   };
 }
 
-export function toWorker(row: Row): Worker {
+export function toSupervised(row: Row): Supervised & { order: StopOrder | null } {
   return {
     id: text(row.id),
-    supervisor: text(row.supervisor),
     pid: integer(row.pid),
     startTime: text(row.start_time),
     host: { id: text(row.host), boot: text(row.boot), pidNamespace: text(row.pid_namespace) },
+    order: STOP_ORDERS[integer(row.stop_order) - 1] ?? null,
+  };
+}
+
+export function toWorker(row: Row): Worker {
+  return {
+    ...toSupervised(row),
+    supervisor: text(row.supervisor),
     hostname: text(row.hostname),
     concurrency: integer(row.concurrency),
     queues: json<string[] | null>(row.queues, null),
@@ -84,7 +98,6 @@ export function toWorker(row: Row): Worker {
     lastHeartbeat: integer(row.last_heartbeat),
     beat: integer(row.beat),
     draining: integer(row.draining) === 1,
-    order: STOP_ORDERS[integer(row.stop_order) - 1] ?? null,
     currentJobs: json(row.current_jobs, []),
   };
 }

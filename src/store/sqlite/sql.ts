@@ -37,7 +37,8 @@ export const claimableQueues = `SELECT number, name, concurrency, rate, rate_ms,
   (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing') AS running,
   EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
   (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at
-  FROM queue WHERE paused_at IS NULL`;
+  FROM queue WHERE paused_at IS NULL AND number IN
+  (SELECT queue FROM counter WHERE jobs > 0 AND state IN ('pending', 'failed'))`;
 export const totalRunning = "SELECT coalesce(sum(jobs), 0) AS jobs FROM counter WHERE state = 'processing'";
 export const spendTokens = 'UPDATE queue SET tokens = ?, tokens_at = ? WHERE number = ?';
 export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
@@ -88,7 +89,12 @@ export const deleteWorker = `DELETE FROM worker WHERE id = ?
   AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND worker_id = worker.id)`;
 export const workers = `SELECT worker.*, (SELECT json_group_array(job.id) FROM job
   WHERE phase = 'running' AND job.worker_id = worker.id) AS current_jobs FROM worker ORDER BY started_at, id`;
+export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
+  VALUES (?, ?, ?, ?, ?, ?)`;
+export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = ?';
+export const supervisors = 'SELECT * FROM supervisor ORDER BY id';
 export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ?';
+export const orderSupervisor = 'UPDATE supervisor SET stop_order = max(stop_order, ?) WHERE id = ?';
 
 export const retryJob = `UPDATE job SET state = 'pending', phase = 'ready', attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
   finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL

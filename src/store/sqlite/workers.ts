@@ -1,9 +1,20 @@
 import { STOP_ORDERS, type StopOrder, type Store } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { toWorker } from './rows.ts';
+import { toSupervised, toWorker } from './rows.ts';
 import * as sql from './sql.ts';
 
-type WorkerVerbs = Pick<Store, 'register' | 'beat' | 'ordered' | 'unregister' | 'workers' | 'order'>;
+type WorkerVerbs = Pick<
+  Store,
+  | 'register'
+  | 'beat'
+  | 'ordered'
+  | 'unregister'
+  | 'workers'
+  | 'order'
+  | 'registerSupervisor'
+  | 'unregisterSupervisor'
+  | 'supervisors'
+>;
 
 export function workerVerbs(db: Connection): WorkerVerbs {
   return {
@@ -31,15 +42,29 @@ export function workerVerbs(db: Connection): WorkerVerbs {
       }),
     beat: (workerId, draining, now) =>
       db.write(() => {
+        db.checkFile();
         if (db.run(sql.beatWorker, now, draining ? 1 : 0, workerId) === 0) return null;
         return { order: ordered(db, workerId) };
       }),
     ordered: (workerId) => db.read(() => ordered(db, workerId)),
     unregister: (workerId) => db.write(() => db.run(sql.deleteWorker, workerId) === 1),
     workers: () => db.read(() => db.all(sql.workers).map(toWorker)),
-    order: (workerIds, order) =>
+    registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write(() => {
-        for (const id of workerIds) db.run(sql.orderWorker, STOP_ORDERS.indexOf(order) + 1, id);
+        db.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace);
+      }),
+    unregisterSupervisor: (id) =>
+      db.write(() => {
+        db.run(sql.deleteSupervisor, id);
+      }),
+    supervisors: () => db.read(() => db.all(sql.supervisors).map(toSupervised)),
+    order: (ids, order) =>
+      db.write(() => {
+        const rank = STOP_ORDERS.indexOf(order) + 1;
+        for (const id of ids) {
+          db.run(sql.orderWorker, rank, id);
+          db.run(sql.orderSupervisor, rank, id);
+        }
       }),
   };
 }

@@ -10,6 +10,19 @@ ALTER TABLE queue ADD COLUMN rate_ms INTEGER;
 ALTER TABLE queue ADD COLUMN tokens REAL;
 ALTER TABLE queue ADD COLUMN tokens_at INTEGER;
 
+/* Queues with something to run: a claim looks at these, not at every queue that ever was. */
+CREATE INDEX counter_waiting ON counter (queue) WHERE jobs > 0 AND state IN ('pending', 'failed');
+
+CREATE TABLE supervisor (
+  id TEXT PRIMARY KEY,
+  pid INTEGER NOT NULL,
+  start_time TEXT NOT NULL,
+  host TEXT NOT NULL,
+  boot TEXT NOT NULL,
+  pid_namespace TEXT NOT NULL,
+  stop_order INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
 DROP VIEW dlq_jobs;
 DROP VIEW jobs;
 CREATE VIEW jobs AS

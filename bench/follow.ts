@@ -1,0 +1,57 @@
+/** F1: how soon whoever waits for a job, or follows it, hears of its end and of what it writes. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Lab, must } from './lab.ts';
+import { stop, untilReady } from './latency.ts';
+import { summarize } from './numbers.ts';
+import type { Row } from './report.ts';
+
+const SAMPLES = 40;
+/** Long enough that whoever waits has settled down to it. */
+const BEFORE = 'sleep 0.15';
+const WAIT_MS = 100;
+const LINE_MS = 200;
+
+export async function follow(lab: Lab): Promise<Row[]> {
+  const environment = { QUEUECTL_HOME: lab.fresh('f1-store') };
+  const worker = spawn(lab.queuectl, ['worker', 'start', '--quiet'], {
+    env: { ...lab.environment, ...environment },
+    stdio: 'ignore',
+  });
+  const ends: number[] = [];
+  const shown: number[] = [];
+  try {
+    await untilReady(lab, environment);
+    const file = join(lab.directory, 'f1-end');
+    for (let i = 0; i < SAMPLES; i++) {
+      must(lab, [lab.queuectl, 'enqueue', '--wait', `${BEFORE}; date +%s%N >'${file}'`], environment);
+      ends.push(Date.now() - Number(readFileSync(file, 'utf8')) / 1e6);
+      shown.push(await firstLine(lab, environment));
+    }
+  } finally {
+    await stop(worker);
+  }
+  return [
+    row('last instruction -> enqueue --wait has exited', ends, WAIT_MS),
+    row('line written -> line shown by run', shown, LINE_MS),
+  ];
+}
+
+function row(what: string, times: number[], limit: number): Row {
+  return { name: 'F1', what: `${what} (ms)`, value: summarize(times, 'ms'), target: { at: 'most', limit } };
+}
+
+function firstLine(lab: Lab, environment: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(lab.queuectl, ['run', `${BEFORE}; date +%s%N; ${BEFORE}`], {
+    env: { ...lab.environment, ...environment },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return new Promise((resolve, reject) => {
+    let ms: number | null = null;
+    child.stdout.on('data', (data) => {
+      ms ??= Date.now() - Number(data) / 1e6;
+    });
+    child.once('close', () => (ms === null ? reject(new Error('run printed nothing')) : resolve(ms)));
+  });
+}

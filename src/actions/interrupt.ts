@@ -1,0 +1,28 @@
+import { FINAL_STATES } from '../core/job.ts';
+import { signalAttempt } from '../exec/kill.ts';
+import { placeOf } from '../exec/place.ts';
+import { readRecord } from '../exec/record.ts';
+import { cancelJobs } from './act.ts';
+import type { App } from './app.ts';
+import { showJob } from './jobs.ts';
+
+const LOOK_MS = 20;
+
+/** Does to a job what Ctrl-C does to a program: the running one gets the signal, the waiting one never runs. */
+export async function interrupt(app: App, id: string, signal: NodeJS.Signals): Promise<void> {
+  for (;;) {
+    const { job, attempts } = await showJob(app, id);
+    if (FINAL_STATES.includes(job.state)) return;
+    const attempt = attempts.at(-1);
+    if (job.state !== 'processing' || attempt === undefined) {
+      await cancelJobs(app, [id]);
+      return;
+    }
+    const place = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
+    const record = readRecord(place);
+    const target = { group: record?.kind === 'running' ? record.pid : -1, cookie: place.cookie };
+    if (signalAttempt(target, signal) > 0) return;
+    // Claimed and not yet started, or ended and not yet settled.
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}

@@ -1,0 +1,53 @@
+import type { App } from '../../actions/app.ts';
+import { getJob } from '../../actions/jobs.ts';
+import { selectJobs } from '../../actions/select.ts';
+import type { Job } from '../../core/job.ts';
+import { toJobObject } from '../../core/job-object.ts';
+import { selectionOf } from '../act.ts';
+import { readTimeout } from '../arguments.ts';
+import type { Command, Input } from '../command.ts';
+import { FILTER_FLAGS } from '../filters.ts';
+import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
+
+export default {
+  name: 'wait',
+  summary: 'Wait until jobs are completed, dead or cancelled',
+  args: 'ID… | filters',
+  most: Number.POSITIVE_INFINITY,
+  flags: {
+    ...FILTER_FLAGS,
+    any: { help: 'until the first of them is' },
+    timeout: { value: 'TIME', help: 'at most so long; the jobs go on' },
+  },
+  examples: [
+    'queuectl wait job1',
+    "queuectl wait job1 job2 --timeout 10m && echo 'both went well'",
+    'queuectl wait --any job1 job2',
+    'queuectl wait --queue mail --state pending,running',
+  ],
+  notes: [
+    "Exits with the job's own code: 0 when all went well, else that of the first that did not; 128+n for a",
+    'signal, 130 when cancelled, 124 when the time is up, 125 when queuectl itself failed. Ctrl-C ends the',
+    'waiting, not the jobs.',
+  ],
+  answersForJob: () => true,
+  async run(context, input) {
+    const { io } = context;
+    const timeoutMs = readTimeout(input, 'timeout');
+    const jobs = await chosen(await context.app(), input);
+    const onEnd = (job: Job): void => {
+      if (io.json || io.quiet) return;
+      if (io.tty) io.out(`${howItEnded(job)}\n`);
+      else io.out(`${job.id}\t${job.state}\t${job.exitCode ?? '-'}\n`);
+    };
+    return waitForJobs(context, jobs, { timeoutMs, any: input.has('any'), onEnd }, (ended) => {
+      if (io.json) io.out(`${JSON.stringify(ended.map(toJobObject))}\n`);
+    });
+  },
+} satisfies Command as Command;
+
+/** The jobs that the user means; of a filter those that match now. */
+async function chosen(app: App, input: Input): Promise<Job[]> {
+  const ids = await selectJobs(app, selectionOf('wait', {}, input));
+  return Promise.all(ids.map((id) => getJob(app, id)));
+}

@@ -1,0 +1,79 @@
+import { type FollowOptions, follow } from '../actions/follow.ts';
+import { getJob } from '../actions/jobs.ts';
+import { FINAL_STATES, type Job } from '../core/job.ts';
+import { toJobObject } from '../core/job-object.ts';
+import { answerFor } from '../core/outcome.ts';
+import type { Attempt } from '../store/store.ts';
+import type { Context } from './command.ts';
+import { detachable } from './interrupt.ts';
+import { exitNote } from './job-table.ts';
+import { outputPrinter } from './output-printer.ts';
+import { relative } from './times.ts';
+import { whileWatchingWorkers } from './worker-hint.ts';
+
+export interface FollowJobOptions extends FollowOptions {
+  raw: boolean;
+  /** Told of the end of each attempt before anybody else is. */
+  onAttemptOver?(attempt: Attempt, job: Job): Promise<void>;
+}
+
+/** All of it, for a job that was added just now. */
+export const FROM_THE_START = { ordinal: null, lines: null, raw: false };
+
+/** Prints what a job writes until it is over (or one attempt is). Answers the job as it is then. */
+export async function followJob(context: Context, id: string, options: FollowJobOptions): Promise<Job> {
+  const app = await context.app();
+  const before = await getJob(app, id);
+  if (FINAL_STATES.includes(before.state)) return print(context, id, options);
+  return whileWatchingWorkers(context, [before.queue], () => print(context, id, options));
+}
+
+/** The whole of a job that was added just now. Answers its exit code; Ctrl-C leaves it alone. */
+export function followToEnd(context: Context, id: string, timeoutMs: number | null): Promise<number> {
+  return detachable(context, [id], async (signal) =>
+    answerFor(await followJob(context, id, { ...FROM_THE_START, timeoutMs, signal })),
+  );
+}
+
+async function print(context: Context, id: string, options: FollowJobOptions): Promise<Job> {
+  const { io } = context;
+  const app = await context.app();
+  const printer = io.json ? jsonPrinter(context, id) : outputPrinter(io, options.raw);
+  for await (const seen of follow(app, id, options)) {
+    if (seen.kind === 'output') {
+      printer.print(seen.data, seen.attempt.ordinal);
+      continue;
+    }
+    printer.end();
+    await options.onAttemptOver?.(seen.attempt, seen.job);
+    io.note(attemptOver(seen.attempt, await getJob(app, id), app.clock.now()));
+  }
+  const job = await getJob(app, id);
+  if (io.json) io.out(`${JSON.stringify(toJobObject(job))}\n`);
+  return job;
+}
+
+function attemptOver(attempt: Attempt, job: Job, now: number): string {
+  const how = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
+  const next = job.dueAt === null || job.dueAt <= now ? '' : `, next attempt ${relative(job.dueAt, now)}`;
+  return `attempt ${attempt.ordinal} is over${how}: job ${job.id} is ${job.state}${next}`;
+}
+
+/** A line for each piece of output; a character that is cut between two pieces comes with the second. */
+function jsonPrinter({ io }: Context, id: string) {
+  let decoder = new TextDecoder();
+  let last = 1;
+  const line = (attempt: number, output: string): void => {
+    if (output !== '') io.out(`${JSON.stringify({ id, attempt, output })}\n`);
+  };
+  return {
+    print(data: Uint8Array, attempt: number): void {
+      last = attempt;
+      line(attempt, decoder.decode(data, { stream: true }));
+    },
+    end(): void {
+      line(last, decoder.decode());
+      decoder = new TextDecoder();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { getJob } from '../actions/jobs.ts';
+import { signalNumber } from '../core/signals.ts';
+import type { Context } from './command.ts';
+
+/** A person (or a script) asked this program to stop. */
+export class Interrupted extends Error {
+  readonly signal: NodeJS.Signals;
+
+  constructor(signal: NodeJS.Signals) {
+    super(signal);
+    this.signal = signal;
+  }
+
+  get exitCode(): number {
+    return 128 + signalNumber(this.signal);
+  }
+}
+
+const SIGNALS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+
+/** Calls back at every Ctrl-C or SIGTERM instead of ending the program. Answers how to end that. */
+export function onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void {
+  for (const signal of SIGNALS) process.on(signal, callback);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, callback);
+  };
+}
+
+/** Work that only looks on: the first Ctrl-C leaves the jobs alone and says so, a second one ends the program at once. */
+export async function detachable(
+  context: Context,
+  ids: string[],
+  work: (signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const stop = new AbortController();
+  const release = onInterrupt((signal) => {
+    release();
+    stop.abort(new Interrupted(signal));
+  });
+  try {
+    return await work(stop.signal);
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    await sayWhatGoesOn(context, ids);
+    return error.exitCode;
+  } finally {
+    release();
+  }
+}
+
+/** Said to whoever stops looking. */
+export async function sayWhatGoesOn({ io, app }: Context, ids: string[]): Promise<void> {
+  if (io.quiet || io.json) return;
+  // Behind the ^C that the terminal has shown.
+  const start = io.tty ? '\n' : '';
+  if (ids.length > 1) {
+    io.err(`${start}the ${ids.length} jobs continue; queuectl list\n`);
+    return;
+  }
+  const { id, state } = await getJob(await app(), ids[0]!);
+  io.err(
+    `${start}job ${id} ${state === 'processing' ? 'continues' : `is ${state}`}; queuectl logs -f ${id}\n`,
+  );
+}

@@ -1,0 +1,35 @@
+import { waitFor } from '../actions/wait.ts';
+import { FINAL_STATES, type Job } from '../core/job.ts';
+import { answerFor } from '../core/outcome.ts';
+import type { Context } from './command.ts';
+import { detachable } from './interrupt.ts';
+import { exitNote } from './job-table.ts';
+import { whileWatchingWorkers } from './worker-hint.ts';
+
+export interface WaitForJobsOptions {
+  timeoutMs: number | null;
+  any?: boolean;
+  onEnd(job: Job): void;
+}
+
+/** Waits and answers the exit code: that of the first job that has another than 0. Ctrl-C leaves the jobs alone. */
+export function waitForJobs(
+  context: Context,
+  jobs: Job[],
+  options: WaitForJobsOptions,
+  print: (ended: Job[]) => void,
+): Promise<number> {
+  const ids = [...new Set(jobs.map((job) => job.id))];
+  const open = jobs.filter((job) => !FINAL_STATES.includes(job.state));
+  return detachable(context, ids, async (signal) => {
+    const wait = async (): Promise<Job[]> => waitFor(await context.app(), ids, { ...options, signal });
+    const queues = open.map((job) => job.queue);
+    const ended = await (open.length === 0 ? wait() : whileWatchingWorkers(context, queues, wait));
+    print(ended);
+    return ended.map(answerFor).find((code) => code !== 0) ?? 0;
+  });
+}
+
+export function howItEnded(job: Job): string {
+  return `job ${job.id} is ${job.state}${exitNote(job)}`;
+}

@@ -1,0 +1,190 @@
+import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
+import { killAll, workersOf } from '../support/processes.ts';
+import {
+  EXECUTABLE,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  lines,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+
+/** Runs a line of shell with `$q` as the executable. */
+function shell(home: string, line: string, cwd = '/') {
+  const env = { ...process.env, QUEUECTL_HOME: home, q: EXECUTABLE };
+  return spawnSync('bash', ['-c', line], { encoding: 'utf8', env, cwd });
+}
+
+test.concurrent(
+  'a job is stored although nobody reads the warning about it',
+  inSandbox(async (box) => {
+    const line = `"$q" enqueue '{"id":"x","command":"true","bogus":1}' 2> >(exec 0<&-; sleep 0.2); echo $?`;
+    for (let i = 0; i < 5; i++) {
+      const { stdout } = shell(box.home, line.replace('"x"', `"x${i}"`));
+      expect(stdout).toBe(`x${i}\n0\n`);
+    }
+    expect((await box.run(['list', '-q'])).stdout.split('\n')).toHaveLength(6);
+  }),
+);
+
+test.concurrent(
+  'commands work in a directory that is gone; only enqueue needs one, and says so',
+  inSandbox(async (box) => {
+    const gone = join(box.directory, 'gone');
+    mkdirSync(gone);
+    const line = `rmdir ${gone}; "$q" status >/dev/null; echo $?; "$q" version; "$q" enqueue true; echo $?; "$q" enqueue --cwd / true >/dev/null; echo $?`;
+    const { stdout, stderr } = shell(box.home, line, gone);
+    expect(stdout.split('\n').filter((word) => /^\d$/.test(word))).toEqual(['0', '2', '0']);
+    expect(stderr).toContain('the current directory does not exist any more');
+  }),
+);
+
+test.concurrent(
+  '--version is never an enqueue',
+  inSandbox(async (box) => {
+    expect((await box.run(['enqueue', 'true', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(await box.json(['list'])).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'a list shows no job twice, however they change meanwhile',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--file', '-'], { stdin: 'true\n'.repeat(300) });
+    const workers = box.start(['worker', 'start', '--concurrency', '2', '--drain', '--quiet']);
+    let over = false;
+    void workers.exit.then(() => {
+      over = true;
+    });
+    while (!over) {
+      const listed = (await box.run(['list', '--queue', 'default', '--quiet'])).stdout.split('\n');
+      expect(listed.length).toBe(301);
+      expect(new Set(listed).size).toBe(301);
+    }
+  }),
+);
+
+test.concurrent(
+  'a stop reaches a supervisor that is about to replace its worker',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    for (let i = 0; i < 5; i++) {
+      const [worker] = await until(async () => {
+        const all = await workersOf(box);
+        return all.length > 0 && all;
+      }, 'a worker is there');
+      process.kill(worker!.pid, 'SIGKILL');
+      await until(async () => (await workersOf(box)).every((one) => one.pid !== worker!.pid), 'it is gone');
+    }
+    const stopped = await box.run(['worker', 'stop']);
+    expect(stopped).toMatchObject({ code: 0, stdout: 'stopped 1 worker\n' });
+    expect(await workers.exit).toBe(0);
+    expect(await workersOf(box)).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'a worker notices that its database was replaced, and serves the new one',
+  inSandbox(async (box) => {
+    await box.run(['config', 'set', 'heartbeat-interval', '200ms']);
+    await box.startWorkers();
+    for (const name of ['queue.db', 'queue.db-wal', 'queue.db-shm'])
+      rmSync(join(box.home, name), { force: true });
+    await enqueue(box, 'new', 'true');
+    await untilState(box, 'new', 'completed');
+  }),
+);
+
+test.concurrent(
+  'detached workers give jobs the limit of the shell that started them',
+  inSandbox(async (box) => {
+    shell(box.home, 'ulimit -Sn 300; "$q" worker start --detach; :', box.directory);
+    await enqueue(box, 'limit', 'ulimit -Sn');
+    await untilState(box, 'limit', 'completed');
+    expect((await box.run(['logs', 'limit'])).stdout).toBe('300\n');
+  }),
+);
+
+test.concurrent(
+  'output that ends while it is being trimmed keeps its tail',
+  inSandbox(async (box) => {
+    const bin = join(box.directory, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'fallocate'), '#!/bin/sh\nsleep 0.4\nexec /usr/bin/fallocate "$@"\n');
+    chmodSync(join(bin, 'fallocate'), 0o755);
+    await box.run(['config', 'set', 'output-limit', '1M']);
+    const workers = box.start(['worker', 'start'], { env: { PATH: `${bin}:${process.env.PATH}` } });
+    await until(() => workers.output().includes(' ready '), 'the worker is ready');
+    await enqueue(box, 'loud', 'head -c 6000000 /dev/zero | tr "\\0" x; sleep 0.6; echo; echo last');
+    const job = await untilState(box, 'loud', 'completed');
+    expect((job as JobJson).exit_code).toBe(0);
+    // The slow one is done by then, whichever file it was for.
+    await until(() => !spawnSync('pgrep', ['-f', bin]).stdout.length, 'nothing trims any more');
+    const { stdout } = await box.run(['logs', 'loud']);
+    expect(stdout.includes('\0')).toBe(false);
+    expect(stdout).toEndWith('x\nlast\n');
+  }),
+);
+
+test.concurrent(
+  'a command whose record somebody deleted is still found, and not run twice at a time',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    await enqueue(
+      box,
+      'job',
+      'echo start >>traces; while ! test -e go; do sleep 0.05; done; echo end >>traces',
+    );
+    await until(() => lines(join(box.directory, 'traces')).length === 1, 'it runs');
+    await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    rmSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
+    const next = await box.startWorkers();
+    await until(() => next.output().includes('adopted'), 'it is adopted');
+    expect(lines(join(box.directory, 'traces'))).toEqual(['start']);
+    writeFileSync(join(box.directory, 'go'), '');
+    // How it ended is unknown now: it is run again, after the first has ended.
+    await untilState(box, 'job', 'completed');
+    expect(lines(join(box.directory, 'traces'))).toEqual(['start', 'end', 'start', 'end']);
+  }),
+);
+
+test.concurrent(
+  'a signal to the process and then to its group is one stop, not two',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    process.kill(workers.pid, 'SIGTERM');
+    process.kill(-workers.pid, 'SIGTERM');
+    await until(() => workers.output().includes('stopping'), 'it stops');
+    job.letGo();
+    expect(await workers.exit).toBe(0);
+    expect(workers.output()).not.toContain('again');
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'what is not UTF-8, twice, empty or contradictory is refused',
+  inSandbox(async (box) => {
+    for (const line of [
+      `"$q" enqueue -- ls "$(printf 'f\\xff')"`,
+      `"$q" enqueue -c a -c b`,
+      `"$q" --db '' enqueue true`,
+      `"$q" enqueue --cwd '' true`,
+      `"$q" enqueue '{"command":"x","argv":["y"]}'`,
+      `"$q" enqueue --queue 'a,b' true`,
+      `"$q" enqueue --id @last true`,
+      `"$q" enqueue echo hello`,
+    ]) {
+      const { status, stdout, stderr } = shell(box.home, line);
+      expect({ line, status, stdout }).toEqual({ line, status: 2, stdout: '' });
+      expect(stderr).toStartWith('error: ');
+    }
+    expect(await box.json(['list'])).toEqual([]);
+  }),
+);

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+import { interruptUntilOver, onTerminal } from '../support/terminal.ts';
+
+const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
+const box = sandbox();
+
+beforeAll(async () => {
+  await configure(box, { 'backoff-base': '1', 'output-limit': '64K' });
+  await box.startWorkers('--count', '2', '--concurrency', '4');
+});
+afterAll(() => box.cleanup());
+
+/** Lets a command go on that waits for `gate NAME`. */
+function open(name: string): void {
+  writeFileSync(join(box.directory, name), '');
+}
+const gate = (name: string): string => `until [ -e ${name} ]; do sleep 0.02; done`;
+
+describe('logs -f', () => {
+  test(
+    'waits for a job that nobody runs yet and says so, then follows it from its first byte to its end',
+    inSandbox(async (own) => {
+      await enqueue(own, 'early', 'echo one; until [ -e go ]; do sleep 0.02; done; printf two');
+      const following = own.start(['logs', '-f', 'early']);
+      await until(() => following.output().includes('no worker is running'), 'it says so');
+      expect(following.stdout()).toBe('');
+      await own.startWorkers();
+      await until(() => following.stdout() === 'one\n', 'the first line is there while the job runs');
+      writeFileSync(join(own.directory, 'go'), '');
+      expect(await following.closed).toBe(0);
+      expect(following.stdout()).toBe('one\ntwo');
+    }),
+  );
+
+  test('goes on over failed attempts, and one attempt alone can be followed before it begins', async () => {
+    const command = `${gate('tries')}; echo "attempt $QUEUECTL_ATTEMPT"; exit 3`;
+    await enqueue(box, 'tries', command, { max_retries: 3 });
+    const all = box.start(['logs', 'tries', '--follow']);
+    const second = box.start(['logs', 'tries', '-f', '--attempt', '2']);
+    const fourth = box.start(['logs', 'tries', '-f', '--attempt', '4']);
+    open('tries');
+    expect(await all.closed).toBe(0);
+    expect(all.stdout()).toBe('attempt 1\nattempt 2\nattempt 3\n');
+    expect(await second.closed).toBe(0);
+    expect(second.stdout()).toBe('attempt 2\n');
+    expect(await fourth.closed).toBe(3);
+    expect(fourth.output()).toContain('no attempt 4; it has 1, 2, 3');
+  });
+
+  test('loses and doubles nothing when the output moves at the end of the attempt', async () => {
+    const runs = Array.from({ length: 24 }, (_, i) => {
+      const last = [4, 2000, 9000][i % 3]!;
+      return { last, running: box.start(['run', `seq 1 ${last / 2}; seq ${last / 2 + 1} ${last}`]) };
+    });
+    for (const { last, running } of runs) {
+      expect(await running.closed).toBe(0);
+      const whole = Array.from({ length: last }, (_, i) => `${i + 1}\n`).join('');
+      expect(running.stdout() === whole).toBe(true);
+    }
+  });
+
+  test('marks what was dropped before it could be shown', async () => {
+    const command = `seq 1 20000; ${gate('big-1')}; seq 20001 60000; ${gate('big-2')}; echo end`;
+    await enqueue(box, 'big', command);
+    const whole = `${Array.from({ length: 60_000 }, (_, i) => `${i + 1}\n`).join('')}end\n`;
+    const keeping = box.start(['logs', '-f', 'big']);
+    await until(() => keeping.stdout().endsWith('\n20000\n'), 'it has shown the first part');
+    open('big-1');
+    await until(() => keeping.stdout().endsWith('\n60000\n'), 'it has shown the second part');
+    const trimmed = await until(async () => {
+      const { stdout } = await box.run(['logs', 'big']);
+      return MARK.test(stdout) && stdout;
+    }, 'the worker has trimmed the file');
+    const late = box.start(['logs', '-f', 'big']);
+    await until(() => late.stdout().endsWith('\n60000\n'), 'the late one has shown what is left');
+    expect(late.stdout()).toBe(trimmed);
+    open('big-2');
+    expect([await keeping.closed, await late.closed]).toEqual([0, 0]);
+    for (const { stdout } of [keeping, late]) {
+      const [head, dropped, tail] = stdout().split(MARK) as [string, string?, string?];
+      expect(whole.startsWith(head)).toBe(true);
+      expect(whole.endsWith(tail ?? head)).toBe(true);
+      expect(head.length + Number(dropped ?? 0) + (tail ?? '').length).toBe(whole.length);
+    }
+  });
+
+  test('-n shows the last lines of what is there, and everything new', async () => {
+    await enqueue(box, 'lines', `seq 1 100; ${gate('lines')}; echo new`);
+    await until(async () => (await box.run(['logs', 'lines'])).stdout.endsWith('\n100\n'), 'it has written');
+    expect((await box.run(['logs', '-n', '2', 'lines'])).stdout).toBe('99\n100\n');
+    const two = box.start(['logs', '-f', '-n', '2', 'lines']);
+    const none = box.start(['logs', '-f', '--lines', '0', 'lines']);
+    await until(() => two.stdout() === '99\n100\n', 'the last two are there');
+    open('lines');
+    expect([await two.closed, two.stdout()]).toEqual([0, '99\n100\nnew\n']);
+    expect(await none.closed).toBe(0);
+    // It may have come only after the end, when everything was old.
+    expect(['', 'new\n']).toContain(none.stdout());
+    expect((await box.run(['logs', '-f', '-n', '1', 'lines'])).stdout).toBe('new\n');
+  });
+
+  test('as JSON lines: pieces of output with their attempt, whole characters, then the job', async () => {
+    await enqueue(box, 'json', `printf 'a\\303'; ${gate('json')}; printf '\\274\\n'`);
+    const following = box.start(['logs', '-f', 'json', '--json']);
+    await until(() => following.stdout().includes('"a"'), 'the first piece is there');
+    open('json');
+    expect(await following.closed).toBe(0);
+    const read = following
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(read.slice(0, -1)).toEqual([
+      { id: 'json', attempt: 1, output: 'a' },
+      { id: 'json', attempt: 1, output: 'ü\n' },
+    ]);
+    expect(read.at(-1)).toMatchObject({ id: 'json', state: 'completed' });
+  });
+
+  test('an unknown job is an error, and so is a number that is none', async () => {
+    expect((await box.run(['logs', '-f', 'nobody'])).code).toBe(3);
+    expect((await box.run(['logs', '-n', 'x', 'lines'])).code).toBe(2);
+    expect((await box.run(['logs', '-n', '-1', 'lines'])).code).toBe(2);
+  });
+});
+
+describe('on a terminal', () => {
+  const nasty = `printf '\\033]0;title\\007\\033[31mred\\r\\nok\\tfine\\r'; ${gate('nasty')}; printf '\\ndone'`;
+
+  test('what a job writes never reaches the terminal unescaped, unless --raw', async () => {
+    await enqueue(box, 'nasty', nasty);
+    const safe = onTerminal(box, ['logs', '-f', 'nasty']);
+    const raw = onTerminal(box, ['logs', '-f', '--raw', 'nasty']);
+    await until(() => safe.stdout().includes('fine') && raw.stdout().includes('fine'), 'both show it');
+    open('nasty');
+    expect([await safe.closed, await raw.closed]).toEqual([0, 0]);
+    expect(safe.stdout()).not.toContain('\x1b');
+    expect(safe.stdout()).toStartWith('\\x1b]0;title\\x07\\x1b[31mred\r\nok\tfine\r\ndone\r\n');
+    expect(raw.stdout()).toContain('\x1b]0;title\x07\x1b[31mred');
+  });
+
+  test('Ctrl-C stops the looking and not the job', async () => {
+    for (const [id, args] of [
+      ['left-1', ['logs', '-f', 'left-1']],
+      ['left-2', ['wait', 'left-2']],
+    ] as const) {
+      await enqueue(box, id, `echo begun; ${gate(id)}`);
+      await untilState(box, id, 'processing');
+      const looking = onTerminal(box, [...args]);
+      if (args[0] === 'logs') await until(() => looking.stdout().includes('begun'), 'it looks');
+      expect(await interruptUntilOver(looking)).toBe(130);
+      expect((await box.json<JobJson>(['show', id])).state).toBe('processing');
+      open(id);
+      await untilState(box, id, 'completed');
+    }
+  });
+
+  test('it says what becomes of the job', async () => {
+    await enqueue(box, 'told', `echo begun; ${gate('told')}`);
+    const looking = onTerminal(box, ['logs', '-f', 'told']);
+    await until(() => looking.stdout().includes('begun'), 'it looks');
+    looking.interrupt();
+    expect(await looking.closed).toBe(130);
+    expect(looking.stdout()).toContain('job told continues; queuectl logs -f told\r\n');
+    open('told');
+  });
+});

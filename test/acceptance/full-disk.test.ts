@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
+
+/** A small file system of its own needs the right to mount one. */
+const mayMount = (() => {
+  const probe = '/tmp/queuectl-mount-probe';
+  mkdirSync(probe, { recursive: true });
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe]);
+  if (status === 0) spawnSync('umount', [probe]);
+  rmSync(probe, { recursive: true, force: true });
+  return status === 0;
+})();
+
+async function onSmallDisk(directory: string, size: string, work: () => Promise<void>): Promise<void> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  expect(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'tmpfs', directory]).status).toBe(
+    0,
+  );
+  try {
+    await work();
+  } finally {
+    spawnSync('umount', ['-l', directory]);
+  }
+}
+
+test.skipIf(!mayMount)(
+  'a job that could not even be started on a full disk is not charged, and runs when there is room',
+  inSandbox(async (box) => {
+    await box.json(['status']);
+    const attempts = join(box.home, 'queue.db.d', 'attempts');
+    await onSmallDisk(attempts, '64k', async () => {
+      const ballast = join(attempts, 'ballast');
+      try {
+        writeFileSync(ballast, Buffer.alloc(1024 * 1024));
+      } catch {
+        // As full as it gets.
+      }
+      const workers = await box.startWorkers();
+      await enqueue(box, 'job', 'echo ran >>traces', { max_retries: 1 });
+      await until(() => workers.output().includes('put back'), 'it was given back');
+      expect(await box.json(['show', 'job'])).toMatchObject({ attempts: 0, crashes: 0 });
+      rmSync(ballast);
+      await untilState(box, 'job', 'completed');
+      expect(existsSync(join(box.directory, 'traces'))).toBe(true);
+      expect(workers.output()).not.toContain('dead');
+      await box.run(['worker', 'stop']);
+    });
+  }),
+);
+
+test.skipIf(!mayMount)(
+  'a job that fills the disk with its output is trimmed, and the queue goes on',
+  inSandbox(async (box) => {
+    await onSmallDisk(box.home, '48m', async () => {
+      await box.run(['config', 'set', 'output-limit', '1M']);
+      await box.startWorkers();
+      await enqueue(box, 'flood', 'yes 0123456789 | head -c 200000000; echo end', { max_retries: 1 });
+      await enqueue(box, 'after', 'true');
+      await untilState(box, 'after', 'completed', 80_000);
+      await box.run(['worker', 'stop', '--force']);
+    });
+  }),
+);
+
+test.skipIf(!mayMount)(
+  'workers stop on a full disk too, and what ended is settled by the next ones',
+  inSandbox(async (box) => {
+    await onSmallDisk(box.home, '600k', async () => {
+      const workers = await box.startWorkers();
+      await enqueue(box, 'job', 'until test -e go; do sleep 0.05; done; exit 3', { max_retries: 1 });
+      await untilState(box, 'job', 'processing');
+      const ballast = join(box.home, 'ballast');
+      spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=1k']);
+      writeFileSync(join(box.directory, 'go'), '');
+      await until(() => workers.output().includes('disk is full'), 'it cannot be settled');
+      process.kill(workers.pid, 'SIGTERM');
+      expect(await workers.exit).toBe(0);
+      rmSync(ballast);
+      await box.startWorkers();
+      expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
+      await box.run(['worker', 'stop']);
+    });
+  }),
+);

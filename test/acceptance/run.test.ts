@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { untilNoProcessOf } from '../support/processes.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  lines,
+  sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+import { interruptUntilOver, onTerminal } from '../support/terminal.ts';
+
+const box = sandbox();
+
+beforeAll(async () => {
+  await configure(box, { 'backoff-base': '1' });
+  await box.startWorkers('--concurrency', '4');
+});
+afterAll(() => box.cleanup());
+
+describe('run', () => {
+  test('prints the output alone and returns the code, for shell, program and JSON', async () => {
+    const forms: string[][] = [
+      ['echo a; exit 5', '-r', '1'],
+      ['-r', '1', '--', 'sh', '-c', 'echo a; exit 5'],
+      ['{"command":"echo a; exit 5","max_retries":1}'],
+      ['-c', 'echo a; exit 5', '--max-retries', '1', '--priority', 'high'],
+    ];
+    for (const form of forms)
+      expect(await box.run(['run', ...form])).toEqual({ code: 5, stdout: 'a\n', stderr: '' });
+  });
+
+  test('goes on over retries to the last word', async () => {
+    const again = 'echo "try $QUEUECTL_ATTEMPT"; [ $QUEUECTL_ATTEMPT = 2 ]';
+    expect(await box.run(['run', again])).toMatchObject({ code: 0, stdout: 'try 1\ntry 2\n' });
+  });
+
+  test('as JSON lines, the last one the job', async () => {
+    const { code, stdout } = await box.run(['run', '--json', '--id', 'json', 'echo a']);
+    expect(code).toBe(0);
+    const read = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(read).toMatchObject([
+      { id: 'json', attempt: 1, output: 'a\n' },
+      { id: 'json', state: 'completed', exit_code: 0 },
+    ]);
+  });
+
+  test('124 when the time is up; the job goes on', async () => {
+    const args = ['run', '--id', 'slow', '--wait-timeout', '300ms', 'until [ -e slow ]; do sleep 0.02; done'];
+    expect((await box.run(args)).code).toBe(124);
+    await box.run([], { through: ['touch', 'slow'] });
+    await untilState(box, 'slow', 'completed');
+  });
+
+  test('141 when its reader goes away', async () => {
+    const script = '{ "$0" run "echo a; sleep 0.2; seq 1 100000"; echo $? >code; } | head -n 1; cat code';
+    const { stdout, stderr } = await box.run([], { through: ['sh', '-c', script] });
+    expect({ stdout, stderr }).toEqual({ stdout: 'a\n141\n', stderr: '' });
+  });
+});
+
+describe('Ctrl-C', () => {
+  test('is passed on to the job, which is not tried again', async () => {
+    const running = onTerminal(box, ['run', '--id', 'broken', 'echo begun >>broken; echo begun; sleep 60']);
+    await until(() => running.stdout().includes('begun'), 'the job runs');
+    running.interrupt();
+    expect(await running.closed).toBe(130);
+    await untilNoProcessOf(box, 'broken');
+    await untilState(box, 'broken', 'cancelled');
+    expect(lines(`${box.directory}/broken`)).toEqual(['begun']);
+  });
+
+  test('may be handled by the job, whose code counts', async () => {
+    const command = 'trap "echo caught; exit 9" INT; echo begun; while :; do sleep 0.05; done';
+    const running = onTerminal(box, ['run', '-r', '1', command]);
+    await until(() => running.stdout().includes('begun'), 'the job runs');
+    running.interrupt();
+    expect(await running.closed).toBe(9);
+    expect(running.stdout()).toContain('caught');
+  });
+
+  test('the second one leaves at once a job that will not hear', async () => {
+    const command = 'trap "" INT; echo begun; until [ -e deaf ]; do sleep 0.05; done';
+    const running = onTerminal(box, ['run', '--id', 'deaf', command]);
+    await until(() => running.stdout().includes('begun'), 'the job runs');
+    expect(await interruptUntilOver(running)).toBe(130);
+    expect(running.stdout()).toContain('job deaf continues; queuectl logs -f deaf');
+    await box.run([], { through: ['touch', 'deaf'] });
+    await untilState(box, 'deaf', 'completed');
+  });
+
+  test('so is SIGTERM', async () => {
+    const running = box.start(['run', '-r', '1', 'echo begun; exec sleep 60']);
+    await until(() => running.stdout().includes('begun'), 'the job runs');
+    process.kill(running.pid, 'SIGTERM');
+    expect(await running.closed).toBe(143);
+  });
+
+  test(
+    'cancels a job that does not run yet',
+    inSandbox(async (own) => {
+      const running = own.start(['run', '--id', 'waits', 'touch it-ran']);
+      await until(() => running.output().includes('no worker is running'), 'it waits');
+      process.kill(running.pid, 'SIGINT');
+      expect(await running.closed).toBe(130);
+      expect((await own.json<JobJson>(['show', 'waits'])).state).toBe('cancelled');
+      await enqueue(own, 'other', 'true');
+      expect(await own.start(['worker', 'start', '--drain']).exit).toBe(0);
+      expect(await own.json<{ id: string }[]>(['list', '--state', 'completed'])).toMatchObject([
+        { id: 'other' },
+      ]);
+      expect(lines(`${own.directory}/it-ran`)).toEqual([]);
+    }),
+  );
+});

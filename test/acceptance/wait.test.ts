@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { configure, enqueue, inSandbox, type JobJson, sandbox, until } from '../support/queuectl.ts';
+
+const box = sandbox();
+
+beforeAll(async () => {
+  await configure(box, { 'kill-grace': '1s', 'max-retries': '1' });
+  await box.startWorkers('--concurrency', '4', '--queue', 'default');
+  await enqueue(box, 'good', 'true');
+  await enqueue(box, 'seven', 'exit 7');
+  await enqueue(box, 'nine', 'exit 9');
+  await enqueue(box, 'never', 'true', { queue: 'nobody' });
+});
+afterAll(() => box.cleanup());
+
+describe('wait', () => {
+  const codes: [string, string, Record<string, unknown>, number][] = [
+    ['a job that completes', 'true', {}, 0],
+    ['its own code', 'exit 42', {}, 42],
+    ['a signal', 'kill -TERM $$', {}, 143],
+    ['a timeout of the job', 'sleep 60', { timeout: 0.2 }, 124],
+    ['not found', 'nosuchprogram-x1', {}, 127],
+    ['no directory to run in', 'true', { cwd: '/no/such/directory' }, 125],
+  ];
+  for (const [name, command, more, code] of codes) {
+    test(`exits with the job's code: ${name}`, async () => {
+      const { id } = await enqueue(box, name.replaceAll(' ', '-'), command, more);
+      expect((await box.run(['wait', id])).code).toBe(code);
+    });
+  }
+
+  test('of several the first that is not 0, in the order given; tab-separated in a pipe', async () => {
+    const { code, stdout } = await box.run(['wait', 'good', 'nine', 'seven', 'good']);
+    expect(code).toBe(9);
+    expect(stdout).toBe('good\tcompleted\t0\nnine\tdead\t9\nseven\tdead\t7\n');
+    expect((await box.run(['wait', 'good', 'seven', '--quiet'])).stdout).toBe('');
+  });
+
+  test('--any: the first that is over', async () => {
+    const { code, stdout } = await box.run(['wait', '--any', 'never', 'seven']);
+    expect([code, stdout]).toEqual([7, 'seven\tdead\t7\n']);
+  });
+
+  test('by the beginning of an id, or by a filter', async () => {
+    expect((await box.run(['wait', 'sev', 'goo'])).stdout).toBe('seven\tdead\t7\ngood\tcompleted\t0\n');
+    expect((await box.run(['wait', '--state', 'dead', '--exit-code', '7'])).stdout).toBe('seven\tdead\t7\n');
+    expect(await box.run(['wait', '--queue', 'nosuch'])).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test('130 when the job is cancelled, and it is woken by that', async () => {
+    await enqueue(box, 'unwanted', 'true', { queue: 'nobody' });
+    const waiting = box.start(['wait', 'unwanted']);
+    await until(() => waiting.output().includes('no worker serves'), 'it waits');
+    await box.run(['cancel', 'unwanted']);
+    expect(await waiting.closed).toBe(130);
+    expect(waiting.stdout()).toBe('unwanted\tcancelled\t-\n');
+  });
+
+  test('as JSON one array of jobs', async () => {
+    const { code, stdout } = await box.run(['wait', 'good', 'seven', '--json']);
+    expect(code).toBe(7);
+    const jobs = JSON.parse(stdout) as JobJson[];
+    expect(jobs.map((job) => [job.id, job.state])).toEqual([
+      ['good', 'completed'],
+      ['seven', 'dead'],
+    ]);
+  });
+
+  test('124 when the time is up, and it says who is missing', async () => {
+    const { code, stdout, stderr } = await box.run(['wait', 'never', '--timeout', '200ms']);
+    expect([code, stdout]).toEqual([124, '']);
+    expect(stderr).toContain("job 'never' is still pending");
+    expect(stderr).toContain('no worker serves queue nobody');
+  });
+
+  test.each([
+    ['an unknown job', ['wait', 'good', 'nosuch']],
+    ['no job', ['wait']],
+    ['a bad duration', ['wait', 'good', '--timeout', 'soon']],
+    ['an unknown flag', ['wait', 'good', '--tiemout', '1s']],
+    ['a bad job', ['run', '{"command":']],
+    ['a bad job to wait for', ['enqueue', '--wait', '--priority', 'x', 'true']],
+  ])('125 when queuectl itself fails, never a code that a job may have: %s', async (_, args) => {
+    const { code, stderr } = await box.run(args);
+    expect(code).toBe(125);
+    expect(stderr).toStartWith('error: ');
+  });
+
+  test('is woken by the end: ten jobs in a row take no ten looks', async () => {
+    const start = performance.now();
+    for (let i = 0; i < 10; i++) expect((await box.run(['enqueue', '--wait', 'true'])).code).toBe(0);
+    // By its slow look alone it would take half a second each on average.
+    expect(performance.now() - start).toBeLessThan(4000);
+  });
+});
+
+describe('enqueue', () => {
+  test("a flag behind -- is the program's", async () => {
+    expect((await box.run(['enqueue', '--id', 'good', '--', 'rm', '-f', '--wait', 'x'])).code).toBe(4);
+  });
+
+  test('--wait prints the id, then returns the code', async () => {
+    const { code, stdout } = await box.run(['enqueue', '--wait', '--id', 'waited', 'echo hidden; exit 6']);
+    expect([code, stdout]).toEqual([6, 'waited\n']);
+    const json = await box.run(['enqueue', '--wait', '--json', 'exit 6']);
+    expect(JSON.parse(json.stdout)).toMatchObject({ state: 'dead', exit_code: 6 });
+  });
+
+  test('--wait waits for a whole file', async () => {
+    const { code, stdout } = await box.run(['enqueue', '--wait', '--file', '-', '--json'], {
+      stdin: 'true\nexit 5\nexit 4\n',
+    });
+    expect(code).toBe(5);
+    expect((JSON.parse(stdout) as JobJson[]).map((job) => job.exit_code)).toEqual([0, 5, 4]);
+  });
+
+  test('--wait-timeout alone waits too; the job goes on', async () => {
+    const { code, stderr } = await box.run([
+      'enqueue',
+      '--id',
+      'late',
+      '--queue',
+      'nobody',
+      '--wait-timeout',
+      '0.1',
+      'true',
+    ]);
+    expect(code).toBe(124);
+    expect(stderr).toContain("job 'late' is still pending");
+    expect((await box.json<JobJson>(['show', 'late'])).state).toBe('pending');
+  });
+
+  test('--follow prints the output alone and returns the code', async () => {
+    const { code, stdout, stderr } = await box.run([
+      'enqueue',
+      '-f',
+      '--id',
+      'followed',
+      'echo shown; exit 8',
+    ]);
+    expect([code, stdout]).toEqual([8, 'shown\n']);
+    expect(stderr).toBe('enqueued followed in queue default\n');
+  });
+
+  test('--follow takes one job only, and adds none of several', async () => {
+    const before = await box.json<{ total: number }>(['status']);
+    const { code, stderr } = await box.run([
+      'enqueue',
+      '--follow',
+      '[{"command":"true"},{"command":"true"}]',
+    ]);
+    expect(code).toBe(125);
+    expect(stderr).toContain('only one job can be followed');
+    expect((await box.json<{ total: number }>(['status'])).total).toBe(before.total);
+  });
+
+  test(
+    'says so when no worker is running, and SIGTERM leaves the job alone',
+    inSandbox(async (own) => {
+      const waiting = own.start(['enqueue', '--wait', '--id', 'alone', 'true']);
+      await until(() => waiting.output().includes('no worker is running'), 'it says so');
+      process.kill(waiting.pid, 'SIGTERM');
+      expect(await waiting.closed).toBe(143);
+      expect(waiting.output()).toEndWith('job alone is pending; queuectl logs -f alone\n');
+      expect((await own.json<JobJson>(['show', 'alone'])).state).toBe('pending');
+    }),
+  );
+});
+
+test('a hundred waiters see one end', async () => {
+  await enqueue(box, 'one-end', 'until [ -e one-end ]; do sleep 0.02; done; exit 3');
+  const waiters = Array.from({ length: 100 }, () => box.start(['wait', 'one-end', '--quiet']));
+  writeFileSync(join(box.directory, 'one-end'), '');
+  expect(new Set(await Promise.all(waiters.map((waiter) => waiter.exit)))).toEqual(new Set([3]));
+});

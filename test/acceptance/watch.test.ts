@@ -1,0 +1,104 @@
+import { expect, test } from 'bun:test';
+import { enqueue, inSandbox, until } from '../support/queuectl.ts';
+import { onTerminal } from '../support/terminal.ts';
+
+const OPEN = '\x1b[?1049h';
+const CLOSE = '\x1b[?1049l';
+
+/** The last picture drawn, as lines. */
+function picture(text: string): string[] {
+  return text
+    .split('\x1b[H')
+    .at(-1)!
+    .replaceAll(/\x1b\[[0-9;?]*[A-Za-z]/g, '')
+    .split(/\r?\n/);
+}
+
+test(
+  'on a terminal a screen that follows changes and sizes, and leaves no trace',
+  inSandbox(async (box) => {
+    await enqueue(box, 'first', 'echo a rather long command that does not fit into a narrow window at all');
+    for (const command of ['list', 'status']) {
+      const watching = onTerminal(box, [command, '--watch=100ms'], 24, 100);
+      const now = () => picture(watching.stdout());
+      const sees = (text: string) =>
+        until(() => now().some((line) => line.includes(text)), `it shows ${text}`);
+      await sees(command === 'list' ? 'first' : 'pending');
+      expect(watching.stdout()).toStartWith(OPEN);
+      await enqueue(box, `more-${command}`, 'true');
+      await sees(command === 'list' ? 'more-list' : 'pending     3');
+      watching.resize(4, 50);
+      await until(() => now().length <= 4 && now().every((line) => line.length <= 50), 'it fits');
+      watching.interrupt();
+      expect(await watching.closed).toBe(0);
+      expect(watching.stdout()).toEndWith(CLOSE);
+    }
+  }),
+);
+
+test(
+  'in a pipe status prints what has changed and nothing else',
+  inSandbox(async (box) => {
+    const watching = box.start(['status', '--watch=100ms']);
+    const all = 'pending\t0\nprocessing\t0\ncompleted\t0\nfailed\t0\ndead\t0\ncancelled\t0\nworkers\t0\n';
+    await until(() => watching.stdout() === all, 'it shows everything once');
+    await enqueue(box, 'one', 'true', { queue: 'nobody' });
+    await until(() => watching.stdout() === `${all}pending\t1\n`, 'it shows the change');
+    const json = box.start(['status', '--watch=100ms', '--json']);
+    await until(() => json.stdout().endsWith('}\n'), 'it shows everything once');
+    // Its heartbeats are no news, and there are some before the job is settled.
+    await box.json(['config', 'set', 'heartbeat-interval', '200ms']);
+    await box.startWorkers('--queue', 'default');
+    await enqueue(box, 'two', 'sleep 1');
+    const last = () => JSON.parse(json.stdout().trimEnd().split('\n').at(-1)!);
+    await until(() => last().jobs.completed === 1, 'it shows the end');
+    const seen = json
+      .stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(seen.length).toBeLessThan(8);
+    expect(seen.at(-1)).toMatchObject({ jobs: { pending: 1, completed: 1 }, total: 2 });
+    process.kill(json.pid, 'SIGINT');
+    expect(await json.closed).toBe(130);
+  }),
+);
+
+test(
+  'in a pipe list prints each job as it changes, also out of the list',
+  inSandbox(async (box) => {
+    await enqueue(box, 'old', 'exit 1', { max_retries: 1 });
+    const watching = box.start(['list', '--watch=100ms', '--json', '--state', 'pending']);
+    const seen = () =>
+      watching
+        .stdout()
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line));
+    const states = () => seen().map((job) => (job.deleted ? [job.id, 'deleted'] : [job.id, job.state]));
+    await until(() => seen().length === 1, 'it shows what is there');
+    await enqueue(box, 'new', 'true', { queue: 'nobody' });
+    await until(() => seen().length === 2, 'it shows what comes');
+    expect(await box.start(['worker', 'start', '--queue', 'default', '--drain']).exit).toBe(0);
+    await until(
+      () => states().some(([id, state]) => id === 'old' && state !== 'pending'),
+      'it shows what goes',
+    );
+    expect(states().slice(0, 2)).toEqual([
+      ['old', 'pending'],
+      ['new', 'pending'],
+    ]);
+    const dead = box.start(['list', '--watch=100ms', '--state', 'dead']);
+    await until(() => dead.stdout().startsWith('old\tdead\t'), 'tab-separated without --json');
+    await box.run(['dlq', 'purge', '--yes']);
+    await until(() => dead.stdout().endsWith('\nold\tdeleted\n'), 'it shows what was deleted');
+  }),
+);
+
+test(
+  'a time that is none is refused',
+  inSandbox(async (box) => {
+    for (const time of ['0', 'soon', '10ms', '2d'])
+      expect((await box.run(['status', `--watch=${time}`])).code).toBe(2);
+  }),
+);
