@@ -185,7 +185,8 @@ describe('the last times', () => {
       const fires = await fireTimes(timing);
       const start = performance.now();
       expect(lastTimes(fires, YEAR, Date.UTC(2040, 0, 1), 1000)).toHaveLength(1000);
-      expect(performance.now() - start).toBeLessThan(1000);
+      // By walking all of them it would take minutes.
+      expect(performance.now() - start).toBeLessThan(5000);
     }
   });
 });
