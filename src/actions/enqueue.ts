@@ -53,7 +53,8 @@ async function insert<T>(
   }
 }
 
-function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
+/** A whole job of what was said about it. */
+export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readable(argv));
   if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
@@ -80,7 +81,7 @@ function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: (
 }
 
 /** The argv as one would type it; only for reading, it is never run. */
-function readable(argv: string[]): string {
+export function readable(argv: string[]): string {
   const quoted = argv.map((part) => (/^[\w@%+=:,./-]+$/.test(part) ? part : shellQuote(part))).join(' ');
   return Buffer.byteLength(quoted) <= COMMAND_LIMIT ? quoted : `${quoted.slice(0, 1000).toWellFormed()}…`;
 }

@@ -35,6 +35,18 @@ export const COMMANDS: Record<string, Load | Group> = {
       set: () => import('./commands/queue-set.ts'),
     },
   },
+  schedule: {
+    summary: 'Schedules: jobs that are enqueued again and again',
+    commands: {
+      add: () => import('./commands/schedule-add.ts'),
+      list: () => import('./commands/schedule-list.ts'),
+      show: () => import('./commands/schedule-show.ts'),
+      remove: () => import('./commands/schedule-remove.ts'),
+      pause: () => import('./commands/schedule-pause.ts'),
+      resume: () => import('./commands/schedule-resume.ts'),
+      run: () => import('./commands/schedule-run.ts'),
+    },
+  },
   worker: {
     summary: 'Start, stop and list workers',
     commands: {

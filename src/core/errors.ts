@@ -19,12 +19,17 @@ export const ERRORS = {
   ),
   'invalid-json': usage("for shell text that begins like JSON use: queuectl enqueue --command '…'"),
   'invalid-job': usage('queuectl help enqueue'),
+  'invalid-cron': usage(
+    "write five fields (minute hour day month weekday), such as '*/5 * * * *', or @daily",
+  ),
   'no-such-file': usage(null),
   'needs-yes': usage('add --yes'),
   'job-not-found': { exit: 3, status: 404, hint: 'queuectl list' },
   'ambiguous-id': usage('give more of the id, or the whole of it'),
   'attempt-not-found': { exit: 3, status: 404, hint: null },
   'job-exists': { exit: 4, status: 409, hint: 'choose another id, or leave it out to get one' },
+  'schedule-not-found': { exit: 3, status: 404, hint: 'queuectl schedule list' },
+  'schedule-exists': { exit: 4, status: 409, hint: 'choose another name, or remove that one first' },
   'wrong-state': { exit: 4, status: 409, hint: null },
   'store-busy': { exit: 5, status: 503, hint: 'try again; another process holds the database' },
   'store-unavailable': {

@@ -9,6 +9,7 @@ export type WorkerEvent =
   | { type: 'worker-stopped'; workerId: string; left: string | null }
   | { type: 'worker-error'; workerId: string; message: string }
   | { type: 'jobs-pruned'; workerId: string; jobs: number; bytes: number }
+  | { type: 'tick'; schedule: string; at: number; jobId: string | null; waits: boolean }
   | { type: 'attempt-started'; job: ClaimedJob; pid: number }
   | { type: 'attempt-adopted'; job: ClaimedJob }
   | { type: 'attempt-ending'; job: ClaimedJob; reason: string }

@@ -163,7 +163,9 @@ function checkEnv(value: unknown, name: string): Record<string, string> {
   const env = strings(value, name);
   for (const [key, text] of Object.entries(env)) {
     if (!/^[^=\0\s]+$/.test(key)) throw invalid(`${name}: '${key}' is not a variable name`);
-    if (/^QUEUECTL_/.test(key)) throw invalid(`${name}: ${key} is set by queuectl itself`);
+    // A scheduled job carries its nominal time here, and a printed job can be enqueued again.
+    if (/^QUEUECTL_(?!SCHEDULE(D_AT)?$)/.test(key))
+      throw invalid(`${name}: ${key} is set by queuectl itself`);
     if (text.includes('\0')) throw invalid(`${name}: ${key} must not contain NUL bytes`);
     if (Buffer.byteLength(key) + Buffer.byteLength(text) >= COMMAND_LIMIT)
       throw invalid(`${name}: ${key} is longer than ${COMMAND_LIMIT} bytes`);

@@ -23,6 +23,8 @@ function text(event: WorkerEvent, now: number): string {
       return `worker=${event.workerId} error: ${event.message}`;
     case 'jobs-pruned':
       return `worker=${event.workerId} removed ${event.jobs} old jobs with ${formatBytes(event.bytes)} of output`;
+    case 'tick':
+      return `schedule=${event.schedule} tick=${toIso(event.at)} ${tickResult(event.jobId, event.waits)}`;
     case 'attempt-started':
       return `${about(event.job)} started pid=${event.pid}`;
     case 'attempt-adopted':
@@ -34,6 +36,11 @@ function text(event: WorkerEvent, now: number): string {
     case 'claim-lost':
       return `${about(event.job)} was taken over by another worker`;
   }
+}
+
+function tickResult(jobId: string | null, waits: boolean): string {
+  if (jobId !== null) return `enqueued job=${jobId}`;
+  return waits ? 'waits for the job before it' : 'skipped: the job before it is unfinished';
 }
 
 function about(job: ClaimedJob): string {

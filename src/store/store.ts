@@ -4,6 +4,7 @@ import type { Claim, ClaimedJob, EndReason, Job, JobSpec, State } from '../core/
 import type { Outcome } from '../core/outcome.ts';
 import type { Rate } from '../core/rate.ts';
 import type { Held, PrunedState, Retention } from '../core/retention.ts';
+import type { Schedule, ScheduleSpec } from '../core/schedule.ts';
 
 /**
  * The contract of a store: domain verbs, each with its promise. The conformance suite is written against these
@@ -100,6 +101,27 @@ export interface Store {
   /** Changes what is given, of one queue, which need not exist yet. */
   setQueue(name: string, changes: QueueChanges): Promise<Queue>;
 
+  /** Refused when the name is taken. */
+  addSchedule(spec: ScheduleSpec, nextAt: number, now: number): Promise<Schedule>;
+  /** By name. */
+  schedules(): Promise<Schedule[]>;
+  /** Its jobs stay. False: there is none of this name. */
+  removeSchedule(name: string): Promise<boolean>;
+  /** Pauses a schedule, or resumes it (null) with its next tick. Null: there is none of this name. */
+  pauseSchedule(name: string, paused: Pause | null, nextAt: number | null): Promise<Schedule | null>;
+  /** When the next tick comes; a time in the past when one that waited may go now; null when none comes. */
+  nextTick(): Promise<number | null>;
+  /** The schedules whose tick has come, or with one that waited and may go now. */
+  dueSchedules(now: number): Promise<Schedule[]>;
+  /**
+   * Moves a schedule on from the tick it was seen at and enqueues its ticks, all in one transaction: of several who see
+   * the same one applies it, the others get null. A tick that was dealt with before, whatever the clock said then, is
+   * left out. While a job of the schedule is unfinished, `overlap` decides; a tick that waited goes first.
+   */
+  fire(firing: Firing, job: (at: number) => JobSpec, now: number): Promise<FiredTick[] | null>;
+  /** One job at once and whatever else runs; not a tick of its timing. Null: there is none of this name. */
+  fireNow(name: string, job: JobSpec, now: number): Promise<Job | null>;
+
   settings(): Promise<Map<string, string>>;
   /** Stores a setting, or removes it (null), after `check` has seen the whole that results. */
   set(key: string, text: string | null, check: (stored: Map<string, string>) => void): Promise<void>;
@@ -128,8 +150,28 @@ export interface Queue {
   rate: Rate | null;
 }
 
+export interface Pause {
+  at: number;
+  by: string;
+}
+
+export interface Firing {
+  /** The schedule as it was seen. */
+  schedule: Schedule;
+  /** Oldest first. */
+  ticks: { at: number; mayWait: boolean }[];
+  nextAt: number | null;
+}
+
+export interface FiredTick {
+  at: number;
+  /** Null: it waits for the job before it, or was skipped because of it. */
+  job: Job | null;
+  waits: boolean;
+}
+
 export interface QueueChanges {
-  paused?: { at: number; by: string } | null;
+  paused?: Pause | null;
   concurrency?: number | null;
   rate?: Rate | null;
 }

@@ -18,6 +18,7 @@ import { whatIsLeft } from './drain.ts';
 import { mayPass, patiently } from './patience.ts';
 import { createPruner } from './pruner.ts';
 import { recover, type Sightings } from './recovery.ts';
+import { createScheduler } from './scheduler.ts';
 import { createSlots, type Ended } from './slots.ts';
 import { removeStopFile, stopFileAsks } from './stop-file.ts';
 import { longTimeout, loop } from './timer.ts';
@@ -61,6 +62,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   let pausedUntil = 0;
   let slowed = false;
   let dueTimer: () => void = () => {};
+  let tickTimer: () => void = () => {};
   let stopTimer: () => void = () => {};
   let over = false;
   const end = Promise.withResolvers<void>();
@@ -126,8 +128,27 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const freeSlots = (): number =>
     order !== null || app.clock.monotonic() < pausedUntil ? 0 : options.concurrency - slots.own;
 
-  /** Settles what ended and fills the free slots, until there is neither. */
+  const scheduler = createScheduler(app, emit, id);
+
+  /** Enqueues the ticks that have come, busy or not. True: there is a job more. */
+  const tick = async (): Promise<boolean> => {
+    if (over || order !== null) return false;
+    const { enqueued, nextAt } = await scheduler.runOnce();
+    tickTimer();
+    if (nextAt !== null) tickTimer = longTimeout(work.now, Math.max(0, nextAt - app.clock.now()));
+    // Those who saw the tick too late look again: this worker may be busy, or not serve the queue.
+    if (enqueued > 0) wake(app.stateDirectory);
+    return enqueued > 0;
+  };
+
   const pump = async (): Promise<void> => {
+    do await settleAndFill();
+    while (await tick());
+    await maybeEnd();
+  };
+
+  /** Settles what ended and fills the free slots, until there is neither. */
+  const settleAndFill = async (): Promise<void> => {
     while (!over) {
       const settling = slots.takeEnded();
       if (settling.length === 0 && !(freeSlots() > 0 && (await somethingIsDue()))) break;
@@ -155,7 +176,6 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       if (settling.length === 0 && result.jobs.length === 0) break;
       tellChange(app.stateDirectory);
     }
-    await maybeEnd();
   };
 
   const somethingIsDue = async (): Promise<boolean> => {
@@ -273,6 +293,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     trimmer.stop();
     pruning.stop();
     dueTimer();
+    tickTimer();
     stopTimer();
     unwatch?.();
   };

@@ -13,6 +13,7 @@ import { output } from './output.ts';
 import { prune } from './prune.ts';
 import { queues } from './queues.ts';
 import { retryAndRemove } from './retry-and-remove.ts';
+import { schedules } from './schedules.ts';
 import { settings } from './settings.ts';
 import { settle } from './settle.ts';
 import { settleAndClaim } from './settle-and-claim.ts';
@@ -45,6 +46,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   acting,
   filters,
   queues,
+  schedules,
   settings,
 };
 

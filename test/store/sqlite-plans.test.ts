@@ -32,6 +32,13 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
     /^SEARCH job USING INDEX \w+ \((queue=\? AND state|state=\? AND queue)=\? AND number<\?\)$/,
   ],
   ['endedJobs', /^SEARCH job USING INDEX job_ended \(state=\? AND finished_at>\?\)$/],
+  ['nextTick', /^SEARCH schedule USING COVERING INDEX schedule_next/],
+  ['dueSchedules', /^SEARCH schedule USING INDEX schedule_next \(next_at(>\? AND next_at)?<\?\)$/],
+  ['releasable', /^SCAN schedule USING INDEX schedule_waiting$/],
+  ['releasable', /^SEARCH tick USING (COVERING )?INDEX tick_open \(schedule=\?\)$/],
+  ['closeTicks', /^SEARCH tick USING (COVERING )?INDEX tick_open \(schedule=\?\)$/],
+  ['waitingTicks', /^SEARCH tick USING COVERING INDEX tick_waiting \(schedule=\?\)$/],
+  ['forgetTicks', /^SEARCH tick USING PRIMARY KEY \(schedule=\? AND at<\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 

@@ -13,7 +13,7 @@ export default {
   args: '',
   most: 0,
   flags: { 'dry-run': { help: 'show what would go, and remove nothing' } },
-  examples: ['queuectl prune --dry-run', 'queuectl prune', 'queuectl config set keep-dead 1G'],
+  examples: ['queuectl prune --dry-run', 'queuectl prune'],
   notes: [
     'Workers do this by themselves, all the time. A limit is an age since the end',
     'of a job (7d), a number of jobs (100000) or a size (1G: stored output and 300',

@@ -3,9 +3,10 @@ import type { Connection } from './connection.ts';
 import first from './migrations/001-first.ts';
 import control from './migrations/002-control.ts';
 import retentionAndHooks from './migrations/003-retention-and-hooks.ts';
+import schedules from './migrations/004-schedules.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
-const MIGRATIONS = [first, control, retentionAndHooks];
+const MIGRATIONS = [first, control, retentionAndHooks, schedules];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks the file as ours: "qctl". */

@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import { jobVerbs } from './jobs.ts';
 import { pruneVerbs } from './prune.ts';
 import { queueVerbs } from './queues.ts';
+import { scheduleVerbs } from './schedules.ts';
 import * as sql from './sql.ts';
 import { workerVerbs } from './workers.ts';
 
@@ -21,6 +22,7 @@ export function sqliteStore(db: Connection): Store {
     ...actingVerbs(db),
     ...pruneVerbs(db),
     ...queueVerbs(db),
+    ...scheduleVerbs(db),
     settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>
       db.write(() => {

@@ -1,0 +1,118 @@
+import { QueueError } from '../core/errors.ts';
+import { checkName } from '../core/id.ts';
+import type { Job, JobSpec } from '../core/job.ts';
+import { nearest } from '../core/nearest.ts';
+import type { Schedule, ScheduleSpec, Timing } from '../core/schedule.ts';
+import type { Settings } from '../core/settings.ts';
+import { toIso } from '../core/time.ts';
+import { fireTimes } from '../core/times.ts';
+import { knownZone } from '../core/zone.ts';
+import { wake } from '../exec/wake.ts';
+import { type App, currentSettings } from './app.ts';
+import { fillIn } from './enqueue.ts';
+
+/** What can be refused without a store: its name, its zone, its times. Answers the schedule with its zone well spelt. */
+export async function checkSchedule(
+  spec: ScheduleSpec,
+  now: number,
+): Promise<{ spec: ScheduleSpec; nextAt: number }> {
+  checkName(spec.name, 'the name of a schedule');
+  const timing = checkZone(spec.timing);
+  const nextAt = (await fireTimes(timing)).after(now);
+  if (nextAt === null) throw new QueueError('invalid-cron', 'the cron expression never comes to pass');
+  return { spec: { ...spec, timing }, nextAt };
+}
+
+function checkZone(timing: Timing): Timing {
+  if (timing.kind === 'every') return timing;
+  const zone = knownZone(timing.zone);
+  if (zone === null) {
+    throw new QueueError(
+      'invalid-value',
+      `there is no time zone '${timing.zone}'`,
+      'write a zone such as Europe/Berlin or UTC',
+    );
+  }
+  return { ...timing, zone };
+}
+
+/** Refused when its name is taken, or when it would never fire. */
+export async function addSchedule(app: App, given: ScheduleSpec): Promise<Schedule> {
+  const now = app.clock.now();
+  const { spec, nextAt } = await checkSchedule(given, now);
+  const added = await app.store.addSchedule(spec, nextAt, now);
+  wake(app.stateDirectory);
+  return added;
+}
+
+export function listSchedules(app: App): Promise<Schedule[]> {
+  return app.store.schedules();
+}
+
+export async function getSchedule(app: App, name: string): Promise<Schedule> {
+  const all = await app.store.schedules();
+  const found = all.find((schedule) => schedule.name === name);
+  if (found !== undefined) return found;
+  const guess = nearest(
+    name,
+    all.map((schedule) => schedule.name),
+  );
+  throw new QueueError(
+    'schedule-not-found',
+    `there is no schedule '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+  );
+}
+
+/** The jobs it has enqueued stay. */
+export async function removeSchedule(app: App, name: string): Promise<Schedule> {
+  const schedule = await getSchedule(app, name);
+  await app.store.removeSchedule(name);
+  return schedule;
+}
+
+/** Ticks that come while it is paused are nobody's: they are not made up for. */
+export async function pauseSchedule(app: App, name: string, by: string): Promise<Schedule> {
+  const schedule = await getSchedule(app, name);
+  if (schedule.pausedAt !== null) return schedule;
+  return orGone(name, await app.store.pauseSchedule(name, { at: app.clock.now(), by }, null));
+}
+
+export async function resumeSchedule(app: App, name: string): Promise<Schedule> {
+  const schedule = await getSchedule(app, name);
+  if (schedule.pausedAt === null) return schedule;
+  const nextAt = (await fireTimes(schedule.timing)).after(app.clock.now());
+  const resumed = orGone(name, await app.store.pauseSchedule(name, null, nextAt));
+  wake(app.stateDirectory);
+  return resumed;
+}
+
+/** Enqueues a job of it at once, paused or not; its ticks come as before. */
+export async function runSchedule(app: App, name: string): Promise<Job> {
+  const schedule = await getSchedule(app, name);
+  const now = app.clock.now();
+  const job = scheduledJob(schedule, now, await currentSettings(app), app.newId(now));
+  const added = orGone(name, await app.store.fireNow(name, job, now));
+  wake(app.stateDirectory);
+  return added;
+}
+
+/** The job of one tick. Its nominal time goes with it, however late it runs. */
+export function scheduledJob(schedule: Schedule, at: number, settings: Settings, id: string): JobSpec {
+  const env = {
+    ...schedule.job.env,
+    QUEUECTL_SCHEDULE: schedule.name,
+    QUEUECTL_SCHEDULED_AT: toIso(at),
+  };
+  const name = schedule.job.name ?? schedule.name;
+  return fillIn(
+    { ...schedule.job, id, env, name },
+    () => '/',
+    settings,
+    () => id,
+  );
+}
+
+function orGone<T>(name: string, found: T | null): T {
+  if (found === null) throw new QueueError('schedule-not-found', `there is no schedule '${name}' any more`);
+  return found;
+}

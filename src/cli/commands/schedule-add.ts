@@ -1,0 +1,32 @@
+import { addSchedule, checkSchedule } from '../../actions/schedules.ts';
+import type { Command } from '../command.ts';
+import { readScheduleSpec, SCHEDULE_FLAGS } from '../schedule-flags.ts';
+import { sayChanged } from '../schedule-table.ts';
+
+export default {
+  name: 'schedule add',
+  summary: 'Enqueue a job again and again, by the calendar or evenly',
+  args: 'NAME COMMAND | -- PROGRAM ARG…',
+  most: 2,
+  rest: true,
+  flags: SCHEDULE_FLAGS,
+  examples: [
+    "queuectl schedule add nightly --cron '30 2 * * *' --tz Europe/Berlin 'make backup'",
+    'queuectl schedule add ping --every 90s --queue net -- curl -fsS https://example.org/up',
+    "queuectl schedule add report --cron '0 9 * * mon-fri' --overlap queue --catch-up all 'make report'",
+  ],
+  notes: [
+    'Workers enqueue the jobs; each finds its nominal time in QUEUECTL_SCHEDULED_AT. Where the clocks change, a time',
+    'that is skipped comes once, an hour later, and one that comes twice is meant the first time; an expression for',
+    'every hour goes on evenly.',
+  ],
+  async run(context, input) {
+    const now = Date.now();
+    const spec = readScheduleSpec(input, () => context.cwd, now);
+    // Before the store opens: bad input leaves no file behind.
+    await checkSchedule(spec, now);
+    const app = await context.app();
+    await sayChanged(context.io, 'added', await addSchedule(app, spec), now);
+    return 0;
+  },
+} satisfies Command as Command;

@@ -1,0 +1,19 @@
+import { listSchedules } from '../../actions/schedules.ts';
+import type { Command } from '../command.ts';
+import { printSchedules } from '../schedule-table.ts';
+
+export default {
+  name: 'schedule list',
+  summary: 'List the schedules with their next ticks',
+  args: '',
+  most: 0,
+  flags: {},
+  examples: ['queuectl schedule list', 'queuectl schedule list --json'],
+  async run({ io, app }) {
+    const opened = await app();
+    const schedules = await listSchedules(opened);
+    await printSchedules(io, schedules, opened.clock.now());
+    if (schedules.length === 0) io.note('there is no schedule; queuectl help schedule add');
+    return 0;
+  },
+} satisfies Command as Command;

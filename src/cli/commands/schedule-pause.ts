@@ -1,0 +1,20 @@
+import { pauseSchedule } from '../../actions/schedules.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { sayChanged } from '../schedule-table.ts';
+
+export default {
+  name: 'schedule pause',
+  summary: 'Enqueue nothing more of a schedule until it is resumed',
+  args: 'NAME',
+  most: 1,
+  flags: {},
+  examples: ['queuectl schedule pause nightly'],
+  async run({ io, app, environment }, input) {
+    const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
+    const opened = await app();
+    const by = environment.USER || environment.LOGNAME || `uid ${process.getuid?.() ?? '?'}`;
+    await sayChanged(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());
+    return 0;
+  },
+} satisfies Command as Command;

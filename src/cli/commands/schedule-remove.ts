@@ -1,0 +1,19 @@
+import { removeSchedule } from '../../actions/schedules.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { sayChanged } from '../schedule-table.ts';
+
+export default {
+  name: 'schedule remove',
+  summary: 'Remove a schedule; the jobs it has enqueued stay',
+  args: 'NAME',
+  most: 1,
+  flags: {},
+  examples: ['queuectl schedule remove nightly'],
+  async run({ io, app }, input) {
+    const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
+    const opened = await app();
+    await sayChanged(io, 'removed', await removeSchedule(opened, name), opened.clock.now());
+    return 0;
+  },
+} satisfies Command as Command;

@@ -1,0 +1,19 @@
+import { resumeSchedule } from '../../actions/schedules.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { sayChanged } from '../schedule-table.ts';
+
+export default {
+  name: 'schedule resume',
+  summary: 'Let a paused schedule go on with its next tick',
+  args: 'NAME',
+  most: 1,
+  flags: {},
+  examples: ['queuectl schedule resume nightly'],
+  async run({ io, app }, input) {
+    const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
+    const opened = await app();
+    await sayChanged(io, 'resumed', await resumeSchedule(opened, name), opened.clock.now());
+    return 0;
+  },
+} satisfies Command as Command;

@@ -1,0 +1,21 @@
+import { runSchedule } from '../../actions/schedules.ts';
+import { toJobObject } from '../../core/job-object.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+
+export default {
+  name: 'schedule run',
+  summary: 'Enqueue a job of a schedule now, paused or not; its ticks come as before',
+  args: 'NAME',
+  most: 1,
+  flags: {},
+  examples: ['queuectl schedule run nightly'],
+  async run({ io, app }, input) {
+    const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
+    const job = await runSchedule(await app(), name);
+    if (io.json) io.out(`${JSON.stringify(toJobObject(job))}\n`);
+    else if (!io.tty || io.quiet) io.out(`${job.id}\n`);
+    else io.out(`enqueued ${job.id} in queue ${job.queue}\n`);
+    return 0;
+  },
+} satisfies Command as Command;

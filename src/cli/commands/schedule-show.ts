@@ -1,0 +1,19 @@
+import { getSchedule } from '../../actions/schedules.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+import { printSchedule } from '../schedule-table.ts';
+
+export default {
+  name: 'schedule show',
+  summary: 'Show a schedule with its next five ticks',
+  args: 'NAME',
+  most: 1,
+  flags: {},
+  examples: ['queuectl schedule show nightly', 'queuectl schedule show nightly --json'],
+  async run({ io, app }, input) {
+    const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
+    const opened = await app();
+    await printSchedule(io, await getSchedule(opened, name), opened.clock.now());
+    return 0;
+  },
+} satisfies Command as Command;

@@ -1,0 +1,63 @@
+import { QueueError } from './errors.ts';
+
+/** The first matching wall time after this one; null when there is none any more. */
+export type NextWall = (wall: number) => number | null;
+
+const LONGEST = 256;
+const NICKNAMES = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
+/** Numbers of at most two digits, names, and the signs between them: no range can be long. */
+const FIELD = /^(?:\d{1,2}(?!\d)|[a-z]+|[*,/#-])+$/i;
+/** Beyond every calendar that cron can describe: 29 February on a certain weekday comes within 40 years. */
+const HORIZON_YEARS = 41;
+
+/**
+ * Reads a cron expression: five fields, names, `@daily` and its kin. The library is loaded here, when a schedule needs
+ * it, and does nothing but calendar arithmetic in UTC; zones and their changes of the clock are ours (times.ts),
+ * because it fires twice, not at all or backwards around them.
+ */
+export async function readCron(expression: string): Promise<NextWall> {
+  const text = expression.trim();
+  checkShape(text);
+  const { Cron } = await import('croner');
+  const cron = parse(() => new Cron(text, { paused: true, utcOffset: 0, mode: '5-part' }), text);
+  return (wall) => {
+    const next = cron.nextRun(new Date(wall));
+    return next === null || next.getUTCFullYear() > new Date(wall).getUTCFullYear() + HORIZON_YEARS
+      ? null
+      : next.getTime();
+  };
+}
+
+/** An expression for every hour follows elapsed time; one that names hours means each of them once. */
+export function isEveryHour(expression: string): boolean {
+  const text = expression.trim();
+  return /^@hourly$/i.test(text) || /^(\*(\/1)?|0-23(\/1)?)$/.test(text.split(/\s+/)[1] ?? '');
+}
+
+/** Before anything is computed: what is too long or asks for a long range costs nothing. */
+function checkShape(text: string): void {
+  if (text.length > LONGEST) throw invalid(`has ${text.length} characters; the limit is ${LONGEST}`);
+  if (text.startsWith('@')) {
+    if (!NICKNAMES.test(text)) throw invalid(`'${text}' is no nickname that is known`);
+    return;
+  }
+  const fields = text.split(/\s+/);
+  if (text === '' || fields.length !== 5) {
+    throw invalid(`'${text}' has ${text === '' ? 0 : fields.length} fields instead of 5`);
+  }
+  const wrong = fields.find((field) => !FIELD.test(field));
+  if (wrong !== undefined) throw invalid(`'${wrong}' is not a field of a cron expression`);
+}
+
+function parse<T>(make: () => T, text: string): T {
+  try {
+    return make();
+  } catch (error) {
+    const why = (error as Error).message.replace(/^CronPattern: /, '');
+    throw invalid(`'${text}': ${why.charAt(0).toLowerCase()}${why.slice(1)}`);
+  }
+}
+
+function invalid(problem: string): QueueError {
+  return new QueueError('invalid-cron', `the cron expression ${problem}`);
+}

@@ -1,0 +1,155 @@
+import { QueueError } from '../../core/errors.ts';
+import type { Job, JobSpec } from '../../core/job.ts';
+import type { CatchUp, Overlap, Schedule, ScheduleSpec, Timing } from '../../core/schedule.ts';
+import type { FiredTick, Firing, Store } from '../store.ts';
+import type { Connection, Row } from './connection.ts';
+import { isUniqueViolation } from './failures.ts';
+import { insert } from './jobs.ts';
+import * as sql from './sql.ts';
+
+type ScheduleVerbs = Pick<
+  Store,
+  | 'addSchedule'
+  | 'schedules'
+  | 'removeSchedule'
+  | 'pauseSchedule'
+  | 'nextTick'
+  | 'dueSchedules'
+  | 'fire'
+  | 'fireNow'
+>;
+
+/** So long a clock may be set back without repeating a tick. */
+const REMEMBERED_MS = 6 * 3_600_000;
+/** A job that takes longer than its interval must not pile up ticks for ever. */
+const MOST_WAITING = 1000;
+
+export function scheduleVerbs(db: Connection): ScheduleVerbs {
+  return {
+    addSchedule: (spec, nextAt, now) => db.write(() => add(db, spec, nextAt, now)),
+    schedules: () => db.read(() => db.all(sql.schedules).map(toSchedule)),
+    removeSchedule: (name) => db.write(() => db.run(sql.deleteSchedule, name) === 1),
+    pauseSchedule: (name, paused, nextAt) =>
+      db.write(() => {
+        db.run(sql.pauseSchedule, paused?.at ?? null, paused?.by ?? null, nextAt, name);
+        return byName(db, name);
+      }),
+    nextTick: () =>
+      db.read(() => {
+        const row = db.get(sql.nextTick)!;
+        return row.releasable === 1 ? 0 : (row.next_at as number | null);
+      }),
+    dueSchedules: (now) => db.read(() => due(db, now)),
+    fire: (firing, job, now) => db.write(() => fire(db, firing, job, now)),
+    fireNow: (name, job, now) => db.write(() => fireNow(db, name, job, now)),
+  };
+}
+
+function add(db: Connection, spec: ScheduleSpec, nextAt: number, now: number): Schedule {
+  const { name, timing, overlap, catchUp, job } = spec;
+  const when =
+    timing.kind === 'cron'
+      ? [timing.cron, timing.zone, null, null]
+      : [null, null, timing.everyMs, timing.anchorAt];
+  try {
+    db.run(sql.insertSchedule, name, ...when, overlap, catchUp, JSON.stringify(job), nextAt, now);
+  } catch (error) {
+    if (isUniqueViolation(error))
+      throw new QueueError('schedule-exists', `a schedule with the name '${name}' exists already`);
+    throw error;
+  }
+  return byName(db, name)!;
+}
+
+function byName(db: Connection, name: string): Schedule | null {
+  const row = db.get(sql.scheduleByName, name);
+  return row === undefined ? null : toSchedule(row);
+}
+
+function due(db: Connection, now: number): Schedule[] {
+  const found = new Map<number, Schedule>();
+  for (const row of [...db.all(sql.dueSchedules, now), ...db.all(sql.releasable)]) {
+    found.set(row.number as number, toSchedule(row));
+  }
+  return [...found.values()];
+}
+
+function fire(
+  db: Connection,
+  { schedule, ticks, nextAt }: Firing,
+  newJob: (at: number) => JobSpec,
+  now: number,
+): FiredTick[] | null {
+  const { number, overlap } = schedule;
+  if (db.run(sql.moveSchedule, nextAt, number, schedule.nextAt, schedule.waiting) === 0) return null;
+  db.run(sql.closeTicks, number);
+  const waiting = db.all(sql.waitingTicks, number).map((tick) => tick.at as number);
+  let busy = db.get(sql.anyOpenTick, number) !== undefined;
+  const fired: FiredTick[] = [];
+  const enqueue = (at: number): void => {
+    fired.push({ at, job: enqueueTick(db, schedule, at, 0, newJob(at), now), waits: false });
+    busy = overlap !== 'allow';
+  };
+
+  // From here on ticks wait only while the schedule is busy.
+  if (!busy && waiting.length > 0) enqueue(waiting.shift()!);
+  for (const { at, mayWait } of ticks) {
+    const waits = busy && mayWait && waiting.length < MOST_WAITING;
+    if (db.run(sql.insertTick, number, at, 0, waits ? 'waiting' : 'closed') === 0) continue;
+    if (!busy) enqueue(at);
+    else fired.push({ at, job: null, waits });
+    if (waits) waiting.push(at);
+  }
+  db.run(sql.countWaiting, waiting.length, number);
+  db.run(sql.forgetTicks, number, now - REMEMBERED_MS);
+  return fired;
+}
+
+function fireNow(db: Connection, name: string, job: JobSpec, now: number): Job | null {
+  const schedule = byName(db, name);
+  if (schedule === null) return null;
+  let at = now;
+  while (db.run(sql.insertTick, schedule.number, at, 1, 'closed') === 0) at++;
+  return enqueueTick(db, schedule, at, 1, job, now);
+}
+
+/** Ticks of a schedule whose jobs may overlap are never asked about again. */
+function enqueueTick(
+  db: Connection,
+  schedule: Schedule,
+  at: number,
+  manual: 0 | 1,
+  spec: JobSpec,
+  now: number,
+): Job {
+  const [job] = insert(db, [spec], now);
+  const number = db.get(sql.phaseOfJob, spec.id)!.number as number;
+  const phase = schedule.overlap === 'allow' ? 'closed' : 'open';
+  db.run(sql.openTick, phase, number, schedule.number, at, manual);
+  db.run(sql.tickFired, at, spec.id, schedule.number);
+  return job!;
+}
+
+function toSchedule(row: Row): Schedule {
+  return {
+    number: row.number as number,
+    name: row.name as string,
+    timing: toTiming(row),
+    overlap: row.overlap as Overlap,
+    catchUp: row.catch_up as CatchUp,
+    job: JSON.parse(row.job as string),
+    createdAt: row.created_at as number,
+    pausedAt: row.paused_at as number | null,
+    pausedBy: row.paused_by as string | null,
+    nextAt: row.next_at as number | null,
+    lastAt: row.last_at as number | null,
+    lastJob: row.last_job as string | null,
+    waiting: row.waiting as number,
+  };
+}
+
+function toTiming(row: Row): Timing {
+  return row.cron === null
+    ? { kind: 'every', everyMs: row.every_ms as number, anchorAt: row.anchor_at as number }
+    : { kind: 'cron', cron: row.cron as string, zone: row.zone as string };
+}

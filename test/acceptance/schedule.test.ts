@@ -1,0 +1,277 @@
+import { expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { killAll, workersOf } from '../support/processes.ts';
+import {
+  configure,
+  inSandbox,
+  type JobJson,
+  lines,
+  type Sandbox,
+  sandbox,
+  until,
+} from '../support/queuectl.ts';
+import { below, seededRandom } from '../support/random.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+interface ScheduleJson {
+  name: string;
+  paused: boolean;
+  next_run_at: string | null;
+  next_runs: string[];
+  last_job_id: string | null;
+  waiting: number;
+  timezone: string | null;
+}
+
+/** Every second a line with the nominal time. */
+async function addTicking(box: Sandbox, ...flags: string[]): Promise<string> {
+  const log = join(box.directory, 'ticks');
+  const command = `echo $QUEUECTL_SCHEDULED_AT >> ${log}`;
+  await box.json(['schedule', 'add', 'ticking', '--every', '1s', ...flags, command]);
+  return log;
+}
+
+/** The nominal times on disk, in seconds; fails when one of them is there twice. */
+function ticksOf(log: string): number[] {
+  const ticks = lines(log).map((line) => Date.parse(line) / 1000);
+  expect(ticks.every(Number.isInteger)).toBe(true);
+  expect(ticks.length).toBe(new Set(ticks).size);
+  return ticks.sort((a, b) => a - b);
+}
+
+/** Where ticks are missing: each hole as the seconds between its edges. */
+function holes(ticks: number[]): number[] {
+  return ticks.slice(1).flatMap((at, i) => (at - ticks[i]! > 1 ? [at - ticks[i]!] : []));
+}
+
+test.concurrent(
+  'four workers, a tick a second: each once, none missing',
+  inSandbox(async (box) => {
+    const log = await addTicking(box, '--overlap', 'allow');
+    const workers = await box.startWorkers('--count', '4');
+    await until(() => lines(log).length >= 10, 'ten ticks');
+    await box.run(['worker', 'stop']);
+    await workers.exit;
+    expect(holes(ticksOf(log))).toEqual([]);
+    const jobs = await box.json<JobJson[]>(['list', '--name', 'ticking']);
+    expect(jobs.filter((job) => job.state === 'completed')).toHaveLength(lines(log).length);
+  }),
+);
+
+test.concurrent(
+  'a tick is run at once, also when a worker has enqueued it that does not serve its queue',
+  inSandbox(async (box) => {
+    await configure(box, { 'poll-interval': '1m' });
+    await box.startWorkers('--queue', 'other', '--count', '3');
+    await box.startWorkers();
+    await box.json(['schedule', 'add', 'often', '--every', '3s', 'true']);
+    const jobs = () => box.json<(JobJson & Record<string, string>)[]>(['list', '--state', 'completed']);
+    const done = await until(async () => {
+      const found = await jobs();
+      return found.length >= 3 && found;
+    }, 'three ticks have run');
+    for (const { created_at, started_at } of done)
+      expect(Date.parse(started_at!) - Date.parse(created_at!)).toBeLessThan(1500);
+  }),
+);
+
+test.concurrent(
+  'SIGKILL of workers at random moments: no tick twice, none missing while one lives',
+  inSandbox(async (box) => {
+    const random = seededRandom('kills');
+    const log = await addTicking(box, '--overlap', 'allow');
+    await box.startWorkers('--count', '3');
+    for (let kills = 0; kills < 6; kills++) {
+      // Around the tick, where it hurts.
+      const moment = (Math.ceil(Date.now() / 1000) + 2) * 1000 - 20 + below(random, 60);
+      const workers = await workersOf(box);
+      await until(() => Date.now() >= moment, 'the moment to kill');
+      const victim = workers[below(random, workers.length)];
+      if (victim !== undefined) await killAll([victim.pid]);
+    }
+    const seen = lines(log).length;
+    await until(() => lines(log).length >= seen + 2, 'ticks after the last kill');
+    const ticks = ticksOf(log);
+    expect(ticks.length).toBeGreaterThan(10);
+    // A job that was killed with its worker's claim runs a little later: settle first, then count.
+    await until(() => holes(ticksOf(log)).length === 0, 'no tick is missing', 15_000);
+  }),
+);
+
+for (const [catchUp, madeUpFor] of [
+  ['none', false],
+  ['one', true],
+] as const) {
+  test.concurrent(
+    `SIGKILL of all workers, catch-up ${catchUp}: no tick twice, and missing are those of the dead time`,
+    inSandbox(async (box) => {
+      const log = await addTicking(box, '--overlap', 'allow', '--catch-up', catchUp);
+      const first = await box.startWorkers('--count', '2');
+      await until(() => lines(log).length >= 2, 'two ticks');
+      const pids = (await workersOf(box)).map((worker) => worker.pid);
+      await killAll([first.pid, ...pids]);
+      const died = Date.now();
+      await until(() => Date.now() >= died + 8000, 'eight seconds without a worker');
+      await box.startWorkers('--count', '2');
+      const back = Date.now();
+      const after = () => ticksOf(log).filter((at) => at * 1000 > back);
+      await until(() => after().length >= 3, 'three ticks more');
+      const ticks = ticksOf(log);
+      expect(holes(ticks)).toHaveLength(1);
+      // In the dead time but for its last moments, which are within the grace.
+      const late = ticks.filter((at) => at * 1000 > died + 500 && at * 1000 < back - 5000);
+      expect(late).toEqual([]);
+      const around = ticks.filter((at) => at * 1000 > died + 500 && at * 1000 <= back);
+      expect(around.length > 0 || !madeUpFor).toBe(true);
+    }),
+  );
+}
+
+test.concurrent(
+  'queue: ticks that come while a job runs go one after another',
+  inSandbox(async (box) => {
+    const log = join(box.directory, 'log');
+    const gate = join(box.directory, 'gate');
+    const command = `echo start >> ${log}; until [ -e ${gate} ]; do sleep 0.05; done; echo end >> ${log}`;
+    await box.json(['schedule', 'add', 'slow', '--every', '1s', '--overlap', 'queue', command]);
+    await box.startWorkers('--count', '3');
+    const slow = () => box.json<ScheduleJson>(['schedule', 'show', 'slow']);
+    await until(async () => (await slow()).waiting >= 2, 'two ticks wait');
+    expect(lines(log)).toEqual(['start']);
+    await box.run(['enqueue', `touch ${gate}`]);
+    await until(() => lines(log).length >= 6, 'three jobs have run');
+    expect(lines(log).slice(0, 6)).toEqual(['start', 'end', 'start', 'end', 'start', 'end']);
+  }),
+);
+
+test.concurrent(
+  'skip: a tick that comes while a job runs is left out',
+  inSandbox(async (box) => {
+    const log = join(box.directory, 'ticks');
+    const gate = join(box.directory, 'gate');
+    const command = `echo $QUEUECTL_SCHEDULED_AT >> ${log}; until [ -e ${gate} ]; do sleep 0.05; done`;
+    await box.json(['schedule', 'add', 'slow', '--every', '1s', command]);
+    const workers = await box.startWorkers('--count', '2');
+    await until(() => workers.output().split(' skipped').length > 2, 'two ticks are skipped');
+    expect(ticksOf(log)).toHaveLength(1);
+    expect(await box.json<JobJson[]>(['list'])).toHaveLength(1);
+    await box.run(['enqueue', `touch ${gate}`]);
+    await until(() => lines(log).length >= 2, 'another tick');
+  }),
+);
+
+test.concurrent(
+  'pause, resume, run and remove',
+  inSandbox(async (box) => {
+    const log = await addTicking(box, '--overlap', 'allow');
+    const show = () => box.json<ScheduleJson>(['schedule', 'show', 'ticking']);
+    await box.startWorkers();
+    await until(() => lines(log).length >= 1, 'a tick');
+    expect(await box.json<ScheduleJson>(['schedule', 'pause', 'ticking'])).toMatchObject({
+      paused: true,
+      next_run_at: null,
+      next_runs: [],
+    });
+    // Nothing comes while a few heartbeats and ticks go by: what a run now brings is all there is.
+    const paused = Date.now();
+    await until(() => Date.now() > paused + 2500, 'two ticks could have come');
+    const before = lines(log).length;
+    const { id } = await box.json<JobJson>(['schedule', 'run', 'ticking']);
+    await until(() => lines(log).length === before + 1, 'the job that was asked for');
+    expect(await show()).toMatchObject({ last_job_id: id, paused: true });
+    await box.json(['schedule', 'resume', 'ticking']);
+    await until(() => lines(log).length > before + 1, 'a tick after the pause');
+    expect((await box.run(['schedule', 'remove', 'ticking'])).stdout).toBe('ticking\n');
+    expect(await box.json<unknown[]>(['schedule', 'list'])).toEqual([]);
+    expect((await box.run(['schedule', 'show', 'ticking'])).code).toBe(3);
+  }),
+);
+
+test.concurrent(
+  'a schedule shows its next five times, and keeps the job it was given',
+  inSandbox(async (box) => {
+    const add = ['schedule', 'add', 'nightly', '--cron', '30 2 * * *', '--tz', 'europe/berlin'];
+    const job = ['--queue', 'q', '--priority', 'high', '--max-retries', '2', '--env', 'A=b', '--tag', 'k=v'];
+    expect((await box.run([...add, ...job, '--', 'printf', '%s', 'a b'])).stdout).toBe('nightly\n');
+    const shown = await box.json<ScheduleJson>(['schedule', 'show', 'nightly']);
+    expect(shown.timezone).toBe('Europe/Berlin');
+    expect(shown.next_runs).toHaveLength(5);
+    expect(shown.next_runs[0]!).toBe(shown.next_run_at!);
+    for (const at of shown.next_runs) expect(at).toMatch(/T0[01]:30:00\.000Z$/);
+    const ran = await box.json<JobJson>(['schedule', 'run', 'nightly']);
+    expect(ran).toMatchObject({
+      ...{ argv: ['printf', '%s', 'a b'], queue: 'q', priority: 10, max_retries: 2, tags: { k: 'v' } },
+      ...{ env: { A: 'b', QUEUECTL_SCHEDULE: 'nightly' }, name: 'nightly', cwd: box.directory },
+    });
+    const again = await box.run(['enqueue', JSON.stringify({ ...ran, id: 'again' })]);
+    expect(again).toMatchObject({ code: 0, stdout: 'again\n' });
+  }),
+);
+
+test.concurrent(
+  'a worker that drains leaves, though ticks are to come',
+  inSandbox(async (box) => {
+    await box.json(['schedule', 'add', 'later', '--every', '1h', 'true']);
+    await box.run(['enqueue', 'true']);
+    expect((await box.run(['worker', 'start', '--drain'])).code).toBe(0);
+  }),
+);
+
+const add = (...args: string[]): string[] => ['schedule', 'add', ...args];
+const cron = (expression: string, ...more: string[]): string[] =>
+  add('x', '--cron', expression, ...more, 'true');
+const BAD: [what: string, args: string[], code: number, says: RegExp][] = [
+  ['no name', add(), 2, /name of a schedule is missing/],
+  ['no command', add('x', '--every', '1m'), 2, /needs a command/],
+  ['two commands', add('x', '--every', '1m', '-c', 'true', 'true'), 2, /one way only/],
+  ['no time', add('x', 'true'), 2, /needs --cron or --every/],
+  ['two times', cron('* * * * *', '--every', '1m'), 2, /not both/],
+  ['a zone without cron', add('x', '--every', '1m', '--tz', 'UTC', 'true'), 2, /--tz/],
+  ['a zone of nobody', cron('* * * * *', '--tz', 'Mars/Olympus'), 2, /no time zone 'Mars\/Olympus'/],
+  ['every 0', add('x', '--every', '0', 'true'), 2, /--every/],
+  ['every 999ms', add('x', '--every', '999ms', 'true'), 2, /--every/],
+  ['every so', add('x', '--every', 'so', 'true'), 2, /not a duration/],
+  ['every century', add('x', '--every', '9999999d', 'true'), 2, /--every/],
+  ['a step of 0', cron('*/0 * * * *'), 2, /cron expression/],
+  ['a huge range', cron('0 0 1-100000000 * *'), 2, /cron expression/],
+  ['a broken range', cron('0 0 1--100000000 * *'), 2, /cron expression/],
+  ['four fields', cron('* * * *'), 2, /4 fields instead of 5/],
+  ['six fields', cron('* * * * * *'), 2, /6 fields instead of 5/],
+  ['no fields', cron(''), 2, /0 fields/],
+  ['30 February', cron('0 0 30 2 *'), 2, /never/],
+  ['a long expression', cron(`${'1,'.repeat(5000)}1 * * * *`), 2, /256/],
+  ['@reboot', cron('@reboot'), 2, /@reboot/],
+  ['an overlap of nobody', cron('* * * * *', '--overlap', 'alow'), 2, /did you mean 'allow'/],
+  ['a catch-up of nobody', cron('* * * * *', '--catch-up', 'some'), 2, /none, one, all/],
+  ['a bad name', add('a\nb', '--every', '1m', 'true'), 2, /name of a schedule/],
+  ['an id', cron('* * * * *', '--id', 'a'), 2, /unknown flag/],
+  ['a time of its own', cron('* * * * *', '--delay', '5'), 2, /unknown flag/],
+  ['a job with an id', add('x', '--every', '1m', '{"id":"a","command":"true"}'), 2, /no id/],
+  ['two jobs', add('x', '--every', '1m', '[{"command":"a"},{"command":"b"}]'), 2, /one job/],
+  ['a variable of ours', cron('* * * * *', '--env', 'QUEUECTL_JOB_ID=1'), 2, /QUEUECTL_JOB_ID/],
+  ['a negative priority of nobody', cron('* * * * *', '--priority', 'x'), 2, /priority/],
+];
+
+for (const [what, args, code, says] of BAD) {
+  test.concurrent(`${what} is refused, and nothing is written`, async () => {
+    const box = sandbox();
+    try {
+      expectRefusal(await box.run(args), code, says);
+      expect(readdirSync(box.directory)).toEqual([]);
+    } finally {
+      await box.cleanup();
+    }
+  });
+}
+
+test.concurrent(
+  'what does not exist is not found, and a name is given once',
+  inSandbox(async (box) => {
+    await box.run(add('nightly', '--every', '1h', 'true'));
+    for (const verb of ['show', 'remove', 'pause', 'resume', 'run'])
+      expectRefusal(await box.run(['schedule', verb, 'nihgtly']), 3, /did you mean 'nightly'/);
+    expectRefusal(await box.run(add('nightly', '--every', '2h', 'false')), 4, /exists already/);
+    expect(await box.json<unknown[]>(['schedule', 'list'])).toMatchObject([{ every_ms: 3_600_000 }]);
+  }),
+);

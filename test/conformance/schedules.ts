@@ -1,0 +1,175 @@
+import { expect } from 'bun:test';
+import type { Job } from '../../src/core/job.ts';
+import type { Schedule, ScheduleSpec } from '../../src/core/schedule.ts';
+import type { FiredTick, Store } from '../../src/store/store.ts';
+import { claim, ending, ids, jobSpec, NOW, succeeded } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+const SECOND = 1000;
+const spec = (over: Partial<ScheduleSpec> = {}): ScheduleSpec => ({
+  name: 's',
+  timing: { kind: 'every', everyMs: SECOND, anchorAt: NOW },
+  overlap: 'skip',
+  catchUp: 'one',
+  job: { command: 'true' },
+  ...over,
+});
+
+const add = (store: Store, over: Partial<ScheduleSpec> = {}): Promise<Schedule> =>
+  store.addSchedule(spec(over), NOW + SECOND, NOW);
+
+const current = async (store: Store): Promise<Schedule> => (await store.schedules())[0]!;
+
+/** The jobs are named by their ticks. */
+const job = (at: number) => jobSpec(`tick${(at - NOW) / SECOND}`);
+
+/** Fires the given seconds of a schedule as it is now, or as it was seen. */
+async function fire(
+  store: Store,
+  seconds: number[],
+  { mayWait = false, seen }: { mayWait?: boolean; seen?: Schedule } = {},
+): Promise<FiredTick[] | null> {
+  const schedule = seen ?? (await current(store));
+  const ticks = seconds.map((second) => ({ at: NOW + second * SECOND, mayWait }));
+  const nextAt = NOW + ((seconds.at(-1) ?? 0) + 1) * SECOND;
+  return store.fire({ schedule, ticks, nextAt }, job, NOW + (seconds.at(-1) ?? 0) * SECOND);
+}
+
+const results = (fired: FiredTick[] | null): (string | null)[] | undefined =>
+  fired?.map((tick) => tick.job?.id ?? (tick.waits ? 'waits' : 'skipped'));
+
+async function finish(store: Store, now = NOW + 60 * SECOND): Promise<Job> {
+  const [running] = await claim(store, {}, now);
+  await store.settle(ending(running!, succeeded, now));
+  return running!;
+}
+
+export const schedules: Record<string, Case> = {
+  'a schedule is kept as it was given, and its name is its own': async ({ store, another }) => {
+    const cron = { kind: 'cron', cron: '0 3 * * *', zone: 'Europe/Berlin' } as const;
+    const given = spec({
+      timing: cron,
+      overlap: 'queue',
+      catchUp: 'all',
+      job: { argv: ['a'], timeoutMs: null },
+    });
+    const added = await store.addSchedule(given, NOW + 5, NOW);
+    expect(added).toMatchObject({ ...given, nextAt: NOW + 5, createdAt: NOW, pausedAt: null, waiting: 0 });
+    await store.addSchedule(spec({ name: 'a' }), NOW, NOW);
+    expect((await (await another()).schedules()).map((one) => one.name)).toEqual(['a', 's']);
+    const again = store.addSchedule(spec(), NOW, NOW).catch((error) => error);
+    expect(await again).toMatchObject({ code: 'schedule-exists' });
+    expect((await store.schedules())[1]).toEqual(added);
+  },
+
+  'a tick becomes a job, once, whoever fires it': async ({ store, another }) => {
+    const seen = await add(store, { overlap: 'allow' });
+    expect(await store.nextTick()).toBe(NOW + SECOND);
+    expect(await store.dueSchedules(NOW + SECOND - 1)).toEqual([]);
+    expect(await store.dueSchedules(NOW + SECOND)).toEqual([seen]);
+    expect(results(await fire(store, [1]))).toEqual(['tick1']);
+    expect(await fire(await another(), [1], { seen })).toBeNull();
+    expect(await store.nextTick()).toBe(NOW + 2 * SECOND);
+    expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND, lastJob: 'tick1' });
+    expect(ids(await store.list({}, { limit: 9 }))).toEqual(['tick1']);
+  },
+
+  'a tick that was dealt with is left out, wherever the schedule stands': async ({ store }) => {
+    await add(store, { overlap: 'allow' });
+    await fire(store, [1, 2]);
+    await store.fire({ schedule: await current(store), ticks: [], nextAt: NOW + SECOND }, job, NOW);
+    expect(await store.nextTick()).toBe(NOW + SECOND);
+    expect(results(await fire(store, [1, 2, 3]))).toEqual(['tick3']);
+  },
+
+  'a tick whose job cannot be added leaves everything as it was': async ({ store }) => {
+    const seen = await add(store, { overlap: 'allow' });
+    await store.insert([jobSpec('tick2')], NOW);
+    const refused = await fire(store, [1, 2]).catch((error) => error);
+    expect(refused).toMatchObject({ code: 'job-exists' });
+    expect(await store.schedules()).toEqual([seen]);
+    expect(await store.get('tick1')).toBeNull();
+    expect(results(await fire(store, [1]))).toEqual(['tick1']);
+  },
+
+  'skip: no tick while a job is unfinished': async ({ store }) => {
+    await add(store);
+    expect(results(await fire(store, [1, 2]))).toEqual(['tick1', 'skipped']);
+    const [running] = await claim(store);
+    expect(results(await fire(store, [3]))).toEqual(['skipped']);
+    await store.settle(ending(running!, succeeded));
+    expect(results(await fire(store, [4]))).toEqual(['tick4']);
+    await store.remove(['tick4'], ['pending']);
+    expect(results(await fire(store, [5]))).toEqual(['tick5']);
+  },
+
+  'queue: ticks go one after another, each when the job before it has ended': async ({ store }) => {
+    await add(store, { overlap: 'queue' });
+    const all = { mayWait: true };
+    expect(results(await fire(store, [1, 2, 3], all))).toEqual(['tick1', 'waits', 'waits']);
+    expect(await current(store)).toMatchObject({ waiting: 2 });
+    expect(await store.nextTick()).toBe(NOW + 4 * SECOND);
+    await finish(store);
+    expect(await store.nextTick()).toBe(0);
+    const [seen] = await store.dueSchedules(NOW);
+    const release = { schedule: seen!, ticks: [], nextAt: seen!.nextAt };
+    expect(results(await store.fire(release, job, NOW))).toEqual(['tick2']);
+    expect(await store.fire(release, job, NOW)).toBeNull();
+    await finish(store);
+    expect(results(await fire(store, [4], all))).toEqual(['tick3', 'waits']);
+    await finish(store);
+    expect(results(await fire(store, []))).toEqual(['tick4']);
+    expect(await current(store)).toMatchObject({ waiting: 0 });
+  },
+
+  'allow: ticks go whatever runs': async ({ store }) => {
+    await add(store, { overlap: 'allow' });
+    expect(results(await fire(store, [1, 2]))).toEqual(['tick1', 'tick2']);
+    expect(results(await fire(store, [3]))).toEqual(['tick3']);
+  },
+
+  'no more ticks wait than a thousand': async ({ store }) => {
+    await add(store, { overlap: 'queue' });
+    const many = Array.from({ length: 1003 }, (_, i) => i + 1);
+    const fired = results(await fire(store, many, { mayWait: true }))!;
+    expect(fired.slice(0, 2)).toEqual(['tick1', 'waits']);
+    expect(fired.slice(-2)).toEqual(['skipped', 'skipped']);
+    expect(await current(store)).toMatchObject({ waiting: 1000 });
+  },
+
+  'a paused schedule neither fires nor comes next; resumed it goes on': async ({ store }) => {
+    const seen = await add(store);
+    expect(await store.pauseSchedule('none', { at: NOW, by: 'me' }, null)).toBeNull();
+    const paused = await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
+    expect(paused).toMatchObject({ pausedAt: NOW, pausedBy: 'me', nextAt: null });
+    expect(await store.nextTick()).toBeNull();
+    expect(await store.dueSchedules(NOW + 9 * SECOND)).toEqual([]);
+    expect(await fire(store, [1], { seen })).toBeNull();
+    expect(await fire(store, [1])).toBeNull();
+    expect(await store.pauseSchedule('s', null, NOW + 5 * SECOND)).toMatchObject({ pausedAt: null });
+    expect(await store.nextTick()).toBe(NOW + 5 * SECOND);
+  },
+
+  'a removed schedule fires no more, and its jobs stay': async ({ store }) => {
+    await add(store, { overlap: 'queue' });
+    await fire(store, [1, 2], { mayWait: true });
+    const seen = await current(store);
+    expect(await store.removeSchedule('s')).toBe(true);
+    expect(await store.removeSchedule('s')).toBe(false);
+    expect(await fire(store, [3], { seen })).toBeNull();
+    expect(await store.get('tick1')).toMatchObject({ state: 'pending' });
+    // Another one of the same name is not held for the old one.
+    await add(store, { overlap: 'allow' });
+    expect(await fire(store, [3], { seen })).toBeNull();
+  },
+
+  'a job at once stands beside the ticks, and counts as unfinished': async ({ store }) => {
+    await add(store);
+    const at = NOW + SECOND;
+    expect(await store.fireNow('none', jobSpec('x'), at)).toBeNull();
+    expect(await store.fireNow('s', jobSpec('now1'), at)).toMatchObject({ id: 'now1', state: 'pending' });
+    expect(await store.fireNow('s', jobSpec('now2'), at)).toMatchObject({ id: 'now2' });
+    expect(await store.nextTick()).toBe(at);
+    expect(results(await fire(store, [1]))).toEqual(['skipped']);
+  },
+};

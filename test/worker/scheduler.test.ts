@@ -1,0 +1,294 @@
+import { describe, expect, test } from 'bun:test';
+import type { App } from '../../src/actions/app.ts';
+import { addSchedule, pauseSchedule, resumeSchedule } from '../../src/actions/schedules.ts';
+import type { WorkerEvent } from '../../src/core/events.ts';
+import { idMaker } from '../../src/core/id.ts';
+import type { ScheduleSpec } from '../../src/core/schedule.ts';
+import { toIso } from '../../src/core/time.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createScheduler, type Scheduler } from '../../src/worker/scheduler.ts';
+import { claim, ending, NOW, succeeded } from '../support/jobs.ts';
+import { withSqlite } from '../support/sqlite.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A store, a clock that is set by hand, and schedulers that look when told to. */
+class World {
+  wall = NOW;
+  monotonic = 5000;
+  events: WorkerEvent[] = [];
+  readonly app: App;
+  readonly store: Store;
+
+  constructor(store: Store) {
+    this.store = store;
+    this.app = {
+      store,
+      stateDirectory: '/nonexistent',
+      clock: { now: () => this.wall, monotonic: () => this.monotonic },
+      random: Math.random,
+      newId: idMaker(Math.random),
+    };
+  }
+
+  /** Time goes by. */
+  pass(ms: number): void {
+    this.wall += ms;
+    this.monotonic += ms;
+  }
+
+  /** Somebody sets the clock. */
+  set(ms: number): void {
+    this.wall += ms;
+  }
+
+  scheduler(): Scheduler {
+    return createScheduler(this.app, (event) => this.events.push(event), 'w1');
+  }
+
+  add(over: Partial<ScheduleSpec> = {}) {
+    return addSchedule(this.app, {
+      name: 's',
+      timing: { kind: 'every', everyMs: MINUTE, anchorAt: NOW },
+      overlap: 'allow',
+      catchUp: 'one',
+      job: { command: 'true', cwd: '/' },
+      ...over,
+    });
+  }
+
+  /** The nominal times of all jobs in the order of enqueueing, in ms since the beginning. */
+  async ticks(): Promise<number[]> {
+    const jobs = await this.store.list({}, { limit: 10_000 });
+    return jobs.map((job) => Date.parse(job.env.QUEUECTL_SCHEDULED_AT!) - NOW).reverse();
+  }
+
+  /** Looks every so often, for so long. */
+  async live(scheduler: Scheduler, ms: number, step: number): Promise<void> {
+    for (let gone = 0; gone < ms; gone += step) {
+      this.pass(step);
+      await scheduler.runOnce();
+    }
+  }
+}
+
+const inWorld = (body: (world: World) => Promise<void>) => () =>
+  withSqlite((store) => body(new World(store)));
+
+const minutes = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => (from + i) * MINUTE);
+
+describe('the scheduler', () => {
+  test(
+    'fires at the tick, says when the next one comes, and gives the job its time and name',
+    inWorld(async (world) => {
+      await world.add();
+      const scheduler = world.scheduler();
+      expect(await scheduler.runOnce()).toEqual({ enqueued: 0, nextAt: NOW + MINUTE });
+      world.pass(MINUTE - 1);
+      expect(await scheduler.runOnce()).toEqual({ enqueued: 0, nextAt: NOW + MINUTE });
+      world.pass(1);
+      expect(await scheduler.runOnce()).toEqual({ enqueued: 1, nextAt: NOW + 2 * MINUTE });
+      expect(await scheduler.runOnce()).toEqual({ enqueued: 0, nextAt: NOW + 2 * MINUTE });
+      const [job] = await world.store.list({}, { limit: 9 });
+      const env = { QUEUECTL_SCHEDULE: 's', QUEUECTL_SCHEDULED_AT: toIso(NOW + MINUTE) };
+      expect(job).toMatchObject({ name: 's', env, maxRetries: 3 });
+    }),
+  );
+
+  test(
+    'with no schedule there is nothing to look for',
+    inWorld(async (world) => {
+      expect(await world.scheduler().runOnce()).toEqual({ enqueued: 0, nextAt: null });
+    }),
+  );
+
+  test(
+    'every tick once, however many schedulers look',
+    inWorld(async (world) => {
+      await world.add();
+      const many = [1, 2, 3, 4].map(() => world.scheduler());
+      for (let i = 0; i < 10; i++) {
+        world.pass(MINUTE / 2);
+        await Promise.all(many.map((one) => one.runOnce()));
+      }
+      expect(await world.ticks()).toEqual(minutes(1, 5));
+    }),
+  );
+
+  test(
+    'a late look loses nothing',
+    inWorld(async (world) => {
+      await world.add({ catchUp: 'none' });
+      const scheduler = world.scheduler();
+      await scheduler.runOnce();
+      world.pass(5 * MINUTE + 1);
+      expect((await scheduler.runOnce()).enqueued).toBe(5);
+      expect(await world.ticks()).toEqual(minutes(1, 5));
+    }),
+  );
+
+  test(
+    'a calendar is followed where the clock changes',
+    inWorld(async (world) => {
+      world.set(Date.UTC(2030, 2, 30) - NOW);
+      await world.add({ timing: { kind: 'cron', cron: '30 2 * * *', zone: 'Europe/Berlin' } });
+      await world.live(world.scheduler(), 3 * DAY, 10 * MINUTE);
+      const expected = ['2030-03-30T01:30', '2030-03-31T01:30', '2030-04-01T00:30'];
+      expect((await world.ticks()).map((at) => toIso(NOW + at).slice(0, 16))).toEqual(expected);
+    }),
+  );
+});
+
+describe('ticks that nobody was there for', () => {
+  const cases: [catchUp: 'none' | 'one' | 'all', expected: number[]][] = [
+    ['none', []],
+    ['one', minutes(60, 60)],
+    ['all', minutes(1, 60)],
+  ];
+  for (const [catchUp, expected] of cases) {
+    test(
+      `${catchUp}`,
+      inWorld(async (world) => {
+        await world.add({ catchUp });
+        world.pass(HOUR + 30 * SECOND);
+        const scheduler = world.scheduler();
+        await scheduler.runOnce();
+        expect(await world.ticks()).toEqual(expected);
+        await world.live(scheduler, MINUTE, SECOND);
+        expect(await world.ticks()).toEqual([...expected, 61 * MINUTE]);
+      }),
+    );
+  }
+
+  test(
+    'none: a tick that is just due is not missed',
+    inWorld(async (world) => {
+      await world.add({ catchUp: 'none' });
+      world.pass(MINUTE + 500);
+      await world.scheduler().runOnce();
+      expect(await world.ticks()).toEqual(minutes(1, 1));
+    }),
+  );
+
+  test(
+    'all: no more than a thousand, the last ones',
+    inWorld(async (world) => {
+      await world.add({ catchUp: 'all' });
+      world.pass(400 * DAY);
+      await world.scheduler().runOnce();
+      const ticks = await world.ticks();
+      expect(ticks).toHaveLength(1000);
+      expect(ticks.at(-1)).toBe(400 * DAY);
+    }),
+  );
+
+  test(
+    'all, where jobs must not overlap: one after another',
+    inWorld(async (world) => {
+      await world.add({ catchUp: 'all', overlap: 'skip' });
+      world.pass(3 * MINUTE + 30 * SECOND);
+      const scheduler = world.scheduler();
+      for (const expected of [1, 2, 3, 3]) {
+        await scheduler.runOnce();
+        expect(await world.ticks()).toHaveLength(expected);
+        const [job] = await claim(world.store, {}, world.wall);
+        if (job !== undefined) await world.store.settle(ending(job, succeeded, world.wall));
+      }
+      expect(await world.ticks()).toEqual(minutes(1, 3));
+    }),
+  );
+
+  test(
+    'of a paused schedule are not made up for',
+    inWorld(async (world) => {
+      await world.add({ catchUp: 'all' });
+      const scheduler = world.scheduler();
+      await scheduler.runOnce();
+      await pauseSchedule(world.app, 's', 'me');
+      await world.live(scheduler, 5 * MINUTE, 10 * SECOND);
+      await resumeSchedule(world.app, 's');
+      await world.live(scheduler, 2 * MINUTE, 10 * SECOND);
+      expect(await world.ticks()).toEqual(minutes(6, 7));
+    }),
+  );
+});
+
+describe('a clock that is set', () => {
+  for (const [what, step] of [
+    ['an hour', HOUR],
+    ['a year', 365 * DAY],
+  ] as const) {
+    test(
+      `${what} ahead makes no storm`,
+      inWorld(async (world) => {
+        await world.add({ timing: { kind: 'every', everyMs: SECOND, anchorAt: NOW } });
+        const scheduler = world.scheduler();
+        await world.live(scheduler, 3 * SECOND, SECOND);
+        world.set(step);
+        await world.live(scheduler, SECOND, SECOND);
+        // One for all that were jumped over, and what lies within the grace.
+        expect((await world.ticks()).length).toBeLessThanOrEqual(3 + 1 + 2);
+      }),
+    );
+
+    test(
+      `${what} ahead, and right again: ticks go on, each once`,
+      inWorld(async (world) => {
+        await world.add();
+        const scheduler = world.scheduler();
+        await world.live(scheduler, 3 * MINUTE, 10 * SECOND);
+        world.set(step);
+        await world.live(scheduler, 2 * MINUTE, 10 * SECOND);
+        const before = await world.ticks();
+        world.set(-step);
+        await world.live(scheduler, 3 * MINUTE, 10 * SECOND);
+        const ticks = await world.ticks();
+        expect(ticks.slice(before.length)).toEqual(minutes(6, 8));
+        expect(new Set(ticks).size).toBe(ticks.length);
+      }),
+    );
+  }
+
+  test(
+    'back repeats nothing',
+    inWorld(async (world) => {
+      await world.add();
+      const scheduler = world.scheduler();
+      await world.live(scheduler, 30 * MINUTE, 10 * SECOND);
+      world.set(-20 * MINUTE);
+      await world.live(scheduler, 25 * MINUTE, 10 * SECOND);
+      expect(await world.ticks()).toEqual(minutes(1, 35));
+    }),
+  );
+
+  test(
+    'back while no worker was there is seen by the next one',
+    inWorld(async (world) => {
+      world.set(365 * DAY);
+      await world.add();
+      world.set(-365 * DAY);
+      await world.live(world.scheduler(), 2 * MINUTE, 10 * SECOND);
+      expect(await world.ticks()).toEqual(minutes(1, 2));
+    }),
+  );
+});
+
+test(
+  'a schedule that cannot be computed stops neither the others nor the worker, and is named once',
+  inWorld(async (world) => {
+    await world.add();
+    const timing = { kind: 'cron', cron: 'no cron', zone: 'UTC' } as const;
+    const job = { command: 'true', cwd: '/' };
+    await world.store.addSchedule({ name: 'bad', timing, overlap: 'skip', catchUp: 'one', job }, NOW, NOW);
+    const scheduler = world.scheduler();
+    await world.live(scheduler, 2 * MINUTE, 10 * SECOND);
+    expect(await world.ticks()).toEqual(minutes(1, 2));
+    const complaints = world.events.filter((event) => event.type === 'worker-error');
+    expect(complaints).toMatchObject([{ message: expect.stringContaining('schedule bad') }]);
+    expect((await scheduler.runOnce()).nextAt).toBeGreaterThan(world.wall);
+  }),
+);
