@@ -77,6 +77,7 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     tags: input.tags ?? {},
     name: input.name ?? null,
     hooks: input.hooks ?? {},
+    policy: input.policy ?? {},
   };
 }
 

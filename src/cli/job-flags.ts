@@ -24,6 +24,9 @@ export const JOB_FLAGS: Record<string, Flag> = {
   cwd: { value: 'DIR', help: 'where it runs (this directory)' },
   name: { value: 'NAME', help: 'what kind of job this is, for lists and filters' },
   tag: { value: 'K=V', many: true, help: 'a tag; may be repeated' },
+  'retry-on': { value: 'CODES', help: 'try again only after these exit codes, such as 75 or 1,75' },
+  'no-retry-on': { value: 'CODES', help: 'give up at once after these exit codes, such as 64-78' },
+  'at-most-once': { help: 'never run it again after an attempt that was lost in a crash' },
   'on-complete': { value: 'COMMAND', help: 'run this when it has completed (setting on-complete)' },
   'on-failure': { value: 'COMMAND', help: 'run this after each failed attempt (setting on-failure)' },
   'on-dead': { value: 'COMMAND', help: 'run this when it is given up (setting on-dead)' },
@@ -48,6 +51,9 @@ export function readJobFlags(input: Input, cwd: () => string, now: number): JobI
   put('delay', 'delay', (text) => parseDuration(text, '--delay') / 1000);
   put('backoff-base', 'backoff_base', (text) => parseNumber(text, '--backoff-base', RANGES.backoffBase));
   put('cwd', 'cwd', (text) => absolute(text, cwd));
+  put('retry-on', 'retry_on');
+  put('no-retry-on', 'no_retry_on');
+  if (input.has('at-most-once')) object.at_most_once = true;
   for (const event of HOOK_EVENTS) put(`on-${event}`, `on_${event}`);
   if (input.has('tag'))
     object.tags = Object.fromEntries(input.all('tag').map((tag) => readTag(tag, '--tag')));
@@ -84,17 +90,30 @@ export function filler(flags: JobInput): (job: JobInput, several?: boolean) => J
     if (++number > 1 && flags.id !== undefined)
       throw new QueueError('usage', '--id names one job, and there are several');
     const hook = HOOK_EVENTS.find((event) => job.hooks?.[event] && flags.hooks?.[event]);
-    const twice = hook === undefined ? given.find((key) => key !== 'hooks' && key in job) : `on_${hook}`;
+    const rule = POLICY_FIELDS.find(
+      ([key]) => job.policy?.[key] !== undefined && flags.policy?.[key] !== undefined,
+    );
+    const plain = given.find((key) => key !== 'hooks' && key !== 'policy' && key in job);
+    const twice = hook === undefined ? (rule?.[1] ?? plain) : `on_${hook}`;
     if (twice !== undefined) {
       const which = several ? `job ${number}` : 'the job';
       throw new QueueError('usage', `${which} and a flag both give ${FIELD_NAMES[twice] ?? twice}`);
     }
     if (given.length === 0) return job;
-    return flags.hooks === undefined
-      ? { ...job, ...flags }
-      : { ...job, ...flags, hooks: { ...job.hooks, ...flags.hooks } };
+    return {
+      ...job,
+      ...flags,
+      ...(flags.hooks === undefined ? {} : { hooks: { ...job.hooks, ...flags.hooks } }),
+      ...(flags.policy === undefined ? {} : { policy: { ...job.policy, ...flags.policy } }),
+    };
   };
 }
+
+const POLICY_FIELDS = [
+  ['retryOn', 'retry_on'],
+  ['noRetryOn', 'no_retry_on'],
+  ['atMostOnce', 'at_most_once'],
+] as const;
 
 const HOOK_EVENTS = ['complete', 'failure', 'dead'] as const;
 

@@ -1,7 +1,7 @@
 import { type BackoffPolicy, backoffMs } from './backoff.ts';
 import type { Random } from './clock.ts';
-import type { ClaimedJob } from './job.ts';
-import type { Outcome } from './outcome.ts';
+import type { ClaimedJob, JobPolicy } from './job.ts';
+import { exitCodeOf, type Outcome } from './outcome.ts';
 import type { Settings } from './settings.ts';
 
 /** What an outcome means for its job. */
@@ -17,7 +17,7 @@ export interface Policy {
   crashLimit: number;
 }
 
-type Judged = Pick<ClaimedJob, 'attempts' | 'crashes' | 'maxRetries' | 'backoffBase'>;
+type Judged = Pick<ClaimedJob, 'attempts' | 'crashes' | 'maxRetries' | 'backoffBase' | 'policy'>;
 
 /** The only judge of what an outcome means. No I/O: worker, recovery, timeout and cancel all ask here. */
 export function decide(
@@ -35,16 +35,24 @@ export function decide(
     case 'never-started':
       return { to: 'released', attempts: job.attempts, crashes };
     case 'lost': {
-      const to = crashes + 1 >= policy.crashLimit ? 'dead' : 'released';
+      const givenUp = job.policy.atMostOnce || crashes + 1 >= policy.crashLimit;
+      const to = givenUp ? 'dead' : 'released';
       return { to, attempts: job.attempts, crashes: crashes + 1 };
     }
     case 'exited':
       if (outcome.code === 0) return { to: 'completed', attempts: job.attempts + 1, crashes };
   }
   const attempts = job.attempts + 1;
-  if (attempts >= job.maxRetries) return { to: 'dead', attempts, crashes };
+  if (attempts >= job.maxRetries || !isRetryable(job.policy, exitCodeOf(outcome)))
+    return { to: 'dead', attempts, crashes };
   const backoff = job.backoffBase === null ? policy.backoff : { ...policy.backoff, base: job.backoffBase };
   return { to: 'failed', attempts, crashes, nextRunAt: now + backoffMs(backoff, attempts, random) };
+}
+
+/** A failure without an exit code (a command that could not be started) is nobody's exception. */
+function isRetryable({ retryOn, noRetryOn }: JobPolicy, code: number | null): boolean {
+  if (code === null) return true;
+  return !noRetryOn?.includes(code) && (retryOn === undefined || retryOn.includes(code));
 }
 
 export function policyOf(settings: Settings): Policy {

@@ -71,6 +71,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
     tags: { job: job.id },
     name: `on-${event}`,
     hooks: {},
+    policy: {},
   };
 }
 

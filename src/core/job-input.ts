@@ -1,8 +1,9 @@
 import { COMMAND_LIMIT, checkCommand } from './command-text.ts';
 import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
+import { readExitCodes } from './exit-codes.ts';
 import { checkId, checkName, checkQueueName } from './id.ts';
-import { type JobHooks, PRIORITIES } from './job.ts';
+import { type JobHooks, type JobPolicy, PRIORITIES } from './job.ts';
 import { nearest } from './nearest.ts';
 import { checkNumber } from './numbers.ts';
 import { RANGES } from './settings.ts';
@@ -23,6 +24,7 @@ export interface JobInput {
   env?: Record<string, string>;
   tags?: Record<string, string>;
   name?: string;
+  policy?: JobPolicy;
   hooks?: JobHooks;
 }
 
@@ -85,6 +87,12 @@ const FIELDS: Field[] = [
   { names: ['on_complete', 'onComplete', 'on-complete'], read: hook('complete') },
   { names: ['on_failure', 'onFailure', 'on-failure'], read: hook('failure') },
   { names: ['on_dead', 'onDead', 'on-dead'], read: hook('dead') },
+  { names: ['retry_on', 'retryOn'], read: (v, n) => ({ policy: { retryOn: readExitCodes(v, n) } }) },
+  { names: ['no_retry_on', 'noRetryOn'], read: (v, n) => ({ policy: { noRetryOn: readExitCodes(v, n) } }) },
+  {
+    names: ['at_most_once', 'atMostOnce'],
+    read: (v, n) => (boolean(v, n) ? { policy: { atMostOnce: true } } : {}),
+  },
   { names: ['name'], read: (v, n) => ({ name: checkName(string(v, n), n) }) },
 ];
 
@@ -97,7 +105,7 @@ const SERVER_OWNED = new Set(
 );
 
 /** Named in the contract, not built yet: silence would be a promise. */
-const NOT_YET = new Set(['depends_on', 'unique_key', 'retry_on', 'no_retry_on']);
+const NOT_YET = new Set(['depends_on', 'unique_key']);
 
 export interface ReadJob {
   input: JobInput;
@@ -124,10 +132,11 @@ export function readJobObject(value: unknown, now: number): ReadJob {
     const twin = seen.get(field);
     if (twin !== undefined) throw invalid(`${twin} and ${name} mean the same; give one of them`);
     seen.set(field, name);
-    const { hooks, ...part } = field.read(raw, name, now);
+    const { hooks, policy, ...part } = field.read(raw, name, now);
     for (const key in part) if (key in input) throw invalid(`${name} contradicts another field`);
     Object.assign(input, part);
     if (hooks !== undefined) input.hooks = { ...input.hooks, ...hooks };
+    if (policy !== undefined) input.policy = { ...input.policy, ...policy };
   }
   return { input, warnings };
 }
@@ -211,6 +220,11 @@ function readTime(value: unknown, name: string, now: number): number {
 function string(value: unknown, name: string): string {
   if (typeof value !== 'string') throw invalid(`${name} must be a string, not ${kindOf(value)}`);
   if (!value.isWellFormed()) throw invalid(`${name} is not valid Unicode`);
+  return value;
+}
+
+function boolean(value: unknown, name: string): boolean {
+  if (typeof value !== 'boolean') throw invalid(`${name} must be true or false, not ${kindOf(value)}`);
   return value;
 }
 

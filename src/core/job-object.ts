@@ -22,6 +22,9 @@ export interface JobObject {
   unique_key: string | null;
   name: string | null;
   tags: Record<string, string>;
+  retry_on: number[] | null;
+  no_retry_on: number[] | null;
+  at_most_once: boolean;
   on_complete: string | null;
   on_failure: string | null;
   on_dead: string | null;
@@ -57,6 +60,9 @@ export function toJobObject(job: Job): JobObject {
     unique_key: null,
     name: job.name,
     tags: job.tags,
+    retry_on: job.policy.retryOn ?? null,
+    no_retry_on: job.policy.noRetryOn ?? null,
+    at_most_once: job.policy.atMostOnce ?? false,
     on_complete: job.hooks.complete ?? null,
     on_failure: job.hooks.failure ?? null,
     on_dead: job.hooks.dead ?? null,

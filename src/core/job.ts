@@ -27,6 +27,7 @@ export interface JobSpec {
   /** What kind of job this is, for people and filters. */
   name: string | null;
   hooks: JobHooks;
+  policy: JobPolicy;
 }
 
 /** Commands of this job's own, run after what happens to it instead of those in the settings; `none`: no command. */
@@ -36,6 +37,16 @@ export interface JobHooks {
   dead?: string;
   /** Set by queuectl alone: `none` for what a hook enqueues. */
   idle?: string;
+}
+
+/** When this job is tried again, where it differs from others. */
+export interface JobPolicy {
+  /** Only these exit codes are tried again. */
+  retryOn?: number[];
+  /** These exit codes never are. */
+  noRetryOn?: number[];
+  /** Never run again after an attempt that was lost: its effects may have happened. */
+  atMostOnce?: boolean;
 }
 
 export interface Job extends JobSpec {

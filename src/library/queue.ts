@@ -32,6 +32,10 @@ export interface EnqueueInput {
   cwd?: string;
   env?: Record<string, string>;
   tags?: Record<string, string>;
+  /** Exit codes that are tried again, and no others: `[75]`, or text such as `64-78`. */
+  retry_on?: number[] | string;
+  no_retry_on?: number[] | string;
+  at_most_once?: boolean;
   /** Commands run, as jobs of their own, after what happens to this one; `none` for none. */
   on_complete?: string;
   on_failure?: string;

@@ -188,3 +188,30 @@ test.concurrent(
     expect(job.traces()).toEqual(['run', 'start', 'run']);
   }),
 );
+
+test.concurrent(
+  'a job to be run at most once is given up when its attempt is lost',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const command = 'echo ran >>traces; kill -9 $(ps -o ppid= -p $PPID); kill -9 0';
+    await box.run(['enqueue', '--id', 'once', '--at-most-once', '--command', command]);
+    expect(await untilState(box, 'once', 'dead')).toMatchObject({
+      attempts: 0,
+      crashes: 1,
+      at_most_once: true,
+    });
+    expect(lines(join(box.directory, 'traces'))).toEqual(['ran']);
+  }),
+);
+
+test.concurrent(
+  'exit codes decide whether a job is tried again',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await box.run(['enqueue', '--id', 'usage', '--no-retry-on', '64-78', 'exit 65']);
+    await box.run(['enqueue', '--id', 'other', '--retry-on', '75', 'exit 1']);
+    expect(await untilState(box, 'usage', 'dead')).toMatchObject({ attempts: 1, exit_code: 65 });
+    expect(await untilState(box, 'other', 'dead')).toMatchObject({ attempts: 1, exit_code: 1 });
+    expect((await box.run(['enqueue', '--no-retry-on', '5-3', 'true'])).code).toBe(2);
+  }),
+);

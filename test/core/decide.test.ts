@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'bun:test';
 import { decide, type Policy, policyOf, type Transition } from '../../src/core/decide.ts';
+import type { JobPolicy } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { resolveSettings } from '../../src/core/settings.ts';
 
 const NOW = 1_000_000;
 const policy = policyOf(resolveSettings(new Map()));
-const fresh = { attempts: 0, crashes: 0, maxRetries: 3, backoffBase: null as number | null };
+const fresh = {
+  attempts: 0,
+  crashes: 0,
+  maxRetries: 3,
+  backoffBase: null as number | null,
+  policy: {} as JobPolicy,
+};
 const judge = (job: Partial<typeof fresh>, outcome: Outcome, rules: Policy = policy): Transition =>
   decide({ ...fresh, ...job }, outcome, rules, NOW, () => 0.5);
 
@@ -139,5 +146,25 @@ test('policyOf takes every rule from the settings', () => {
   expect(policyOf(resolveSettings(stored))).toEqual({
     crashLimit: 2,
     backoff: { strategy: 'linear', base: 1.5, retryDelayMs: 7000, maxMs: 60_000, jitter: 0.25 },
+  });
+});
+
+describe('a job with rules of its own', () => {
+  const exited = (code: number): Outcome => ({ why: 'exited', code });
+  const cases: [JobPolicy, Outcome, Transition['to']][] = [
+    [{ noRetryOn: [64, 65] }, exited(64), 'dead'],
+    [{ noRetryOn: [64, 65] }, exited(66), 'failed'],
+    [{ noRetryOn: [124] }, { why: 'timeout' }, 'dead'],
+    [{ retryOn: [75] }, exited(75), 'failed'],
+    [{ retryOn: [75] }, exited(1), 'dead'],
+    [{ retryOn: [75] }, { why: 'spawn-error', message: 'no' }, 'failed'],
+    [{ retryOn: [75], noRetryOn: [75] }, exited(75), 'dead'],
+    [{ noRetryOn: [0] }, exited(0), 'completed'],
+    [{ atMostOnce: true }, { why: 'lost' }, 'dead'],
+    [{ atMostOnce: true }, { why: 'never-started' }, 'released'],
+    [{ atMostOnce: true }, exited(1), 'failed'],
+  ];
+  test.each(cases)('%j after %j', (own, outcome, to) => {
+    expect(judge({ policy: own }, outcome).to).toBe(to);
   });
 });

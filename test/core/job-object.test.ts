@@ -23,6 +23,7 @@ const bare: Job = {
     tags: {},
     name: null,
     hooks: {},
+    policy: {},
     state: 'pending',
     held: false,
     attempts: 0,
@@ -48,12 +49,13 @@ const full: Job = {
     lastError: 'killed by SIGKILL (exit code 137)',
     durationMs: 250,
     hooks: { dead: 'mail me', failure: 'none' },
+    policy: { noRetryOn: [64, 65], atMostOnce: true },
   },
 };
 
 const FIELDS =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
-  timeout_ms backoff_base depends_on unique_key name tags on_complete on_failure on_dead cwd env worker_id started_at finished_at exit_code signal
+  timeout_ms backoff_base depends_on unique_key name tags retry_on no_retry_on at_most_once on_complete on_failure on_dead cwd env worker_id started_at finished_at exit_code signal
   last_error crashes duration_ms`.split(/\s+/);
 
 describe('a job as everybody outside sees it', () => {
@@ -97,7 +99,12 @@ describe('a printed job can be enqueued again', () => {
       input: {
         ...{ id: 'job1', command: 'echo hello', argv: ['echo', 'it is'], queue: 'mail', priority: -10 },
         ...{ maxRetries: 0, timeoutMs: 1500, runAt: NOW + 1, backoffBase: 1.5, cwd: '/tmp' },
-        ...{ env: { A: '=1' }, tags: { team: 'x' }, hooks: { dead: 'mail me', failure: 'none' } },
+        ...{
+          env: { A: '=1' },
+          tags: { team: 'x' },
+          hooks: { dead: 'mail me', failure: 'none' },
+          policy: { noRetryOn: [64, 65], atMostOnce: true },
+        },
       },
       warnings: [],
     });

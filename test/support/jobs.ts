@@ -27,6 +27,7 @@ export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
     tags: {},
     name: null,
     hooks: {},
+    policy: {},
     ...over,
   };
 }

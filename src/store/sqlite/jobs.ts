@@ -92,7 +92,14 @@ function jobRow(job: JobSpec, queue: number, now: number): SQLInputValue[] {
   return [
     ...[job.id, job.command, job.argv === null ? null : JSON.stringify(job.argv), queue],
     ...[job.priority, job.maxRetries, job.timeoutMs, job.runAt, job.backoffBase],
-    ...[job.cwd, jsonOrNull(job.env), jsonOrNull(job.tags), job.name, jsonOrNull(job.hooks)],
+    ...[
+      job.cwd,
+      jsonOrNull(job.env),
+      jsonOrNull(job.tags),
+      job.name,
+      jsonOrNull(job.hooks),
+      jsonOrNull(job.policy),
+    ],
     ...[due > now ? 'waiting' : 'ready', now, now, due],
   ];
 }

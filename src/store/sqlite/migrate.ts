@@ -4,9 +4,11 @@ import first from './migrations/001-first.ts';
 import control from './migrations/002-control.ts';
 import retentionAndHooks from './migrations/003-retention-and-hooks.ts';
 import schedules from './migrations/004-schedules.ts';
+import policy from './migrations/005-policy.ts';
+import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
-const MIGRATIONS = [first, control, retentionAndHooks, schedules];
+const MIGRATIONS = [first, control, retentionAndHooks, schedules, policy];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks the file as ours: "qctl". */
@@ -19,6 +21,7 @@ export async function migrate(connection: Connection): Promise<void> {
     const from = version(connection);
     for (const sql of MIGRATIONS.slice(from)) connection.exec(sql);
     if (from < SCHEMA_VERSION) {
+      connection.exec(views);
       connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
     }
   });

@@ -33,6 +33,7 @@ export function toJob(row: Row): Job {
     tags: json(row.tags, {}),
     name: maybeText(row.name),
     hooks: json(row.hooks, {}),
+    policy: json(row.policy, {}),
     state: text(row.state) as State,
     held: row.phase === 'held',
     attempts: integer(row.attempts),

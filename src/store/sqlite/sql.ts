@@ -5,14 +5,14 @@
 
 const JOB = `job.number, id, command, argv, queue.name AS queue, priority, max_retries, timeout_ms, run_at, backoff_base,
   cwd, env, tags, state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at,
-  finished_at, exit_code, last_error, duration_ms, job.name, phase, hooks`;
+  finished_at, exit_code, last_error, duration_ms, job.name, phase, hooks, policy`;
 const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 
 export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
 export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
 const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
-  cwd, env, tags, name, hooks, state, phase, created_at, updated_at, due_at) VALUES`;
-const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
+  cwd, env, tags, name, hooks, policy, state, phase, created_at, updated_at, due_at) VALUES`;
+const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
 export const insertJob = `${INSERT_JOB} ${JOB_VALUES}`;
 /** So many in one statement: its set-up, checks and trigger cost half as much for each. */
 export const JOBS_AT_ONCE = 50;

@@ -119,37 +119,4 @@ END;
 CREATE TRIGGER job_removed AFTER DELETE ON job BEGIN
   UPDATE counter SET jobs = jobs - 1 WHERE queue = OLD.queue AND state = OLD.state;
 END;
-
-CREATE VIEW jobs AS
-SELECT j.id, j.command, j.argv, j.state, j.attempts, j.max_retries,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.created_at / 1000.0, 'unixepoch') AS created_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.updated_at / 1000.0, 'unixepoch') AS updated_at,
-  q.name AS queue, j.priority,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.run_at / 1000.0, 'unixepoch') AS run_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.due_at / 1000.0, 'unixepoch') AS next_run_at,
-  j.timeout_ms, j.backoff_base, '[]' AS depends_on, NULL AS unique_key, j.cwd, coalesce(j.env, '{}') AS env, coalesce(j.tags, '{}') AS tags, j.worker_id,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.started_at / 1000.0, 'unixepoch') AS started_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.finished_at / 1000.0, 'unixepoch') AS finished_at,
-  j.exit_code,
-  CASE WHEN j.exit_code > 128 THEN '["SIGHUP","SIGINT","SIGQUIT","SIGILL","SIGTRAP","SIGABRT","SIGBUS","SIGFPE","SIGKILL",
-    "SIGUSR1","SIGSEGV","SIGUSR2","SIGPIPE","SIGALRM","SIGTERM","SIGSTKFLT","SIGCHLD","SIGCONT","SIGSTOP","SIGTSTP",
-    "SIGTTIN","SIGTTOU","SIGURG","SIGXCPU","SIGXFSZ","SIGVTALRM","SIGPROF","SIGWINCH","SIGIO","SIGPWR","SIGSYS"]'
-    ->> (j.exit_code - 129) END AS signal,
-  j.last_error, j.crashes, j.duration_ms
-FROM job j JOIN queue q ON q.number = j.queue;
-
-CREATE VIEW dlq_jobs AS SELECT * FROM jobs WHERE state = 'dead';
-
-CREATE VIEW workers AS
-SELECT id, pid, hostname,
-  strftime('%Y-%m-%dT%H:%M:%fZ', started_at / 1000.0, 'unixepoch') AS started_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', last_heartbeat / 1000.0, 'unixepoch') AS last_heartbeat,
-  CASE WHEN draining = 1 OR stop_order > 0 THEN 'draining'
-    WHEN EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND job.worker_id = worker.id) THEN 'busy'
-    ELSE 'idle' END AS status,
-  coalesce(queues, '["*"]') AS queues,
-  (SELECT json_group_array(job.id) FROM job WHERE phase = 'running' AND job.worker_id = worker.id) AS current_jobs
-FROM worker;
-
-CREATE VIEW config AS SELECT key, value FROM setting;
 `;

@@ -31,27 +31,4 @@ CREATE TRIGGER job_removed AFTER DELETE ON job BEGIN
 END;
 
 CREATE INDEX job_ended ON job (state, finished_at) WHERE phase = 'ended';
-
-DROP VIEW dlq_jobs;
-DROP VIEW jobs;
-CREATE VIEW jobs AS
-SELECT j.id, j.command, j.argv, j.state, j.attempts, j.max_retries,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.created_at / 1000.0, 'unixepoch') AS created_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.updated_at / 1000.0, 'unixepoch') AS updated_at,
-  q.name AS queue, j.priority,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.run_at / 1000.0, 'unixepoch') AS run_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.due_at / 1000.0, 'unixepoch') AS next_run_at,
-  j.timeout_ms, j.backoff_base, '[]' AS depends_on, NULL AS unique_key, j.name, j.cwd, coalesce(j.env, '{}') AS env, coalesce(j.tags, '{}') AS tags,
-  j.hooks ->> 'complete' AS on_complete, j.hooks ->> 'failure' AS on_failure, j.hooks ->> 'dead' AS on_dead, j.worker_id,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.started_at / 1000.0, 'unixepoch') AS started_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.finished_at / 1000.0, 'unixepoch') AS finished_at,
-  j.exit_code,
-  CASE WHEN j.exit_code > 128 THEN '["SIGHUP","SIGINT","SIGQUIT","SIGILL","SIGTRAP","SIGABRT","SIGBUS","SIGFPE","SIGKILL",
-    "SIGUSR1","SIGSEGV","SIGUSR2","SIGPIPE","SIGALRM","SIGTERM","SIGSTKFLT","SIGCHLD","SIGCONT","SIGSTOP","SIGTSTP",
-    "SIGTTIN","SIGTTOU","SIGURG","SIGXCPU","SIGXFSZ","SIGVTALRM","SIGPROF","SIGWINCH","SIGIO","SIGPWR","SIGSYS"]'
-    ->> (j.exit_code - 129) END AS signal,
-  j.last_error, j.crashes, j.duration_ms
-FROM job j JOIN queue q ON q.number = j.queue;
-
-CREATE VIEW dlq_jobs AS SELECT * FROM jobs WHERE state = 'dead';
 `;
