@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gatedJob, ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { isAlive, killAll, send, untilWorkerOf, workersOf } from '../support/processes.ts';
 import {
@@ -16,8 +18,25 @@ const QUICK = { 'heartbeat-interval': '200ms', lease: '1s' };
 /** The worker's process, stopped, until the other workers have written it off. */
 async function freeze(box: Sandbox, pid: number): Promise<void> {
   send([pid], 'SIGSTOP');
+  // One that was hit while it wrote would hold the database for everybody: try another moment.
+  while (!canWrite(box)) {
+    send([pid], 'SIGCONT');
+    send([pid], 'SIGSTOP');
+  }
   const gone = async () => !(await workersOf(box)).some((worker) => worker.pid === pid);
   await until(gone, 'the frozen worker is written off');
+}
+
+function canWrite(box: Sandbox): boolean {
+  const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 500 });
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    db.close();
+  }
 }
 
 /** A worker that finds itself written off ends, and its supervisor starts another. */
