@@ -1,6 +1,6 @@
 import { COMMAND_LIMIT } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
-import type { Job, JobSpec } from '../core/job.ts';
+import type { Job, JobSpec, Uniqueness } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellQuote } from '../core/shell-quote.ts';
@@ -78,7 +78,22 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     name: input.name ?? null,
     hooks: input.hooks ?? {},
     policy: input.policy ?? {},
+    unique: uniqueOf(input),
   };
+}
+
+/** Without more said, no second one while the first is pending or running. */
+function uniqueOf({ unique }: JobInput): Uniqueness | null {
+  if (unique === undefined) return null;
+  if (unique.key === undefined)
+    throw new QueueError('invalid-job', 'unique_for and unique_while need a unique_key');
+  if (unique.forMs !== undefined && unique.while !== undefined) {
+    throw new QueueError(
+      'invalid-job',
+      'unique_for and unique_while contradict each other; give one of them',
+    );
+  }
+  return { key: unique.key, while: unique.while ?? 'active', forMs: unique.forMs ?? null };
 }
 
 /** The argv as one would type it; only for reading, it is never run. */

@@ -5,6 +5,7 @@ import { relative } from './times.ts';
 /** What a person reads after enqueueing. */
 export function describeAdded(job: Job, now: number): string {
   const due = job.runAt === null ? '' : `, due ${relative(job.runAt, now)} (${toIso(job.runAt)})`;
+  if (job.existing) return `${job.id} has this key already, and is ${job.state}: nothing was added\n`;
   return `enqueued ${job.id} in queue ${job.queue}${due}\n`;
 }
 

@@ -24,6 +24,12 @@ export const JOB_FLAGS: Record<string, Flag> = {
   cwd: { value: 'DIR', help: 'where it runs (this directory)' },
   name: { value: 'NAME', help: 'what kind of job this is, for lists and filters' },
   tag: { value: 'K=V', many: true, help: 'a tag; may be repeated' },
+  unique: { value: 'KEY', help: 'add no second job with this key while one is pending or running' },
+  'unique-for': { value: 'TIME', help: 'with --unique: for so long from now on instead' },
+  'unique-while': {
+    value: 'pending|active',
+    help: 'with --unique: only while it is pending, or also while it runs (active)',
+  },
   'retry-on': { value: 'CODES', help: 'try again only after these exit codes, such as 75 or 1,75' },
   'no-retry-on': { value: 'CODES', help: 'give up at once after these exit codes, such as 64-78' },
   'at-most-once': { help: 'never run it again after an attempt that was lost in a crash' },
@@ -51,6 +57,9 @@ export function readJobFlags(input: Input, cwd: () => string, now: number): JobI
   put('delay', 'delay', (text) => parseDuration(text, '--delay') / 1000);
   put('backoff-base', 'backoff_base', (text) => parseNumber(text, '--backoff-base', RANGES.backoffBase));
   put('cwd', 'cwd', (text) => absolute(text, cwd));
+  put('unique', 'unique_key');
+  put('unique-for', 'unique_for');
+  put('unique-while', 'unique_while');
   put('retry-on', 'retry_on');
   put('no-retry-on', 'no_retry_on');
   if (input.has('at-most-once')) object.at_most_once = true;
@@ -122,6 +131,7 @@ const FIELD_NAMES: Record<string, string> = {
   timeoutMs: 'timeout',
   runAt: 'run_at',
   backoffBase: 'backoff_base',
+  unique: 'unique_key',
 };
 
 /** What a hook enqueues triggers no hooks: a command on completion that enqueues would never end. */

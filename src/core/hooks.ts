@@ -72,6 +72,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
     name: `on-${event}`,
     hooks: {},
     policy: {},
+    unique: null,
   };
 }
 

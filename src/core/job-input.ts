@@ -25,6 +25,7 @@ export interface JobInput {
   tags?: Record<string, string>;
   name?: string;
   policy?: JobPolicy;
+  unique?: { key?: string; while?: 'pending' | 'active'; forMs?: number };
   hooks?: JobHooks;
 }
 
@@ -87,6 +88,9 @@ const FIELDS: Field[] = [
   { names: ['on_complete', 'onComplete', 'on-complete'], read: hook('complete') },
   { names: ['on_failure', 'onFailure', 'on-failure'], read: hook('failure') },
   { names: ['on_dead', 'onDead', 'on-dead'], read: hook('dead') },
+  { names: ['unique_key', 'uniqueKey'], read: (v, n) => ({ unique: { key: checkName(string(v, n), n) } }) },
+  { names: ['unique_for', 'uniqueFor'], read: (v, n) => ({ unique: { forMs: readDelay(v, n) } }) },
+  { names: ['unique_while', 'uniqueWhile'], read: (v, n) => ({ unique: { while: readWhile(v, n) } }) },
   { names: ['retry_on', 'retryOn'], read: (v, n) => ({ policy: { retryOn: readExitCodes(v, n) } }) },
   { names: ['no_retry_on', 'noRetryOn'], read: (v, n) => ({ policy: { noRetryOn: readExitCodes(v, n) } }) },
   {
@@ -101,11 +105,11 @@ const BY_NAME = new Map(FIELDS.flatMap((field) => field.names.map((name) => [nam
 /** Taken and ignored, so that a job object printed by queuectl can be enqueued again. */
 const SERVER_OWNED = new Set(
   `state attempts created_at updated_at next_run_at worker_id started_at finished_at exit_code signal last_error
-   crashes duration_ms schema_version createdAt updatedAt nextRunAt`.split(/\s+/),
+   crashes duration_ms existing schema_version createdAt updatedAt nextRunAt`.split(/\s+/),
 );
 
 /** Named in the contract, not built yet: silence would be a promise. */
-const NOT_YET = new Set(['depends_on', 'unique_key']);
+const NOT_YET = new Set(['depends_on']);
 
 export interface ReadJob {
   input: JobInput;
@@ -132,10 +136,11 @@ export function readJobObject(value: unknown, now: number): ReadJob {
     const twin = seen.get(field);
     if (twin !== undefined) throw invalid(`${twin} and ${name} mean the same; give one of them`);
     seen.set(field, name);
-    const { hooks, policy, ...part } = field.read(raw, name, now);
+    const { hooks, policy, unique, ...part } = field.read(raw, name, now);
     for (const key in part) if (key in input) throw invalid(`${name} contradicts another field`);
     Object.assign(input, part);
     if (hooks !== undefined) input.hooks = { ...input.hooks, ...hooks };
+    if (unique !== undefined) input.unique = { ...input.unique, ...unique };
     if (policy !== undefined) input.policy = { ...input.policy, ...policy };
   }
   return { input, warnings };
@@ -205,6 +210,11 @@ function readDuration(value: unknown, name: string, unit: number): number | null
     return checkNumber(parseDuration(value, name, unit === 1 ? 'ms' : 's'), name, RANGES.durationMs, value);
   }
   return checkNumber(Math.round(number(value, name) * unit), `${name} (in ms)`, RANGES.durationMs);
+}
+
+function readWhile(value: unknown, name: string): 'pending' | 'active' {
+  if (value === 'pending' || value === 'active') return value;
+  throw invalid(`${name} must be pending or active, not '${String(value)}'`);
 }
 
 function readDelay(value: unknown, name: string): number {

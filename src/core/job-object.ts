@@ -38,6 +38,8 @@ export interface JobObject {
   last_error: string | null;
   crashes: number;
   duration_ms: number | null;
+  /** Only in the answer to an enqueue that added nothing: the job with the same unique key. */
+  existing?: true;
 }
 
 export function toJobObject(job: Job): JobObject {
@@ -57,7 +59,7 @@ export function toJobObject(job: Job): JobObject {
     timeout_ms: job.timeoutMs,
     backoff_base: job.backoffBase,
     depends_on: [],
-    unique_key: null,
+    unique_key: job.unique?.key ?? null,
     name: job.name,
     tags: job.tags,
     retry_on: job.policy.retryOn ?? null,
@@ -76,5 +78,6 @@ export function toJobObject(job: Job): JobObject {
     last_error: job.lastError,
     crashes: job.crashes,
     duration_ms: job.durationMs,
+    ...(job.existing ? { existing: true as const } : {}),
   };
 }

@@ -28,6 +28,7 @@ export interface JobSpec {
   name: string | null;
   hooks: JobHooks;
   policy: JobPolicy;
+  unique: Uniqueness | null;
 }
 
 /** Commands of this job's own, run after what happens to it instead of those in the settings; `none`: no command. */
@@ -37,6 +38,14 @@ export interface JobHooks {
   dead?: string;
   /** Set by queuectl alone: `none` for what a hook enqueues. */
   idle?: string;
+}
+
+/** No other job with this key is added while it is pending, while it is active (pending or running), or for a time. */
+export interface Uniqueness {
+  key: string;
+  while: 'pending' | 'active';
+  /** From its enqueueing on, whatever becomes of it; then `while` does not count. */
+  forMs: number | null;
 }
 
 /** When this job is tried again, where it differs from others. */
@@ -50,6 +59,8 @@ export interface JobPolicy {
 }
 
 export interface Job extends JobSpec {
+  /** An earlier job with the same unique key, returned in place of a new one. */
+  existing?: true;
   state: State;
   attempts: number;
   crashes: number;

@@ -32,6 +32,10 @@ export interface EnqueueInput {
   cwd?: string;
   env?: Record<string, string>;
   tags?: Record<string, string>;
+  /** No second job with this key while one is pending or running; the first is answered, `existing: true`. */
+  unique_key?: string;
+  unique_for?: number | string;
+  unique_while?: 'pending' | 'active';
   /** Exit codes that are tried again, and no others: `[75]`, or text such as `64-78`. */
   retry_on?: number[] | string;
   no_retry_on?: number[] | string;

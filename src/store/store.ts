@@ -15,8 +15,9 @@ export interface Store {
   readonly epoch: string;
 
   /**
-   * Adds all or none, in the given order. An id that exists is refused, whatever its job's state. Takes the jobs one by
-   * one, perhaps more than once, and answers what `keep` makes of each, else the jobs: its memory is that of the answers.
+   * Adds all or none, in the given order. An id that exists is refused, whatever its job's state. In place of a job whose
+   * unique key is taken the one that has it is answered, marked `existing`. Takes the jobs one by one, perhaps more than
+   * once, and answers what `keep` makes of each, else the jobs: its memory is that of the answers.
    */
   insert<T = Job>(jobs: Iterable<JobSpec>, now: number, keep?: (job: Job) => T): Promise<T[]>;
   get(id: string): Promise<Job | null>;

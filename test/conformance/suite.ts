@@ -19,6 +19,7 @@ import { settle } from './settle.ts';
 import { settleAndClaim } from './settle-and-claim.ts';
 import { settleAnswers } from './settle-answers.ts';
 import type { Case, OpenedForTest, Setting } from './topic.ts';
+import { unique } from './unique.ts';
 import { workers } from './workers.ts';
 
 export interface StoreUnderTest {
@@ -46,6 +47,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   acting,
   filters,
   queues,
+  unique,
   schedules,
   settings,
 };

@@ -115,7 +115,6 @@ const REFUSED: Record<string, unknown[]> = {
   ],
   tags: ['a', ['a'], { a: 1 }, { '': 'x' }, { 'a\nb': 'x' }],
   depends_on: [['job1'], 'job1'],
-  unique_key: ['k'],
 };
 
 describe('wrong types and values are refused, and the field is named', () => {

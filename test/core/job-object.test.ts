@@ -24,6 +24,7 @@ const bare: Job = {
     name: null,
     hooks: {},
     policy: {},
+    unique: null,
     state: 'pending',
     held: false,
     attempts: 0,
@@ -50,6 +51,7 @@ const full: Job = {
     durationMs: 250,
     hooks: { dead: 'mail me', failure: 'none' },
     policy: { noRetryOn: [64, 65], atMostOnce: true },
+    unique: null,
   },
 };
 

@@ -28,6 +28,7 @@ export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
     name: null,
     hooks: {},
     policy: {},
+    unique: null,
     ...over,
   };
 }

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import type { JobFilter } from '../../core/filter.ts';
-import { type Job, type JobSpec, STATES, type State } from '../../core/job.ts';
+import { type Job, type JobSpec, STATES, type State, type Uniqueness } from '../../core/job.ts';
 import type { ListedJob, Page, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
@@ -51,12 +51,13 @@ export function insert<T = Job>(
   let rows: SQLInputValue[][] = [];
   for (const job of jobs) {
     if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
-    rows.push(jobRow(job, queues.get(job.queue)!, now));
-    if (rows.length === sql.JOBS_AT_ONCE) {
+    const row = jobRow(job, queues.get(job.queue)!, now);
+    if (job.unique === null) rows.push(row);
+    if (job.unique !== null || rows.length === sql.JOBS_AT_ONCE) {
       insertRows(db, rows);
       rows = [];
     }
-    const added = newJob(job, now);
+    const added = (job.unique === null ? null : insertUnique(db, row, job.unique, now)) ?? newJob(job, now);
     kept.push(keep === undefined ? (added as T) : keep(added));
   }
   insertRows(db, rows);
@@ -73,17 +74,26 @@ function insertRows(db: Connection, rows: SQLInputValue[][]): void {
       // None of them was added: one by one they show which it was.
     }
   }
-  for (const row of rows) insertRow(db, row);
+  for (const row of rows) addRow(db, sql.insertJob, row);
 }
 
-function insertRow(db: Connection, row: SQLInputValue[]): void {
+function addRow(db: Connection, statement: string, row: SQLInputValue[]): number {
   try {
-    db.run(sql.insertJob, ...row);
+    return db.run(statement, ...row);
   } catch (error) {
     if (isUniqueViolation(error))
       throw new QueueError('job-exists', `a job with the id '${row[0]}' exists already`);
     throw error;
   }
+}
+
+/** Answers the job that has the key already; null: the new one was added. */
+function insertUnique(db: Connection, row: SQLInputValue[], unique: Uniqueness, now: number): Job | null {
+  db.run(sql.freeSlot, unique.key, now);
+  const until = unique.forMs === null ? null : now + unique.forMs;
+  const during = unique.forMs === null ? unique.while : null;
+  const added = addRow(db, sql.insertUniqueJob, [...row, unique.key, during, until, unique.key]);
+  return added === 1 ? null : { ...toJob(db.get(sql.jobBySlot, unique.key)!), existing: true };
 }
 
 /** The values of sql.insertJob. */

@@ -5,10 +5,11 @@ import control from './migrations/002-control.ts';
 import retentionAndHooks from './migrations/003-retention-and-hooks.ts';
 import schedules from './migrations/004-schedules.ts';
 import policy from './migrations/005-policy.ts';
+import unique from './migrations/006-unique.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
-const MIGRATIONS = [first, control, retentionAndHooks, schedules, policy];
+const MIGRATIONS = [first, control, retentionAndHooks, schedules, policy, unique];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks the file as ours: "qctl". */

@@ -1,4 +1,4 @@
-import type { ClaimedJob, EndReason, Job, State } from '../../core/job.ts';
+import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import {
   type Attempt,
@@ -34,6 +34,7 @@ export function toJob(row: Row): Job {
     name: maybeText(row.name),
     hooks: json(row.hooks, {}),
     policy: json(row.policy, {}),
+    unique: toUnique(row),
     state: text(row.state) as State,
     held: row.phase === 'held',
     attempts: integer(row.attempts),
@@ -47,6 +48,17 @@ export function toJob(row: Row): Job {
     exitCode: maybeInteger(row.exit_code),
     lastError: maybeText(row.last_error),
     durationMs: maybeInteger(row.duration_ms),
+  };
+}
+
+function toUnique(row: Row): Uniqueness | null {
+  if (row.unique_key === null) return null;
+  const until = maybeInteger(row.unique_until);
+  const during = (maybeText(row.unique_while) ?? 'active') as Uniqueness['while'];
+  return {
+    key: text(row.unique_key),
+    while: during,
+    forMs: until === null ? null : until - integer(row.created_at),
   };
 }
 

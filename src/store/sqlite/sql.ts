@@ -5,18 +5,22 @@
 
 const JOB = `job.number, id, command, argv, queue.name AS queue, priority, max_retries, timeout_ms, run_at, backoff_base,
   cwd, env, tags, state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at,
-  finished_at, exit_code, last_error, duration_ms, job.name, phase, hooks, policy`;
+  finished_at, exit_code, last_error, duration_ms, job.name, phase, hooks, policy, unique_key, unique_while, unique_until`;
 const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 
 export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
 export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
 const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
-  cwd, env, tags, name, hooks, policy, state, phase, created_at, updated_at, due_at) VALUES`;
+  cwd, env, tags, name, hooks, policy, state, phase, created_at, updated_at, due_at`;
 const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
-export const insertJob = `${INSERT_JOB} ${JOB_VALUES}`;
+export const insertJob = `${INSERT_JOB}) VALUES ${JOB_VALUES}`;
 /** So many in one statement: its set-up, checks and trigger cost half as much for each. */
 export const JOBS_AT_ONCE = 50;
-export const insertJobs = `${INSERT_JOB} ${Array(JOBS_AT_ONCE).fill(JOB_VALUES).join(', ')}`;
+export const insertJobs = `${INSERT_JOB}) VALUES ${Array(JOBS_AT_ONCE).fill(JOB_VALUES).join(', ')}`;
+export const freeSlot = 'UPDATE job SET unique_slot = NULL WHERE unique_slot = ? AND unique_until <= ?';
+export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_until, unique_slot)
+  VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
+export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 
 /** A page of jobs by the index that fits; `extra` are further conditions, made of known fragments only. */

@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { inSandbox, type JobJson, lines, untilState } from '../support/queuectl.ts';
+
+test.concurrent(
+  'twenty processes with one key at once add one job, and all answer its id',
+  inSandbox(async (box) => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => box.run(['enqueue', '--unique', 'report', 'echo ran >>traces'])),
+    );
+    expect(answers.every((answer) => answer.code === 0)).toBe(true);
+    expect(new Set(answers.map((answer) => answer.stdout)).size).toBe(1);
+    await box.run(['worker', 'start', '--drain']);
+    expect(lines(join(box.directory, 'traces'))).toEqual(['ran']);
+    expect(await box.json(['list'])).toHaveLength(1);
+  }),
+);
+
+test.concurrent(
+  'an existing job is marked in JSON; the key is free again when it has ended',
+  inSandbox(async (box) => {
+    const first = await box.json<JobJson>(['enqueue', '--unique', 'k', '--id', 'one', 'exit 0']);
+    expect(first).toMatchObject({ id: 'one', unique_key: 'k' });
+    expect(first).not.toHaveProperty('existing');
+    expect(await box.json(['enqueue', '--unique', 'k', '--id', 'two', 'exit 0'])).toMatchObject({
+      id: 'one',
+      existing: true,
+    });
+    await box.startWorkers();
+    await untilState(box, 'one', 'completed');
+    expect(await box.json(['enqueue', '--unique', 'k', '--id', 'two', 'exit 0'])).toMatchObject({
+      id: 'two',
+    });
+  }),
+);
+
+test.concurrent(
+  'contradictions are refused and add nothing',
+  inSandbox(async (box) => {
+    for (const flags of [
+      ['--unique-for', '1h'],
+      ['--unique-while', 'pending'],
+      ['--unique', 'k', '--unique-for', '1h', '--unique-while', 'active'],
+      ['--unique', 'k', '--unique-while', 'sometimes'],
+      ['--unique', ''],
+      ['--unique', 'k', '--unique-for', 'soon'],
+    ]) {
+      expect({ flags, code: (await box.run(['enqueue', ...flags, 'true'])).code }).toEqual({
+        flags,
+        code: 2,
+      });
+    }
+    expect(await box.json(['list'])).toEqual([]);
+  }),
+);
