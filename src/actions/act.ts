@@ -33,7 +33,7 @@ export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
     acted.ending.push(...result.ending);
     acted.unchanged.push(...result.ended);
   }
-  if (acted.ending.length > 0) wake(app.stateDirectory);
+  if (acted.ending.length + acted.changed.length > 0) wake(app.stateDirectory);
   if (acted.changed.length > 0) tellChange(app.stateDirectory);
   return acted;
 }

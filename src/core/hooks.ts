@@ -66,7 +66,8 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
     timeoutMs: settings['job-timeout'],
     runAt: null,
     backoffBase: null,
-    cwd: own === undefined ? context.directory() : job.cwd,
+    // Where its own directory may be what was missing, a hook still has to be able to tell.
+    cwd: own === undefined || cause.exitCode === null ? context.directory() : job.cwd,
     env: environmentOf(event, cause),
     tags: { job: job.id },
     name: `on-${event}`,

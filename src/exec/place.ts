@@ -1,5 +1,5 @@
 import { mkdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** What of an attempt on disk concerns its output. */
 export interface OutputPlace {
@@ -33,8 +33,12 @@ export function makePlace(place: Place): boolean {
     mkdirSync(place.directory, { mode: 0o700 });
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    if (code !== 'ENOENT') throw error;
+    // Somebody has removed all of them.
+    mkdirSync(dirname(place.directory), { recursive: true, mode: 0o700 });
+    return makePlace(place);
   }
 }
 

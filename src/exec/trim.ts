@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
 import { gapOf, outputSize, readGap, writeGap } from './output.ts';
 import type { OutputPlace } from './place.ts';
 
@@ -38,6 +38,7 @@ function punch(path: string, start: number, length: number): Promise<void> {
 /** Gives back what commands wrote too much, whoever held them: on a full disk nothing else could be done first. */
 export async function trimAll(stateDirectory: string, limit: number): Promise<void> {
   const root = `${stateDirectory}/attempts`;
+  if (!existsSync(root)) return;
   for (const entry of readdirSync(root, { withFileTypes: true })) {
     const directory = `${root}/${entry.name}`;
     if (entry.isDirectory()) await trimOutput({ directory, output: `${directory}/out` }, limit);

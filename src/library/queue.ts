@@ -95,6 +95,7 @@ export interface OpenOptions {
 export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
   const app = await openApp(storeLocation(options.db, process.env));
   const workers = new Set<QueueWorker>();
+  let closed = false;
 
   const read = (job: EnqueueInput | string): JobInput => {
     const { input, warnings } = readJobObject(
@@ -158,6 +159,8 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       return worker;
     },
     async close() {
+      if (closed) return;
+      closed = true;
       // One that had to give up has nothing left to stop.
       await Promise.allSettled([...workers].map((worker) => worker.stop()));
       await app.store.close();

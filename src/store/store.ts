@@ -44,7 +44,15 @@ export interface Store {
    * paused and full queues do not count; those of a queue at its rate count from when the rate allows them.
    */
   nextDue(queues: string[] | null, now: number): Promise<number | null>;
-  /** Applies the transition if, and only if, the claim still holds. */
+  /**
+   * The queues in which a job runs, is ready whatever their limits, or waits for a retry. Held jobs and those of paused
+   * queues do not count.
+   */
+  busy(now: number): Promise<string[]>;
+  /**
+   * Applies the transition if, and only if, the claim still holds. A job that somebody has cancelled meanwhile is
+   * cancelled instead of being tried again.
+   */
   settle(settlement: Settlement): Promise<SettleAnswer>;
   /** Commits why a running attempt is about to be ended; the first reason stays. False: the claim is lost. */
   mark(claim: Claim, reason: EndReason): Promise<boolean>;
@@ -207,6 +215,8 @@ export interface ClaimRequest {
 export interface ClaimResult {
   settled: SettleAnswer[];
   jobs: ClaimedJob[];
+  /** What was settled made room under a limit, for which other workers may be waiting. */
+  limited: boolean;
 }
 
 /** `already-mine`: this very settlement had been applied before (its answer got lost). */

@@ -5,18 +5,16 @@ const NAMED = 5;
 
 /** Null while a job is ready, running or waiting for a retry; else what is left, in words (empty: nothing). */
 export async function whatIsLeft(app: App, queues: string[] | null): Promise<string | null> {
-  const due = await app.store.nextDue(queues, app.clock.now());
-  if (due !== null && due <= app.clock.now()) return null;
-  const later: string[] = [];
+  const busy = await app.store.busy(app.clock.now());
+  if (busy.some((queue) => queues === null || queues.includes(queue))) return null;
+  const left: string[] = [];
   let total = 0;
   for (const queue of queues ?? [undefined]) {
-    const of = queue === undefined ? {} : { queue };
-    if ((await countJobs(app, { ...of, states: ['processing', 'failed'] })) > 0) return null;
-    total += await countJobs(app, { ...of, states: ['pending'] });
-    for (const job of await app.store.list({ ...of, states: ['pending'] }, { limit: NAMED }))
-      later.push(job.id);
+    const filter = { ...(queue === undefined ? {} : { queue }), states: ['pending', 'failed'] as const };
+    total += await countJobs(app, filter);
+    for (const job of await app.store.list(filter, { limit: NAMED })) left.push(job.id);
   }
   if (total === 0) return '';
-  const named = later.slice(0, NAMED).join(', ') + (total > NAMED ? ', …' : '');
-  return `${total} ${total === 1 ? 'job is' : 'jobs are'} due later: ${named}`;
+  const named = left.slice(0, NAMED).join(', ') + (total > NAMED ? ', …' : '');
+  return `${total} ${total === 1 ? 'job is' : 'jobs are'} due later, held or paused: ${named}`;
 }

@@ -12,7 +12,7 @@ import { removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
 import { trimAll, trimOutput } from '../exec/trim.ts';
 import { onWake, tellChange, wake } from '../exec/wake.ts';
-import { type SettleAnswer, STOP_ORDERS, type StopOrder } from '../store/store.ts';
+import { type ClaimResult, type SettleAnswer, STOP_ORDERS, type StopOrder } from '../store/store.ts';
 import type { Adoption } from './attempt.ts';
 import { whatIsLeft } from './drain.ts';
 import { mayPass, patiently } from './patience.ts';
@@ -107,7 +107,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     } catch (error) {
       if (!mayPass(error)) return fail(error);
       emit({ type: 'worker-error', workerId: id, message: (error as Error).message });
-      await trimAll(app.stateDirectory, settings['output-limit']);
+      await trimAll(app.stateDirectory, settings['output-limit']).catch(fail);
       // What ended is on disk, and the next worker will settle it: a stop need not wait for the store.
       if (order !== null && slots.running === 0) return leave();
       slowDown();
@@ -154,7 +154,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       if (settling.length === 0 && !(freeSlots() > 0 && (await somethingIsDue()))) break;
       // Asked again: an order to stop may have come meanwhile.
       const limit = freeSlots();
-      let result: { settled: SettleAnswer[]; jobs: ClaimedJob[] };
+      let result: ClaimResult;
       try {
         const settle = settling.map((one) => one.settlement);
         result = await app.store.claim(
@@ -175,6 +175,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       for (const job of result.jobs) slots.launch(job, null);
       if (settling.length === 0 && result.jobs.length === 0) break;
       tellChange(app.stateDirectory);
+      if (result.limited && result.jobs.length < settling.length) wake(app.stateDirectory);
     }
   };
 

@@ -3,7 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { killAll, processesOfJob, untilNoProcessOf, workersOf } from '../support/processes.ts';
-import { enqueue, inSandbox, type JobJson, until, untilState } from '../support/queuectl.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  lines,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
 
 test.concurrent(
   'cancel ends a running job and everything it started, and it is cancelled when the command returns',
@@ -112,6 +120,55 @@ test.concurrent(
     expect((await box.run(['continue', 'job'])).code).toBe(0);
     await untilState(box, 'job', 'completed');
     expect((await box.run(['suspend', 'job'])).code).toBe(4);
+  }),
+);
+
+test.concurrent(
+  'a job cancelled in the grace of its timeout is cancelled, not tried again',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '3s' });
+    const workers = await box.startWorkers();
+    const stubborn = 'trap "" TERM; echo start >>traces; while :; do sleep 0.1; done';
+    await enqueue(box, 'job', stubborn, { timeout: 1, max_retries: 3 });
+    await until(() => workers.output().includes('ending (timeout)'), 'its timeout has come');
+    expect((await box.run(['cancel', 'job'])).code).toBe(0);
+    expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'cancelled' });
+    expect(lines(join(box.directory, 'traces'))).toEqual(['start']);
+  }),
+);
+
+test.concurrent(
+  'rate 10/s: fifty jobs take between 4.5 and 8 s, and --drain waits for them',
+  inSandbox(async (box) => {
+    await box.run(['queue', 'set', 'api', '--rate', '10/s']);
+    await box.run(['enqueue', '--queue', 'api', '--file', '-'], {
+      stdin: 'date +%s%3N >>starts\n'.repeat(50),
+    });
+    expect((await box.run(['worker', 'start', '--count', '2', '--concurrency', '2', '--drain'])).code).toBe(
+      0,
+    );
+    const starts = lines(join(box.directory, 'starts'))
+      .map(Number)
+      .sort((a, b) => a - b);
+    expect(starts).toHaveLength(50);
+    expect(starts.at(-1)! - starts[0]!).toBeGreaterThanOrEqual(4500);
+  }),
+);
+
+test.concurrent(
+  '--drain leaves what is held or paused, and names it',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'failing', '--backoff-base', '100', 'exit 1']);
+    const workers = await box.startWorkers();
+    await untilState(box, 'failing', 'failed');
+    await box.run(['hold', 'failing']);
+    process.kill(workers.pid, 'SIGTERM');
+    await workers.exit;
+    await box.run(['queue', 'pause', 'mail']);
+    await box.run(['enqueue', '--id', 'mail', '--queue', 'mail', 'true']);
+    const { code, stderr } = await box.run(['worker', 'start', '--drain']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('2 jobs are due later, held or paused: mail, failing');
   }),
 );
 

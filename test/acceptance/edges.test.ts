@@ -188,3 +188,15 @@ test.concurrent(
     expect(await box.json(['list'])).toEqual([]);
   }),
 );
+
+test.concurrent(
+  'a job that removes the directory of all attempts harms no later one',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await enqueue(box, 'vandal', `rm -rf ${join(box.home, 'queue.db.d', 'attempts')}`);
+    await untilState(box, 'vandal', 'completed');
+    await enqueue(box, 'next', 'echo fine');
+    await untilState(box, 'next', 'completed');
+    expect((await box.run(['logs', 'next'])).stdout).toBe('fine\n');
+  }),
+);

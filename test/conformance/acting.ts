@@ -20,6 +20,42 @@ export const acting: Record<string, Case> = {
     expect(await store.endings('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
   },
 
+  'a job cancelled while it ends for another reason is not tried again': async ({ store }) => {
+    for (const [id, outcome] of [
+      ['failing', failedWith(1)],
+      ['timed', { why: 'timeout' }],
+      ['stopped', { why: 'stopped' }],
+      ['lost', { why: 'lost' }],
+      ['gated', { why: 'never-started' }],
+    ] as const) {
+      const job = await running(store, id);
+      if (outcome.why === 'timeout' || outcome.why === 'stopped') await store.mark(job.claim, outcome.why);
+      await store.cancel([id], NOW);
+      expect(await store.settle(ending(job, outcome))).toBe('applied');
+      expect({ id, state: (await store.get(id))?.state }).toEqual({ id, state: 'cancelled' });
+    }
+    expect(await claim(store, { limit: 9 }, NOW + 3_600_000)).toEqual([]);
+  },
+
+  'one that completed or died before it could be ended stays so': async ({ store }) => {
+    const done = await running(store, 'done');
+    await store.cancel(['done'], NOW);
+    await store.settle(ending(done, succeeded));
+    expect((await store.get('done'))?.state).toBe('completed');
+    const dead = await running(store, 'dead', { maxRetries: 1 });
+    await store.cancel(['dead'], NOW);
+    await store.settle(ending(dead, failedWith(1)));
+    expect((await store.get('dead'))?.state).toBe('dead');
+  },
+
+  'a held job that is retried stays held': async ({ store }) => {
+    const job = await running(store, 'a');
+    await store.settle(ending(job, failedWith(1)));
+    await store.hold(['a'], NOW);
+    expect(await store.retry(['a'], ['failed'], NOW)).toEqual(['a']);
+    expect(await store.get('a')).toMatchObject({ state: 'pending', held: true, attempts: 0 });
+  },
+
   'an ended job is left as it is': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, succeeded));

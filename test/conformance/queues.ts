@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import { claim, ending, ids, jobSpec, NOW, succeeded } from '../support/jobs.ts';
+import { claim, ending, failedWith, ids, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const three = (queue: string, priority = 0) =>
@@ -36,22 +36,48 @@ export const queues: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 3, queues: ['mail'] }))).toEqual(['mail3']);
   },
 
-  'a rate allows its jobs at once, then evenly': async ({ store }) => {
+  'a rate lets its jobs go one by one': async ({ store }) => {
     await store.insert(three('api'), NOW);
     await store.setQueue('api', { rate: { jobs: 2, perMs: 1000 } });
-    expect(ids(await claim(store, { limit: 5 }))).toEqual(['api1', 'api2']);
+    expect(ids(await claim(store, { limit: 5 }))).toEqual(['api1']);
     expect(ids(await claim(store, { limit: 5 }))).toEqual([]);
     expect(await store.nextDue(null, NOW)).toBe(NOW + 500);
     expect(ids(await claim(store, { limit: 5 }, NOW + 499))).toEqual([]);
-    expect(ids(await claim(store, { limit: 5 }, NOW + 500))).toEqual(['api3']);
+    expect(ids(await claim(store, { limit: 5 }, NOW + 500))).toEqual(['api2']);
+    // What was not used long ago is not saved up.
+    expect(ids(await claim(store, { limit: 5 }, NOW + 60_000))).toEqual(['api3']);
   },
 
-  'a clock that is set back neither fills nor empties a rate': async ({ store }) => {
+  'a high rate lets a few go together': async ({ store }) => {
+    await store.insert(three('api'), NOW);
+    await store.setQueue('api', { rate: { jobs: 20, perMs: 1000 } });
+    expect(await claim(store, { limit: 5 })).toHaveLength(2);
+  },
+
+  'a clock that is set back does not dry up a rate': async ({ store }) => {
     await store.insert(three('api'), NOW);
     await store.setQueue('api', { rate: { jobs: 1, perMs: 1000 } });
     expect(ids(await claim(store, { limit: 5 }))).toEqual(['api1']);
-    expect(ids(await claim(store, { limit: 5 }, NOW - 3_600_000))).toEqual([]);
-    expect(ids(await claim(store, { limit: 5 }, NOW + 1000))).toEqual(['api2']);
+    expect(ids(await claim(store, { limit: 5 }, NOW - 3_600_000))).toEqual(['api2']);
+    expect(ids(await claim(store, { limit: 5 }, NOW - 3_600_000 + 999))).toEqual([]);
+    expect(ids(await claim(store, { limit: 5 }, NOW - 3_600_000 + 1000))).toEqual(['api3']);
+  },
+
+  'busy: running, ready behind any limit, or waiting for a retry; not held, paused or due later': async ({
+    store,
+  }) => {
+    await store.insert([jobSpec('later', { queue: 'later', runAt: NOW + 1000 }), ...three('rate')], NOW);
+    await store.setQueue('rate', { rate: { jobs: 1, perMs: 1000 } });
+    expect(await store.busy(NOW)).toEqual(['rate']);
+    for (const job of await claim(store, { limit: 5 })) await store.settle(ending(job, failedWith(1)));
+    await store.cancel(['rate2', 'rate3'], NOW);
+    expect(await store.busy(NOW)).toEqual(['rate']);
+    await store.hold(['rate1'], NOW);
+    expect(await store.busy(NOW)).toEqual([]);
+    await store.release(['rate1'], NOW);
+    await store.setQueue('rate', { paused: { at: NOW, by: 'me' } });
+    expect(await store.busy(NOW)).toEqual([]);
+    expect(await store.busy(NOW + 1000)).toEqual(['later']);
   },
 
   'no more jobs run in all than asked for': async ({ store }) => {

@@ -29,7 +29,11 @@ export const settleAndClaim: Record<string, Case> = {
       settle: [ending(lost, succeeded), ending(a, succeeded), ending(b, failedWith(1)), ending(a, succeeded)],
     });
     const result = await store.claim(request, NOW + 1000);
-    expect(result).toEqual({ settled: ['lost', 'applied', 'applied', 'already-mine'], jobs: [] });
+    expect(result).toEqual({
+      settled: ['lost', 'applied', 'applied', 'already-mine'],
+      jobs: [],
+      limited: false,
+    });
     expect((await store.get('b'))?.state).toBe('failed');
   },
 

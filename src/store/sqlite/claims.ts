@@ -7,12 +7,16 @@ import { type OpenQueue, openQueues } from './queues.ts';
 import { toClaimedJob } from './rows.ts';
 import * as sql from './sql.ts';
 
-type ClaimVerbs = Pick<Store, 'claim' | 'nextDue' | 'settle' | 'mark' | 'adopt' | 'running' | 'endings'>;
+type ClaimVerbs = Pick<
+  Store,
+  'claim' | 'nextDue' | 'busy' | 'settle' | 'mark' | 'adopt' | 'running' | 'endings'
+>;
 
 export function claimVerbs(db: Connection): ClaimVerbs {
   return {
     claim: (request, now) => db.write(() => claim(db, request, now)),
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
+    busy: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
     settle: (settlement) => db.write(() => settle(db, settlement)),
     mark: (claim, reason) =>
       db.write(() => db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 1),
@@ -39,9 +43,15 @@ const PROMOTED_AT_ONCE = 1000;
 function claim(db: Connection, request: ClaimRequest, now: number): ClaimResult {
   const settled = request.settle.map((settlement) => settle(db, settlement));
   const limit = Math.min(request.limit, roomForAll(db, request.mostRunning));
-  if (limit <= 0) return { settled, jobs: [] };
+  const limited = request.mostRunning !== null || request.settle.some((one) => isLimited(db, one));
+  if (limit <= 0) return { settled, jobs: [], limited };
   const heads = bestHeads(db, { ...request, limit }, now);
-  return { settled, jobs: heads.map((number) => take(db, number, request.workerId, now)) };
+  return { settled, jobs: heads.map((number) => take(db, number, request.workerId, now)), limited };
+}
+
+/** Its end makes room in a queue that others may be waiting for. */
+function isLimited(db: Connection, { claim }: Settlement): boolean {
+  return (db.get(sql.settledQueueLimit, claim.job)?.concurrency ?? null) !== null;
 }
 
 function roomForAll(db: Connection, most: number | null): number {
@@ -106,8 +116,19 @@ function nextDue(db: Connection, names: string[] | null, now: number): number | 
   return earliest;
 }
 
+/** A wish to cancel that came while the attempt was ending for another reason still holds: it is not tried again. */
 function settle(db: Connection, settlement: Settlement): SettleAnswer {
-  return settlement.why === 'never-started' ? release(db, settlement) : conclude(db, settlement);
+  const { claim, transition, finishedAt } = settlement;
+  const cancelled = db.get(sql.endReason, claim.attempt)?.end_reason === 'cancelled';
+  if (settlement.why === 'never-started') {
+    const answer = release(db, settlement);
+    if (cancelled && answer === 'applied') db.run(sql.cancelJob, finishedAt, finishedAt, claim.job);
+    return answer;
+  }
+  if (!cancelled || (transition.to !== 'failed' && transition.to !== 'released'))
+    return conclude(db, settlement);
+  const { attempts, crashes } = transition;
+  return conclude(db, { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] });
 }
 
 /** An attempt whose command never started leaves no trace in the job's history. */

@@ -23,5 +23,5 @@ function addHook(db: Connection, hook: JobSpec, attempt: number, now: number): v
 }
 
 function isIdle(db: Connection, now: number): boolean {
-  return db.get(sql.busyQueue, HOOK_QUEUE, now) === undefined;
+  return db.all(sql.busyQueues, now).every((row) => row.name === HOOK_QUEUE);
 }

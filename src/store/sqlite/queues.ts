@@ -69,13 +69,16 @@ function toOpenQueue(row: Row, now: number): OpenQueue {
   };
 }
 
-/** A bucket that fills evenly and holds one period's jobs. A clock set back fills nothing, and never empties it. */
+/** A rate is kept over stretches of this length: what is saved up beyond it is lost, so there is no burst. */
+const STRETCH_MS = 100;
+
+/** A bucket that fills evenly. A clock set back must not dry it up for as long: then it counts as full. */
 function rateOf(row: Row, now: number): { tokens: number | null; openAt: number } {
   const rate = row.rate as number | null;
   if (rate === null) return { tokens: null, openAt: 0 };
   const perMs = rate / (row.rate_ms as number);
-  const before = row.tokens as number | null;
-  const since = Math.max(0, now - ((row.tokens_at as number | null) ?? now));
-  const tokens = before === null ? rate : Math.min(rate, before + since * perMs);
+  const full = Math.max(1, perMs * STRETCH_MS);
+  const at = row.tokens_at as number | null;
+  const tokens = at === null || at > now ? full : Math.min(full, (row.tokens as number) + (now - at) * perMs);
   return { tokens, openAt: tokens >= 1 ? 0 : now + Math.ceil((1 - tokens) / perMs) };
 }

@@ -81,11 +81,16 @@ export const releasedBefore = `SELECT 1 FROM job WHERE number = ? AND token = ?
   AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
 
 /** A queue with something running or to be retried or, unless it is paused, something that is ready. */
-export const busyQueue = `SELECT 1 FROM queue WHERE name <> ? AND (
-  EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state IN ('processing', 'failed') AND jobs > 0)
+/** +phase: by queue and state, not by the many that wait. */
+export const busyQueues = `SELECT name FROM queue WHERE
+  EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
   OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
-    OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)))) LIMIT 1`;
+    OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
+    OR EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND +phase = 'waiting')))`;
 
+export const settledQueueLimit =
+  'SELECT concurrency FROM queue WHERE number = (SELECT queue FROM job WHERE number = ?)';
+export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
 export const markAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, ?)
   WHERE number = ? AND token = ? AND finished_at IS NULL`;
 export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE number = ? AND token = ? AND phase = 'running'`;
@@ -111,7 +116,7 @@ export const supervisors = 'SELECT * FROM supervisor ORDER BY id';
 export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ?';
 export const orderSupervisor = 'UPDATE supervisor SET stop_order = max(stop_order, ?) WHERE id = ?';
 
-export const retryJob = `UPDATE job SET state = 'pending', phase = 'ready', attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
+export const retryJob = `UPDATE job SET state = 'pending', phase = iif(phase = 'held', 'held', 'ready'), attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
   finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL
     WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
 export const attemptNumbers = 'SELECT number FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?)';
@@ -128,8 +133,7 @@ export const deleteEnded = "DELETE FROM job WHERE number = ? AND phase = 'ended'
 export const phaseOfJob = 'SELECT number, phase, attempt FROM job WHERE id = ?';
 export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
   last_error = 'cancelled before it ran' WHERE number = ? AND phase NOT IN ('running', 'ended')`;
-export const cancelAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, 'cancelled')
-  WHERE number = ? AND finished_at IS NULL`;
+export const cancelAttempt = `UPDATE attempt SET end_reason = 'cancelled' WHERE number = ? AND finished_at IS NULL`;
 export const holdJob = `UPDATE job SET phase = 'held', updated_at = ? WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 export const releaseHeld = `UPDATE job SET phase = CASE WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?
   WHERE id = ? AND phase = 'held'`;
