@@ -14,7 +14,8 @@ interface ActingCommand {
   done: string;
   flags?: Record<string, Flag>;
   examples: string[];
-  act(app: App, ids: string[], input: Input): Promise<Acted>;
+  notes?: string[];
+  act(app: App, ids: string[], input: Input, context: Context): Promise<Acted>;
 }
 
 const ACT_FLAGS: Record<string, Flag> = {
@@ -23,7 +24,8 @@ const ACT_FLAGS: Record<string, Flag> = {
 };
 
 /** Every verb that acts on jobs: by id, by the beginning of one, @last, several of them, or by the filters of `list`. */
-export function actingCommand({ name, summary, done, flags, examples, act }: ActingCommand): Command {
+export function actingCommand(command: ActingCommand): Command {
+  const { name, summary, done, flags, examples, notes = [], act } = command;
   return {
     name,
     summary,
@@ -31,7 +33,10 @@ export function actingCommand({ name, summary, done, flags, examples, act }: Act
     most: Number.POSITIVE_INFINITY,
     flags: { ...FILTER_FLAGS, ...ACT_FLAGS, ...flags },
     examples,
-    notes: ['An id may be shortened to a beginning that no other id has; @last is the job enqueued last.'],
+    notes: [
+      ...notes,
+      'An id may be shortened to a beginning that no other id has; @last is the job enqueued last.',
+    ],
     async run(context, input) {
       const selection = selectionOf(name, flags ?? {}, input);
       const app = await context.app();
@@ -41,7 +46,7 @@ export function actingCommand({ name, summary, done, flags, examples, act }: Act
       if ('filter' in selection && ids.length > 1 && !input.has('yes')) {
         if (!confirmed(context, `${name} ${ids.length} jobs?`, `queuectl ${name} … --yes`)) return 1;
       }
-      return report(context, done, await act(app, ids, input));
+      return report(context, done, await act(app, ids, input, context));
     },
   };
 }

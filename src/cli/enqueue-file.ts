@@ -30,7 +30,7 @@ export async function enqueueFile(
   const now = Date.now();
   const text = input.one('template');
   const template = text === undefined ? null : compileTemplate(text);
-  const flags = readJobFlags(input, cwd, now);
+  const flags = readJobFlags(input, { environment: context.environment, cwd }, now);
   const progress = startProgress(io);
   const file = openText(name, (bytes) => progress.at(() => `reading ${megabytes(bytes)} MB`));
   const warnings = { shown: [] as string[], total: 0 };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
 import { readTag } from '../core/filter.ts';
@@ -37,9 +38,15 @@ export const JOB_FLAGS: Record<string, Flag> = {
   'on-failure': { value: 'COMMAND', help: 'run this after each failed attempt (setting on-failure)' },
   'on-dead': { value: 'COMMAND', help: 'run this when it is given up (setting on-dead)' },
   env: { value: 'K=V', many: true, help: 'a variable of its environment; may be repeated' },
+  'env-file': { value: 'FILE', help: 'variables from a file, NAME=VALUE a line' },
+  'inherit-env': { value: 'A,B', many: true, help: 'variables as they are here and now' },
 };
 
-export function readJobFlags(input: Input, cwd: () => string, now: number): JobInput {
+export function readJobFlags(
+  input: Input,
+  { environment, cwd }: { environment: NodeJS.ProcessEnv; cwd: () => string },
+  now: number,
+): JobInput {
   const object: Record<string, unknown> = {};
   const put = (flag: string, field: string, read: (text: string) => unknown = (text) => text): void => {
     const text = input.one(flag);
@@ -66,7 +73,12 @@ export function readJobFlags(input: Input, cwd: () => string, now: number): JobI
   for (const event of HOOK_EVENTS) put(`on-${event}`, `on_${event}`);
   if (input.has('tag'))
     object.tags = Object.fromEntries(input.all('tag').map((tag) => readTag(tag, '--tag')));
-  if (input.has('env')) object.env = readEnv(input.all('env'));
+  const env = {
+    ...readEnvFile(input.one('env-file')),
+    ...inherited(input, environment),
+    ...readEnv(input.all('env')),
+  };
+  if (Object.keys(env).length > 0) object.env = env;
   return readJobObject(object, now).input;
 }
 
@@ -75,11 +87,42 @@ function absolute(path: string, cwd: () => string): string {
   return path.startsWith('/') ? path : `${cwd().replace(/\/$/, '')}/${path}`;
 }
 
-function readEnv(pairs: string[]): Record<string, string> {
+/** A line a variable; blank lines and comments are left out, and so is an `export` before the name. */
+function readEnvFile(file: string | undefined): Record<string, string> {
+  if (file === undefined) return {};
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new QueueError(
+      'no-such-file',
+      `--env-file: ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`,
+    );
+  }
+  const lines = text.split(/\r?\n/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
+  return readEnv(
+    lines.filter((line) => line !== '' && !line.startsWith('#')),
+    '--env-file',
+  );
+}
+
+function inherited(input: Input, environment: NodeJS.ProcessEnv): Record<string, string> {
+  const names = input.all('inherit-env').flatMap((text) => text.split(','));
+  return Object.fromEntries(
+    names.map((name) => {
+      const value = environment[name.trim()];
+      if (value === undefined)
+        throw new QueueError('invalid-value', `--inherit-env: ${name.trim()} is not set`);
+      return [name.trim(), value];
+    }),
+  );
+}
+
+function readEnv(pairs: string[], what = '--env'): Record<string, string> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=');
-      if (at <= 0) throw new QueueError('invalid-value', `--env must be NAME=VALUE, not '${pair}'`);
+      if (at <= 0) throw new QueueError('invalid-value', `${what} must be NAME=VALUE, not '${pair}'`);
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );

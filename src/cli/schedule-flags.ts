@@ -36,13 +36,17 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
 const EXAMPLE = "queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 const SHORTEST_MS = 1000;
 
-export function readScheduleSpec(input: Input, cwd: () => string, now: number): ScheduleSpec {
+export function readScheduleSpec(
+  input: Input,
+  where: { environment: NodeJS.ProcessEnv; cwd: () => string },
+  now: number,
+): ScheduleSpec {
   const name = required(input, 0, 'the name of a schedule', EXAMPLE);
   const timing = readTiming(input, now);
   const overlap = choice(input, 'overlap', OVERLAPS, 'skip');
   const catchUp = choice(input, 'catch-up', CATCH_UPS, 'one');
-  const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, cwd, now));
-  return { name, timing, overlap, catchUp, job: { ...job!, cwd: job!.cwd ?? cwd() } };
+  const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, where, now));
+  return { name, timing, overlap, catchUp, job: { ...job!, cwd: job!.cwd ?? where.cwd() } };
 }
 
 function readTiming(input: Input, now: number): Timing {

@@ -46,6 +46,7 @@ function environment(): string {
   TERM              dumb: no colours
   COLUMNS           the width of the terminal, where it cannot be asked (LINES: its height)
   CI                not empty: no questions, even on a terminal (also: QUEUECTL_NO_INPUT)
+  VISUAL            the editor that edit ID opens (else: EDITOR)
   USER              who paused a queue, in its list (else: LOGNAME)
   QUEUECTL_HOOK_EVENT  set in a hook: what it enqueues triggers no hooks
   TMPDIR            where standard input is kept while enqueue --file reads it (/tmp)

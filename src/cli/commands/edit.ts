@@ -1,10 +1,15 @@
 import { editJobs } from '../../actions/act.ts';
+import type { App } from '../../actions/app.ts';
+import { getJob } from '../../actions/jobs.ts';
+import { readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
 import { readTag } from '../../core/filter.ts';
 import { type JobInput, readJobObject } from '../../core/job-input.ts';
+import { toJobObject } from '../../core/job-object.ts';
+import { editText } from '../../exec/editor.ts';
 import type { JobChanges } from '../../store/store.ts';
 import { actingCommand } from '../act.ts';
-import type { Input } from '../command.ts';
+import type { Context, Input } from '../command.ts';
 import { JOB_FLAGS } from '../job-flags.ts';
 
 const { priority, timeout, 'run-at': runAt, 'max-retries': maxRetries } = JOB_FLAGS;
@@ -23,12 +28,21 @@ export default actingCommand({
     'set-tag': { value: 'K=V', many: true, help: 'its tags from now on; may be repeated' },
     command: { value: 'TEXT', short: 'c', help: 'another shell command' },
   },
-  examples: ['queuectl edit job1 --priority high', 'queuectl edit --queue mail --set-queue slow --yes'],
-  act: (app, ids, input) => editJobs(app, ids, readChanges(input, app.clock.now())),
+  examples: [
+    'queuectl edit job1 --priority high',
+    'queuectl edit job1',
+    'queuectl edit --queue mail --set-queue slow --yes',
+  ],
+  notes: ['Without a change, one job is opened in $VISUAL or $EDITOR.'],
+  async act(app, ids, input, context) {
+    const now = app.clock.now();
+    const changes = readChanges(input, now) ?? (await changesByHand(app, ids, context, now));
+    return editJobs(app, ids, changes);
+  },
 });
 
 /** The same fields and rules as at enqueue; only the flags that choose jobs have other names here. */
-function readChanges(input: Input, now: number): JobChanges {
+function readChanges(input: Input, now: number): JobChanges | null {
   const object: Record<string, unknown> = {};
   const put = (flag: string, field: string, read: (text: string) => unknown = (text) => text): void => {
     const text = input.one(flag);
@@ -45,13 +59,41 @@ function readChanges(input: Input, now: number): JobChanges {
   if (input.has('set-tag'))
     object.tags = Object.fromEntries(input.all('set-tag').map((tag) => readTag(tag, '--set-tag')));
   const { input: read } = readJobObject(object, now);
-  if (Object.keys(read).length === 0)
-    throw new QueueError('usage', 'edit needs something to change', 'queuectl help edit');
-  return changesOf(read);
+  return Object.keys(read).length === 0 ? null : changesOf(read);
 }
 
 function changesOf(read: JobInput): JobChanges {
   const { priority, runAt, queue, command, timeoutMs, maxRetries, tags, name } = read;
   const given = { priority, runAt, queue, command, timeoutMs, maxRetries, tags, name };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as JobChanges;
+}
+
+/** What can be changed, as a person sees it in an editor; read back by the rules of enqueueing. */
+async function changesByHand(app: App, ids: string[], context: Context, now: number): Promise<JobChanges> {
+  const { VISUAL, EDITOR } = context.environment;
+  const editor = VISUAL || EDITOR;
+  const [id] = ids;
+  if (id === undefined || ids.length > 1 || !editor) {
+    const problem = editor
+      ? 'only one job at a time can be edited by hand'
+      : 'edit needs something to change, or $EDITOR';
+    throw new QueueError('usage', problem, 'queuectl edit ID --priority high');
+  }
+  const { command, queue, priority, max_retries, timeout_ms, run_at, name, tags } = toJobObject(
+    await getJob(app, id),
+  );
+  const before = JSON.stringify(
+    { command, queue, priority, max_retries, timeout_ms, run_at, name, tags },
+    null,
+    2,
+  );
+  const after = editText(`${before}\n`, editor);
+  if (after === null) throw new QueueError('usage', 'the editor did not end well; nothing was changed');
+  const { inputs } = readJsonJobs(after, now);
+  const changes = changesOf(inputs[0]!);
+  // What was emptied or taken out of an optional field is to be gone.
+  const given = JSON.parse(after) as Record<string, unknown>;
+  if (given.timeout_ms == null) changes.timeoutMs = null;
+  if (given.name == null) changes.name = null;
+  return changes;
 }

@@ -83,7 +83,7 @@ export async function addJobs(
   const { read, many } = readInput(input, now);
   const inputs = fillFromFlags(
     read.inputs,
-    readJobFlags(input, () => context.cwd, now),
+    readJobFlags(input, { environment: context.environment, cwd: () => context.cwd }, now),
   );
   if (inputs.length > most)
     throw new QueueError('usage', `only one job can be followed, and there are ${inputs.length}`);

@@ -22,7 +22,7 @@ export default {
   ],
   async run(context, input) {
     const now = Date.now();
-    const spec = readScheduleSpec(input, () => context.cwd, now);
+    const spec = readScheduleSpec(input, { environment: context.environment, cwd: () => context.cwd }, now);
     // Before the store opens: bad input leaves no file behind.
     await checkSchedule(spec, now);
     const app = await context.app();
