@@ -46,7 +46,7 @@ test('flags: those of the command and of every command, each once unless it may 
   );
   expect(await values('list', '--j')).toEqual(['--json']);
   expect(await values('list', '--json', '--j')).toEqual([]);
-  expect(await values('enqueue', '--env', 'A=1', '--en')).toEqual(['--env']);
+  expect(await values('enqueue', '--env', 'A=1', '--en')).toEqual(['--env', '--env-file']);
   expect(await values('worker', 'start', '--dr')).toEqual(['--drain']);
   expect(await values('--v')).toEqual(['--version']);
 });
