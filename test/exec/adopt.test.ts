@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { untilOver } from '../../src/exec/adopt.ts';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { sight, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { endProcesses, look } from '../../src/exec/kill.ts';
 import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
@@ -66,16 +66,18 @@ describe('adoption', () => {
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid: process.pid });
     }));
 
-  test('a record that is not written yet is no end while its process lives', () =>
+  test('a record that is not written yet, or gone, is no end while its process lives', () =>
     inPlace(async (place) => {
-      const pid = await start(place, 'sleep 0.5; exit 6');
+      const go = `${place.directory}.go`;
+      const pid = await start(place, `until test -e ${go}; do sleep 0.02; done; exit 6`);
       const written = readFileSync(place.record);
       writeFileSync(place.record, '');
-      const over = untilOver(place);
-      // Several looks later it is still waited for.
-      await new Promise((resolve) => setTimeout(resolve, 250));
+      expect(sight(place)).toEqual({ kind: 'alive', pid });
+      rmSync(place.record);
+      expect(sight(place)).toEqual({ kind: 'alive', pid });
       writeFileSync(place.record, written);
-      expect(await over).toEqual({ kind: 'ended', pid, code: 6 });
+      writeFileSync(go, '');
+      expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 6 });
     }));
 
   test('a record that cannot be read means ended, not never started', () =>
