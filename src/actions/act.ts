@@ -18,7 +18,7 @@ export interface Acted {
 const BATCH = 500;
 
 export const RETRYABLE: readonly State[] = ['dead', 'cancelled', 'failed'];
-const ENDED: readonly State[] = ['completed', 'dead', 'cancelled'];
+const DELETABLE: readonly State[] = ['pending', 'failed', 'completed', 'dead', 'cancelled'];
 
 export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
   const acted: Acted & { ending: string[] } = {
@@ -57,9 +57,9 @@ export function editJobs(app: App, ids: string[], changes: JobChanges): Promise<
 }
 
 /** Removes jobs for good, with their output. Running ones stay; waiting ones never run. */
-export function deleteJobs(app: App, ids: string[]): Promise<Acted> {
+export function deleteJobs(app: App, ids: string[], from: readonly State[] = DELETABLE): Promise<Acted> {
   return each(app, ids, 'were running', async (batch) => {
-    const removed = await app.store.remove(batch, ['pending', 'failed', ...ENDED]);
+    const removed = await app.store.remove(batch, from);
     for (const attempt of removed.attempts)
       removePlace(placeOf(app.stateDirectory, app.store.epoch, attempt));
     return removed.ids;

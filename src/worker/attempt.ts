@@ -10,7 +10,7 @@ import type { UserLimits } from '../exec/frame.ts';
 import { homeDirectory } from '../exec/home.ts';
 import { endProcesses, groupExists, look } from '../exec/kill.ts';
 import { collectOutput } from '../exec/output.ts';
-import { type Place, placeOf } from '../exec/place.ts';
+import { type Place, placeOf, removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
 import { recordedAt } from '../exec/record.ts';
 import { type Exit, startCommand } from '../exec/start.ts';
@@ -74,10 +74,9 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: Ad
     const begun = adopted === null ? await begin(context, job, place) : takeOver(place, adopted.rebooted);
     if (begun === 'claim-lost') return null;
     if ('outcome' in begun) return finish(context, job, place, begun.outcome, []);
-    const ended = watch(context, job, place, begun.running, requests, (start) => {
+    return watch(context, job, place, begun.running, requests, (start) => {
       act = start;
     });
-    return ended;
   };
   return {
     job,
@@ -89,6 +88,16 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: Ad
     },
     done: course(),
   };
+}
+
+/**
+ * Removes what no one needs of a settled attempt. Long output stays in its file. The gate that was taken for an adopted
+ * attempt stays too: its worker may be frozen just before it.
+ */
+export function clearPlace({ place, outcome, settlement }: Finished, adopted: boolean): void {
+  const gate = outcome.why === 'never-started' && adopted;
+  const file = settlement.output.bytes > 0 && settlement.output.kept === null;
+  if (!gate && !file) removePlace(place);
 }
 
 async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Promise<Begun> {

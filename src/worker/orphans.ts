@@ -1,9 +1,8 @@
 import type { App } from '../actions/app.ts';
 import { currentSettings } from '../actions/app.ts';
 import { activeWorkers } from '../actions/workers.ts';
-import { removePlace } from '../exec/place.ts';
 import { tellChange, wake } from '../exec/wake.ts';
-import { runAttempt } from './attempt.ts';
+import { clearPlace, runAttempt } from './attempt.ts';
 
 const LOOK_MS = 50;
 
@@ -40,7 +39,7 @@ async function takeAndEnd(app: App, claim: { job: number; token: number; attempt
   const finished = await runAttempt(context, job, { rebooted: false }).done;
   if (finished === null) return;
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
-  removePlace(finished.place);
+  clearPlace(finished, true);
   wake(app.stateDirectory);
   tellChange(app.stateDirectory);
 }

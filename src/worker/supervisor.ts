@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
-
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
 import { startSelf } from '../exec/self.ts';
@@ -93,8 +92,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     }
   };
 
-  const endRestartsIfOrdered = async (): Promise<void> => {
-    if (!(await wasOrderedToStop())) return;
+  const dropRestarts = (): void => {
     for (const timer of restarts) clearTimeout(timer);
     restarts.clear();
     maybeEnd();
@@ -116,10 +114,8 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
         : `${signal}: finishing the running jobs; once more ends them`,
     );
     stopping = true;
-    for (const timer of restarts) clearTimeout(timer);
-    restarts.clear();
     for (const child of children) child.stdin?.write(`${order}\n`);
-    maybeEnd();
+    dropRestarts();
   };
 
   const signals = ['SIGINT', 'SIGTERM', ...(options.ignoreHangup ? [] : ['SIGHUP'])];
@@ -127,8 +123,8 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   // Its default action would end the runtime.
   process.on('SIGUSR1', () => {});
   // Restarts wait up to seconds, and a stop ordered meanwhile should not: they are looked after by the wake file.
-  const unwatch = onWake(app.stateDirectory, () => {
-    if (restarts.size > 0) void endRestartsIfOrdered();
+  const unwatch = onWake(app.stateDirectory, async () => {
+    if (restarts.size > 0 && (await wasOrderedToStop())) dropRestarts();
   });
   await patiently(() => register(app, options.id));
   if (!stopping) for (let i = 0; i < options.count; i++) launch(0);

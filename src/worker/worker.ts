@@ -8,12 +8,11 @@ import { HOOK_QUEUE } from '../core/hooks.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Settings } from '../core/settings.ts';
 import { thisHost } from '../exec/host.ts';
-import { removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
 import { trimAll, trimOutput } from '../exec/trim.ts';
 import { onWake, tellChange, wake } from '../exec/wake.ts';
 import { type ClaimResult, type SettleAnswer, STOP_ORDERS, type StopOrder } from '../store/store.ts';
-import type { Adoption } from './attempt.ts';
+import { type Adoption, clearPlace } from './attempt.ts';
 import { whatIsLeft } from './drain.ts';
 import { mayPass, patiently } from './patience.ts';
 import { createPruner } from './pruner.ts';
@@ -187,19 +186,14 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     return due !== null && due <= now;
   };
 
-  const conclude = (
-    { job, place, adopted, outcome, transition, settlement }: Ended,
-    answer: SettleAnswer,
-  ): void => {
+  const conclude = (ended: Ended, answer: SettleAnswer): void => {
+    const { job, outcome, transition, settlement } = ended;
     if (answer === 'lost') {
       emit({ type: 'claim-lost', job });
       return;
     }
     if (outcome.why !== 'never-started') pauses = 0;
-    // The gate that was taken for an adopted attempt stays: its worker may be frozen just before it.
-    const gate = outcome.why === 'never-started' && adopted;
-    const needed = gate || (settlement.output.bytes > 0 && settlement.output.kept === null);
-    if (!needed) removePlace(place);
+    clearPlace(ended, ended.adopted);
     // This worker may be about to leave, or have fewer slots free than there are hooks: the others look now.
     if (settlement.hooks.length > 0) wake(app.stateDirectory);
     const durationMs = Math.max(0, settlement.finishedAt - (job.startedAt ?? settlement.finishedAt));

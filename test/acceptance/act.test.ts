@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { killAll, processesOfJob, untilNoProcessOf, workersOf } from '../support/processes.ts';
@@ -37,6 +37,18 @@ test.concurrent(
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'cancelled' });
     await untilNoProcessOf(box, 'job');
     expect(job.traces()).not.toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'long output of a job that was cancelled without a worker is still there',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    await enqueue(box, 'job', 'head -c 50000 /dev/zero | tr "\\0" x; touch wrote; sleep 600');
+    await until(() => existsSync(join(box.directory, 'wrote')), 'it has written');
+    await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    expect((await box.run(['cancel', 'job'])).code).toBe(0);
+    expect((await box.run(['logs', 'job'])).stdout).toBe('x'.repeat(50_000));
   }),
 );
 

@@ -6,5 +6,5 @@ export default actingCommand({
   summary: 'Remove jobs for good, with their output',
   done: 'deleted',
   examples: ['queuectl delete job1', 'queuectl delete --queue mail --yes'],
-  act: deleteJobs,
+  act: (app, ids) => deleteJobs(app, ids),
 });
