@@ -3,6 +3,7 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { bulk } from './bulk.ts';
 import { enqueue } from './enqueue.ts';
+import { fanout } from './fanout.ts';
 import { follow } from './follow.ts';
 import { history } from './history.ts';
 import { type Lab, openLab } from './lab.ts';
@@ -16,6 +17,7 @@ const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   bulk,
   throughput,
   latency,
+  fanout,
   follow,
   history,
   prune,

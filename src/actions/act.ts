@@ -59,7 +59,7 @@ export function editJobs(app: App, ids: string[], changes: JobChanges): Promise<
 /** Removes jobs for good, with their output. Running ones stay; waiting ones never run. */
 export function deleteJobs(app: App, ids: string[], from: readonly State[] = DELETABLE): Promise<Acted> {
   return each(app, ids, 'were running', async (batch) => {
-    const removed = await app.store.remove(batch, from);
+    const removed = await app.store.remove(batch, from, app.clock.now());
     for (const attempt of removed.attempts)
       removePlace(placeOf(app.stateDirectory, app.store.epoch, attempt));
     return removed.ids;

@@ -79,6 +79,7 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     hooks: input.hooks ?? {},
     policy: input.policy ?? {},
     unique: uniqueOf(input),
+    dependsOn: input.dependsOn ?? [],
   };
 }
 

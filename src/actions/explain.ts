@@ -35,7 +35,9 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
         `it was given up after ${job.attempts} of ${Math.max(1, job.maxRetries)} attempts: ${job.lastError ?? 'unknown'}; queuectl retry ${job.id}`,
       ];
     case 'cancelled':
-      return [`it was cancelled at ${toIso(job.finishedAt)}; queuectl retry ${job.id}`];
+      return [
+        `it was cancelled at ${toIso(job.finishedAt)}${job.lastError === null ? '' : `: ${job.lastError}`}; queuectl retry ${job.id}`,
+      ];
     default:
       return waitingReasons(app, job, now);
   }
@@ -44,6 +46,7 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {
   const reasons: string[] = [];
   if (job.held) reasons.push(`it is held; queuectl release ${job.id}`);
+  if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const wait = (job.dueAt ?? now) - now;
   if (wait > 0) {
     const retry = `retry ${job.attempts} of ${Math.max(1, job.maxRetries) - 1}`;
@@ -59,6 +62,15 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
   return reasons.length > 0
     ? reasons
     : ['it is ready: the next free slot takes it, after what stands before it'];
+}
+
+const WANTED = { ok: 'to complete', any: 'to end', notok: 'to be dead or cancelled' };
+
+async function parentReasons(app: App, job: Job): Promise<string[]> {
+  const parents = await app.store.dependencies(job.id);
+  return parents
+    .filter((parent) => parent.phase === 'open')
+    .map(({ id, on, state }) => `it waits for job ${id} ${WANTED[on]} (${state})`);
 }
 
 async function queueReasons(app: App, queue: Queue): Promise<string[]> {

@@ -6,7 +6,10 @@ import { relative } from './times.ts';
 export function describeAdded(job: Job, now: number): string {
   const due = job.runAt === null ? '' : `, due ${relative(job.runAt, now)} (${toIso(job.runAt)})`;
   if (job.existing) return `${job.id} has this key already, and is ${job.state}: nothing was added\n`;
-  return `enqueued ${job.id} in queue ${job.queue}${due}\n`;
+  if (job.state === 'cancelled') return `enqueued ${job.id}, and cancelled it at once: ${job.lastError}\n`;
+  const held = job.held ? `, held: ${job.lastError}` : '';
+  const after = job.blocked ? `, after ${job.dependsOn.map((parent) => parent.id).join(', ')}` : '';
+  return `enqueued ${job.id} in queue ${job.queue}${due}${after}${held}\n`;
 }
 
 export function describeMany(count: number, first: string, last: string): string {

@@ -9,7 +9,7 @@ import type { Context, Input } from './command.ts';
 import { describeAdded, describeMany } from './describe-added.ts';
 import type { Io } from './io.ts';
 import { openText, type TextFile } from './job-file.ts';
-import { asEnqueuedHere, filler, readJobFlags } from './job-flags.ts';
+import { asEnqueuedHere, filler, readJobFlags, withParents } from './job-flags.ts';
 import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
 
@@ -30,7 +30,10 @@ export async function enqueueFile(
   const now = Date.now();
   const text = input.one('template');
   const template = text === undefined ? null : compileTemplate(text);
-  const flags = readJobFlags(input, { environment: context.environment, cwd }, now);
+  const flags = await withParents(
+    context,
+    readJobFlags(input, { environment: context.environment, cwd }, now),
+  );
   const progress = startProgress(io);
   const file = openText(name, (bytes) => progress.at(() => `reading ${megabytes(bytes)} MB`));
   const warnings = { shown: [] as string[], total: 0 };

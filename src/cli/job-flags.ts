@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { readAfter, readDependencies } from '../core/dependency-input.ts';
 import { parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
 import { readTag } from '../core/filter.ts';
@@ -6,7 +7,7 @@ import { withoutHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
 import { parseNumber } from '../core/numbers.ts';
 import { RANGES } from '../core/settings.ts';
-import type { Flag, Input } from './command.ts';
+import type { Context, Flag, Input } from './command.ts';
 
 /** What a job can be given on the command line; each is a field of a job object, read by the same rules. */
 export const JOB_FLAGS: Record<string, Flag> = {
@@ -34,6 +35,15 @@ export const JOB_FLAGS: Record<string, Flag> = {
   'retry-on': { value: 'CODES', help: 'try again only after these exit codes, such as 75 or 1,75' },
   'no-retry-on': { value: 'CODES', help: 'give up at once after these exit codes, such as 64-78' },
   'at-most-once': { help: 'never run it again after an attempt that was lost in a crash' },
+  after: {
+    value: 'ID,…',
+    many: true,
+    help: 'run it when these have completed; any:ID however it ends, notok:ID when it is dead or cancelled',
+  },
+  'on-parent-failure': {
+    value: 'cancel|hold|run',
+    help: 'what becomes of it when one of those ends otherwise (cancel)',
+  },
   'on-complete': { value: 'COMMAND', help: 'run this when it has completed (setting on-complete)' },
   'on-failure': { value: 'COMMAND', help: 'run this after each failed attempt (setting on-failure)' },
   'on-dead': { value: 'COMMAND', help: 'run this when it is given up (setting on-dead)' },
@@ -70,6 +80,7 @@ export function readJobFlags(
   put('retry-on', 'retry_on');
   put('no-retry-on', 'no_retry_on');
   if (input.has('at-most-once')) object.at_most_once = true;
+  put('on-parent-failure', 'on_parent_failure');
   for (const event of HOOK_EVENTS) put(`on-${event}`, `on_${event}`);
   if (input.has('tag'))
     object.tags = Object.fromEntries(input.all('tag').map((tag) => readTag(tag, '--tag')));
@@ -79,7 +90,10 @@ export function readJobFlags(
     ...readEnv(input.all('env')),
   };
   if (Object.keys(env).length > 0) object.env = env;
-  return readJobObject(object, now).input;
+  const read = readJobObject(object, now).input;
+  // Not ids yet, but what people type for one: see withParents.
+  if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfter);
+  return read;
 }
 
 function absolute(path: string, cwd: () => string): string {
@@ -128,6 +142,16 @@ function readEnv(pairs: string[], what = '--env'): Record<string, string> {
   );
 }
 
+/** --after takes the beginning of an id and @last, as every command does that names jobs. */
+export async function withParents({ app }: Context, flags: JobInput): Promise<JobInput> {
+  if (flags.dependsOn === undefined) return flags;
+  const { findJob } = await import('../actions/select.ts');
+  const dependsOn: JobInput['dependsOn'] = [];
+  for (const { id, on } of flags.dependsOn) dependsOn.push({ id: await findJob(await app(), id), on });
+  // Two beginnings may mean one job.
+  return { ...flags, dependsOn: readDependencies(dependsOn, '--after') };
+}
+
 /** Flags fill in what the jobs leave open. Saying a thing twice is an error, not a question of who wins. */
 export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
   const fill = filler(flags);
@@ -165,6 +189,7 @@ const POLICY_FIELDS = [
   ['retryOn', 'retry_on'],
   ['noRetryOn', 'no_retry_on'],
   ['atMostOnce', 'at_most_once'],
+  ['onParentFailure', 'on_parent_failure'],
 ] as const;
 
 const HOOK_EVENTS = ['complete', 'failure', 'dead'] as const;
@@ -175,6 +200,7 @@ const FIELD_NAMES: Record<string, string> = {
   runAt: 'run_at',
   backoffBase: 'backoff_base',
   unique: 'unique_key',
+  dependsOn: 'depends_on',
 };
 
 /** What a hook enqueues triggers no hooks: a command on completion that enqueues would never end. */

@@ -11,8 +11,8 @@ import { required } from './arguments.ts';
 import type { Flag, Input } from './command.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags } from './job-flags.ts';
 
-/** A schedule's jobs get their ids and times from it. */
-const { id: _, 'run-at': __, delay: ___, ...jobFlags } = JOB_FLAGS;
+/** A schedule's jobs get their ids and times from it, and wait for nobody. */
+const { id: _, 'run-at': __, delay: ___, after: ____, 'on-parent-failure': _____, ...jobFlags } = JOB_FLAGS;
 
 export const SCHEDULE_FLAGS: Record<string, Flag> = {
   cron: {
@@ -93,7 +93,9 @@ function readJob(input: Input, now: number): JobInput {
       ? 'a schedule has one job'
       : job!.id !== undefined || job!.runAt !== undefined
         ? 'the job of a schedule has no id and no time of its own'
-        : warnings[0];
+        : job!.dependsOn?.length
+          ? 'the job of a schedule waits for no other'
+          : warnings[0];
   if (problem !== undefined) throw new QueueError('invalid-job', problem, 'queuectl help schedule add');
   return job!;
 }

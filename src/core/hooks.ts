@@ -74,6 +74,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
     hooks: {},
     policy: {},
     unique: null,
+    dependsOn: [],
   };
 }
 

@@ -1,9 +1,10 @@
 import { COMMAND_LIMIT, checkCommand } from './command-text.ts';
+import { readDependencies, readParentFailure } from './dependency-input.ts';
 import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { readExitCodes } from './exit-codes.ts';
 import { checkId, checkName, checkQueueName } from './id.ts';
-import { type JobHooks, type JobPolicy, PRIORITIES } from './job.ts';
+import { type Dependency, type JobHooks, type JobPolicy, PRIORITIES } from './job.ts';
 import { nearest } from './nearest.ts';
 import { checkNumber } from './numbers.ts';
 import { RANGES } from './settings.ts';
@@ -27,6 +28,7 @@ export interface JobInput {
   policy?: JobPolicy;
   unique?: { key?: string; while?: 'pending' | 'active'; forMs?: number };
   hooks?: JobHooks;
+  dependsOn?: Dependency[];
 }
 
 type Read = (value: unknown, name: string, now: number) => Partial<JobInput>;
@@ -97,6 +99,14 @@ const FIELDS: Field[] = [
     names: ['at_most_once', 'atMostOnce'],
     read: (v, n) => (boolean(v, n) ? { policy: { atMostOnce: true } } : {}),
   },
+  {
+    names: ['depends_on', 'dependsOn', 'after'],
+    read: (v, n) => ({ dependsOn: readDependencies(v, n) }),
+  },
+  {
+    names: ['on_parent_failure', 'onParentFailure'],
+    read: (v, n) => ({ policy: { onParentFailure: readParentFailure(v, n) } }),
+  },
   { names: ['name'], read: (v, n) => ({ name: checkName(string(v, n), n) }) },
 ];
 
@@ -107,9 +117,6 @@ const SERVER_OWNED = new Set(
   `state attempts created_at updated_at next_run_at worker_id started_at finished_at exit_code signal last_error
    crashes duration_ms existing schema_version createdAt updatedAt nextRunAt`.split(/\s+/),
 );
-
-/** Named in the contract, not built yet: silence would be a promise. */
-const NOT_YET = new Set(['depends_on']);
 
 export interface ReadJob {
   input: JobInput;
@@ -127,8 +134,7 @@ export function readJobObject(value: unknown, now: number): ReadJob {
   for (const [name, raw] of Object.entries(value)) {
     const field = BY_NAME.get(name);
     if (field === undefined) {
-      if (NOT_YET.has(name) && !isEmpty(raw)) throw invalid(`${name} is not supported yet`);
-      if (!SERVER_OWNED.has(name) && !NOT_YET.has(name)) warnings.push(unknownField(name));
+      if (!SERVER_OWNED.has(name)) warnings.push(unknownField(name));
       continue;
     }
     // Null stands for "not given": queuectl prints it so.
@@ -255,10 +261,6 @@ function strings(value: unknown, name: string): Record<string, string> {
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 function invalid(message: string, hint?: string): QueueError {

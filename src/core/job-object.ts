@@ -1,4 +1,4 @@
-import type { Job } from './job.ts';
+import type { Dependency, Job } from './job.ts';
 import { signalOf } from './outcome.ts';
 import { toIso } from './time.ts';
 
@@ -18,7 +18,9 @@ export interface JobObject {
   next_run_at: string | null;
   timeout_ms: number | null;
   backoff_base: number | null;
-  depends_on: string[];
+  /** Ids, or `{id, on}` where another end than completion is waited for. */
+  depends_on: (string | Dependency)[];
+  on_parent_failure: string | null;
   unique_key: string | null;
   name: string | null;
   tags: Record<string, string>;
@@ -55,10 +57,12 @@ export function toJobObject(job: Job): JobObject {
     queue: job.queue,
     priority: job.priority,
     run_at: toIso(job.runAt),
-    next_run_at: toIso(job.dueAt),
+    // Nobody knows when the job it waits for will end.
+    next_run_at: job.blocked ? null : toIso(job.dueAt),
     timeout_ms: job.timeoutMs,
     backoff_base: job.backoffBase,
-    depends_on: [],
+    depends_on: job.dependsOn.map((parent) => (parent.on === 'ok' ? parent.id : parent)),
+    on_parent_failure: job.policy.onParentFailure ?? null,
     unique_key: job.unique?.key ?? null,
     name: job.name,
     tags: job.tags,

@@ -29,6 +29,8 @@ export interface JobSpec {
   hooks: JobHooks;
   policy: JobPolicy;
   unique: Uniqueness | null;
+  /** Jobs that have to end first. */
+  dependsOn: Dependency[];
 }
 
 /** Commands of this job's own, run after what happens to it instead of those in the settings; `none`: no command. */
@@ -48,7 +50,17 @@ export interface Uniqueness {
   forMs: number | null;
 }
 
-/** When this job is tried again, where it differs from others. */
+/** How the job that is waited for has to end: completed, however it likes, or dead or cancelled. */
+export const WANTED_ENDS = ['ok', 'any', 'notok'] as const;
+export interface Dependency {
+  id: string;
+  on: (typeof WANTED_ENDS)[number];
+}
+
+/** What becomes of a job when one it waits for can no longer end as wanted. */
+export const PARENT_FAILURES = ['cancel', 'hold', 'run'] as const;
+
+/** When this job is run and tried again, where it differs from others. */
 export interface JobPolicy {
   /** Only these exit codes are tried again. */
   retryOn?: number[];
@@ -56,6 +68,7 @@ export interface JobPolicy {
   noRetryOn?: number[];
   /** Never run again after an attempt that was lost: its effects may have happened. */
   atMostOnce?: boolean;
+  onParentFailure?: (typeof PARENT_FAILURES)[number];
 }
 
 export interface Job extends JobSpec {
@@ -68,6 +81,8 @@ export interface Job extends JobSpec {
   updatedAt: number;
   /** A person keeps it from running. */
   held: boolean;
+  /** It waits for another job to end. */
+  blocked: boolean;
   /** When it may run (again), while it waits. */
   dueAt: number | null;
   workerId: string | null;

@@ -40,6 +40,10 @@ export interface EnqueueInput {
   retry_on?: number[] | string;
   no_retry_on?: number[] | string;
   at_most_once?: boolean;
+  /** Ids of jobs to wait for: until they have completed, or ended as `on` says. */
+  depends_on?: (string | { id: string; on?: 'ok' | 'any' | 'notok' })[];
+  /** What becomes of it when one of them ends otherwise (cancel). */
+  on_parent_failure?: 'cancel' | 'hold' | 'run';
   /** Commands run, as jobs of their own, after what happens to this one; `none` for none. */
   on_complete?: string;
   on_failure?: string;

@@ -1,6 +1,6 @@
 import type { Transition } from '../core/decide.ts';
 import type { JobFilter } from '../core/filter.ts';
-import type { Claim, ClaimedJob, EndReason, Job, JobSpec, State } from '../core/job.ts';
+import type { Claim, ClaimedJob, Dependency, EndReason, Job, JobSpec, State } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Rate } from '../core/rate.ts';
 import type { Held, PrunedState, Retention } from '../core/retention.ts';
@@ -18,6 +18,8 @@ export interface Store {
    * Adds all or none, in the given order. An id that exists is refused, whatever its job's state. In place of a job whose
    * unique key is taken the one that has it is answered, marked `existing`. Takes the jobs one by one, perhaps more than
    * once, and answers what `keep` makes of each, else the jobs: its memory is that of the answers.
+   * A job may wait for others, of the store or of the same batch; one that does not exist, and a circle, are refused. One
+   * whose parent has already ended otherwise than wanted is cancelled at once, or held, or runs, as its policy says.
    */
   insert<T = Job>(jobs: Iterable<JobSpec>, now: number, keep?: (job: Job) => T): Promise<T[]>;
   get(id: string): Promise<Job | null>;
@@ -29,6 +31,10 @@ export interface Store {
   counts(): Promise<QueueCount[]>;
   /** Every attempt of a job, oldest first. */
   attempts(id: string): Promise<Attempt[]>;
+  /** What has become of each job that this one waits for, in the order given. */
+  dependencies(id: string): Promise<ParentState[]>;
+  /** The jobs that were cancelled because of this one, directly or by way of others, and still are. */
+  cutOff(id: string): Promise<string[]>;
   /** The output kept in the store; null when it is in a file or there was none. */
   output(attempt: number): Promise<Uint8Array | null>;
   /** Whether the attempt's directory is still of use: it runs, or its output is kept in a file. */
@@ -51,7 +57,8 @@ export interface Store {
   busy(now: number): Promise<string[]>;
   /**
    * Applies the transition if, and only if, the claim still holds. A job that somebody has cancelled meanwhile is
-   * cancelled instead of being tried again.
+   * cancelled instead of being tried again. The jobs that waited for its end become ready, or can no longer run, in the
+   * same transaction.
    */
   settle(settlement: Settlement): Promise<SettleAnswer>;
   /** Commits why a running attempt is about to be ended; the first reason stays. False: the claim is lost. */
@@ -78,10 +85,16 @@ export interface Store {
   /** Orders workers and supervisors to stop. A stronger order replaces a weaker one, never the reverse. */
   order(ids: string[], order: StopOrder): Promise<void>;
 
-  /** Makes jobs of the given states pending, uncharged and due now; never a running one. Answers those it changed. */
+  /**
+   * Makes jobs of the given states pending, uncharged and due now; never a running one. Answers those it changed. One
+   * that waited for a job that is unfinished again waits again.
+   */
   retry(ids: string[], from: readonly State[], now: number): Promise<string[]>;
-  /** Removes jobs of the given states with their attempts; never a running one. Answers what it removed. */
-  remove(ids: string[], from: readonly State[]): Promise<{ ids: string[]; attempts: number[] }>;
+  /**
+   * Removes jobs of the given states with their attempts; never a running one. Answers what it removed. To a job that
+   * waits for one of them it will never have ended, however that was wanted.
+   */
+  remove(ids: string[], from: readonly State[], now: number): Promise<{ ids: string[]; attempts: number[] }>;
 
   /**
    * Removes jobs that ended in this state with their attempts, the first to have ended first, as far as `keep` lets them
@@ -139,6 +152,12 @@ export interface Store {
   finished(limit: number): Promise<FinishedAttempt[]>;
 
   close(): Promise<void>;
+}
+
+export interface ParentState extends Dependency {
+  phase: 'open' | 'met' | 'failed';
+  /** Null: the job is gone. */
+  state: State | null;
 }
 
 export type JobChanges = Partial<
@@ -217,6 +236,8 @@ export interface ClaimResult {
   jobs: ClaimedJob[];
   /** What was settled made room under a limit, for which other workers may be waiting. */
   limited: boolean;
+  /** Jobs that waited for what was settled may run now. */
+  unblocked: boolean;
 }
 
 /** `already-mine`: this very settlement had been applied before (its answer got lost). */

@@ -16,5 +16,5 @@ export async function whatIsLeft(app: App, queues: string[] | null): Promise<str
   }
   if (total === 0) return '';
   const named = left.slice(0, NAMED).join(', ') + (total > NAMED ? ', …' : '');
-  return `${total} ${total === 1 ? 'job is' : 'jobs are'} due later, held or paused: ${named}`;
+  return `${total} ${total === 1 ? 'job is' : 'jobs are'} due later, held, paused or blocked: ${named}`;
 }

@@ -174,7 +174,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       for (const job of result.jobs) slots.launch(job, null);
       if (settling.length === 0 && result.jobs.length === 0) break;
       tellChange(app.stateDirectory);
-      if (result.limited && result.jobs.length < settling.length) wake(app.stateDirectory);
+      if (result.unblocked || (result.limited && result.jobs.length < settling.length))
+        wake(app.stateDirectory);
     }
   };
 

@@ -10,7 +10,7 @@ interface Status {
 const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'];
 const FIELDS =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
-  timeout_ms backoff_base depends_on unique_key name retry_on no_retry_on at_most_once tags cwd env worker_id started_at finished_at exit_code signal
+  timeout_ms backoff_base depends_on on_parent_failure unique_key name retry_on no_retry_on at_most_once tags cwd env worker_id started_at finished_at exit_code signal
   last_error crashes duration_ms`.split(/\s+/);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

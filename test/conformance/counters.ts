@@ -67,7 +67,7 @@ const STEPS: Record<string, (story: Story) => Promise<void>> = {
   },
   async remove({ store, random, added }) {
     if (added.length > 0)
-      await store.remove([pick(random, added), 'nobody'], ['completed', 'dead', 'cancelled']);
+      await store.remove([pick(random, added), 'nobody'], ['completed', 'dead', 'cancelled'], NOW);
   },
 };
 

@@ -107,7 +107,7 @@ export const retryAndRemove: Record<string, Case> = {
 
   'a removed job is gone with its attempts and their output': async ({ store, another, close }) => {
     const job = await dead(store, 'a');
-    expect(await store.remove(['a'], ['dead'])).toEqual({ ids: ['a'], attempts: [job.claim.attempt] });
+    expect(await store.remove(['a'], ['dead'], NOW)).toEqual({ ids: ['a'], attempts: [job.claim.attempt] });
     await close(store);
     const next = await another();
     expect(await next.get('a')).toBeNull();
@@ -122,7 +122,7 @@ export const retryAndRemove: Record<string, Case> = {
     const again = await claimOne(store);
     await store.settle(ending(again, failedWith(1)));
     const b = await dead(store, 'b');
-    const removed = await store.remove(['b', 'nobody', 'a'], ['dead']);
+    const removed = await store.remove(['b', 'nobody', 'a'], ['dead'], NOW);
     expect(removed.ids.toSorted()).toEqual(['a', 'b']);
     const numbers = [a, again, b].map((job) => job.claim.attempt);
     expect(removed.attempts.toSorted((x, y) => x - y)).toEqual(numbers);
@@ -132,23 +132,25 @@ export const retryAndRemove: Record<string, Case> = {
     await dead(store, 'dead');
     await store.settle(ending(await running(store, 'completed'), succeeded));
     await store.insert([jobSpec('pending')], NOW);
-    expect(await store.remove(['dead', 'completed', 'pending'], ['dead'])).toMatchObject({ ids: ['dead'] });
+    expect(await store.remove(['dead', 'completed', 'pending'], ['dead'], NOW)).toMatchObject({
+      ids: ['dead'],
+    });
     expect(ids(await store.list({}, { limit: 9 }))).toEqual(['pending', 'completed']);
     expect(await store.attempts('completed')).toHaveLength(1);
-    expect(await store.remove(['completed'], [])).toEqual({ ids: [], attempts: [] });
+    expect(await store.remove(['completed'], [], NOW)).toEqual({ ids: [], attempts: [] });
   },
 
   'jobs that wait can be removed, and then never run': async ({ store }) => {
     await store.settle(ending(await running(store, 'failed'), failedWith(1), NOW));
     await store.insert([jobSpec('ready'), jobSpec('later', { runAt: NOW + 1 })], NOW);
-    const removed = await store.remove(['ready', 'later', 'failed'], ['pending', 'failed']);
+    const removed = await store.remove(['ready', 'later', 'failed'], ['pending', 'failed'], NOW);
     expect(removed.ids).toEqual(['ready', 'later', 'failed']);
     expect(await claim(store, { limit: 9 }, NOW + 1e6)).toEqual([]);
   },
 
   'a removed id can be enqueued again, without the old history': async ({ store }) => {
     const old = await dead(store, 'a');
-    await store.remove(['a'], ['dead']);
+    await store.remove(['a'], ['dead'], NOW);
     const again = await running(store, 'a');
     expect(again.ordinal).toBe(1);
     expect(again.claim.job).toBeGreaterThan(old.claim.job);

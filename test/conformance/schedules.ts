@@ -99,7 +99,7 @@ export const schedules: Record<string, Case> = {
     expect(results(await fire(store, [3]))).toEqual(['skipped']);
     await store.settle(ending(running!, succeeded));
     expect(results(await fire(store, [4]))).toEqual(['tick4']);
-    await store.remove(['tick4'], ['pending']);
+    await store.remove(['tick4'], ['pending'], NOW);
     expect(results(await fire(store, [5]))).toEqual(['tick5']);
   },
 

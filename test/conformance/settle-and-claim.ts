@@ -33,6 +33,7 @@ export const settleAndClaim: Record<string, Case> = {
       settled: ['lost', 'applied', 'applied', 'already-mine'],
       jobs: [],
       limited: false,
+      unblocked: false,
     });
     expect((await store.get('b'))?.state).toBe('failed');
   },

@@ -77,7 +77,7 @@ export const settleAnswers: Record<string, Case> = {
       'lost',
     );
     await store.settle(settlement);
-    await store.remove(['a'], ['completed']);
+    await store.remove(['a'], ['completed'], NOW);
     expect(await store.settle(settlement)).toBe('lost');
   },
 };

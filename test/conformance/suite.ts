@@ -3,6 +3,7 @@ import type { Store } from '../../src/store/store.ts';
 import { acting } from './acting.ts';
 import { adopt } from './adopt.ts';
 import { counters } from './counters.ts';
+import { dependencies } from './dependencies.ts';
 import { due } from './due.ts';
 import { filters } from './filters.ts';
 import { hooks } from './hooks.ts';
@@ -48,6 +49,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   filters,
   queues,
   unique,
+  dependencies,
   schedules,
   settings,
 };

@@ -56,7 +56,7 @@ export const unique: Record<string, Case> = {
     await store.insert([jobSpec('first', { unique: active })], NOW);
     await store.cancel(['first'], NOW);
     expect((await store.insert([again], NOW))[0]).toMatchObject({ id: 'again' });
-    await store.remove(['again'], ['pending']);
+    await store.remove(['again'], ['pending'], NOW);
     expect((await store.insert([jobSpec('third', { unique: active })], NOW))[0]).toMatchObject({
       id: 'third',
     });

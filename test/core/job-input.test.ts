@@ -114,7 +114,18 @@ const REFUSED: Record<string, unknown[]> = {
     { QUEUECTL_JOB_ID: 'x' },
   ],
   tags: ['a', ['a'], { a: 1 }, { '': 'x' }, { 'a\nb': 'x' }],
-  depends_on: [['job1'], 'job1'],
+  depends_on: [
+    5,
+    [5],
+    {},
+    [['a']],
+    [''],
+    ['-a'],
+    [{ id: 'a', on: 'maybe' }],
+    [{ id: 'a', of: 'b' }],
+    Array(1001).fill('a'),
+  ],
+  on_parent_failure: ['', 'stop', 1],
 };
 
 describe('wrong types and values are refused, and the field is named', () => {
@@ -166,7 +177,7 @@ describe('fields that are not known', () => {
       signal: 1,
       crashes: -1,
     };
-    expect(read({ ...owned, depends_on: [], unique_key: null })).toEqual({
+    expect(read({ ...owned, unique_key: null })).toEqual({
       input: { command: 'true' },
       warnings: [],
     });

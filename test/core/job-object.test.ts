@@ -25,8 +25,10 @@ const bare: Job = {
     hooks: {},
     policy: {},
     unique: null,
+    dependsOn: [],
     state: 'pending',
     held: false,
+    blocked: false,
     attempts: 0,
     crashes: 0,
   },
@@ -50,14 +52,18 @@ const full: Job = {
     lastError: 'killed by SIGKILL (exit code 137)',
     durationMs: 250,
     hooks: { dead: 'mail me', failure: 'none' },
-    policy: { noRetryOn: [64, 65], atMostOnce: true },
+    policy: { noRetryOn: [64, 65], atMostOnce: true, onParentFailure: 'hold' },
+    dependsOn: [
+      { id: 'a', on: 'ok' },
+      { id: 'b', on: 'any' },
+    ],
     unique: null,
   },
 };
 
 const FIELDS =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
-  timeout_ms backoff_base depends_on unique_key name tags retry_on no_retry_on at_most_once on_complete on_failure on_dead cwd env worker_id started_at finished_at exit_code signal
+  timeout_ms backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once on_complete on_failure on_dead cwd env worker_id started_at finished_at exit_code signal
   last_error crashes duration_ms`.split(/\s+/);
 
 describe('a job as everybody outside sees it', () => {
@@ -90,7 +96,7 @@ describe('a printed job can be enqueued again', () => {
     expect(readJobObject(JSON.parse(JSON.stringify(toJobObject(bare))), NOW)).toEqual({
       input: {
         ...{ id: 'job1', command: 'echo hello', queue: 'default', priority: 0, maxRetries: 3 },
-        ...{ cwd: '/tmp', env: {}, tags: {} },
+        ...{ cwd: '/tmp', env: {}, tags: {}, dependsOn: [] },
       },
       warnings: [],
     });
@@ -105,7 +111,8 @@ describe('a printed job can be enqueued again', () => {
           env: { A: '=1' },
           tags: { team: 'x' },
           hooks: { dead: 'mail me', failure: 'none' },
-          policy: { noRetryOn: [64, 65], atMostOnce: true },
+          policy: { noRetryOn: [64, 65], atMostOnce: true, onParentFailure: 'hold' },
+          dependsOn: full.dependsOn,
         },
       },
       warnings: [],

@@ -39,11 +39,19 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['closeTicks', /^SEARCH tick USING (COVERING )?INDEX tick_open \(schedule=\?\)$/],
   ['waitingTicks', /^SEARCH tick USING COVERING INDEX tick_waiting \(schedule=\?\)$/],
   ['forgetTicks', /^SEARCH tick USING PRIMARY KEY \(schedule=\? AND at<\?\)$/],
+  ['unblock', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
+  ['unblock', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
+  ['meetDependencies', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
+  [
+    'disappointed',
+    /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/,
+  ],
+  ['reopenDependencies', /^SEARCH dependency USING PRIMARY KEY \(child=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
-/** Workers are few, and sorted for people. */
-const MAY_SORT = ['workers'];
+/** Workers, and what one job waits for or has cut off, are few, and sorted for people. */
+const MAY_SORT = ['workers', 'dependenciesOfJob', 'cutOff'];
 
 function plan(connection: Connection, statement: string): string[] {
   const values = Array.from(statement.matchAll(/\?/g), () => 1);

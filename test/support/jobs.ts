@@ -29,6 +29,7 @@ export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
     hooks: {},
     policy: {},
     unique: null,
+    dependsOn: [],
     ...over,
   };
 }

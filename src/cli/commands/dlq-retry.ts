@@ -2,6 +2,7 @@ import { retry, retryAllDead } from '../../actions/retry.ts';
 import { QueueError } from '../../core/errors.ts';
 import { printChanged } from '../changed.ts';
 import type { Command } from '../command.ts';
+import { noteCutOff } from '../cut-off.ts';
 
 export default {
   name: 'dlq retry',
@@ -21,6 +22,7 @@ export default {
     const app = await context.app();
     const ids = input.has('all') ? await retryAllDead(app) : await retry(app, input.args, ['dead']);
     printChanged(context.io, 'retried', ids);
+    await noteCutOff(context.io, app, ids);
     return 0;
   },
 } satisfies Command as Command;

@@ -8,7 +8,7 @@ import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
 import type { Command, Context, Flag, Input } from '../command.ts';
 import { describeAdded, describeMany } from '../describe-added.ts';
-import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags } from '../job-flags.ts';
+import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
 import { printable } from '../text.ts';
 
 /** What one job can be given. */
@@ -38,6 +38,7 @@ export default {
     'queuectl enqueue --file jobs.jsonl',
     "ls *.jpg | queuectl enqueue --file - --template 'convert {} {}.png'",
     "queuectl enqueue --wait 'make test' && echo passed",
+    "queuectl enqueue --after build,any:lint './publish'",
     "queuectl enqueue --on-dead 'mail -s \"$QUEUECTL_HOOK_JOB_ID died\" me' 'make report'",
   ],
   notes: [
@@ -45,6 +46,7 @@ export default {
     'A file is stored as a whole or not at all; empty lines and lines that begin with # are skipped. With --template',
     'every line but an empty one counts, and {} stands for it as one quoted word, so write {} outside quotes: a line is',
     'never shell syntax, unless the command itself runs it again (eval, sh -c, ssh). \\{} stays {}.',
+    'Jobs of one file or array may wait for each other by id, in "depends_on": ["a", {"id": "b", "on": "any"}].',
     'The --on-… commands run as jobs of the queue hooks, which every worker serves, with QUEUECTL_HOOK_EVENT, _JOB_ID,',
     '_STATE, _EXIT_CODE, _ERROR, _QUEUE and _ATTEMPTS in their environment. They replace the settings of the same names',
     'for this job; none: no command. What happens to a hook, and to what it enqueues, triggers none.',
@@ -81,10 +83,8 @@ export async function addJobs(
 ): Promise<Added> {
   const now = Date.now();
   const { read, many } = readInput(input, now);
-  const inputs = fillFromFlags(
-    read.inputs,
-    readJobFlags(input, { environment: context.environment, cwd: () => context.cwd }, now),
-  );
+  const flags = readJobFlags(input, { environment: context.environment, cwd: () => context.cwd }, now);
+  const inputs = fillFromFlags(read.inputs, await withParents(context, flags));
   if (inputs.length > most)
     throw new QueueError('usage', `only one job can be followed, and there are ${inputs.length}`);
   for (const warning of read.warnings) context.io.warn(printable(warning));

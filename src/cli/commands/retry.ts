@@ -1,10 +1,15 @@
 import { retryJobs } from '../../actions/act.ts';
 import { actingCommand } from '../act.ts';
+import { noteCutOff } from '../cut-off.ts';
 
 export default actingCommand({
   name: 'retry',
   summary: 'Put dead, cancelled or failed jobs back in their queue',
   done: 'retried',
   examples: ['queuectl retry job1', 'queuectl retry --queue mail --yes'],
-  act: (app, ids) => retryJobs(app, ids),
+  async act(app, ids, _, { io }) {
+    const acted = await retryJobs(app, ids);
+    await noteCutOff(io, app, acted.changed);
+    return acted;
+  },
 });

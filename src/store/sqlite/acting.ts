@@ -1,6 +1,7 @@
 import type { State } from '../../core/job.ts';
 import type { JobChanges, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
+import { type EndedParent, parentEnded, waitAgain } from './dependencies.ts';
 import { queueNumber } from './queues.ts';
 import * as sql from './sql.ts';
 
@@ -11,27 +12,48 @@ export function actingVerbs(db: Connection): ActingVerbs {
   const each = (ids: string[], change: (id: string) => number): Promise<string[]> =>
     db.write(() => ids.filter((id) => change(id) === 1));
   return {
-    retry: (ids, from, now) => each(ids, (id) => db.run(sql.retryJob, now, now, id, JSON.stringify(from))),
-    remove: (ids, from) => db.write(() => remove(db, ids, from)),
+    retry: (ids, from, now) => db.write(() => retry(db, ids, from, now)),
+    remove: (ids, from, now) => db.write(() => remove(db, ids, from, now)),
     cancel: (ids, now) => db.write(() => cancel(db, ids, now)),
     hold: (ids, now) => each(ids, (id) => db.run(sql.holdJob, now, id)),
-    release: (ids, now) => each(ids, (id) => db.run(sql.releaseHeld, now, now, id)),
+    release: (ids, now) => db.write(() => release(db, ids, now)),
     edit: (ids, changes, now) => each(ids, (id) => edit(db, id, changes, now)),
   };
+}
+
+/** All of them first: of a chain that is retried as a whole each waits again for the one before it. */
+function retry(db: Connection, ids: string[], from: readonly State[], now: number): string[] {
+  const states = JSON.stringify(from);
+  const changed = ids.filter((id) => db.run(sql.retryJob, now, now, id, states) === 1);
+  for (const id of changed) waitAgain(db, id);
+  return changed;
+}
+
+function release(db: Connection, ids: string[], now: number): string[] {
+  return ids.filter((id) => {
+    if (db.run(sql.releaseHeld, now, now, id) === 0) return false;
+    waitAgain(db, id);
+    return true;
+  });
 }
 
 function remove(
   db: Connection,
   ids: string[],
   from: readonly State[],
+  now: number,
 ): { ids: string[]; attempts: number[] } {
   const removed = { ids: [] as string[], attempts: [] as number[] };
+  const gone: EndedParent[] = [];
   for (const id of ids) {
     const attempts = db.all(sql.attemptNumbers, id).map((row) => row.number as number);
-    if (db.run(sql.deleteJob, id, JSON.stringify(from)) === 0) continue;
+    const job = db.get(sql.phaseOfJob, id);
+    if (job === undefined || db.run(sql.deleteJob, id, JSON.stringify(from)) === 0) continue;
+    gone.push({ number: job.number as number, id, end: 'deleted' });
     removed.ids.push(id);
     removed.attempts.push(...attempts);
   }
+  for (const parent of gone) parentEnded(db, parent, now);
   return removed;
 }
 
@@ -41,15 +63,19 @@ function cancel(
   now: number,
 ): { cancelled: string[]; ending: string[]; ended: string[] } {
   const result = { cancelled: [] as string[], ending: [] as string[], ended: [] as string[] };
+  const over: EndedParent[] = [];
   for (const id of ids) {
     const job = db.get(sql.phaseOfJob, id);
     if (job === undefined) continue;
     if (job.phase === 'running') {
       db.run(sql.cancelAttempt, job.attempt as number);
       result.ending.push(id);
-    } else if (db.run(sql.cancelJob, now, now, job.number as number) === 1) result.cancelled.push(id);
-    else result.ended.push(id);
+    } else if (db.run(sql.cancelJob, now, now, 'cancelled before it ran', job.number as number) === 1) {
+      result.cancelled.push(id);
+      over.push({ number: job.number as number, id, end: 'cancelled' });
+    } else result.ended.push(id);
   }
+  for (const parent of over) parentEnded(db, parent, now);
   return result;
 }
 

@@ -1,7 +1,9 @@
 import type { Transition } from '../../core/decide.ts';
+import type { ParentEnd } from '../../core/dependencies.ts';
 import type { ClaimedJob, EndReason, State } from '../../core/job.ts';
 import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
+import { parentEnded } from './dependencies.ts';
 import { addHooks } from './hooks.ts';
 import { type OpenQueue, openQueues } from './queues.ts';
 import { toClaimedJob } from './rows.ts';
@@ -17,7 +19,7 @@ export function claimVerbs(db: Connection): ClaimVerbs {
     claim: (request, now) => db.write(() => claim(db, request, now)),
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
     busy: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
-    settle: (settlement) => db.write(() => settle(db, settlement)),
+    settle: (settlement) => db.write(() => settle(db, settlement).answer),
     mark: (claim, reason) =>
       db.write(() => db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 1),
     adopt: (claim, workerId) =>
@@ -41,12 +43,19 @@ export function claimVerbs(db: Connection): ClaimVerbs {
 const PROMOTED_AT_ONCE = 1000;
 
 function claim(db: Connection, request: ClaimRequest, now: number): ClaimResult {
-  const settled = request.settle.map((settlement) => settle(db, settlement));
+  const results = request.settle.map((settlement) => settle(db, settlement));
+  const settled = results.map((result) => result.answer);
+  const unblocked = results.some((result) => result.unblocked > 0);
   const limit = Math.min(request.limit, roomForAll(db, request.mostRunning));
   const limited = request.mostRunning !== null || request.settle.some((one) => isLimited(db, one));
-  if (limit <= 0) return { settled, jobs: [], limited };
+  if (limit <= 0) return { settled, jobs: [], limited, unblocked };
   const heads = bestHeads(db, { ...request, limit }, now);
-  return { settled, jobs: heads.map((number) => take(db, number, request.workerId, now)), limited };
+  return {
+    settled,
+    jobs: heads.map((number) => take(db, number, request.workerId, now)),
+    limited,
+    unblocked,
+  };
 }
 
 /** Its end makes room in a queue that others may be waiting for. */
@@ -116,13 +125,29 @@ function nextDue(db: Connection, names: string[] | null, now: number): number | 
   return earliest;
 }
 
+interface Settled {
+  answer: SettleAnswer;
+  /** So many jobs waited for this end. */
+  unblocked: number;
+}
+
+function settle(db: Connection, settlement: Settlement): Settled {
+  const { claim, finishedAt } = settlement;
+  const answer = apply(db, settlement);
+  const job = answer === 'applied' ? db.get(sql.endedJob, claim.job) : undefined;
+  if (job === undefined) return { answer, unblocked: 0 };
+  const parent = { number: claim.job, id: job.id as string, end: job.state as ParentEnd };
+  return { answer, unblocked: parentEnded(db, parent, finishedAt) };
+}
+
 /** A wish to cancel that came while the attempt was ending for another reason still holds: it is not tried again. */
-function settle(db: Connection, settlement: Settlement): SettleAnswer {
+function apply(db: Connection, settlement: Settlement): SettleAnswer {
   const { claim, transition, finishedAt } = settlement;
   const cancelled = db.get(sql.endReason, claim.attempt)?.end_reason === 'cancelled';
   if (settlement.why === 'never-started') {
     const answer = release(db, settlement);
-    if (cancelled && answer === 'applied') db.run(sql.cancelJob, finishedAt, finishedAt, claim.job);
+    if (cancelled && answer === 'applied')
+      db.run(sql.cancelJob, finishedAt, finishedAt, 'cancelled before it ran', claim.job);
     return answer;
   }
   if (!cancelled || (transition.to !== 'failed' && transition.to !== 'released'))

@@ -4,6 +4,7 @@ import type { JobFilter } from '../../core/filter.ts';
 import { type Job, type JobSpec, STATES, type State, type Uniqueness } from '../../core/job.ts';
 import type { ListedJob, Page, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
+import { connect, dependenciesOf } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
 import { filterSql } from './filter.ts';
 import { queueNumber } from './queues.ts';
@@ -12,7 +13,16 @@ import * as sql from './sql.ts';
 
 type JobVerbs = Pick<
   Store,
-  'insert' | 'get' | 'list' | 'startingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace'
+  | 'insert'
+  | 'get'
+  | 'list'
+  | 'startingWith'
+  | 'counts'
+  | 'attempts'
+  | 'dependencies'
+  | 'cutOff'
+  | 'output'
+  | 'needsPlace'
 >;
 
 export function jobVerbs(db: Connection): JobVerbs {
@@ -30,6 +40,8 @@ export function jobVerbs(db: Connection): JobVerbs {
         })),
       ),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
+    dependencies: (id) => db.read(() => dependenciesOf(db, id)),
+    cutOff: (id) => db.read(() => db.all(sql.cutOff, id, id).map((row) => row.id as string)),
     output: (attempt) =>
       db.read(() => maybe(db.get(sql.outputOfAttempt, attempt), (row) => row.bytes as Uint8Array)),
     needsPlace: (attempt) => db.read(() => db.get(sql.attemptNeedsPlace, attempt) !== undefined),
@@ -48,6 +60,7 @@ export function insert<T = Job>(
 ): T[] {
   const kept: T[] = [];
   const queues = new Map<string, number>();
+  const children: { job: JobSpec; at: number }[] = [];
   let rows: SQLInputValue[][] = [];
   for (const job of jobs) {
     if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
@@ -57,10 +70,24 @@ export function insert<T = Job>(
       insertRows(db, rows);
       rows = [];
     }
-    const added = (job.unique === null ? null : insertUnique(db, row, job.unique, now)) ?? newJob(job, now);
+    const existing = job.unique === null ? null : insertUnique(db, row, job.unique, now);
+    if (existing === null && job.dependsOn.length > 0) children.push({ job, at: kept.length });
+    const added = existing ?? newJob(job, now);
     kept.push(keep === undefined ? (added as T) : keep(added));
   }
   insertRows(db, rows);
+  // Only now, as a job may wait for one that comes after it. Some may have been unblocked, or cancelled, at once.
+  if (children.length > 0) {
+    connect(
+      db,
+      children.map((child) => child.job),
+      now,
+    );
+    for (const { job, at } of children) {
+      const now = toJob(db.get(sql.jobById, job.id)!);
+      kept[at] = keep === undefined ? (now as T) : keep(now);
+    }
+  }
   return kept;
 }
 
@@ -99,6 +126,7 @@ function insertUnique(db: Connection, row: SQLInputValue[], unique: Uniqueness, 
 /** The values of sql.insertJob. */
 function jobRow(job: JobSpec, queue: number, now: number): SQLInputValue[] {
   const due = job.runAt ?? now;
+  const parents = job.dependsOn.length;
   return [
     ...[job.id, job.command, job.argv === null ? null : JSON.stringify(job.argv), queue],
     ...[job.priority, job.maxRetries, job.timeoutMs, job.runAt, job.backoffBase],
@@ -110,8 +138,14 @@ function jobRow(job: JobSpec, queue: number, now: number): SQLInputValue[] {
       jsonOrNull(job.hooks),
       jsonOrNull(job.policy),
     ],
-    ...[due > now ? 'waiting' : 'ready', now, now, due],
+    ...[parents === 0 ? null : JSON.stringify(job.dependsOn), parents],
+    ...[phaseOf(job, due, now), now, now, due],
   ];
+}
+
+function phaseOf(job: JobSpec, due: number, now: number): string {
+  if (job.dependsOn.length > 0) return 'blocked';
+  return due > now ? 'waiting' : 'ready';
 }
 
 function jsonOrNull(object: object): string | null {
@@ -124,6 +158,7 @@ function newJob(spec: JobSpec, now: number): Job {
     ...spec,
     state: 'pending',
     held: false,
+    blocked: spec.dependsOn.length > 0,
     attempts: 0,
     crashes: 0,
     createdAt: now,

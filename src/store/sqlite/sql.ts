@@ -5,14 +5,14 @@
 
 const JOB = `job.number, id, command, argv, queue.name AS queue, priority, max_retries, timeout_ms, run_at, backoff_base,
   cwd, env, tags, state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at,
-  finished_at, exit_code, last_error, duration_ms, job.name, phase, hooks, policy, unique_key, unique_while, unique_until`;
+  finished_at, exit_code, last_error, duration_ms, job.name, phase, hooks, policy, unique_key, unique_while, unique_until, depends_on`;
 const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 
 export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
 export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
 const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
-  cwd, env, tags, name, hooks, policy, state, phase, created_at, updated_at, due_at`;
-const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
+  cwd, env, tags, name, hooks, policy, depends_on, blockers, state, phase, created_at, updated_at, due_at`;
+const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
 export const insertJob = `${INSERT_JOB}) VALUES ${JOB_VALUES}`;
 /** So many in one statement: its set-up, checks and trigger cost half as much for each. */
 export const JOBS_AT_ONCE = 50;
@@ -22,6 +22,8 @@ export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_
   VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
 export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
+export const insertDependency =
+  "INSERT INTO dependency (child, parent, ordinal, wants, phase) VALUES (?, ?, ?, ?, 'open')";
 
 /** A page of jobs by the index that fits; `extra` are further conditions, made of known fragments only. */
 export const list = {
@@ -37,6 +39,15 @@ export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER B
 export const counts =
   'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
 export const attemptsOfJob = `SELECT attempt.* FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
+export const dependenciesOfJob = `SELECT ordinal, dependency.phase, parent.state FROM dependency
+  LEFT JOIN job AS parent ON parent.number = dependency.parent
+  WHERE child = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
+/** Cancelled because of this one, directly or by way of others, and not run since. */
+export const cutOff = `WITH RECURSIVE lost (number) AS (
+    SELECT number FROM job WHERE id = ?
+    UNION SELECT child FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
+      JOIN job ON job.number = child AND state = 'cancelled')
+  SELECT id FROM lost JOIN job USING (number) WHERE id <> ? ORDER BY number`;
 export const outputOfAttempt = 'SELECT bytes FROM output WHERE attempt = ?';
 export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
   OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
@@ -88,6 +99,7 @@ export const busyQueues = `SELECT name FROM queue WHERE
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
     OR EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND +phase = 'waiting')))`;
 
+export const endedJob = "SELECT id, state FROM job WHERE number = ? AND phase = 'ended'";
 export const settledQueueLimit =
   'SELECT concurrency FROM queue WHERE number = (SELECT queue FROM job WHERE number = ?)';
 export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
@@ -116,7 +128,7 @@ export const supervisors = 'SELECT * FROM supervisor ORDER BY id';
 export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ?';
 export const orderSupervisor = 'UPDATE supervisor SET stop_order = max(stop_order, ?) WHERE id = ?';
 
-export const retryJob = `UPDATE job SET state = 'pending', phase = iif(phase = 'held', 'held', 'ready'), attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
+export const retryJob = `UPDATE job SET state = 'pending', phase = iif(phase = 'held', 'held', iif(blockers > 0, 'blocked', 'ready')), attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
   finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL
     WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
 export const attemptNumbers = 'SELECT number FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?)';
@@ -130,12 +142,12 @@ export const filedAttempts = `SELECT number FROM attempt WHERE job = ? AND outpu
   AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)`;
 export const deleteEnded = "DELETE FROM job WHERE number = ? AND phase = 'ended'";
 
-export const phaseOfJob = 'SELECT number, phase, attempt FROM job WHERE id = ?';
+export const phaseOfJob = 'SELECT number, phase, state, attempt FROM job WHERE id = ?';
 export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
-  last_error = 'cancelled before it ran' WHERE number = ? AND phase NOT IN ('running', 'ended')`;
+  last_error = ? WHERE number = ? AND phase NOT IN ('running', 'ended')`;
 export const cancelAttempt = `UPDATE attempt SET end_reason = 'cancelled' WHERE number = ? AND finished_at IS NULL`;
 export const holdJob = `UPDATE job SET phase = 'held', updated_at = ? WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
-export const releaseHeld = `UPDATE job SET phase = CASE WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?
+export const releaseHeld = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?
   WHERE id = ? AND phase = 'held'`;
 export const editJob = `UPDATE job SET priority = coalesce(?, priority), queue = coalesce(?, queue),
   command = coalesce(?, command), argv = CASE WHEN ? IS NULL THEN argv END, timeout_ms = CASE WHEN ? THEN ? ELSE timeout_ms END,
@@ -143,6 +155,26 @@ export const editJob = `UPDATE job SET priority = coalesce(?, priority), queue =
   run_at = coalesce(?, run_at), due_at = coalesce(?, due_at),
   phase = CASE WHEN phase IN ('held', 'blocked') OR ? IS NULL THEN phase WHEN ? > ? THEN 'waiting' ELSE 'ready' END,
   updated_at = ? WHERE id = ? AND phase NOT IN ('running', 'ended')`;
+
+/** Those whom the end of their parent suits, and those who run whatever became of it. */
+const SUITED = `parent = ? AND dependency.phase = 'open' AND (wants IN (SELECT value FROM json_each(?))
+  OR (SELECT policy ->> 'onParentFailure' FROM job WHERE number = child) = 'run')`;
+/** Ready with the last of what it waited for; a held job stays held, an ended one ended. */
+export const unblock = `UPDATE job SET blockers = blockers - 1, updated_at = ?, due_at = max(due_at, ?),
+  phase = CASE WHEN blockers > 1 OR phase <> 'blocked' THEN phase WHEN due_at > ? THEN 'waiting' ELSE 'ready' END
+  WHERE number IN (SELECT child FROM dependency WHERE ${SUITED})`;
+export const meetDependencies = `UPDATE dependency SET phase = 'met' WHERE ${SUITED}`;
+export const disappointed = `SELECT child, id, policy ->> 'onParentFailure' AS policy FROM dependency
+  JOIN job ON job.number = child WHERE parent = ? AND dependency.phase = 'open'`;
+export const failDependencies = "UPDATE dependency SET phase = 'failed' WHERE parent = ? AND phase = 'open'";
+export const dropBlocker = 'UPDATE job SET blockers = blockers - 1 WHERE number = ?';
+export const holdBlocked = `UPDATE job SET phase = 'held', last_error = ?, updated_at = ?
+  WHERE number = ? AND phase IN ('blocked', 'held')`;
+/** What failed before counts again while the parent has another go. */
+export const reopenDependencies = `UPDATE dependency SET phase = 'open'
+  WHERE child = (SELECT number FROM job WHERE id = ?) AND phase = 'failed'
+  AND EXISTS (SELECT 1 FROM job WHERE job.number = parent AND job.phase <> 'ended')`;
+export const blockAgain = `UPDATE job SET blockers = blockers + ?, phase = iif(phase = 'held', 'held', 'blocked') WHERE id = ?`;
 
 export const queues = 'SELECT * FROM queue ORDER BY name';
 export const queueByName = 'SELECT * FROM queue WHERE name = ?';

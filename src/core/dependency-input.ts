@@ -1,0 +1,55 @@
+import { QueueError } from './errors.ts';
+import { checkId } from './id.ts';
+import { type Dependency, type JobPolicy, PARENT_FAILURES, WANTED_ENDS } from './job.ts';
+
+/** A job may wait for this many others. */
+const MOST = 1000;
+
+/** An id, `{id, on}`, or an array of them. */
+export function readDependencies(value: unknown, name: string): Dependency[] {
+  const given = Array.isArray(value) ? value : [value];
+  if (given.length > MOST) throw invalid(`${name} has ${given.length} entries; at most ${MOST} are possible`);
+  const found = new Map<string, Dependency>();
+  for (const one of given) {
+    const parent = readDependency(one, name);
+    const twin = found.get(parent.id);
+    if (twin !== undefined && twin.on !== parent.on)
+      throw invalid(`${name} names '${parent.id}' twice, with ${twin.on} and with ${parent.on}`);
+    found.set(parent.id, parent);
+  }
+  return [...found.values()];
+}
+
+function readDependency(value: unknown, name: string): Dependency {
+  if (typeof value === 'string') return { id: checkId(value, `${name}: an id`), on: 'ok' };
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid(`${name} must be ids, or objects with id and on`);
+  const { id, on = 'ok', ...rest } = value as Record<string, unknown>;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw invalid(`${name}: unknown field '${unknown}'; there are id and on`);
+  if (typeof id !== 'string') throw invalid(`${name}: id must be a string`);
+  const wanted = WANTED_ENDS.find((one) => one === on);
+  if (wanted === undefined)
+    throw invalid(`${name}: on must be ${WANTED_ENDS.join(', ')}, not '${String(on)}'`);
+  return { id: checkId(id, `${name}: an id`), on: wanted };
+}
+
+/** What is typed behind --after: `a,any:b`. */
+export function readAfter(text: string): Dependency[] {
+  return text.split(',').map((part) => {
+    const [, on, id] = /^(?:(ok|any|notok):)?(.*)$/s.exec(part.trim())!;
+    if (id === '') throw new QueueError('invalid-value', `--after: an id is missing in '${text}'`);
+    return { id: id!, on: (on ?? 'ok') as Dependency['on'] };
+  });
+}
+
+export function readParentFailure(value: unknown, name: string): NonNullable<JobPolicy['onParentFailure']> {
+  const found = PARENT_FAILURES.find((one) => one === value);
+  if (found === undefined)
+    throw invalid(`${name} must be one of ${PARENT_FAILURES.join(', ')}, not '${String(value)}'`);
+  return found;
+}
+
+function invalid(message: string): QueueError {
+  return new QueueError('invalid-job', message);
+}

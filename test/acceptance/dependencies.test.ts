@@ -1,0 +1,166 @@
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inSandbox, type JobJson, lines, type Sandbox, untilState } from '../support/queuectl.ts';
+
+const jobFile = (box: Sandbox, jobs: object[]): string => {
+  const file = join(box.directory, 'jobs.jsonl');
+  writeFileSync(file, jobs.map((job) => `${JSON.stringify(job)}\n`).join(''));
+  return file;
+};
+
+const trace = (id: string, more: object = {}): object => ({ id, command: `echo ${id} >>traces`, ...more });
+
+test.concurrent(
+  'a diamond in one file, the last first, runs in order over four worker processes',
+  inSandbox(async (box) => {
+    const file = jobFile(box, [
+      trace('d', { depends_on: ['b', 'c'] }),
+      trace('b', { depends_on: ['a'] }),
+      trace('c', { depends_on: [{ id: 'a', on: 'any' }] }),
+      trace('a'),
+    ]);
+    expect((await box.run(['enqueue', '--file', file])).stdout).toBe('d\nb\nc\na\n');
+    expect(await box.json(['show', 'c'])).toMatchObject({
+      state: 'pending',
+      next_run_at: null,
+      depends_on: [{ id: 'a', on: 'any' }],
+      on_parent_failure: null,
+    });
+    expect((await box.run(['worker', 'start', '--count', '4', '--drain'])).code).toBe(0);
+    const order = lines(join(box.directory, 'traces'));
+    expect([order[0], order.slice(1, 3).toSorted(), order[3]]).toEqual(['a', ['b', 'c'], 'd']);
+  }),
+);
+
+test.concurrent(
+  'a chain of 1,000 runs in order',
+  inSandbox(async (box) => {
+    const names = Array.from({ length: 1000 }, (_, i) => `link${i}`);
+    const chain = names.map((name, i) => trace(name, i === 0 ? {} : { depends_on: [names[i - 1]] }));
+    await box.run(['enqueue', '--file', jobFile(box, chain.toReversed())]);
+    expect((await box.run(['worker', 'start', '--count', '2', '--drain'])).code).toBe(0);
+    expect(lines(join(box.directory, 'traces'))).toEqual(names);
+  }),
+);
+
+test.concurrent(
+  'worker processes that sleep wake up for what a job unblocks',
+  inSandbox(async (box) => {
+    await box.run(['config', 'set', 'poll-interval', '1h']);
+    await box.startWorkers('--count', '3');
+    await box.run(['enqueue', '--id', 'first', 'until test -e go; do sleep 0.02; done']);
+    const meet = 'echo x >>met; until test "$(wc -l <met)" -ge 3; do sleep 0.02; done';
+    for (const id of ['x', 'y', 'z']) await box.run(['enqueue', '--id', id, '--after', 'first', meet]);
+    writeFileSync(join(box.directory, 'go'), '');
+    // Each waits for the other two: they end only if all three run at a time.
+    for (const id of ['x', 'y', 'z']) await untilState(box, id, 'completed');
+  }),
+);
+
+test.concurrent(
+  'the failure of a parent cancels, holds or runs its children, and says so everywhere',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'parent', '--max-retries', '1', 'exit 3']);
+    await box.run(['enqueue', '--id', 'child', '--after', 'par', 'echo child >>traces']);
+    await box.run(['enqueue', '--id', 'grandchild', '--after', '@last', 'echo grandchild >>traces']);
+    for (const how of ['hold', 'run', 'cancel']) {
+      await box.run([
+        'enqueue',
+        '--id',
+        how,
+        '--after',
+        'parent',
+        '--on-parent-failure',
+        how,
+        `echo ${how} >>traces`,
+      ]);
+    }
+    await box.run(['enqueue', '--id', 'sorry', '--after', 'notok:parent', 'echo sorry >>traces']);
+    expect((await box.run(['explain', 'child'])).stdout).toContain(
+      'it waits for job parent to complete (pending)',
+    );
+    const drained = await box.run(['worker', 'start', '--drain']);
+    expect(drained.stderr).toContain('1 job is due later, held, paused or blocked: hold');
+    expect(lines(join(box.directory, 'traces')).toSorted()).toEqual(['run', 'sorry']);
+    const reasons = await box.json<JobJson[]>(['list', '--state', 'cancelled']);
+    expect(Object.fromEntries(reasons.map((job) => [job.id, job.last_error]))).toEqual({
+      child: "job 'parent', which it waited for, is dead",
+      cancel: "job 'parent', which it waited for, is dead",
+      grandchild: "job 'child', which it waited for, was cancelled",
+    });
+    const late = await box.json<JobJson>(['enqueue', '--after', 'parent', 'echo late >>traces']);
+    expect(late).toMatchObject({ state: 'cancelled', exit_code: null });
+    const retried = await box.run(['dlq', 'retry', 'parent']);
+    expect(retried).toMatchObject({ code: 0, stdout: 'parent\n' });
+    expect(retried.stderr).toContain('4 jobs that waited stay cancelled: queuectl retry');
+  }),
+);
+
+test.concurrent(
+  'deleting a parent never counts as success',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'parent', '--delay', '1h', 'true']);
+    for (const on of ['ok', 'any', 'notok'])
+      await box.run(['enqueue', '--id', on, '--after', `${on}:parent`, 'echo ran >>traces']);
+    await box.run(['delete', 'parent']);
+    await box.run(['worker', 'start', '--drain']);
+    expect((await box.json<JobJson[]>(['list'])).map((job) => job.state)).toEqual(Array(3).fill('cancelled'));
+    expect((await box.run(['explain', 'any'])).stdout).toContain(
+      "job 'parent', which it waited for, was deleted",
+    );
+  }),
+);
+
+test.concurrent(
+  'a worker killed while the parent runs takes nothing from its children',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    await box.run([
+      'enqueue',
+      '--id',
+      'parent',
+      'echo parent >>traces; until test -e go; do sleep 0.02; done',
+    ]);
+    await box.run(['enqueue', '--id', 'child', '--after', 'parent', 'echo child >>traces']);
+    await untilState(box, 'parent', 'processing');
+    process.kill(-workers.pid, 'SIGKILL');
+    await workers.exit;
+    writeFileSync(join(box.directory, 'go'), '');
+    expect((await box.run(['worker', 'start', '--drain'])).code).toBe(0);
+    expect(lines(join(box.directory, 'traces'))).toEqual(['parent', 'child']);
+  }),
+);
+
+test.concurrent(
+  'what cannot be is refused, and nothing is added',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'there', '--delay', '1h', 'true']);
+    const circle = JSON.stringify([
+      { id: 'p', command: 'true', depends_on: ['q'] },
+      { id: 'q', command: 'true', depends_on: ['p'] },
+    ]);
+    const rows: [args: string[], code: number, says: string][] = [
+      [['--after', 'nobody', 'true'], 3, "there is no job 'nobody'"],
+      [['{"command":"true","depends_on":["nobody"]}'], 3, "waits for 'nobody', which does not exist"],
+      [['{"id":"self","command":"true","depends_on":["self"]}'], 2, "'self' waits for 'self'"],
+      [[circle], 2, "'p' waits for 'q' waits for 'p'"],
+      [['--after', 'there,', 'true'], 2, '--after: an id is missing'],
+      [['--after', 'ok:', 'true'], 2, '--after: an id is missing'],
+      [['--after', 'there,notok:the', 'true'], 2, "names 'there' twice"],
+      [['--after', 'there', '--on-parent-failure', 'explode', 'true'], 2, 'must be one of cancel, hold, run'],
+      [['{"command":"true","depends_on":[5]}'], 2, 'depends_on must be ids'],
+      [['{"command":"true","depends_on":[{"id":"there","on":"maybe"}]}'], 2, 'on must be ok, any, notok'],
+      [['{"command":"true","depends_on":[{"id":"there","when":"ok"}]}'], 2, "unknown field 'when'"],
+    ];
+    for (const [args, code, says] of rows) {
+      const result = await box.run(['enqueue', ...args]);
+      expect({ args, code: result.code, stderr: result.stderr }).toEqual({
+        args,
+        code,
+        stderr: expect.stringContaining(says),
+      });
+    }
+    expect(await box.json(['list'])).toHaveLength(1);
+  }),
+);

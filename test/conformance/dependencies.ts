@@ -1,0 +1,256 @@
+import { expect } from 'bun:test';
+import type { QueueError } from '../../src/core/errors.ts';
+import type { JobPolicy, JobSpec } from '../../src/core/job.ts';
+import type { Store } from '../../src/store/store.ts';
+import { claim, ending, failedWith, ids, jobSpec, NOW, running, succeeded, want } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+const after = (id: string, parents: string[], over: Partial<JobSpec> = {}): JobSpec =>
+  jobSpec(id, {
+    dependsOn: parents.map((text) => {
+      const [on, parent] = text.includes(':') ? text.split(':') : ['ok', text];
+      return { id: parent!, on: on as 'ok' };
+    }),
+    ...over,
+  });
+
+const orElse = (onParentFailure: NonNullable<JobPolicy['onParentFailure']>): Partial<JobSpec> => ({
+  policy: { onParentFailure },
+});
+
+const states = async (store: Store, ...names: string[]): Promise<string[]> => {
+  const found: string[] = [];
+  for (const name of names) {
+    const job = (await store.get(name))!;
+    found.push(job.blocked ? 'blocked' : job.held ? 'held' : job.state);
+  }
+  return found;
+};
+
+/** Runs the jobs at the head until none is left, and answers their order. */
+async function runAll(store: Store, now = NOW): Promise<string[]> {
+  const order: string[] = [];
+  for (let [job] = await claim(store, {}, now); job !== undefined; ) {
+    order.push(job.id);
+    [job] = await claim(store, { settle: [ending(job, succeeded, now)] }, now);
+  }
+  return order;
+}
+
+const lastTry = { maxRetries: 1 };
+
+export const dependencies: Record<string, Case> = {
+  'a job that waits for another is not claimed before that has completed': async ({ store }) => {
+    const parent = await running(store, 'parent');
+    const [child] = await store.insert([after('child', ['parent'], { priority: 99 })], NOW);
+    expect(child).toMatchObject({ state: 'pending', blocked: true, dependsOn: [{ id: 'parent', on: 'ok' }] });
+    expect(await claim(store)).toEqual([]);
+    expect(await store.nextDue(null, NOW)).toBeNull();
+    const result = await store.claim(want({ settle: [ending(parent, succeeded)] }), NOW + 1000);
+    expect(result).toMatchObject({ settled: ['applied'], unblocked: true });
+    expect(ids(result.jobs)).toEqual(['child']);
+  },
+
+  'a retry of the parent is no end of it': async ({ store }) => {
+    const parent = await running(store, 'parent');
+    await store.insert([after('child', ['any:parent'])], NOW);
+    await store.settle(ending(parent, failedWith(1)));
+    expect(await states(store, 'parent', 'child')).toEqual(['failed', 'blocked']);
+  },
+
+  'ok, any and notok: what each end means for those that wait': async ({ store }) => {
+    const kinds = ['ok', 'any', 'notok'];
+    for (const [end, expected] of [
+      ['completed', ['pending', 'pending', 'cancelled']],
+      ['dead', ['cancelled', 'pending', 'pending']],
+      ['cancelled', ['cancelled', 'pending', 'pending']],
+      ['deleted', ['cancelled', 'cancelled', 'cancelled']],
+    ] as const) {
+      await store.insert([jobSpec(end, { ...lastTry, priority: 1 })], NOW);
+      const children = kinds.map((kind) => `${end}-${kind}`);
+      await store.insert(
+        kinds.map((kind) => after(`${end}-${kind}`, [`${kind}:${end}`])),
+        NOW,
+      );
+      if (end === 'cancelled') await store.cancel([end], NOW);
+      else if (end === 'deleted') await store.remove([end], ['pending'], NOW);
+      else {
+        const [job] = await claim(store);
+        await store.settle(ending(job!, end === 'dead' ? failedWith(1) : succeeded));
+      }
+      expect(await states(store, ...children)).toEqual([...expected]);
+    }
+    expect((await store.get('dead-ok'))?.lastError).toBe("job 'dead', which it waited for, is dead");
+    expect((await store.get('deleted-any'))?.lastError).toBe(
+      "job 'deleted', which it waited for, was deleted",
+    );
+  },
+
+  'a job that waits for several runs after the last': async ({ store }) => {
+    await store.insert([jobSpec('a'), jobSpec('b'), after('c', ['a', 'b'])], NOW);
+    const [a, b] = await claim(store, { limit: 2 });
+    await store.settle(ending(b!, succeeded));
+    expect(await states(store, 'c')).toEqual(['blocked']);
+    await store.settle(ending(a!, succeeded));
+    expect(await states(store, 'c')).toEqual(['pending']);
+  },
+
+  'a diamond and a long chain run in order, whatever the order in the batch': async ({ store }) => {
+    const diamond = [after('d', ['b', 'c']), after('b', ['a']), after('c', ['a']), jobSpec('a')];
+    await store.insert(diamond, NOW);
+    expect(await runAll(store)).toEqual(['a', 'b', 'c', 'd']);
+    const names = Array.from({ length: 200 }, (_, i) => `chain-${i}`);
+    const chain = names.map((name, i) => (i === 0 ? jobSpec(name) : after(name, [names[i - 1]!])));
+    await store.insert(chain.toReversed(), NOW);
+    expect(await runAll(store)).toEqual(names);
+  },
+
+  'the failure of one ends the whole chain behind it, and the reasons name each one before': async ({
+    store,
+  }) => {
+    const first = await running(store, 'a', lastTry);
+    await store.insert([after('b', ['a']), after('c', ['b']), after('d', ['any:c'])], NOW);
+    await store.settle(ending(first, failedWith(1)));
+    expect(await states(store, 'b', 'c', 'd')).toEqual(['cancelled', 'cancelled', 'pending']);
+    expect((await store.get('c'))?.lastError).toBe("job 'b', which it waited for, was cancelled");
+    expect(await store.cutOff('a')).toEqual(['b', 'c']);
+  },
+
+  'instead of being cancelled a job may be held, or run': async ({ store }) => {
+    const parent = await running(store, 'parent', lastTry);
+    await store.insert(
+      [after('held', ['parent'], orElse('hold')), after('run', ['parent'], orElse('run'))],
+      NOW,
+    );
+    await store.settle(ending(parent, failedWith(1)));
+    expect(await states(store, 'held', 'run')).toEqual(['held', 'pending']);
+    expect(ids(await claim(store, { limit: 5 }))).toEqual(['run']);
+    await store.release(['held'], NOW);
+    expect(ids(await claim(store))).toEqual(['held']);
+  },
+
+  'to a parent that has ended already its end counts at once': async ({ store }) => {
+    const good = await running(store, 'good', lastTry);
+    await store.settle(ending(good, succeeded));
+    const bad = await running(store, 'bad', lastTry);
+    await store.settle(ending(bad, failedWith(1)));
+    const added = await store.insert(
+      [
+        after('a', ['good']),
+        after('b', ['bad']),
+        after('c', ['b', 'good']),
+        after('d', ['bad'], orElse('hold')),
+      ],
+      NOW,
+    );
+    expect(added.map((job) => (job.held ? 'held' : job.state))).toEqual([
+      'pending',
+      'cancelled',
+      'cancelled',
+      'held',
+    ]);
+    expect(added[0]!.blocked).toBe(false);
+    expect(ids(await claim(store, { limit: 5 }))).toEqual(['a']);
+  },
+
+  'unknown jobs, oneself and circles are refused, and nothing is added': async ({ store }) => {
+    const refused = async (jobs: JobSpec[]): Promise<string> => {
+      const error: QueueError = await store.insert(jobs, NOW).then(
+        () => {
+          throw new Error('was not refused');
+        },
+        (refusal) => refusal,
+      );
+      expect(await store.list({}, { limit: 1 })).toEqual([]);
+      return `${error.code}: ${error.message}`;
+    };
+    expect(await refused([after('a', ['nobody'])])).toBe(
+      "job-not-found: job 'a' waits for 'nobody', which does not exist",
+    );
+    expect(await refused([after('a', ['a'])])).toBe(
+      "invalid-job: jobs wait for each other: 'a' waits for 'a'",
+    );
+    expect(await refused([jobSpec('x'), after('a', ['b']), after('b', ['c']), after('c', ['x', 'a'])])).toBe(
+      "invalid-job: jobs wait for each other: 'a' waits for 'b' waits for 'c' waits for 'a'",
+    );
+  },
+
+  'a time of its own still counts when it is unblocked': async ({ store }) => {
+    const parent = await running(store, 'parent');
+    await store.insert([after('later', ['parent'], { runAt: NOW + 60_000 })], NOW);
+    await store.settle(ending(parent, succeeded));
+    expect(await claim(store, {}, NOW + 59_000)).toEqual([]);
+    expect(ids(await claim(store, {}, NOW + 60_000))).toEqual(['later']);
+  },
+
+  'a held job stays held when its parent completes; released before, it goes on waiting': async ({
+    store,
+  }) => {
+    const parent = await running(store, 'parent');
+    await store.insert([after('a', ['parent']), after('b', ['parent'])], NOW);
+    await store.hold(['a', 'b'], NOW);
+    await store.release(['b'], NOW);
+    expect(await states(store, 'a', 'b')).toEqual(['held', 'blocked']);
+    await store.settle(ending(parent, succeeded));
+    expect(await states(store, 'a', 'b')).toEqual(['held', 'pending']);
+    await store.release(['a'], NOW + 1000);
+    expect(ids(await claim(store, { limit: 5 }, NOW + 1000))).toEqual(['a', 'b']);
+  },
+
+  'a job cancelled while it waited, and retried, goes on waiting': async ({ store }) => {
+    const parent = await running(store, 'parent');
+    await store.insert([after('child', ['parent'])], NOW);
+    await store.cancel(['child'], NOW);
+    await store.retry(['child'], ['cancelled'], NOW);
+    expect(await states(store, 'child')).toEqual(['blocked']);
+    await store.cancel(['child'], NOW);
+    await store.settle(ending(parent, succeeded));
+    await store.retry(['child'], ['cancelled'], NOW);
+    expect(await states(store, 'child')).toEqual(['pending']);
+  },
+
+  'retried with its parent a job waits for it again; retried alone it runs': async ({ store }) => {
+    const fail = async (id: string): Promise<void> => {
+      const [job] = await claim(store);
+      expect(job!.id).toBe(id);
+      await store.settle(ending(job!, failedWith(1)));
+    };
+    await store.insert([jobSpec('parent', lastTry), after('child', ['parent'])], NOW);
+    await fail('parent');
+    await store.retry(['child', 'parent'], ['dead', 'cancelled'], NOW);
+    expect(await states(store, 'parent', 'child')).toEqual(['pending', 'blocked']);
+    await fail('parent');
+    expect(await store.cutOff('parent')).toEqual(['child']);
+    await store.retry(['child'], ['cancelled'], NOW);
+    expect(await states(store, 'parent', 'child')).toEqual(['dead', 'pending']);
+    expect(await store.cutOff('parent')).toEqual([]);
+  },
+
+  'a chain that is cancelled or removed as a whole is just that': async ({ store }) => {
+    await store.insert([jobSpec('a'), after('b', ['a']), after('c', ['b'])], NOW);
+    expect(await store.cancel(['a', 'b', 'c'], NOW)).toMatchObject({ cancelled: ['a', 'b', 'c'], ended: [] });
+    await store.insert([jobSpec('d'), after('e', ['d'])], NOW);
+    expect(await store.remove(['d', 'e'], ['pending'], NOW)).toMatchObject({ ids: ['d', 'e'] });
+  },
+
+  'what has become of each is told, gone ones too': async ({ store }) => {
+    const a = await running(store, 'a');
+    await store.insert([jobSpec('b'), after('child', ['notok:b', 'a'], orElse('run'))], NOW);
+    await store.settle(ending(a, succeeded));
+    await store.remove(['a'], ['completed'], NOW);
+    expect(await store.dependencies('child')).toEqual([
+      { id: 'b', on: 'notok', phase: 'open', state: 'pending' },
+      { id: 'a', on: 'ok', phase: 'met', state: null },
+    ]);
+  },
+
+  'ten thousand children are unblocked at once, and only once': async ({ store }) => {
+    const parent = await running(store, 'parent');
+    await store.insert(
+      Array.from({ length: 10_000 }, (_, i) => after(`child-${i}`, ['parent'])),
+      NOW,
+    );
+    await store.settle(ending(parent, succeeded));
+    expect(await claim(store, { limit: 10_001 })).toHaveLength(10_000);
+  },
+};
