@@ -9,6 +9,7 @@ export function describeAdded(job: Job, now: number): string {
   return `enqueued ${job.id} in queue ${job.queue}${due}\n`;
 }
 
-export function describeMany(count: number, first: string, last: string): string {
+export function describeMany(count: number, first: string, last: string, existing: boolean): string {
+  if (existing) return `${count} jobs are there already, ${first} to ${last}: nothing was added\n`;
   return `enqueued ${count} jobs, ${first} to ${last}\n`;
 }

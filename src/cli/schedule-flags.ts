@@ -91,8 +91,8 @@ function readJob(input: Input, now: number): JobInput {
   const problem =
     inputs.length !== 1
       ? 'a schedule has one job'
-      : job!.id !== undefined || job!.runAt !== undefined
-        ? 'the job of a schedule has no id and no time of its own'
+      : job!.id !== undefined || job!.runAt !== undefined || job!.idempotencyKey !== undefined
+        ? 'the job of a schedule has no id, no time and no key of its own'
         : warnings[0];
   if (problem !== undefined) throw new QueueError('invalid-job', problem, 'queuectl help schedule add');
   return job!;

@@ -36,6 +36,8 @@ export interface EnqueueInput {
   unique_key?: string;
   unique_for?: number | string;
   unique_while?: 'pending' | 'active';
+  /** Said again within a day, nothing is added and the first is answered; in an array the same for all. */
+  idempotency_key?: string;
   /** Exit codes that are tried again, and no others: `[75]`, or text such as `64-78`. */
   retry_on?: number[] | string;
   no_retry_on?: number[] | string;

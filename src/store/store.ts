@@ -1,5 +1,6 @@
 import type { Transition } from '../core/decide.ts';
 import type { JobFilter } from '../core/filter.ts';
+import type { Idempotency } from '../core/idempotency.ts';
 import type { Claim, ClaimedJob, EndReason, Job, JobSpec, State } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Rate } from '../core/rate.ts';
@@ -18,8 +19,15 @@ export interface Store {
    * Adds all or none, in the given order. An id that exists is refused, whatever its job's state. In place of a job whose
    * unique key is taken the one that has it is answered, marked `existing`. Takes the jobs one by one, perhaps more than
    * once, and answers what `keep` makes of each, else the jobs: its memory is that of the answers.
+   * With a key that was used before, by whomever and whatever became of it, nothing is added: for the same body the jobs
+   * of the first use are answered, marked `existing`; another body is refused.
    */
-  insert<T = Job>(jobs: Iterable<JobSpec>, now: number, keep?: (job: Job) => T): Promise<T[]>;
+  insert<T = Job>(
+    jobs: Iterable<JobSpec>,
+    now: number,
+    keep?: (job: Job) => T,
+    once?: Idempotency,
+  ): Promise<T[]>;
   get(id: string): Promise<Job | null>;
   /** Newest first. The cost depends on the page, not on the history. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
@@ -92,6 +100,8 @@ export interface Store {
   prune(state: PrunedState, keep: Retention, now: number): Promise<Pruned>;
   /** What `prune` would remove in all. */
   prunable(state: PrunedState, keep: Retention, now: number): Promise<Held>;
+  /** Removes a few of the idempotency keys that are no longer kept (KEY_KEPT_MS). Answers how many. */
+  forgetKeys(now: number): Promise<number>;
 
   /**
    * Waiting jobs are cancelled at once; of running ones the wish is committed, and whoever holds them ends them.

@@ -6,6 +6,7 @@ import { counters } from './counters.ts';
 import { due } from './due.ts';
 import { filters } from './filters.ts';
 import { hooks } from './hooks.ts';
+import { idempotency } from './idempotency.ts';
 import { insert } from './insert.ts';
 import { lists } from './lists-and-counts.ts';
 import { orderAndClaim } from './order-and-claim.ts';
@@ -48,6 +49,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   filters,
   queues,
   unique,
+  idempotency,
   schedules,
   settings,
 };

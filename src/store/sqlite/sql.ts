@@ -21,6 +21,10 @@ export const freeSlot = 'UPDATE job SET unique_slot = NULL WHERE unique_slot = ?
 export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_until, unique_slot)
   VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
 export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
+export const freeKey = 'DELETE FROM idempotency WHERE key = ? AND used_at <= ?';
+export const takeKey = 'INSERT INTO idempotency (key, body, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+export const keepAnswer = 'UPDATE idempotency SET ids = ? WHERE key = ?';
+export const answerOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = ?';
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 
 /** A page of jobs by the index that fits; `extra` are further conditions, made of known fragments only. */
@@ -129,6 +133,10 @@ export const endedJobs = `SELECT number, finished_at, bytes, runs FROM job
 export const filedAttempts = `SELECT number FROM attempt WHERE job = ? AND output_bytes > 0
   AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)`;
 export const deleteEnded = "DELETE FROM job WHERE number = ? AND phase = 'ended'";
+
+export const oldKey = 'SELECT 1 FROM idempotency WHERE used_at <= ? LIMIT 1';
+export const forgetKeys = `DELETE FROM idempotency WHERE rowid IN
+  (SELECT rowid FROM idempotency WHERE used_at <= ? ORDER BY used_at LIMIT ?)`;
 
 export const phaseOfJob = 'SELECT number, phase, attempt FROM job WHERE id = ?';
 export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
