@@ -44,7 +44,8 @@ export interface Store {
 
   /**
    * Settles what ended and takes at most `limit` due jobs, in one transaction: higher priority first, then in the
-   * order of enqueueing. No job has two holders, and every claim has a higher token than the one before.
+   * order of enqueueing. In a queue with aging a priority counts with what its first job has gained by waiting; within one
+   * priority the order stays. No job has two holders, and every claim has a higher token than the one before.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
   /**
@@ -167,6 +168,8 @@ export interface Queue {
   /** At most so many jobs at a time, over all workers. */
   concurrency: number | null;
   rate: Rate | null;
+  /** A ready job gains one priority for each so long that it has been due; null: waiting gains nothing. */
+  agingMs: number | null;
 }
 
 export interface Pause {
@@ -193,6 +196,7 @@ export interface QueueChanges {
   paused?: Pause | null;
   concurrency?: number | null;
   rate?: Rate | null;
+  agingMs?: number | null;
 }
 
 export interface Page {

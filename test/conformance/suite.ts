@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/store/store.ts';
 import { acting } from './acting.ts';
 import { adopt } from './adopt.ts';
+import { aging } from './aging.ts';
 import { counters } from './counters.ts';
 import { due } from './due.ts';
 import { filters } from './filters.ts';
@@ -33,6 +34,7 @@ export interface StoreUnderTest {
 const TOPICS: Record<string, Record<string, Case>> = {
   insert,
   'order and claim': orderAndClaim,
+  aging,
   'next due': due,
   settle,
   'settle answers': settleAnswers,

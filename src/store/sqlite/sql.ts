@@ -45,7 +45,7 @@ export const outputOfAttempt = 'SELECT bytes FROM output WHERE attempt = ?';
 export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
   OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
 
-export const claimableQueues = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at,
+export const claimableQueues = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms,
   (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing') AS running,
   EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
   (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at
@@ -58,6 +58,10 @@ export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
 
 export const readyHeads = `SELECT number, priority FROM job
   WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT ?`;
+export const readyPriorityBelow = `SELECT priority FROM job
+  WHERE phase = 'ready' AND queue = ? AND priority < ? ORDER BY priority DESC LIMIT 1`;
+export const readyHeadsOfPriority = `SELECT number, due_at FROM job
+  WHERE phase = 'ready' AND queue = ? AND priority = ? ORDER BY number LIMIT ?`;
 export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms)
   SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at) FROM job WHERE number = ? AND phase = 'ready'`;
 export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', token = token + 1, runs = runs + 1, attempt = ?,
@@ -158,6 +162,7 @@ export const pauseQueue = 'UPDATE queue SET paused_at = ?, paused_by = ? WHERE n
 export const limitQueue = 'UPDATE queue SET concurrency = ? WHERE number = ?';
 export const rateQueue =
   'UPDATE queue SET rate = ?, rate_ms = ?, tokens = NULL, tokens_at = NULL WHERE number = ?';
+export const ageQueue = 'UPDATE queue SET aging_ms = ? WHERE number = ?';
 
 export const insertSchedule = `INSERT INTO schedule (name, cron, zone, every_ms, anchor_at, overlap, catch_up, job, next_at,
   created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
