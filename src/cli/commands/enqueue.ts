@@ -51,7 +51,7 @@ export default {
     'every line but an empty one counts, and {} stands for it as one quoted word, so write {} outside quotes: a line is',
     'never shell syntax, unless the command itself runs it again (eval, sh -c, ssh). \\{} stays {}.',
     'An idempotency key is for who cannot know whether an enqueue arrived, and repeats it: all of its jobs, once. The',
-    'same key with anything else said is refused; times that count from now (--delay) and defaults are not compared.',
+    'same key with anything else said is refused; --delay counts as it was said, what was left open does not.',
     'The --on-… commands run as jobs of the queue hooks, which every worker serves, with QUEUECTL_HOOK_EVENT, _JOB_ID,',
     '_STATE, _EXIT_CODE, _ERROR, _QUEUE and _ATTEMPTS in their environment. They replace the settings of the same names',
     'for this job; none: no command. What happens to a hook, and to what it enqueues, triggers none.',
