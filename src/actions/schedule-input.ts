@@ -29,16 +29,20 @@ export function readScheduleInput(
 ): Pick<ScheduleSpec, 'timing' | 'overlap' | 'catchUp'> {
   return {
     timing: readTiming(given, now, called),
-    overlap: choice(given.overlap, called('overlap'), OVERLAPS, 'skip'),
-    catchUp: choice(given.catch_up, called('catch_up'), CATCH_UPS, 'one'),
+    overlap: choice(textOf(given.overlap), called('overlap'), OVERLAPS, 'skip'),
+    catchUp: choice(textOf(given.catch_up), called('catch_up'), CATCH_UPS, 'one'),
   };
 }
 
-function readTiming(
-  { cron, timezone, every }: ScheduleInput,
-  now: number,
-  called: (field: string) => string,
-): Timing {
+/** Null stands for "not given", as in a job. */
+function textOf(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
+}
+
+function readTiming(given: ScheduleInput, now: number, called: (field: string) => string): Timing {
+  const cron = textOf(given.cron);
+  const timezone = textOf(given.timezone);
+  const every = textOf(given.every);
   const either = `${called('cron')} or ${called('every')}`;
   if ((cron === undefined) === (every === undefined)) {
     const problem = cron === undefined ? `needs ${either}` : `takes ${either}, not both`;
@@ -52,7 +56,7 @@ function readTiming(
       `${called('timezone')} belongs to ${called('cron')}; ${what} knows no zone`,
     );
   const range = { ...RANGES.durationMs, min: SHORTEST_MS };
-  const everyMs = checkNumber(parseDuration(String(every), what), `${what} (in ms)`, range, every);
+  const everyMs = checkNumber(parseDuration(every!, what), `${what} (in ms)`, range, every);
   // Whole seconds, for times that can be read.
   return { kind: 'every', everyMs, anchorAt: Math.floor(now / 1000) * 1000 };
 }

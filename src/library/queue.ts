@@ -124,7 +124,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     given: EnqueueInput | string | (EnqueueInput | string)[],
     options: EnqueueOptions = {},
   ): Promise<JobObject | JobObject[]> {
-    const { input: common } = readJobObject(options, app.clock.now());
+    const common = read(options);
     const inputs = [given].flat().map((job) => ({ ...read(job), ...common }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
     return Array.isArray(given) ? jobs.map(toJobObject) : toJobObject(jobs[0]!);

@@ -168,7 +168,7 @@ export interface Queue {
   /** At most so many jobs at a time, over all workers. */
   concurrency: number | null;
   rate: Rate | null;
-  /** A ready job gains one priority for each so long that it has been due; null: waiting gains nothing. */
+  /** A ready job gains one priority for each so long that it has been there and due; null: waiting gains nothing. */
   agingMs: number | null;
 }
 

@@ -53,6 +53,7 @@ const code = (promise) => promise.then(() => 'no error', (error) => error.code);
 const one = await queue.enqueue({ id: 'one', command: 'true', delay: '1h', idempotency_key: 'k' });
 const again = await queue.enqueue({ id: 'one', command: 'true', delay: '1h' }, { idempotency_key: 'k' });
 const other = await code(queue.enqueue({ command: 'false', idempotency_key: 'k' }));
+const typo = await code(queue.enqueue('true', { idempotencykey: 'k' }));
 const two = await queue.enqueue(['a', 'b'], { idempotency_key: 'two' });
 const same = await queue.enqueue(['a', 'b'], { idempotency_key: 'two' });
 const held = await queue.hold('one');
@@ -72,7 +73,7 @@ for (const limits of [{ concurrency: 0 }, { rate: '0/s' }, { priority_aging: 0 }
 const added = await queue.schedules.add({ name: 'nightly', cron: '30 2 * * *', timezone: 'UTC', job: { command: 'true', queue: 'mail' } });
 const taken = await code(queue.schedules.add({ name: 'nightly', every: 90, job: 'true' }));
 const refused = [];
-for (const wrong of [{}, { cron: '*/0 * * * *' }, { every: 90, timezone: 'UTC' }, { every: 90, overlap: 'sometimes' },
+for (const wrong of [{}, { cron: '*/0 * * * *' }, { every: 90, timezone: 'UTC' }, { every: 90, overlap: 'sometimes' }, { cron: 5 }, { every: 90, catch_up: 1 },
   { every: 90, job: { command: 'true', id: 'x' } }]) refused.push(await code(queue.schedules.add({ name: 'wrong', job: 'true', ...wrong })));
 const run = await queue.schedules.run('nightly');
 const stopped = await queue.schedules.pause('nightly', 'me');
@@ -87,7 +88,7 @@ const ended = await queue.cancel('running');
 const state = (await queue.get('running')).state;
 await worker.stop({ force: true });
 console.log(JSON.stringify({
-  again: [again.id, again.existing], other, same: same.map((job, i) => job.existing && job.id === two[i].id), held, heldTwice,
+  again: [again.id, again.existing], other, typo, same: same.map((job, i) => job.existing && job.id === two[i].id), held, heldTwice,
   released, unknown, cancelled, deleted, set: [set.concurrency, set.rate, set.priority_aging_ms],
   unset: [unset.concurrency, unset.rate, unset.priority_aging_ms], paused: paused.paused_by, resumed: resumed.paused, bad,
   added: [added.timezone, added.queue], taken, refused, run: [run.name, run.queue], stopped: stopped.paused_by,
@@ -99,6 +100,7 @@ await queue.close();
 const CONTROLLED = {
   again: ['one', true],
   other: 'key-reused',
+  typo: 'invalid-job',
   same: [true, true],
   held: { changed: ['one'], unchanged: [] },
   heldTwice: { changed: [], unchanged: ['one'] },
@@ -113,7 +115,15 @@ const CONTROLLED = {
   bad: ['invalid-value', 'invalid-value', 'invalid-value'],
   added: ['UTC', 'mail'],
   taken: 'schedule-exists',
-  refused: ['usage', 'invalid-cron', 'usage', 'invalid-value', 'invalid-job'],
+  refused: [
+    'usage',
+    'invalid-cron',
+    'usage',
+    'invalid-value',
+    'invalid-cron',
+    'invalid-value',
+    'invalid-job',
+  ],
   run: ['nightly', 'mail'],
   stopped: 'me',
   going: false,

@@ -61,12 +61,14 @@ export const aging: Record<string, Case> = {
     ]);
   },
 
-  'what counts is since when it is due, for a retry too': async ({ store }) => {
+  'what counts is since when it is there and due, for a retry too': async ({ store }) => {
     await age(store);
     const job = await running(store, 'retried');
     await store.settle(ending(job, failedWith(1), NOW + 30 * MINUTE));
     await store.insert([jobSpec('fresh', { priority: 5 })], NOW + 31 * MINUTE);
     expect(ids(await claim(store, { limit: 9 }, NOW + 31 * MINUTE))).toEqual(['fresh', 'retried']);
+    await store.insert([jobSpec('backdated', { runAt: 0 }), jobSpec('new', { priority: 1 })], NOW);
+    expect(ids(await claim(store, { limit: 9 }, NOW))).toEqual(['new', 'backdated']);
   },
 
   'what was gained counts across queues; limits of a queue hold': async ({ store }) => {

@@ -70,7 +70,7 @@ function turnsOf(db: Connection): Map<number, number> {
 function ranked(rows: Row[], priority: number, queue: OpenQueue, agingMs: number, now: number): Head[] {
   let highest = Number.POSITIVE_INFINITY;
   return rows.map((row) => {
-    const gained = Math.floor(Math.max(0, now - (row.due_at as number)) / agingMs);
+    const gained = Math.floor(Math.max(0, now - (row.since as number)) / agingMs);
     highest = Math.min(highest, priority + gained);
     return { number: row.number as number, rank: highest, queue };
   });

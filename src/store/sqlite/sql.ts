@@ -60,7 +60,7 @@ export const readyHeads = `SELECT number, priority FROM job
   WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT ?`;
 export const readyPriorityBelow = `SELECT priority FROM job
   WHERE phase = 'ready' AND queue = ? AND priority < ? ORDER BY priority DESC LIMIT 1`;
-export const readyHeadsOfPriority = `SELECT number, due_at FROM job
+export const readyHeadsOfPriority = `SELECT number, max(due_at, created_at) AS since FROM job
   WHERE phase = 'ready' AND queue = ? AND priority = ? ORDER BY number LIMIT ?`;
 export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms)
   SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at) FROM job WHERE number = ? AND phase = 'ready'`;
