@@ -2,11 +2,15 @@
 
 export { QueueError } from './core/errors.ts';
 export type { JobObject } from './core/job-object.ts';
+export type { ActedOn } from './library/acting.ts';
 export {
   type EnqueueInput,
+  type EnqueueOptions,
   type ListOptions,
   openQueue,
   type Queue,
   type QueueWorker,
   type WorkerStart,
 } from './library/queue.ts';
+export type { Queues } from './library/queues.ts';
+export type { NewSchedule, Schedules } from './library/schedules.ts';

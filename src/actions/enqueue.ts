@@ -34,10 +34,13 @@ async function insert<T>(
   keep?: (job: Job) => T,
 ): Promise<T[]> {
   const now = app.clock.now();
+  const key = keyOf(inputs);
+  const once =
+    key === undefined ? undefined : (await import('./idempotency.ts')).withBody(key, checked(inputs, key));
   let named = false;
   const specs: Iterable<JobSpec> = {
     *[Symbol.iterator]() {
-      for (const input of inputs) {
+      for (const input of checked(inputs, key)) {
         named ||= input.id !== undefined;
         yield fillIn(input, cwd, settings, () => app.newId(now));
       }
@@ -45,11 +48,28 @@ async function insert<T>(
   };
   for (let tries = 1; ; tries++) {
     try {
-      return await app.store.insert(specs, now, keep);
+      return await app.store.insert(specs, now, keep, once);
     } catch (error) {
       const clash = error instanceof QueueError && error.code === 'job-exists';
       if (!clash || named || tries === ID_TRIES) throw error;
     }
+  }
+}
+
+/** One key is for all that is enqueued together, so the first job has it. */
+function keyOf(inputs: Iterable<JobInput>): string | undefined {
+  for (const { idempotencyKey } of inputs) return idempotencyKey;
+  return undefined;
+}
+
+function* checked(inputs: Iterable<JobInput>, key: string | undefined): Generator<JobInput> {
+  for (const input of inputs) {
+    if (input.idempotencyKey !== key)
+      throw new QueueError(
+        'invalid-job',
+        'jobs that are enqueued together must have the same idempotency_key',
+      );
+    yield input;
   }
 }
 

@@ -37,11 +37,16 @@ export async function pruneAll(app: App, progress: (jobs: number) => void): Prom
       sum.bytes += batch.bytes;
       total += batch.jobs;
       progress(total);
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await pause();
     }
     pruned.push(sum);
   }
+  while ((await app.store.forgetKeys(app.clock.now())) > 0) await pause();
   return pruned;
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 }
 
 /** The same without removing anything. */

@@ -13,6 +13,7 @@ export interface QueueObject {
   paused_by: string | null;
   concurrency: number | null;
   rate: string | null;
+  priority_aging_ms: number | null;
   jobs: Record<State, number>;
 }
 
@@ -42,6 +43,7 @@ function toQueueObject(queue: Queue, jobs: Record<State, number>): QueueObject {
     paused_by: queue.pausedBy,
     concurrency: queue.concurrency,
     rate: queue.rate === null ? null : formatRate(queue.rate),
+    priority_aging_ms: queue.agingMs,
     jobs,
   };
 }

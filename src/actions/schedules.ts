@@ -11,12 +11,17 @@ import { wake } from '../exec/wake.ts';
 import { type App, currentSettings } from './app.ts';
 import { fillIn } from './enqueue.ts';
 
-/** What can be refused without a store: its name, its zone, its times. Answers the schedule with its zone well spelt. */
+/** What can be refused without a store: its name, its job, its zone, its times. Answers the schedule with its zone well spelt. */
 export async function checkSchedule(
   spec: ScheduleSpec,
   now: number,
 ): Promise<{ spec: ScheduleSpec; nextAt: number }> {
   checkName(spec.name, 'the name of a schedule');
+  const { id, runAt, idempotencyKey } = spec.job;
+  if (id !== undefined || runAt !== undefined || idempotencyKey !== undefined)
+    throw new QueueError('invalid-job', 'the job of a schedule has no id, no time and no key of its own');
+  if (spec.job.dependsOn?.length)
+    throw new QueueError('invalid-job', 'the job of a schedule waits for no other');
   const timing = checkZone(spec.timing);
   const nextAt = (await fireTimes(timing)).after(now);
   if (nextAt === null) throw new QueueError('invalid-cron', 'the cron expression never comes to pass');

@@ -23,6 +23,9 @@ const ACT_FLAGS: Record<string, Flag> = {
   'dry-run': { help: 'show what would change, and change nothing' },
 };
 
+export const SHORT_IDS =
+  'An id may be shortened to a beginning that no other id has; @last is the job enqueued last.';
+
 /** Every verb that acts on jobs: by id, by the beginning of one, @last, several of them, or by the filters of `list`. */
 export function actingCommand(command: ActingCommand): Command {
   const { name, summary, done, flags, examples, notes = [], act } = command;
@@ -33,10 +36,7 @@ export function actingCommand(command: ActingCommand): Command {
     most: Number.POSITIVE_INFINITY,
     flags: { ...FILTER_FLAGS, ...ACT_FLAGS, ...flags },
     examples,
-    notes: [
-      ...notes,
-      'An id may be shortened to a beginning that no other id has; @last is the job enqueued last.',
-    ],
+    notes: [...notes, SHORT_IDS],
     async run(context, input) {
       const selection = selectionOf(name, flags ?? {}, input);
       const app = await context.app();

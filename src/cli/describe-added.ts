@@ -12,6 +12,7 @@ export function describeAdded(job: Job, now: number): string {
   return `enqueued ${job.id} in queue ${job.queue}${due}${after}${held}\n`;
 }
 
-export function describeMany(count: number, first: string, last: string): string {
+export function describeMany(count: number, first: string, last: string, existing: boolean): string {
+  if (existing) return `${count} jobs are there already, ${first} to ${last}: nothing was added\n`;
   return `enqueued ${count} jobs, ${first} to ${last}\n`;
 }

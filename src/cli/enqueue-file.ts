@@ -2,6 +2,7 @@ import type { App } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { getJob } from '../actions/jobs.ts';
 import { readJobFile } from '../actions/read-job-file.ts';
+import type { Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
 import { toJobObject } from '../core/job-object.ts';
 import { compileTemplate } from '../core/template.ts';
@@ -37,10 +38,12 @@ export async function enqueueFile(
   const progress = startProgress(io);
   const file = openText(name, (bytes) => progress.at(() => `reading ${megabytes(bytes)} MB`));
   const warnings = { shown: [] as string[], total: 0 };
+  const existing = new Set<string>();
   const jobs: Iterable<JobInput> = {
     *[Symbol.iterator]() {
       const fill = filler(flags);
       Object.assign(warnings, { shown: [], total: 0 });
+      existing.clear();
       let count = 0;
       for (const job of readJobFile(file.chunks, template, now)) {
         for (const warning of job.warnings) {
@@ -53,11 +56,14 @@ export async function enqueueFile(
   };
   try {
     checkHead(file, jobs);
-    const ids = await enqueue(await context.app(), jobs, cwd, (job) => job.id);
+    const ids = await enqueue(await context.app(), jobs, cwd, (job) => {
+      if (job.existing) existing.add(job.id);
+      return job.id;
+    });
     progress.end();
     for (const warning of warnings.shown) io.warn(printable(warning));
     if (warnings.total > SHOWN_WARNINGS) io.warn(`and ${warnings.total - SHOWN_WARNINGS} more like these`);
-    if (shows) await print(context, ids, now);
+    if (shows) await print(context, ids, existing, now);
     return ids;
   } finally {
     progress.end();
@@ -65,28 +71,40 @@ export async function enqueueFile(
   }
 }
 
-async function print({ io, app }: Context, ids: string[], now: number): Promise<void> {
-  if (io.json) return printJson(io, await app(), ids);
+async function print({ io, app }: Context, ids: string[], existing: Set<string>, now: number): Promise<void> {
+  if (io.json) return printJson(io, await app(), ids, existing);
   if (io.tty && !io.quiet) {
-    if (ids.length > 1) io.out(describeMany(ids.length, ids[0]!, ids.at(-1)!));
-    else io.out(describeAdded(await getJob(await app(), ids[0]!), now));
+    if (ids.length > 1)
+      io.out(
+        describeMany(
+          ids.length,
+          ids[0]!,
+          ids.at(-1)!,
+          ids.every((id) => existing.has(id)),
+        ),
+      );
+    else io.out(describeAdded(marked(await getJob(await app(), ids[0]!), existing), now));
     return;
   }
   for (let at = 0; at < ids.length; at += BATCH) io.out(`${ids.slice(at, at + BATCH).join('\n')}\n`);
 }
 
 /** Read back one by one: as many job objects at once would be the memory that the file did not need. */
-async function printJson(io: Io, app: App, ids: string[]): Promise<void> {
+async function printJson(io: Io, app: App, ids: string[], existing: Set<string>): Promise<void> {
   let text = '[';
   for (const [i, id] of ids.entries()) {
     const job = await app.store.get(id);
-    if (job !== null) text += `${i === 0 ? '' : ','}${JSON.stringify(toJobObject(job))}`;
+    if (job !== null) text += `${i === 0 ? '' : ','}${JSON.stringify(toJobObject(marked(job, existing)))}`;
     if (text.length > HEAD) {
       io.out(text);
       text = '';
     }
   }
   io.out(`${text}]\n`);
+}
+
+function marked(job: Job, existing: Set<string>): Job {
+  return existing.has(job.id) ? { ...job, existing: true } : job;
 }
 
 function checkHead(file: TextFile, jobs: Iterable<JobInput>): void {

@@ -74,6 +74,7 @@ export function readJobFlags(
   put('delay', 'delay', (text) => parseDuration(text, '--delay') / 1000);
   put('backoff-base', 'backoff_base', (text) => parseNumber(text, '--backoff-base', RANGES.backoffBase));
   put('cwd', 'cwd', (text) => absolute(text, cwd));
+  put('idempotency-key', 'idempotency_key');
   put('unique', 'unique_key');
   put('unique-for', 'unique_for');
   put('unique-while', 'unique_while');
@@ -201,6 +202,7 @@ const FIELD_NAMES: Record<string, string> = {
   backoffBase: 'backoff_base',
   unique: 'unique_key',
   dependsOn: 'depends_on',
+  idempotencyKey: 'idempotency_key',
 };
 
 /** What a hook enqueues triggers no hooks: a command on completion that enqueues would never end. */

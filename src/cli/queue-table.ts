@@ -1,4 +1,5 @@
 import type { QueueObject } from '../actions/queues.ts';
+import { exactDuration } from '../core/duration.ts';
 import type { Io } from './io.ts';
 import { printTable } from './table.ts';
 
@@ -18,6 +19,11 @@ export function printQueues(io: Io, queues: QueueObject[]): void {
           `${queue.jobs.processing}${queue.concurrency === null ? '' : `/${queue.concurrency}`}`,
       },
       { title: 'RATE', value: (queue) => queue.rate ?? '-', drop: 1 },
+      {
+        title: 'AGING',
+        value: (queue) => (queue.priority_aging_ms === null ? '-' : exactDuration(queue.priority_aging_ms)),
+        drop: 5,
+      },
       { title: 'PENDING', value: (queue) => String(queue.jobs.pending) },
       { title: 'FAILED', value: (queue) => String(queue.jobs.failed) },
       { title: 'DEAD', value: (queue) => String(queue.jobs.dead) },

@@ -1,12 +1,8 @@
 import { looksLikeJson, readCommand, readJsonJobs } from '../actions/read-jobs.ts';
-import { parseDuration } from '../core/duration.ts';
+import { readScheduleInput, type ScheduleInput } from '../actions/schedule-input.ts';
 import { QueueError } from '../core/errors.ts';
 import { checkArgv, type JobInput } from '../core/job-input.ts';
-import { nearest } from '../core/nearest.ts';
-import { checkNumber } from '../core/numbers.ts';
-import { CATCH_UPS, OVERLAPS, type ScheduleSpec, type Timing } from '../core/schedule.ts';
-import { RANGES } from '../core/settings.ts';
-import { localZone } from '../core/zone.ts';
+import type { ScheduleSpec } from '../core/schedule.ts';
 import { required } from './arguments.ts';
 import type { Flag, Input } from './command.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags } from './job-flags.ts';
@@ -34,7 +30,6 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
 };
 
 const EXAMPLE = "queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
-const SHORTEST_MS = 1000;
 
 export function readScheduleSpec(
   input: Input,
@@ -42,37 +37,29 @@ export function readScheduleSpec(
   now: number,
 ): ScheduleSpec {
   const name = required(input, 0, 'the name of a schedule', EXAMPLE);
-  const timing = readTiming(input, now);
-  const overlap = choice(input, 'overlap', OVERLAPS, 'skip');
-  const catchUp = choice(input, 'catch-up', CATCH_UPS, 'one');
+  const when = readTiming(input, now);
   const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, where, now));
-  return { name, timing, overlap, catchUp, job: { ...job!, cwd: job!.cwd ?? where.cwd() } };
+  return { name, ...when, job: { ...job!, cwd: job!.cwd ?? where.cwd() } };
 }
 
-function readTiming(input: Input, now: number): Timing {
-  const cron = input.one('cron');
-  const every = input.one('every');
-  if ((cron === undefined) === (every === undefined)) {
-    const problem = cron === undefined ? 'needs --cron or --every' : 'takes --cron or --every, not both';
-    throw new QueueError('usage', `schedule add ${problem}`, EXAMPLE);
-  }
-  if (cron !== undefined) return { kind: 'cron', cron: cron.trim(), zone: input.one('tz') ?? localZone() };
-  if (input.has('tz')) throw new QueueError('usage', '--tz belongs to --cron; --every knows no zone');
-  const range = { ...RANGES.durationMs, min: SHORTEST_MS };
-  const everyMs = checkNumber(parseDuration(every!, '--every'), '--every (in ms)', range, every);
-  // Whole seconds, for times that can be read.
-  return { kind: 'every', everyMs, anchorAt: Math.floor(now / 1000) * 1000 };
-}
+/** A field of a schedule is a flag here. */
+const FLAGS: Record<keyof ScheduleInput, string> = {
+  cron: 'cron',
+  timezone: 'tz',
+  every: 'every',
+  overlap: 'overlap',
+  catch_up: 'catch-up',
+};
 
-function choice<T extends string>(input: Input, flag: string, known: readonly T[], fallback: T): T {
-  const text = input.one(flag);
-  if (text === undefined) return fallback;
-  const found = known.find((one) => one === text.trim().toLowerCase());
-  if (found !== undefined) return found;
-  const guess = nearest(text, known);
-  throw new QueueError(
-    'invalid-value',
-    `--${flag} must be ${known.join(', ')}, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+function readTiming(input: Input, now: number): ReturnType<typeof readScheduleInput> {
+  const given = Object.entries(FLAGS).flatMap(([field, flag]) => {
+    const text = input.one(flag);
+    return text === undefined ? [] : [[field, text]];
+  });
+  return readScheduleInput(
+    Object.fromEntries(given),
+    now,
+    (field) => `--${FLAGS[field as keyof ScheduleInput]}`,
   );
 }
 
@@ -88,14 +75,7 @@ function readJob(input: Input, now: number): JobInput {
   if (text === undefined || !looksLikeJson(text)) return readCommand(text ?? input.one('command')!);
   const { inputs, warnings } = readJsonJobs(text, now);
   const [job] = inputs;
-  const problem =
-    inputs.length !== 1
-      ? 'a schedule has one job'
-      : job!.id !== undefined || job!.runAt !== undefined
-        ? 'the job of a schedule has no id and no time of its own'
-        : job!.dependsOn?.length
-          ? 'the job of a schedule waits for no other'
-          : warnings[0];
+  const problem = inputs.length === 1 ? warnings[0] : 'a schedule has one job';
   if (problem !== undefined) throw new QueueError('invalid-job', problem, 'queuectl help schedule add');
   return job!;
 }

@@ -1,4 +1,6 @@
 import { ERRORS, EXIT_CODES, NO_ANSWER_CODE, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
+import { CONDITION_FIELDS } from '../core/filter.ts';
+import { STATE_ALIASES, STATES } from '../core/job.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../core/settings.ts';
 
 /** What `queuectl help TOPIC` prints; from the tables where there is one. */
@@ -8,6 +10,8 @@ export const TOPICS: Record<string, () => string> = {
   formatting,
   config,
   retries,
+  cron,
+  filters,
 };
 
 function exitCodes(): string {
@@ -101,4 +105,43 @@ function retries(): string {
 max_retries is fixed when a job is enqueued; the backoff is read when it fails, a job's own backoff_base first. Also to
 set: backoff-strategy, backoff-max, backoff-jitter, retry-delay (queuectl help config). An attempt that was stopped, or
 lost together with its worker, is not charged; lost crash-limit times, the job is dead.`;
+}
+
+function cron(): string {
+  return `An expression has five fields: minute, hour, day of the month, month, day of the week.
+
+  minute 0-59, hour 0-23, day 1-31, month 1-12 or jan-dec, weekday 0-7 or sun-sat (0 and 7 are Sunday)
+  *        every one              */5      every fifth           1-5      from the first to the last
+  1,15     each of them           0-30/10  every tenth of these  L        the last day of the month
+  mon#2    the second Monday      5L       the last Friday
+  @hourly @daily @weekly @monthly @yearly  at its beginning
+
+  */5 * * * *       every five minutes
+  30 2 * * *        at half past two, every day
+  0 9 * * mon-fri   at nine, on working days
+  0 0 1,15 * *      at midnight, on the first and the fifteenth
+
+With a day of the month and a weekday, a day that is either counts. The zone is that of the machine, or --tz. Where the
+clocks change, a time that is skipped comes once, as much later as the clock jumps, and one that comes twice is meant
+the first time; an expression for every hour goes on evenly. queuectl schedule show NAME tells the next five times.`;
+}
+
+function filters(): string {
+  const aliases = [...STATE_ALIASES].map(([alias, state]) => `${alias} (${state})`).join(', ');
+  return `Filters choose jobs for list, wait and the verbs that act: cancel, retry, delete, edit, hold, release, suspend,
+continue. All that are given must hold; an action takes ids or filters, not both.
+
+  --state S,…         ${STATES.join(', ')}; or
+                      ${aliases}
+  --queue NAME        of this queue
+  --name NAME         of this name
+  --tag K=V           with this tag; several: with each of them
+  --older-than TIME   enqueued at least so long ago: 90s, 2h, 7d
+  --error TEXT        the last error contains this, in any case; nothing in it is special
+  --exit-code N       the last exit code is this
+  --where COND,…      conditions on ${CONDITION_FIELDS.join(', ')}
+                      with = != < <= > >=, such as 'attempts>3' or 'duration>=5m'
+
+More than one job by filter: an action asks on a terminal, and needs --yes elsewhere; --dry-run shows them and changes
+nothing. An id may be shortened to a beginning that no other id has; @last is the job enqueued last.`;
 }

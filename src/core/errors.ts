@@ -28,6 +28,7 @@ export const ERRORS = {
   'ambiguous-id': usage('give more of the id, or the whole of it'),
   'attempt-not-found': { exit: 3, status: 404, hint: null },
   'job-exists': { exit: 4, status: 409, hint: 'choose another id, or leave it out to get one' },
+  'key-reused': { exit: 4, status: 409, hint: 'take another idempotency key for another job' },
   'schedule-not-found': { exit: 3, status: 404, hint: 'queuectl schedule list' },
   'schedule-exists': { exit: 4, status: 409, hint: 'choose another name, or remove that one first' },
   'wrong-state': { exit: 4, status: 409, hint: null },

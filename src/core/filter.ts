@@ -18,7 +18,14 @@ export interface JobFilter {
   conditions?: Condition[];
 }
 
-const CONDITION_FIELDS = ['attempts', 'crashes', 'priority', 'max_retries', 'exit_code', 'duration'] as const;
+export const CONDITION_FIELDS = [
+  'attempts',
+  'crashes',
+  'priority',
+  'max_retries',
+  'exit_code',
+  'duration',
+] as const;
 export type ConditionField = (typeof CONDITION_FIELDS)[number];
 export type Operator = '=' | '!=' | '<' | '<=' | '>' | '>=';
 

@@ -35,16 +35,22 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
 /** Names and ids are any readable text: they never become part of a file name. */
 export function checkName(text: string, what: string): string {
-  const problem = problemOf(text);
+  const problem = problemOf(text, 128) ?? (text.startsWith('-') ? "must not start with '-'" : null);
   if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
   return text;
 }
 
-function problemOf(text: string): string | null {
+/** As HTTP's Idempotency-Key brings it: not the blanks around it. */
+export function checkKey(text: string, what: string): string {
+  const problem = problemOf(text, 255);
+  if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
+  return text;
+}
+
+function problemOf(text: string, most: number): string | null {
   const length = [...text].length;
   if (length === 0 || text.trim() === '') return 'must not be empty';
-  if (length > 128) return 'must have at most 128 characters';
-  if (text.startsWith('-')) return "must not start with '-'";
+  if (length > most) return `must have at most ${most} characters`;
   if (INVISIBLE.test(text)) return 'must not contain control or invisible characters';
   return text === text.trim() ? null : 'must not begin or end with a space';
 }

@@ -3,7 +3,7 @@ import { readDependencies, readParentFailure } from './dependency-input.ts';
 import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { readExitCodes } from './exit-codes.ts';
-import { checkId, checkName, checkQueueName } from './id.ts';
+import { checkId, checkKey, checkName, checkQueueName } from './id.ts';
 import { type Dependency, type JobHooks, type JobPolicy, PRIORITIES } from './job.ts';
 import { nearest } from './nearest.ts';
 import { checkNumber } from './numbers.ts';
@@ -20,6 +20,8 @@ export interface JobInput {
   maxRetries?: number;
   timeoutMs?: number | null;
   runAt?: number;
+  /** That time as it was said, where it counts from now. */
+  delayMs?: number;
   backoffBase?: number;
   cwd?: string;
   env?: Record<string, string>;
@@ -29,6 +31,8 @@ export interface JobInput {
   unique?: { key?: string; while?: 'pending' | 'active'; forMs?: number };
   hooks?: JobHooks;
   dependsOn?: Dependency[];
+  /** Of the enqueue as a whole: all jobs of one have the same, or none. */
+  idempotencyKey?: string;
 }
 
 type Read = (value: unknown, name: string, now: number) => Partial<JobInput>;
@@ -74,11 +78,11 @@ const FIELDS: Field[] = [
       'run_after',
       'runAfter',
     ],
-    read: (v, n, now) => ({ runAt: readTime(v, n, now) }),
+    read: readTime,
   },
   {
     names: ['delay', 'delay_seconds', 'delaySeconds'],
-    read: (v, n, now) => ({ runAt: now + readDelay(v, n) }),
+    read: (v, n, now) => fromNow(readDelay(v, n), now),
   },
   {
     names: ['backoff_base', 'backoffBase', 'backoff-base', 'base_backoff'],
@@ -106,6 +110,10 @@ const FIELDS: Field[] = [
   {
     names: ['on_parent_failure', 'onParentFailure'],
     read: (v, n) => ({ policy: { onParentFailure: readParentFailure(v, n) } }),
+  },
+  {
+    names: ['idempotency_key', 'idempotencyKey', 'idempotency-key'],
+    read: (v, n) => ({ idempotencyKey: checkKey(string(v, n), n) }),
   },
   { names: ['name'], read: (v, n) => ({ name: checkName(string(v, n), n) }) },
 ];
@@ -228,9 +236,14 @@ function readDelay(value: unknown, name: string): number {
   return checkNumber(ms, `${name} (in ms)`, { ...RANGES.durationMs, min: 0 });
 }
 
-function readTime(value: unknown, name: string, now: number): number {
-  if (typeof value === 'string') return parseTime(value, name, now);
-  return parseTime(String(number(value, name)), name, now);
+function readTime(value: unknown, name: string, now: number): Partial<JobInput> {
+  const text = typeof value === 'string' ? value : String(number(value, name));
+  const runAt = parseTime(text, name, now);
+  return text.trim().startsWith('+') ? fromNow(runAt - now, now) : { runAt };
+}
+
+function fromNow(delayMs: number, now: number): Partial<JobInput> {
+  return { runAt: now + delayMs, delayMs };
 }
 
 function string(value: unknown, name: string): string {

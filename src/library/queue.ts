@@ -12,6 +12,9 @@ import { type JobInput, readJobObject } from '../core/job-input.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import { storeLocation } from '../store/location.ts';
 import { startWorker } from '../worker/worker.ts';
+import { type ActingVerbs, actingVerbs } from './acting.ts';
+import { type Queues, queues } from './queues.ts';
+import { type Schedules, schedules } from './schedules.ts';
 
 /** A job as `enqueue` takes it; a plain string is a shell command. */
 export interface EnqueueInput {
@@ -36,6 +39,8 @@ export interface EnqueueInput {
   unique_key?: string;
   unique_for?: number | string;
   unique_while?: 'pending' | 'active';
+  /** As in EnqueueOptions; in an array the same for all. */
+  idempotency_key?: string;
   /** Exit codes that are tried again, and no others: `[75]`, or text such as `64-78`. */
   retry_on?: number[] | string;
   no_retry_on?: number[] | string;
@@ -48,6 +53,11 @@ export interface EnqueueInput {
   on_complete?: string;
   on_failure?: string;
   on_dead?: string;
+}
+
+export interface EnqueueOptions {
+  /** Said again within a day, nothing is added and the first jobs are answered, `existing: true`. */
+  idempotency_key?: string;
 }
 
 export interface ListOptions {
@@ -73,16 +83,18 @@ export interface QueueWorker {
   done: Promise<void>;
 }
 
-export interface Queue {
+export interface Queue extends ActingVerbs {
   /** Stores a job durably. An array is stored as a whole or not at all. */
-  enqueue(job: EnqueueInput | string): Promise<JobObject>;
-  enqueue(jobs: (EnqueueInput | string)[]): Promise<JobObject[]>;
+  enqueue(job: EnqueueInput | string, options?: EnqueueOptions): Promise<JobObject>;
+  enqueue(jobs: (EnqueueInput | string)[], options?: EnqueueOptions): Promise<JobObject[]>;
   get(id: string): Promise<JobObject>;
   /** Newest first; every match unless limited. */
   list(options?: ListOptions): Promise<JobObject[]>;
   counts(): Promise<Record<State, number>>;
   /** Puts dead, cancelled or failed jobs back in their queue. Answers the ids. */
   retry(...ids: string[]): Promise<string[]>;
+  queues: Queues;
+  schedules: Schedules;
   /** Resolves when the job is completed, dead or cancelled. */
   wait(id: string, options?: { timeoutMs?: number }): Promise<JobObject>;
   /** Runs jobs in this process. Resolves when the worker is ready. */
@@ -110,17 +122,23 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     if (warnings.length > 0) throw new QueueError('invalid-job', warnings[0]!);
     return input;
   };
-  async function add(job: EnqueueInput | string): Promise<JobObject>;
-  async function add(jobs: (EnqueueInput | string)[]): Promise<JobObject[]>;
+  async function add(job: EnqueueInput | string, options?: EnqueueOptions): Promise<JobObject>;
+  async function add(jobs: (EnqueueInput | string)[], options?: EnqueueOptions): Promise<JobObject[]>;
   async function add(
     given: EnqueueInput | string | (EnqueueInput | string)[],
+    options: EnqueueOptions = {},
   ): Promise<JobObject | JobObject[]> {
-    const jobs = await enqueue(app, [given].flat().map(read), () => process.cwd());
+    const common = read(options);
+    const inputs = [given].flat().map((job) => ({ ...read(job), ...common }));
+    const jobs = await enqueue(app, inputs, () => process.cwd());
     return Array.isArray(given) ? jobs.map(toJobObject) : toJobObject(jobs[0]!);
   }
 
   return {
     enqueue: add,
+    ...actingVerbs(app),
+    queues: queues(app),
+    schedules: schedules(app, read),
     get: async (id) => toJobObject(await getJob(app, id)),
     async list(wanted = {}) {
       const filter: JobFilter = {};

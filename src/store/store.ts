@@ -1,5 +1,6 @@
 import type { Transition } from '../core/decide.ts';
 import type { JobFilter } from '../core/filter.ts';
+import type { Idempotency } from '../core/idempotency.ts';
 import type { Claim, ClaimedJob, Dependency, EndReason, Job, JobSpec, State } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Rate } from '../core/rate.ts';
@@ -20,8 +21,15 @@ export interface Store {
    * once, and answers what `keep` makes of each, else the jobs: its memory is that of the answers.
    * A job may wait for others, of the store or of the same batch; one that does not exist, and a circle, are refused. One
    * whose parent has already ended otherwise than wanted is cancelled at once, or held, or runs, as its policy says.
+   * With a key that was used before, by whomever and whatever became of it, nothing is added: for the same body the jobs
+   * of the first use are answered, marked `existing`; another body is refused.
    */
-  insert<T = Job>(jobs: Iterable<JobSpec>, now: number, keep?: (job: Job) => T): Promise<T[]>;
+  insert<T = Job>(
+    jobs: Iterable<JobSpec>,
+    now: number,
+    keep?: (job: Job) => T,
+    once?: Idempotency,
+  ): Promise<T[]>;
   get(id: string): Promise<Job | null>;
   /** Newest first. The cost depends on the page, not on the history. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
@@ -42,7 +50,8 @@ export interface Store {
 
   /**
    * Settles what ended and takes at most `limit` due jobs, in one transaction: higher priority first, then in the
-   * order of enqueueing. No job has two holders, and every claim has a higher token than the one before.
+   * order of enqueueing. In a queue with aging a priority counts with what its first job has gained by waiting; within one
+   * priority the order stays. No job has two holders, and every claim has a higher token than the one before.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
   /**
@@ -105,6 +114,8 @@ export interface Store {
   prune(state: PrunedState, keep: Retention, now: number): Promise<Pruned>;
   /** What `prune` would remove in all. */
   prunable(state: PrunedState, keep: Retention, now: number): Promise<Held>;
+  /** Removes a few of the idempotency keys that are no longer kept (KEY_KEPT_MS). Answers how many. */
+  forgetKeys(now: number): Promise<number>;
 
   /**
    * Waiting jobs are cancelled at once; of running ones the wish is committed, and whoever holds them ends them.
@@ -176,6 +187,8 @@ export interface Queue {
   /** At most so many jobs at a time, over all workers. */
   concurrency: number | null;
   rate: Rate | null;
+  /** A ready job gains one priority for each so long that it has been there and due; null: waiting gains nothing. */
+  agingMs: number | null;
 }
 
 export interface Pause {
@@ -202,6 +215,7 @@ export interface QueueChanges {
   paused?: Pause | null;
   concurrency?: number | null;
   rate?: Rate | null;
+  agingMs?: number | null;
 }
 
 export interface Page {

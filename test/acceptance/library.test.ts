@@ -44,21 +44,113 @@ const EXPECTED = {
   later: 'pending',
 };
 
+/** Acting, queues, schedules, and an enqueue that is said twice. */
+const CONTROL = `
+import { openQueue } from 'queuectl';
+const [db] = process.argv.slice(-2);
+const queue = await openQueue({ db });
+const code = (promise) => promise.then(() => 'no error', (error) => error.code);
+const one = await queue.enqueue({ id: 'one', command: 'true', delay: '1h', idempotency_key: 'k' });
+const again = await queue.enqueue({ id: 'one', command: 'true', delay: '1h' }, { idempotency_key: 'k' });
+const other = await code(queue.enqueue({ command: 'false', idempotency_key: 'k' }));
+const typo = await code(queue.enqueue('true', { idempotencykey: 'k' }));
+const two = await queue.enqueue(['a', 'b'], { idempotency_key: 'two' });
+const same = await queue.enqueue(['a', 'b'], { idempotency_key: 'two' });
+const held = await queue.hold('one');
+const heldTwice = await queue.hold('one', 'one');
+const released = await queue.release('one');
+const unknown = await code(queue.cancel('one', 'nobody'));
+const cancelled = await queue.cancel('one');
+const deleted = await queue.delete('one');
+
+const set = await queue.queues.set('mail', { concurrency: 2, rate: '10/s', priority_aging: '1m' });
+const unset = await queue.queues.set('mail', { concurrency: null, rate: 'none' });
+const paused = await queue.queues.pause('mail', 'me');
+const resumed = await queue.queues.resume('mail');
+const bad = [];
+for (const limits of [{ concurrency: 0 }, { rate: '0/s' }, { priority_aging: 0 }]) bad.push(await code(queue.queues.set('mail', limits)));
+
+const added = await queue.schedules.add({ name: 'nightly', cron: '30 2 * * *', timezone: 'UTC', job: { command: 'true', queue: 'mail' } });
+const taken = await code(queue.schedules.add({ name: 'nightly', every: 90, job: 'true' }));
+const refused = [];
+for (const wrong of [{}, { cron: '*/0 * * * *' }, { every: 90, timezone: 'UTC' }, { every: 90, overlap: 'sometimes' }, { cron: 5 }, { every: 90, catch_up: 1 },
+  { every: 90, job: { command: 'true', id: 'x' } }]) refused.push(await code(queue.schedules.add({ name: 'wrong', job: 'true', ...wrong })));
+const run = await queue.schedules.run('nightly');
+const stopped = await queue.schedules.pause('nightly', 'me');
+const going = await queue.schedules.resume('nightly');
+const listed = (await queue.schedules.list()).map((schedule) => [schedule.name, schedule.last_job_id === run.id]);
+await queue.schedules.remove('nightly');
+
+await queue.enqueue({ id: 'running', command: 'exec sleep 600', priority: 'urgent' });
+const worker = await queue.startWorker();
+while ((await queue.get('running')).state !== 'processing') await new Promise((done) => setTimeout(done, 20));
+const ended = await queue.cancel('running');
+const state = (await queue.get('running')).state;
+await worker.stop({ force: true });
+console.log(JSON.stringify({
+  again: [again.id, again.existing], other, typo, same: same.map((job, i) => job.existing && job.id === two[i].id), held, heldTwice,
+  released, unknown, cancelled, deleted, set: [set.concurrency, set.rate, set.priority_aging_ms],
+  unset: [unset.concurrency, unset.rate, unset.priority_aging_ms], paused: paused.paused_by, resumed: resumed.paused, bad,
+  added: [added.timezone, added.queue], taken, refused, run: [run.name, run.queue], stopped: stopped.paused_by,
+  going: going.paused, listed, left: (await queue.schedules.list()).length, ended, state,
+}));
+await queue.close();
+`;
+
+const CONTROLLED = {
+  again: ['one', true],
+  other: 'key-reused',
+  typo: 'invalid-job',
+  same: [true, true],
+  held: { changed: ['one'], unchanged: [] },
+  heldTwice: { changed: [], unchanged: ['one'] },
+  released: { changed: ['one'], unchanged: [] },
+  unknown: 'job-not-found',
+  cancelled: { changed: ['one'], unchanged: [] },
+  deleted: { changed: ['one'], unchanged: [] },
+  set: [2, '10/s', 60_000],
+  unset: [null, null, 60_000],
+  paused: 'me',
+  resumed: false,
+  bad: ['invalid-value', 'invalid-value', 'invalid-value'],
+  added: ['UTC', 'mail'],
+  taken: 'schedule-exists',
+  refused: [
+    'usage',
+    'invalid-cron',
+    'usage',
+    'invalid-value',
+    'invalid-cron',
+    'invalid-value',
+    'invalid-job',
+  ],
+  run: ['nightly', 'mail'],
+  stopped: 'me',
+  going: false,
+  listed: [['nightly', true]],
+  left: 0,
+  ended: { changed: ['running'], unchanged: [] },
+  state: 'cancelled',
+};
+
 function runOn(runtime: string): Promise<void> {
   return inTempDir((directory) => {
     const file = join(directory, 'lines');
-    const args = ['--input-type=module', '--eval', PROGRAM, join(directory, 'queue.db'), file];
-    const bunArgs = ['--no-install', '--eval', PROGRAM, join(directory, 'queue.db'), file];
-    const isNode = runtime === NODE;
-    const { status, stdout, stderr } = spawnSync(runtime, isNode ? args : bunArgs, {
-      cwd: root,
-      encoding: 'utf8',
-      timeout: 100_000,
-    });
-    expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-    expect(JSON.parse(stdout)).toEqual(EXPECTED);
+    expect(printedBy(runtime, PROGRAM, join(directory, 'queue.db'), file)).toEqual(EXPECTED);
     expect(readFileSync(file, 'utf8')).toBe('line\n');
+    expect(printedBy(runtime, CONTROL, join(directory, 'control.db'), file)).toEqual(CONTROLLED);
   });
+}
+
+function printedBy(runtime: string, program: string, db: string, file: string): unknown {
+  const how = runtime === NODE ? '--input-type=module' : '--no-install';
+  const { status, stdout, stderr } = spawnSync(runtime, [how, '--eval', program, db, file], {
+    cwd: root,
+    encoding: 'utf8',
+    timeout: 50_000,
+  });
+  expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout);
 }
 
 test('the library on Bun', () => runOn(process.execPath));

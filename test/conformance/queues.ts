@@ -10,8 +10,8 @@ export const queues: Record<string, Case> = {
     await store.insert([jobSpec('a', { queue: 'mail' })], NOW);
     await store.setQueue('api', { concurrency: 2 });
     expect(await store.queues()).toEqual([
-      { name: 'api', pausedAt: null, pausedBy: null, concurrency: 2, rate: null },
-      { name: 'mail', pausedAt: null, pausedBy: null, concurrency: null, rate: null },
+      { name: 'api', pausedAt: null, pausedBy: null, concurrency: 2, rate: null, agingMs: null },
+      { name: 'mail', pausedAt: null, pausedBy: null, concurrency: null, rate: null, agingMs: null },
     ]);
   },
 

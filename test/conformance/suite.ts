@@ -2,11 +2,13 @@ import { describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/store/store.ts';
 import { acting } from './acting.ts';
 import { adopt } from './adopt.ts';
+import { aging } from './aging.ts';
 import { counters } from './counters.ts';
 import { dependencies } from './dependencies.ts';
 import { due } from './due.ts';
 import { filters } from './filters.ts';
 import { hooks } from './hooks.ts';
+import { idempotency } from './idempotency.ts';
 import { insert } from './insert.ts';
 import { lists } from './lists-and-counts.ts';
 import { orderAndClaim } from './order-and-claim.ts';
@@ -33,6 +35,7 @@ export interface StoreUnderTest {
 const TOPICS: Record<string, Record<string, Case>> = {
   insert,
   'order and claim': orderAndClaim,
+  aging,
   'next due': due,
   settle,
   'settle answers': settleAnswers,
@@ -50,6 +53,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   queues,
   unique,
   dependencies,
+  idempotency,
   schedules,
   settings,
 };

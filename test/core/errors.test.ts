@@ -26,6 +26,7 @@ describe('the table', () => {
     ['job-not-found', 3],
     ['job-exists', 4],
     ['wrong-state', 4],
+    ['key-reused', 4],
     ['store-busy', 5],
     ['not-a-database', 5],
     ['newer-schema', 5],

@@ -17,6 +17,8 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['claimableQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['claimableQueues', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
   ['readyHeads', /^SEARCH job USING COVERING INDEX job_ready \(queue=\?\)$/],
+  ['readyPriorityBelow', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
+  ['readyHeadsOfPriority', /^SEARCH job USING INDEX job_ready \(queue=\? AND priority=\?\)$/],
   ['runningJobs', /^SCAN job USING INDEX job_running$/],
   ['deleteWorker', /^SEARCH job USING COVERING INDEX job_running \(worker_id=\?\)$/],
   ['workers', /^SEARCH job USING (COVERING )?INDEX job_running \(worker_id=\?\)$/],
@@ -47,6 +49,9 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
     /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/,
   ],
   ['reopenDependencies', /^SEARCH dependency USING PRIMARY KEY \(child=\?\)$/],
+  ['forgetKeys', /^SEARCH idempotency USING (COVERING )?INDEX idempotency_used \(used_at<\?\)$/],
+  ['oldKey', /^SEARCH idempotency USING COVERING INDEX idempotency_used \(used_at<\?\)$/],
+  ['answerOfKey', /^SEARCH idempotency USING INDEX sqlite_autoindex_idempotency_1 \(key=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 

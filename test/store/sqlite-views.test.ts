@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { toScheduleObject } from '../../src/actions/schedule-object.ts';
 import { toJobObject } from '../../src/core/job-object.ts';
 import { toIso } from '../../src/core/time.ts';
 import type { Connection, Row } from '../../src/store/sqlite/connection.ts';
@@ -120,7 +121,23 @@ describe('views', () => {
       expect(connection.all('SELECT * FROM config')).toEqual([{ key: 'lease', value: '30s' }]);
     }));
 
-  test.each(['jobs', 'dlq_jobs', 'workers', 'config'])('%s cannot be written', (view) =>
+  test('schedules shows each schedule as the program does, but for the times to come', () =>
+    withSqlite(async (store, connection) => {
+      const cron = { kind: 'cron', cron: '30 2 * * *', zone: 'Europe/Berlin' } as const;
+      const every = { kind: 'every', everyMs: 90_000, anchorAt: NOW } as const;
+      const when = { overlap: 'skip', catchUp: 'one' } as const;
+      await store.addSchedule({ name: 'a', timing: cron, ...when, job: { command: 'true' } }, NOW + 123, NOW);
+      const job = { argv: ['echo', 'a'], command: 'echo a', queue: 'mail' };
+      await store.addSchedule({ name: 'b', timing: every, ...when, job }, NOW + 90_000, NOW);
+      await store.fireNow('a', jobSpec('tick'), NOW + 7);
+      await store.pauseSchedule('b', { at: NOW + 9, by: 'me' }, null);
+      const rows = connection.all('SELECT * FROM schedules ORDER BY name').map(read);
+      const shown = await Promise.all((await store.schedules()).map((one) => toScheduleObject(one, NOW)));
+      for (const [i, { next_runs: _, job: __, ...object }] of shown.entries())
+        expect(rows[i]).toEqual({ ...object, paused: Number(object.paused) });
+    }));
+
+  test.each(['jobs', 'dlq_jobs', 'workers', 'config', 'schedules'])('%s cannot be written', (view) =>
     withSqlite(async (_, connection) => {
       expect(() => connection.exec(`DELETE FROM ${view}`)).toThrow(/cannot modify/);
       const column = columns(connection, view)[0];

@@ -7,7 +7,7 @@ import { resolveSettings } from '../../src/core/settings.ts';
 import { makePlace, placeOf } from '../../src/exec/place.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createPruner } from '../../src/worker/pruner.ts';
-import { ending, ids, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
+import { ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const DAY = 86_400_000;
@@ -68,6 +68,20 @@ test('only the worker that was registered first does it, and the next when that 
     await app.store.unregister('first');
     await second.runOnce();
     expect(await app.store.get('old')).toBeNull();
+  }));
+
+test('idempotency keys go after their time, in small batches and without a word', () =>
+  withApp(2, async (app) => {
+    for (let i = 0; i < 60; i++)
+      await app.store.insert([jobSpec(`job${i}`)], NOW, undefined, { key: String(i), body: '' });
+    const one = pruner(app, 'first');
+    await one.runOnce();
+    expect(one.delayMs()).toBeLessThan(1000);
+    await one.runOnce();
+    await one.runOnce();
+    expect(one.delayMs()).toBeGreaterThan(1000);
+    expect(await app.store.forgetKeys(NOW + 9 * DAY)).toBe(0);
+    expect(one.events).toEqual([]);
   }));
 
 test('none keeps everything, and nothing is said about nothing', () =>

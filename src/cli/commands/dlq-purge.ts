@@ -1,6 +1,7 @@
 import { countJobs } from '../../actions/jobs.ts';
 import { purgeDead } from '../../actions/purge.ts';
-import { confirmed } from '../act.ts';
+import { selectJobs } from '../../actions/select.ts';
+import { confirmed, SHORT_IDS } from '../act.ts';
 import { printChanged } from '../changed.ts';
 import type { Command } from '../command.ts';
 
@@ -11,6 +12,7 @@ export default {
   most: Number.POSITIVE_INFINITY,
   flags: { yes: { short: 'y', help: 'do not ask' } },
   examples: ['queuectl dlq purge job2', 'queuectl dlq purge --yes'],
+  notes: [SHORT_IDS],
   async run(context, input) {
     const app = await context.app();
     if (input.args.length === 0 && !input.has('yes')) {
@@ -18,7 +20,8 @@ export default {
       if (total > 0 && !confirmed(context, `delete ${total} dead jobs for good?`, 'queuectl dlq purge --yes'))
         return 1;
     }
-    printChanged(context.io, 'purged', await purgeDead(app, input.args.length === 0 ? null : input.args));
+    const ids = input.args.length === 0 ? null : await selectJobs(app, { names: input.args });
+    printChanged(context.io, 'purged', await purgeDead(app, ids));
     return 0;
   },
 } satisfies Command as Command;

@@ -1,5 +1,7 @@
 import { retry, retryAllDead } from '../../actions/retry.ts';
+import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
+import { SHORT_IDS } from '../act.ts';
 import { printChanged } from '../changed.ts';
 import type { Command } from '../command.ts';
 import { noteCutOff } from '../cut-off.ts';
@@ -11,6 +13,7 @@ export default {
   most: Number.POSITIVE_INFINITY,
   flags: { all: { help: 'every dead job' } },
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],
+  notes: [SHORT_IDS],
   async run(context, input) {
     if (input.has('all') === input.args.length > 0) {
       throw new QueueError(
@@ -20,9 +23,11 @@ export default {
       );
     }
     const app = await context.app();
-    const ids = input.has('all') ? await retryAllDead(app) : await retry(app, input.args, ['dead']);
-    printChanged(context.io, 'retried', ids);
-    await noteCutOff(context.io, app, ids);
+    const retried = input.has('all')
+      ? await retryAllDead(app)
+      : await retry(app, await selectJobs(app, { names: input.args }), ['dead']);
+    printChanged(context.io, 'retried', retried);
+    await noteCutOff(context.io, app, retried);
     return 0;
   },
 } satisfies Command as Command;

@@ -1,6 +1,7 @@
 import { showJob } from '../../actions/jobs.ts';
 import { wrongState } from '../../actions/retry.ts';
 import { findJob } from '../../actions/select.ts';
+import { SHORT_IDS } from '../act.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { printJob } from '../show-job.ts';
@@ -11,7 +12,8 @@ export default {
   args: 'ID',
   most: 1,
   flags: {},
-  examples: ['queuectl dlq show job1'],
+  examples: ['queuectl dlq show job1', 'queuectl dlq show @last'],
+  notes: [SHORT_IDS],
   async run(context, input) {
     const name = required(input, 0, 'the id of a job', 'queuectl dlq list');
     const app = await context.app();

@@ -15,6 +15,10 @@ import { printable } from '../text.ts';
 export const ADD_FLAGS: Record<string, Flag> = {
   command: { value: 'TEXT', short: 'c', help: 'the shell command' },
   ...JOB_FLAGS,
+  'idempotency-key': {
+    value: 'TEXT',
+    help: 'say this again within a day and nothing is added: the first jobs are answered',
+  },
 };
 
 export default {
@@ -39,6 +43,7 @@ export default {
     "ls *.jpg | queuectl enqueue --file - --template 'convert {} {}.png'",
     "queuectl enqueue --wait 'make test' && echo passed",
     "queuectl enqueue --after build,any:lint './publish'",
+    "queuectl enqueue --idempotency-key order-4711 'make invoice'",
     "queuectl enqueue --on-dead 'mail -s \"$QUEUECTL_HOOK_JOB_ID died\" me' 'make report'",
   ],
   notes: [
@@ -47,6 +52,8 @@ export default {
     'every line but an empty one counts, and {} stands for it as one quoted word, so write {} outside quotes: a line is',
     'never shell syntax, unless the command itself runs it again (eval, sh -c, ssh). \\{} stays {}.',
     'Jobs of one file or array may wait for each other by id, in "depends_on": ["a", {"id": "b", "on": "any"}].',
+    'An idempotency key is for who cannot know whether an enqueue arrived, and repeats it: all of its jobs, once. The',
+    'same key with anything else said is refused; --delay counts as it was said, what was left open does not.',
     'The --on-… commands run as jobs of the queue hooks, which every worker serves, with QUEUECTL_HOOK_EVENT, _JOB_ID,',
     '_STATE, _EXIT_CODE, _ERROR, _QUEUE and _ATTEMPTS in their environment. They replace the settings of the same names',
     'for this job; none: no command. What happens to a hook, and to what it enqueues, triggers none.',
@@ -136,7 +143,15 @@ async function addedAndWait(
 function print({ io }: Context, { jobs, many }: Added): void {
   if (io.json) io.out(`${JSON.stringify(many ? jobs.map(toJobObject) : toJobObject(jobs[0]!))}\n`);
   else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
-  else if (jobs.length > 1) io.out(describeMany(jobs.length, jobs[0]!.id, jobs.at(-1)!.id));
+  else if (jobs.length > 1)
+    io.out(
+      describeMany(
+        jobs.length,
+        jobs[0]!.id,
+        jobs.at(-1)!.id,
+        jobs.every((job) => job.existing),
+      ),
+    );
   else io.out(describeAdded(jobs[0]!, Date.now()));
 }
 

@@ -1,4 +1,5 @@
 import { changeQueue } from '../../actions/queues.ts';
+import { userOf } from '../../actions/who.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { printQueue } from '../queue-table.ts';
@@ -13,8 +14,10 @@ export default {
   async run({ io, app, environment }, input) {
     const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
     const opened = await app();
-    const by = environment.USER || environment.LOGNAME || `uid ${process.getuid?.() ?? '?'}`;
-    printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
+    printQueue(
+      io,
+      await changeQueue(opened, name, { paused: { at: opened.clock.now(), by: userOf(environment) } }),
+    );
     return 0;
   },
 } satisfies Command as Command;

@@ -1,4 +1,5 @@
 import { pauseSchedule } from '../../actions/schedules.ts';
+import { userOf } from '../../actions/who.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { sayChanged } from '../schedule-table.ts';
@@ -13,8 +14,12 @@ export default {
   async run({ io, app, environment }, input) {
     const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
     const opened = await app();
-    const by = environment.USER || environment.LOGNAME || `uid ${process.getuid?.() ?? '?'}`;
-    await sayChanged(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());
+    await sayChanged(
+      io,
+      'paused',
+      await pauseSchedule(opened, name, userOf(environment)),
+      opened.clock.now(),
+    );
     return 0;
   },
 } satisfies Command as Command;

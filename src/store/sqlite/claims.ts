@@ -4,8 +4,9 @@ import type { ClaimedJob, EndReason, State } from '../../core/job.ts';
 import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { parentEnded } from './dependencies.ts';
+import { byRank, type Head, headsOf } from './heads.ts';
 import { addHooks } from './hooks.ts';
-import { type OpenQueue, openQueues } from './queues.ts';
+import { openQueues } from './queues.ts';
 import { toClaimedJob } from './rows.ts';
 import * as sql from './sql.ts';
 
@@ -80,20 +81,12 @@ function bestHeads(db: Connection, request: ClaimRequest, now: number): number[]
     if (due && room > 0) room -= db.run(sql.promote, queue.number, now, room);
     const most = Math.min(request.limit, queue.room);
     if (!(queue.ready || due) || most <= 0) continue;
-    for (const row of db.all(sql.readyHeads, queue.number, most)) {
-      heads.push({ number: row.number as number, priority: row.priority as number, queue });
-    }
+    heads.push(...headsOf(db, queue, most, now));
   }
-  heads.sort((a, b) => b.priority - a.priority || a.number - b.number);
+  heads.sort(byRank);
   const taken = heads.slice(0, request.limit);
   spendTokens(db, taken, now);
   return taken.map((head) => head.number);
-}
-
-interface Head {
-  number: number;
-  priority: number;
-  queue: OpenQueue;
 }
 
 function spendTokens(db: Connection, taken: Head[], now: number): void {

@@ -1,12 +1,14 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import type { JobFilter } from '../../core/filter.ts';
+import type { Idempotency } from '../../core/idempotency.ts';
 import { type Job, type JobSpec, STATES, type State, type Uniqueness } from '../../core/job.ts';
 import type { ListedJob, Page, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import { connect, dependenciesOf } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
 import { filterSql } from './filter.ts';
+import { answeredJob, keepAnswer, takeKey } from './idempotency.ts';
 import { queueNumber } from './queues.ts';
 import { toAttempt, toJob, toListedJob } from './rows.ts';
 import * as sql from './sql.ts';
@@ -27,7 +29,10 @@ type JobVerbs = Pick<
 
 export function jobVerbs(db: Connection): JobVerbs {
   return {
-    insert: (jobs, now, keep) => db.write(() => insert(db, jobs, now, keep)),
+    insert: (jobs, now, keep, once) =>
+      once === undefined
+        ? db.write(() => insert(db, jobs, now, keep))
+        : insertOnce(db, jobs, now, once, keep ?? ((job) => job as never)),
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
@@ -50,6 +55,29 @@ export function jobVerbs(db: Connection): JobVerbs {
 
 function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
+}
+
+async function insertOnce<T>(
+  db: Connection,
+  jobs: Iterable<JobSpec>,
+  now: number,
+  once: Idempotency,
+  keep: (job: Job) => T,
+): Promise<T[]> {
+  let added: T[] = [];
+  const before = await db.write(() => {
+    const answer = takeKey(db, once, now);
+    if (answer !== null) return answer;
+    const ids: string[] = [];
+    added = insert(db, jobs, now, (job) => {
+      ids.push(job.id);
+      return keep(job);
+    });
+    keepAnswer(db, once, ids);
+    return null;
+  });
+  if (before === null) return added;
+  return db.read(() => before.ids.map((id) => keep(answeredJob(db, id, before.usedAt))));
 }
 
 export function insert<T = Job>(

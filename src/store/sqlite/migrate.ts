@@ -7,10 +7,20 @@ import schedules from './migrations/004-schedules.ts';
 import policy from './migrations/005-policy.ts';
 import unique from './migrations/006-unique.ts';
 import dependencies from './migrations/007-dependencies.ts';
+import idempotencyAndAging from './migrations/010-idempotency-and-aging.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
-const MIGRATIONS = [first, control, retentionAndHooks, schedules, policy, unique, dependencies];
+const MIGRATIONS = [
+  first,
+  control,
+  retentionAndHooks,
+  schedules,
+  policy,
+  unique,
+  dependencies,
+  idempotencyAndAging,
+];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks the file as ours: "qctl". */

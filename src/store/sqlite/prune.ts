@@ -1,9 +1,10 @@
 import { type EndedJob, type Held, type PrunedState, type Retention, surplus } from '../../core/retention.ts';
 import type { Pruned, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
+import { forgetKeys } from './idempotency.ts';
 import * as sql from './sql.ts';
 
-type PruneVerbs = Pick<Store, 'prune' | 'prunable'>;
+type PruneVerbs = Pick<Store, 'prune' | 'prunable' | 'forgetKeys'>;
 
 /** In one transaction at most so many jobs, and attempts: a few milliseconds for whoever waits for the writer. */
 const JOBS_AT_ONCE = 100;
@@ -18,6 +19,7 @@ export function pruneVerbs(db: Connection): PruneVerbs {
       return some ? db.write(() => removeBatch(db, state, keep, now)) : { jobs: 0, bytes: 0, attempts: [] };
     },
     prunable: (state, keep, now) => db.read(() => prunable(db, state, keep, now)),
+    forgetKeys: (now) => forgetKeys(db, now),
   };
 }
 

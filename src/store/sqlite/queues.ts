@@ -10,10 +10,11 @@ export function queueVerbs(db: Connection): QueueVerbs {
     setQueue: (name, changes) =>
       db.write(() => {
         const number = queueNumber(db, name);
-        const { paused, concurrency, rate } = changes;
+        const { paused, concurrency, rate, agingMs } = changes;
         if (paused !== undefined) db.run(sql.pauseQueue, paused?.at ?? null, paused?.by ?? null, number);
         if (concurrency !== undefined) db.run(sql.limitQueue, concurrency, number);
         if (rate !== undefined) db.run(sql.rateQueue, rate?.jobs ?? null, rate?.perMs ?? null, number);
+        if (agingMs !== undefined) db.run(sql.ageQueue, agingMs, number);
         return toQueue(db.get(sql.queueByName, name)!);
       }),
   };
@@ -33,6 +34,7 @@ function toQueue(row: Row): Queue {
     pausedBy: row.paused_by as string | null,
     concurrency: row.concurrency as number | null,
     rate: rate === null ? null : { jobs: rate, perMs: row.rate_ms as number },
+    agingMs: row.aging_ms as number | null,
   };
 }
 
@@ -46,6 +48,8 @@ export interface OpenQueue {
   tokens: number | null;
   /** When its rate allows the next job. */
   openAt: number;
+  /** So long a job waits for each priority it gains; null: waiting gains nothing. */
+  agingMs: number | null;
 }
 
 export function openQueues(db: Connection, names: string[] | null, now: number): OpenQueue[] {
@@ -66,6 +70,7 @@ function toOpenQueue(row: Row, now: number): OpenQueue {
     tokens,
     // A full queue opens when a job of it ends, which nobody can foretell.
     openAt: free <= 0 ? Number.POSITIVE_INFINITY : openAt,
+    agingMs: row.aging_ms as number | null,
   };
 }
 

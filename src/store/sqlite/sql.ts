@@ -21,6 +21,10 @@ export const freeSlot = 'UPDATE job SET unique_slot = NULL WHERE unique_slot = ?
 export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_until, unique_slot)
   VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
 export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
+export const freeKey = 'DELETE FROM idempotency WHERE key = ? AND used_at <= ?';
+export const takeKey = 'INSERT INTO idempotency (key, body, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+export const keepAnswer = 'UPDATE idempotency SET ids = ? WHERE key = ?';
+export const answerOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = ?';
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 export const insertDependency =
   "INSERT INTO dependency (child, parent, ordinal, wants, phase) VALUES (?, ?, ?, ?, 'open')";
@@ -52,7 +56,7 @@ export const outputOfAttempt = 'SELECT bytes FROM output WHERE attempt = ?';
 export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
   OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
 
-export const claimableQueues = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at,
+export const claimableQueues = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms,
   (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing') AS running,
   EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
   (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at
@@ -65,6 +69,10 @@ export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
 
 export const readyHeads = `SELECT number, priority FROM job
   WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT ?`;
+export const readyPriorityBelow = `SELECT priority FROM job
+  WHERE phase = 'ready' AND queue = ? AND priority < ? ORDER BY priority DESC LIMIT 1`;
+export const readyHeadsOfPriority = `SELECT number, max(due_at, created_at) AS since FROM job
+  WHERE phase = 'ready' AND queue = ? AND priority = ? ORDER BY number LIMIT ?`;
 export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms)
   SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at) FROM job WHERE number = ? AND phase = 'ready'`;
 export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', token = token + 1, runs = runs + 1, attempt = ?,
@@ -142,6 +150,10 @@ export const filedAttempts = `SELECT number FROM attempt WHERE job = ? AND outpu
   AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)`;
 export const deleteEnded = "DELETE FROM job WHERE number = ? AND phase = 'ended'";
 
+export const oldKey = 'SELECT 1 FROM idempotency WHERE used_at <= ? LIMIT 1';
+export const forgetKeys = `DELETE FROM idempotency WHERE rowid IN
+  (SELECT rowid FROM idempotency WHERE used_at <= ? ORDER BY used_at LIMIT ?)`;
+
 export const phaseOfJob = 'SELECT number, phase, state, attempt FROM job WHERE id = ?';
 export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
   last_error = ? WHERE number = ? AND phase NOT IN ('running', 'ended')`;
@@ -182,6 +194,7 @@ export const pauseQueue = 'UPDATE queue SET paused_at = ?, paused_by = ? WHERE n
 export const limitQueue = 'UPDATE queue SET concurrency = ? WHERE number = ?';
 export const rateQueue =
   'UPDATE queue SET rate = ?, rate_ms = ?, tokens = NULL, tokens_at = NULL WHERE number = ?';
+export const ageQueue = 'UPDATE queue SET aging_ms = ? WHERE number = ?';
 
 export const insertSchedule = `INSERT INTO schedule (name, cron, zone, every_ms, anchor_at, overlap, catch_up, job, next_at,
   created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;

@@ -7,6 +7,7 @@ DROP VIEW IF EXISTS dlq_jobs;
 DROP VIEW IF EXISTS jobs;
 DROP VIEW IF EXISTS workers;
 DROP VIEW IF EXISTS config;
+DROP VIEW IF EXISTS schedules;
 
 CREATE VIEW jobs AS
 SELECT j.id, j.command, j.argv, j.state, j.attempts, j.max_retries,
@@ -43,4 +44,14 @@ SELECT id, pid, hostname,
 FROM worker;
 
 CREATE VIEW config AS SELECT key, value FROM setting;
+
+CREATE VIEW schedules AS
+SELECT name, cron, zone AS timezone, every_ms, overlap, catch_up, paused_at IS NOT NULL AS paused,
+  strftime('%Y-%m-%dT%H:%M:%fZ', paused_at / 1000.0, 'unixepoch') AS paused_at, paused_by,
+  strftime('%Y-%m-%dT%H:%M:%fZ', next_at / 1000.0, 'unixepoch') AS next_run_at,
+  strftime('%Y-%m-%dT%H:%M:%fZ', last_at / 1000.0, 'unixepoch') AS last_run_at,
+  last_job AS last_job_id, waiting,
+  strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch') AS created_at,
+  job ->> 'command' AS command, job -> 'argv' AS argv, coalesce(job ->> 'queue', 'default') AS queue
+FROM schedule;
 `;

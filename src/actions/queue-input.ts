@@ -1,0 +1,40 @@
+import { parseDuration } from '../core/duration.ts';
+import { checkNumber, parseNumber } from '../core/numbers.ts';
+import { parseRate } from '../core/rate.ts';
+import { RANGES } from '../core/settings.ts';
+import type { QueueChanges } from '../store/store.ts';
+
+/** What a queue can be set to; null or `none` takes it away. */
+export interface QueueInput {
+  /** At most so many of its jobs at a time, over all workers. */
+  concurrency?: number | string | null;
+  /** `10/s`, `100/m`, `5/h`. */
+  rate?: string | null;
+  /** A waiting job gains one priority for each so long: seconds, or text such as `1m`. */
+  priority_aging?: number | string | null;
+}
+
+const CONCURRENCY = { min: 1, max: 1_000_000, integer: true };
+
+/** `called`: how the one who gave a field knows it. */
+export function readQueueInput(given: QueueInput, called = (field: string): string => field): QueueChanges {
+  const changes: QueueChanges = {};
+  const { concurrency, rate, priority_aging: aging } = given;
+  if (concurrency !== undefined)
+    changes.concurrency = orNone(concurrency, (text) =>
+      parseNumber(text, called('concurrency'), CONCURRENCY),
+    );
+  if (rate !== undefined) changes.rate = orNone(rate, (text) => parseRate(text, called('rate')));
+  if (aging !== undefined) {
+    const what = called('priority_aging');
+    changes.agingMs = orNone(aging, (text) =>
+      checkNumber(parseDuration(text, what), `${what} (in ms)`, RANGES.durationMs, text),
+    );
+  }
+  return changes;
+}
+
+function orNone<T>(value: number | string | null, read: (text: string) => T): T | null {
+  const text = value === null ? 'none' : String(value).trim();
+  return text.toLowerCase() === 'none' ? null : read(text);
+}

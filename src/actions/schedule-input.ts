@@ -1,0 +1,78 @@
+import { parseDuration } from '../core/duration.ts';
+import { QueueError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { checkNumber } from '../core/numbers.ts';
+import { CATCH_UPS, OVERLAPS, type ScheduleSpec, type Timing } from '../core/schedule.ts';
+import { RANGES } from '../core/settings.ts';
+import { localZone } from '../core/zone.ts';
+
+/** When a schedule fires, as a user says it: `cron` or `every`. */
+export interface ScheduleInput {
+  /** Five fields such as `30 2 * * *`, or `@daily`. */
+  cron?: string;
+  /** Of `cron`; that of this machine unless given. */
+  timezone?: string;
+  /** Seconds, or text such as `90s`; from now on. */
+  every?: number | string;
+  overlap?: string;
+  catch_up?: string;
+}
+
+const SHORTEST_MS = 1000;
+const EXAMPLE = "queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
+
+/** `called`: how the one who gave a field knows it. */
+export function readScheduleInput(
+  given: ScheduleInput,
+  now: number,
+  called = (field: string): string => field,
+): Pick<ScheduleSpec, 'timing' | 'overlap' | 'catchUp'> {
+  return {
+    timing: readTiming(given, now, called),
+    overlap: choice(textOf(given.overlap), called('overlap'), OVERLAPS, 'skip'),
+    catchUp: choice(textOf(given.catch_up), called('catch_up'), CATCH_UPS, 'one'),
+  };
+}
+
+/** Null stands for "not given", as in a job. */
+function textOf(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : String(value);
+}
+
+function readTiming(given: ScheduleInput, now: number, called: (field: string) => string): Timing {
+  const cron = textOf(given.cron);
+  const timezone = textOf(given.timezone);
+  const every = textOf(given.every);
+  const either = `${called('cron')} or ${called('every')}`;
+  if ((cron === undefined) === (every === undefined)) {
+    const problem = cron === undefined ? `needs ${either}` : `takes ${either}, not both`;
+    throw new QueueError('usage', `a schedule ${problem}`, EXAMPLE);
+  }
+  if (cron !== undefined) return { kind: 'cron', cron: cron.trim(), zone: timezone ?? localZone() };
+  const what = called('every');
+  if (timezone !== undefined)
+    throw new QueueError(
+      'usage',
+      `${called('timezone')} belongs to ${called('cron')}; ${what} knows no zone`,
+    );
+  const range = { ...RANGES.durationMs, min: SHORTEST_MS };
+  const everyMs = checkNumber(parseDuration(every!, what), `${what} (in ms)`, range, every);
+  // Whole seconds, for times that can be read.
+  return { kind: 'every', everyMs, anchorAt: Math.floor(now / 1000) * 1000 };
+}
+
+function choice<T extends string>(
+  text: string | undefined,
+  what: string,
+  known: readonly T[],
+  fallback: T,
+): T {
+  if (text === undefined) return fallback;
+  const found = known.find((one) => one === text.trim().toLowerCase());
+  if (found !== undefined) return found;
+  const guess = nearest(text, known);
+  throw new QueueError(
+    'invalid-value',
+    `${what} must be ${known.join(', ')}, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+  );
+}

@@ -1,0 +1,25 @@
+import type { App } from '../actions/app.ts';
+import { type QueueInput, readQueueInput } from '../actions/queue-input.ts';
+import { changeQueue, listQueues, type QueueObject } from '../actions/queues.ts';
+import { userOf } from '../actions/who.ts';
+
+/** Named queues; they come into being by use, or by being set. */
+export interface Queues {
+  /** By name, with their jobs by state. */
+  list(): Promise<QueueObject[]>;
+  /** Starts no more of its jobs; what runs goes on. */
+  pause(name: string, by?: string): Promise<QueueObject>;
+  resume(name: string): Promise<QueueObject>;
+  /** Over all workers and at once. */
+  set(name: string, limits: QueueInput): Promise<QueueObject>;
+}
+
+export function queues(app: App): Queues {
+  return {
+    list: () => listQueues(app),
+    pause: (name, by = userOf(process.env)) =>
+      changeQueue(app, name, { paused: { at: app.clock.now(), by } }),
+    resume: (name) => changeQueue(app, name, { paused: null }),
+    set: async (name, limits) => changeQueue(app, name, readQueueInput(limits)),
+  };
+}

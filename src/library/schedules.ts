@@ -1,0 +1,59 @@
+import type { App } from '../actions/app.ts';
+import { readScheduleInput, type ScheduleInput } from '../actions/schedule-input.ts';
+import { type ScheduleObject, toScheduleObject } from '../actions/schedule-object.ts';
+import {
+  addSchedule,
+  listSchedules,
+  pauseSchedule,
+  removeSchedule,
+  resumeSchedule,
+  runSchedule,
+} from '../actions/schedules.ts';
+import { userOf } from '../actions/who.ts';
+import type { JobInput } from '../core/job-input.ts';
+import { type JobObject, toJobObject } from '../core/job-object.ts';
+import type { Schedule } from '../core/schedule.ts';
+import type { EnqueueInput } from './queue.ts';
+
+export interface NewSchedule extends ScheduleInput {
+  name: string;
+  /** What is enqueued at every tick; a plain string is a shell command. */
+  job: EnqueueInput | string;
+  overlap?: 'skip' | 'queue' | 'allow';
+  catch_up?: 'none' | 'one' | 'all';
+}
+
+/** Workers enqueue the ticks of schedules, each once. */
+export interface Schedules {
+  /** Refused when the name is taken. */
+  add(schedule: NewSchedule): Promise<ScheduleObject>;
+  /** By name. */
+  list(): Promise<ScheduleObject[]>;
+  /** The jobs it has enqueued stay. */
+  remove(name: string): Promise<ScheduleObject>;
+  pause(name: string, by?: string): Promise<ScheduleObject>;
+  /** Goes on with its next tick; what came meanwhile is not made up for. */
+  resume(name: string): Promise<ScheduleObject>;
+  /** Enqueues a job of it now, paused or not. */
+  run(name: string): Promise<JobObject>;
+}
+
+export function schedules(app: App, read: (job: EnqueueInput | string) => JobInput): Schedules {
+  const shown = (schedule: Schedule): Promise<ScheduleObject> => toScheduleObject(schedule, app.clock.now());
+  return {
+    async add({ name, job: given, ...when }) {
+      const job = read(given);
+      const spec = {
+        name,
+        ...readScheduleInput(when, app.clock.now()),
+        job: { ...job, cwd: job.cwd ?? process.cwd() },
+      };
+      return shown(await addSchedule(app, spec));
+    },
+    list: async () => Promise.all((await listSchedules(app)).map(shown)),
+    remove: async (name) => shown(await removeSchedule(app, name)),
+    pause: async (name, by = userOf(process.env)) => shown(await pauseSchedule(app, name, by)),
+    resume: async (name) => shown(await resumeSchedule(app, name)),
+    run: async (name) => toJobObject(await runSchedule(app, name)),
+  };
+}

@@ -1,0 +1,46 @@
+import { QueueError } from '../../core/errors.ts';
+import { type Idempotency, KEY_KEPT_MS } from '../../core/idempotency.ts';
+import type { Job } from '../../core/job.ts';
+import type { Connection } from './connection.ts';
+import { toJob } from './rows.ts';
+import * as sql from './sql.ts';
+
+/** So many in one transaction: a key may hold the ids of a long file. */
+const KEYS_AT_ONCE = 50;
+
+interface Answer {
+  ids: string[];
+  usedAt: number;
+}
+
+/**
+ * Takes the key, in the transaction that adds its jobs (null), or answers what its first use has added. Another body is
+ * refused.
+ */
+export function takeKey(db: Connection, { key, body }: Idempotency, now: number): Answer | null {
+  db.run(sql.freeKey, key, now - KEY_KEPT_MS);
+  if (db.run(sql.takeKey, key, body, now) === 1) return null;
+  const row = db.get(sql.answerOfKey, key)!;
+  if (row.body === body) return { ids: JSON.parse(row.ids as string), usedAt: row.used_at as number };
+  throw new QueueError('key-reused', `the idempotency key '${key}' was used for something else`);
+}
+
+export function keepAnswer(db: Connection, { key }: Idempotency, ids: string[]): void {
+  db.run(sql.keepAnswer, JSON.stringify(ids), key);
+}
+
+export function answeredJob(db: Connection, id: string, usedAt: number): Job {
+  const row = db.get(sql.jobById, id);
+  // A younger job has only the id in common with it.
+  if (row === undefined || (row.created_at as number) > usedAt) {
+    throw new QueueError('key-reused', `the job '${id}' of this idempotency key has been removed since`);
+  }
+  return { ...toJob(row), existing: true };
+}
+
+export async function forgetKeys(db: Connection, now: number): Promise<number> {
+  const before = now - KEY_KEPT_MS;
+  // A look first: as long as nothing has to go, nobody waits for the writer.
+  const some = await db.read(() => db.get(sql.oldKey, before) !== undefined);
+  return some ? db.write(() => db.run(sql.forgetKeys, before, KEYS_AT_ONCE)) : 0;
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  type Sandbox,
+  untilState,
+} from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+/** Dead: report-1, report-2, other. Waiting, and enqueued last: later. */
+async function withDead(box: Sandbox): Promise<void> {
+  await configure(box, { 'max-retries': '1' });
+  for (const id of ['report-1', 'report-2', 'other']) await enqueue(box, id, 'exit 1');
+  await box.run(['worker', 'start', '--drain']);
+  await enqueue(box, 'later', 'true', { delay: 3600 });
+}
+const dead = async (box: Sandbox) => (await box.json<JobJson[]>(['dlq', 'list'])).map((job) => job.id);
+
+test.concurrent(
+  'dlq show, retry and purge take the beginning of an id',
+  inSandbox(async (box) => {
+    await withDead(box);
+    expect(await box.json<JobJson>(['dlq', 'show', 'oth'])).toMatchObject({ id: 'other' });
+    expect((await box.run(['dlq', 'retry', 'oth', 'other'])).stdout).toContain('other');
+    await untilState(box, 'other', 'pending');
+    expect((await box.run(['dlq', 'purge', 'report-1'])).code).toBe(0);
+    // Now no other has that beginning.
+    expect((await box.run(['dlq', 'purge', 'report'])).code).toBe(0);
+    expect(await dead(box)).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  '@last is the job enqueued last',
+  inSandbox(async (box) => {
+    await withDead(box);
+    for (const verb of ['show', 'retry', 'purge'])
+      expectRefusal(await box.run(['dlq', verb, '@last']), 4, /'later' is pending, not dead/);
+    await box.run(['delete', 'later']);
+    expect(await box.json<JobJson>(['dlq', 'show', '@last'])).toMatchObject({ id: 'other' });
+    expect((await box.run(['dlq', 'retry', '@last'])).code).toBe(0);
+    expect(await dead(box)).toEqual(['report-2', 'report-1']);
+    await box.run(['delete', 'other']);
+    expect((await box.run(['dlq', 'purge', '@last'])).code).toBe(0);
+    expect(await dead(box)).toEqual(['report-1']);
+  }),
+);
+
+test.concurrent(
+  'a beginning of several ids, or of none, is refused and changes nothing',
+  inSandbox(async (box) => {
+    await withDead(box);
+    for (const verb of ['show', 'retry', 'purge']) {
+      expectRefusal(await box.run(['dlq', verb, 'report']), 2, /several ids: report-1, report-2/);
+      expectRefusal(await box.run(['dlq', verb, 'nobody']), 3, /'nobody'/);
+    }
+    for (const verb of ['retry', 'purge'])
+      expectRefusal(await box.run(['dlq', verb, 'report-1', 'lat']), 4, /'later' is pending/);
+    expect(await dead(box)).toEqual(['other', 'report-2', 'report-1']);
+  }),
+);

@@ -1,0 +1,160 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { inSandbox, type JobJson, lines, type Sandbox } from '../support/queuectl.ts';
+import { below, seededRandom } from '../support/random.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const KEY = ['--idempotency-key', 'k'];
+const idsOf = async (box: Sandbox) => (await box.json<JobJson[]>(['list'])).map((job) => job.id).reverse();
+
+test.concurrent(
+  'twenty processes with one key at once add one job, which runs once, and all answer its id',
+  inSandbox(async (box) => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => box.run(['enqueue', ...KEY, '--delay', '0s', 'echo ran >>traces'])),
+    );
+    expect(answers.map((answer) => answer.code)).toEqual(Array(20).fill(0));
+    expect(new Set(answers.map((answer) => answer.stdout)).size).toBe(1);
+    await box.run(['worker', 'start', '--drain']);
+    // Outlives the end of its job.
+    expect((await box.run(['enqueue', ...KEY, '--delay', '0s', 'echo ran >>traces'])).stdout).toBe(
+      answers[0]!.stdout,
+    );
+    await box.run(['worker', 'start', '--drain']);
+    expect(lines(join(box.directory, 'traces'))).toEqual(['ran']);
+  }),
+);
+
+test.concurrent(
+  'enqueue is killed at random moments and said again: one job each, thirty times',
+  inSandbox(async (box) => {
+    const random = seededRandom('idempotency');
+    const jobs = Array.from({ length: 3 }, (_, i) => `echo {}-${i} >>traces`).join('\n');
+    // As long as one takes here and now: the moments are spread over all of it, and a little beyond.
+    const begin = performance.now();
+    await box.run(['enqueue', 'true']);
+    const took = performance.now() - begin;
+    let cut = 0;
+    for (let round = 0; round < 30; round++) {
+      const args = ['enqueue', '--idempotency-key', `round ${round}`, '--delay', '1h', '--file', '-'];
+      const stdin = jobs.replaceAll('{}', String(round));
+      const first = box.start(args, { stdin });
+      await new Promise((done) => setTimeout(done, below(random, Math.ceil(took * 1.3))));
+      first.child.kill('SIGKILL');
+      if ((await first.exit) !== 0) cut++;
+      const again = await box.run(args, { stdin });
+      expect({ round, code: again.code, ids: again.stdout.split('\n').length }).toEqual({
+        round,
+        code: 0,
+        ids: 4,
+      });
+      // What was printed before the end is what is answered after it.
+      expect(again.stdout).toStartWith(first.stdout());
+    }
+    expect(cut).toBeGreaterThan(0);
+    const all = await box.json<JobJson[]>(['list', '--state', 'pending']);
+    const commands = all.map((job) => job.command).filter((command) => command !== 'true');
+    expect(commands.length).toBe(90);
+    expect(new Set(commands).size).toBe(90);
+  }),
+);
+
+test.concurrent(
+  'the same command later is the same, whatever its delay comes to; said differently it is refused',
+  inSandbox(async (box) => {
+    const first = await box.json<JobJson>(['enqueue', ...KEY, '--delay', '1h', '--tag', 'a=b', 'true']);
+    expect(first).not.toHaveProperty('existing');
+    const again = await box.run(['enqueue', ...KEY, '--tag', 'a=b', '--delay', '60m', 'true', '--json'], {
+      cwd: '/',
+    });
+    expect(JSON.parse(again.stdout)).toMatchObject({ ...first, existing: true });
+    const asJson = { command: 'true', idempotency_key: 'k', delay: 3600, tags: { a: 'b' } };
+    expect(await box.json(['enqueue', JSON.stringify(asJson)])).toMatchObject({
+      id: first.id,
+      existing: true,
+    });
+    for (const other of [
+      ['--delay', '1h', '--tag', 'a=b', 'false'],
+      ['--delay', '2h', '--tag', 'a=b', 'true'],
+      ['--delay', '1h', '--tag', 'a=b', '--id', 'mine', 'true'],
+      ['true'],
+      [JSON.stringify([asJson, asJson])],
+    ]) {
+      const flags = other[0]!.startsWith('[') ? [] : KEY;
+      expectRefusal(await box.run(['enqueue', ...flags, ...other]), 4, /key 'k' was used for something else/);
+    }
+    expect(await idsOf(box)).toEqual([first.id]);
+    const jobs = await box.json<JobJson>(['show', first.id]);
+    expect(jobs).toMatchObject({ state: 'pending', command: 'true' });
+  }),
+);
+
+test.concurrent(
+  'a key covers a whole file or array: the same ids the second time, in their order',
+  inSandbox(async (box) => {
+    const file = ['enqueue', ...KEY, '--file', '-'];
+    const stdin = Array.from({ length: 120 }, (_, i) => `echo ${i}`).join('\n');
+    const first = await box.run(file, { stdin });
+    expect(await box.run(file, { stdin })).toEqual(first);
+    const objects = JSON.parse((await box.run([...file, '--json'], { stdin })).stdout);
+    expect(objects).toHaveLength(120);
+    expect(objects.every((job: { existing?: true }) => job.existing)).toBe(true);
+    expectRefusal(await box.run(file, { stdin: `${stdin}\necho more` }), 4, /something else/);
+
+    const array = ['enqueue', '--idempotency-key', 'array', '[{"command":"a"},{"command":"b"}]'];
+    const two = await box.json<JobJson[]>(array);
+    expect(await box.json(array)).toEqual(two.map((job) => ({ ...job, existing: true })));
+    expect(await idsOf(box)).toEqual([...first.stdout.trimEnd().split('\n'), ...two.map((job) => job.id)]);
+  }),
+);
+
+test.concurrent(
+  'run and --wait answer for the job that is there already',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const command = 'echo once | tee -a traces; exit 3';
+    for (const verb of [['run'], ['run'], ['enqueue', '--wait']]) {
+      const { code, stdout } = await box.run([...verb, ...KEY, '--max-retries', '1', command]);
+      expect(code).toBe(3);
+      if (verb[0] === 'run') expect(stdout).toBe('once\n');
+    }
+    expect(lines(join(box.directory, 'traces'))).toEqual(['once']);
+  }),
+);
+
+test.concurrent(
+  'bad keys are refused and add nothing',
+  inSandbox(async (box) => {
+    for (const [key, says] of [
+      ['', /must not be empty/],
+      ['  ', /must not be empty/],
+      ['x'.repeat(256), /at most 255 characters/],
+      ['a\nb', /control/],
+      ['a\u202eb', /control/],
+      [' a', /space/],
+    ] as const) {
+      expectRefusal(await box.run(['enqueue', '--idempotency-key', key, 'true']), 2, says);
+      const job = JSON.stringify({ command: 'true', idempotency_key: key });
+      expectRefusal(await box.run(['enqueue', job]), 2, says);
+    }
+    expectRefusal(
+      await box.run(['enqueue', '{"command":"true","idempotency_key":7}']),
+      2,
+      /must be a string/,
+    );
+    const several = [{ command: 'a', idempotency_key: '1' }, { command: 'b' }];
+    for (const jobs of [several, [...several].reverse()])
+      expectRefusal(await box.run(['enqueue', JSON.stringify(jobs)]), 2, /the same idempotency_key/);
+    expectRefusal(
+      await box.run(['enqueue', ...KEY, JSON.stringify(several[0])]),
+      2,
+      /both give idempotency_key/,
+    );
+    const scheduled = ['schedule', 'add', 's', '--every', '1h'];
+    expectRefusal(await box.run([...scheduled, JSON.stringify(several[0])]), 2, /no key of its own/);
+    expectRefusal(await box.run([...scheduled, ...KEY, 'true']), 2, /unknown flag/);
+    expect(await idsOf(box)).toEqual([]);
+    const longest = await box.run(['enqueue', '--idempotency-key', '€'.repeat(255), 'true']);
+    expect(longest).toMatchObject({ code: 0, stderr: '' });
+  }),
+);

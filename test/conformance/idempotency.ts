@@ -1,0 +1,104 @@
+import { expect } from 'bun:test';
+import { type Idempotency, KEY_KEPT_MS } from '../../src/core/idempotency.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ending, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+const once: Idempotency = { key: 'k', body: 'body' };
+const add = (store: Store, names: string[], how = once, now = NOW) =>
+  store.insert(
+    names.map((name) => jobSpec(name)),
+    now,
+    undefined,
+    how,
+  );
+const all = async (store: Store) => ids(await store.list({}, { limit: 99 })).reverse();
+
+export const idempotency: Record<string, Case> = {
+  'the same key and body add nothing the second time, and answer the first job': async ({ store }) => {
+    expect((await add(store, ['first']))[0]).not.toHaveProperty('existing');
+    expect(await add(store, ['again'], once, NOW + 1)).toMatchObject([
+      { id: 'first', existing: true, createdAt: NOW },
+    ]);
+    expect(await all(store)).toEqual(['first']);
+    expect(ids(await add(store, ['other'], { ...once, key: 'other' }))).toEqual(['other']);
+  },
+
+  'a key is for all that is added with it, in its order; what is kept is made of the answer': async ({
+    store,
+  }) => {
+    const names = Array.from({ length: 120 }, (_, i) => `job${i}`);
+    await add(store, names);
+    const answer = await store.insert([jobSpec('new')], NOW, (job) => [job.id, job.existing], once);
+    expect(answer).toEqual(names.map((name) => [name, true]));
+  },
+
+  'another body is refused, and nothing is changed': async ({ store }) => {
+    await add(store, ['first']);
+    const another = add(store, ['again'], { key: 'k', body: 'another' });
+    await expect(another).rejects.toMatchObject({ code: 'key-reused' });
+    expect(await all(store)).toEqual(['first']);
+    expect(ids(await add(store, ['again']))).toEqual(['first']);
+  },
+
+  'a key that comes with a refused job is not taken': async ({ store }) => {
+    await store.insert([jobSpec('taken')], NOW);
+    await expect(add(store, ['new', 'taken'])).rejects.toMatchObject({ code: 'job-exists' });
+    expect(ids(await add(store, ['new'], { key: 'k', body: 'another' }))).toEqual(['new']);
+  },
+
+  'of many at once, over several connections, one adds and all answer its job': async ({
+    store,
+    another,
+  }) => {
+    const stores = [store, await another(), await another(), await another()];
+    const answers = await Promise.all(
+      stores.flatMap((one, i) => [0, 1, 2].map((n) => add(one, [`by-${i}-${n}`]))),
+    );
+    const jobs = answers.flat();
+    expect(new Set(ids(jobs)).size).toBe(1);
+    expect(jobs.filter((job) => !job.existing)).toHaveLength(1);
+    expect(await all(store)).toHaveLength(1);
+  },
+
+  'a key outlives the end of its job, and of one that was removed nothing else is answered': async ({
+    store,
+  }) => {
+    const done = await running(store, 'before');
+    await store.settle(ending(done, succeeded));
+    await add(store, ['first']);
+    await store.cancel(['first'], NOW);
+    expect((await add(store, ['again']))[0]).toMatchObject({ id: 'first', state: 'cancelled' });
+    await store.remove(['first'], ['cancelled'], NOW);
+    await expect(add(store, ['again'])).rejects.toMatchObject({ code: 'key-reused' });
+    await store.insert([jobSpec('first')], NOW + 1);
+    await expect(add(store, ['again'], once, NOW + 2)).rejects.toMatchObject({ code: 'key-reused' });
+    expect(await all(store)).toEqual(['before', 'first']);
+  },
+
+  'a job with a unique key that is taken is answered again, too': async ({ store }) => {
+    const unique = { key: 'u', while: 'active', forMs: null } as const;
+    await store.insert([jobSpec('holder', { unique })], NOW);
+    const both = () => [jobSpec('plain'), jobSpec('second', { unique })];
+    expect(ids(await store.insert(both(), NOW, undefined, once))).toEqual(['plain', 'holder']);
+    expect(ids(await store.insert(both(), NOW, undefined, once))).toEqual(['plain', 'holder']);
+  },
+
+  'a key is free again after its time, removed or not': async ({ store }) => {
+    await add(store, ['first']);
+    expect(ids(await add(store, ['again'], once, NOW + KEY_KEPT_MS - 1))).toEqual(['first']);
+    expect(ids(await add(store, ['again'], { key: 'k', body: 'b' }, NOW + KEY_KEPT_MS))).toEqual(['again']);
+  },
+
+  'old keys are removed a few at a time, young ones stay': async ({ store }) => {
+    for (let i = 0; i < 130; i++) await add(store, [`job${i}`], { key: `k${i}`, body: 'b' });
+    await add(store, ['young'], once, NOW + 1);
+    expect(await store.forgetKeys(NOW + KEY_KEPT_MS - 1)).toBe(0);
+    const gone: number[] = [];
+    do gone.push(await store.forgetKeys(NOW + KEY_KEPT_MS));
+    while (gone.at(-1) !== 0);
+    expect(gone.reduce((a, b) => a + b)).toBe(130);
+    expect(Math.max(...gone)).toBeLessThan(130);
+    expect(ids(await add(store, ['again'], once, NOW + 2))).toEqual(['young']);
+  },
+};
