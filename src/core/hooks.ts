@@ -74,6 +74,9 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
     hooks: {},
     policy: {},
     unique: null,
+    stdin: null,
+    splitOutput: false,
+    secretEnv: [],
   };
 }
 

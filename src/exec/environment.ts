@@ -7,6 +7,11 @@ export function withoutRuntime(environment: NodeJS.ProcessEnv): NodeJS.ProcessEn
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !RUNTIME.test(name)));
 }
 
+/** The secrets of a job that this worker does not have. */
+export function missingSecrets(worker: NodeJS.ProcessEnv, job: ClaimedJob): string[] {
+  return job.secretEnv.filter((name) => worker[name] === undefined);
+}
+
 /** What a command sees: the worker's environment, the job's own, and who it is. */
 export function jobEnvironment(
   worker: NodeJS.ProcessEnv,
@@ -17,6 +22,7 @@ export function jobEnvironment(
     ...withoutRuntime(worker),
     PWD: job.cwd,
     ...job.env,
+    ...Object.fromEntries(job.secretEnv.map((name) => [name, worker[name]])),
     QUEUECTL_JOB_ID: job.id,
     QUEUECTL_ATTEMPT: String(job.ordinal),
     QUEUECTL_FENCE: String(job.claim.token),

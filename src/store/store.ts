@@ -1,6 +1,6 @@
 import type { Transition } from '../core/decide.ts';
 import type { JobFilter } from '../core/filter.ts';
-import type { Claim, ClaimedJob, EndReason, Job, JobSpec, State } from '../core/job.ts';
+import type { Claim, ClaimedJob, EndReason, Job, JobSpec, State, Stream } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Rate } from '../core/rate.ts';
 import type { Held, PrunedState, Retention } from '../core/retention.ts';
@@ -20,6 +20,7 @@ export interface Store {
    * once, and answers what `keep` makes of each, else the jobs: its memory is that of the answers.
    */
   insert<T = Job>(jobs: Iterable<JobSpec>, now: number, keep?: (job: Job) => T): Promise<T[]>;
+  /** Its stdin is left unread, as in lists and claims. */
   get(id: string): Promise<Job | null>;
   /** Newest first. The cost depends on the page, not on the history. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
@@ -29,8 +30,13 @@ export interface Store {
   counts(): Promise<QueueCount[]>;
   /** Every attempt of a job, oldest first. */
   attempts(id: string): Promise<Attempt[]>;
-  /** The output kept in the store; null when it is in a file or there was none. */
-  output(attempt: number): Promise<Uint8Array | null>;
+  /** What the job's command reads; null when there is nothing. It goes with its job. */
+  stdin(id: string): Promise<string | null>;
+  /**
+   * The output kept in the store; null when it is in a file or there was none. Only of split output is there a stderr;
+   * then both are kept here, or neither.
+   */
+  output(attempt: number, stream?: Stream): Promise<Uint8Array | null>;
   /** Whether the attempt's directory is still of use: it runs, or its output is kept in a file. */
   needsPlace(attempt: number): Promise<boolean>;
 
@@ -245,6 +251,8 @@ export interface AttemptOutput {
   truncated: boolean;
   /** Short output, kept in the store; null: in the attempt's file. */
   kept: Uint8Array | null;
+  /** Of split output `kept` is what went to stdout, and this what went to stderr. */
+  keptStderr?: Uint8Array | null;
   /** What is left of it, where something was dropped. */
   stored?: number;
 }

@@ -29,6 +29,9 @@ export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
     hooks: {},
     policy: {},
     unique: null,
+    stdin: null,
+    splitOutput: false,
+    secretEnv: [],
     ...over,
   };
 }

@@ -7,12 +7,12 @@ import type { Connection, Row } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
 import { filterSql } from './filter.ts';
 import { queueNumber } from './queues.ts';
-import { toAttempt, toJob, toListedJob } from './rows.ts';
+import { type StartColumn, toAttempt, toJob, toListedJob } from './rows.ts';
 import * as sql from './sql.ts';
 
 type JobVerbs = Pick<
   Store,
-  'insert' | 'get' | 'list' | 'startingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace'
+  'insert' | 'get' | 'list' | 'startingWith' | 'counts' | 'attempts' | 'stdin' | 'output' | 'needsPlace'
 >;
 
 export function jobVerbs(db: Connection): JobVerbs {
@@ -30,8 +30,17 @@ export function jobVerbs(db: Connection): JobVerbs {
         })),
       ),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
-    output: (attempt) =>
-      db.read(() => maybe(db.get(sql.outputOfAttempt, attempt), (row) => row.bytes as Uint8Array)),
+    stdin: (id) =>
+      db.read(() =>
+        maybe(db.get(sql.stdinOfJob, id), (row) => Buffer.from(row.bytes as Uint8Array).toString()),
+      ),
+    output: (attempt, stream) =>
+      db.read(() =>
+        maybe(
+          db.get(sql.outputOfAttempt, attempt),
+          (row) => (stream === 'stderr' ? row.stderr : row.bytes) as Uint8Array | null,
+        ),
+      ),
     needsPlace: (attempt) => db.read(() => db.get(sql.attemptNeedsPlace, attempt) !== undefined),
   };
 }
@@ -52,12 +61,13 @@ export function insert<T = Job>(
   for (const job of jobs) {
     if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
     const row = jobRow(job, queues.get(job.queue)!, now);
-    if (job.unique === null) rows.push(row);
-    if (job.unique !== null || rows.length === sql.JOBS_AT_ONCE) {
+    const alone = job.unique !== null || job.stdin !== null;
+    if (!alone) rows.push(row);
+    if (alone || rows.length === sql.JOBS_AT_ONCE) {
       insertRows(db, rows);
       rows = [];
     }
-    const added = (job.unique === null ? null : insertUnique(db, row, job.unique, now)) ?? newJob(job, now);
+    const added = (alone ? insertAlone(db, job, row, now) : null) ?? newJob(job, now);
     kept.push(keep === undefined ? (added as T) : keep(added));
   }
   insertRows(db, rows);
@@ -87,6 +97,14 @@ function addRow(db: Connection, statement: string, row: SQLInputValue[]): number
   }
 }
 
+/** Answers the job that has its unique key already; null: it was added, with its stdin. */
+function insertAlone(db: Connection, job: JobSpec, row: SQLInputValue[], now: number): Job | null {
+  const existing = job.unique === null ? null : insertUnique(db, row, job.unique, now);
+  if (job.unique === null) addRow(db, sql.insertJob, row);
+  if (existing === null && job.stdin !== null) db.run(sql.insertStdin, Buffer.from(job.stdin), job.id);
+  return existing;
+}
+
 /** Answers the job that has the key already; null: the new one was added. */
 function insertUnique(db: Connection, row: SQLInputValue[], unique: Uniqueness, now: number): Job | null {
   db.run(sql.freeSlot, unique.key, now);
@@ -109,9 +127,18 @@ function jobRow(job: JobSpec, queue: number, now: number): SQLInputValue[] {
       job.name,
       jsonOrNull(job.hooks),
       jsonOrNull(job.policy),
+      jsonOrNull(startColumn(job)),
     ],
     ...[due > now ? 'waiting' : 'ready', now, now, due],
   ];
+}
+
+function startColumn({ secretEnv, splitOutput, stdin }: JobSpec): StartColumn {
+  return {
+    ...(secretEnv.length === 0 ? {} : { secretEnv }),
+    ...(splitOutput ? { splitOutput } : {}),
+    ...(stdin === null ? {} : { stdinBytes: Buffer.byteLength(stdin) }),
+  };
 }
 
 function jsonOrNull(object: object): string | null {
@@ -122,6 +149,7 @@ function jsonOrNull(object: object): string | null {
 function newJob(spec: JobSpec, now: number): Job {
   return {
     ...spec,
+    stdinBytes: Buffer.byteLength(spec.stdin ?? ''),
     state: 'pending',
     held: false,
     attempts: 0,
