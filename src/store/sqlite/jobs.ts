@@ -101,8 +101,11 @@ function addRow(db: Connection, statement: string, row: SQLInputValue[]): number
 function insertAlone(db: Connection, job: JobSpec, row: SQLInputValue[], now: number): Job | null {
   const existing = job.unique === null ? null : insertUnique(db, row, job.unique, now);
   if (job.unique === null) addRow(db, sql.insertJob, row);
-  if (existing === null && job.stdin !== null) db.run(sql.insertStdin, Buffer.from(job.stdin), job.id);
-  return existing;
+  if (existing !== null || job.stdin === null) return existing;
+  const stdin = Buffer.from(job.stdin);
+  db.run(sql.insertStdin, stdin, job.id);
+  db.run(sql.countStdin, stdin.length, job.id);
+  return null;
 }
 
 /** Answers the job that has the key already; null: the new one was added. */

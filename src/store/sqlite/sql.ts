@@ -21,6 +21,7 @@ export const freeSlot = 'UPDATE job SET unique_slot = NULL WHERE unique_slot = ?
 export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_until, unique_slot)
   VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
 export const insertStdin = 'INSERT INTO stdin (job, bytes) SELECT number, ? FROM job WHERE id = ?';
+export const countStdin = 'UPDATE job SET bytes = ? WHERE id = ?';
 export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 
@@ -126,7 +127,7 @@ export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AN
 
 export const heldOfState =
   'SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(bytes), 0) AS bytes FROM counter WHERE state = ?';
-export const endedJobs = `SELECT number, finished_at, bytes, runs FROM job
+export const endedJobs = `SELECT number, finished_at, bytes, runs, coalesce(start ->> 'stdinBytes', 0) AS stdin_bytes FROM job
   WHERE phase = 'ended' AND state = ? AND (finished_at, number) > (?, ?) ORDER BY finished_at, number LIMIT ?`;
 export const filedAttempts = `SELECT number FROM attempt WHERE job = ? AND output_bytes > 0
   AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)`;
