@@ -7,9 +7,10 @@ export function withoutRuntime(environment: NodeJS.ProcessEnv): NodeJS.ProcessEn
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !RUNTIME.test(name)));
 }
 
-/** The secrets of a job that this worker does not have. */
+/** The secrets of a job that it would not get from this worker; the others come with all that the worker has. */
 export function missingSecrets(worker: NodeJS.ProcessEnv, job: ClaimedJob): string[] {
-  return job.secretEnv.filter((name) => worker[name] === undefined);
+  const given = withoutRuntime(job.secretEnv.length === 0 ? {} : worker);
+  return job.secretEnv.filter((name) => given[name] === undefined);
 }
 
 /** What a command sees: the worker's environment, the job's own, and who it is. */
@@ -22,7 +23,6 @@ export function jobEnvironment(
     ...withoutRuntime(worker),
     PWD: job.cwd,
     ...job.env,
-    ...Object.fromEntries(job.secretEnv.map((name) => [name, worker[name]])),
     QUEUECTL_JOB_ID: job.id,
     QUEUECTL_ATTEMPT: String(job.ordinal),
     QUEUECTL_FENCE: String(job.claim.token),

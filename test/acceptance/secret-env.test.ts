@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ended, execute } from '../support/execute.ts';
+import { ended } from '../support/execute.ts';
 import { inSandbox, lines, type Sandbox, untilState } from '../support/queuectl.ts';
 
 const SECRET = 'hush-7f3a91c2';
@@ -17,18 +17,17 @@ function leaks(own: Sandbox): string[] {
 test(
   "values come from the worker's environment, and only names are kept anywhere",
   inSandbox(async (own) => {
-    const worker = own.start(['worker', 'start', '--concurrency', '2'], { env: { TOKEN: SECRET, KEY: 'k' } });
-    // It arrived: the command writes it where no queuectl looks.
-    const command = 'echo "$TOKEN $KEY" >>../told; echo done; seq 1 9000; exit 3';
-    const job = { id: 'a', command, cwd: own.home, secret_env: ['TOKEN', 'KEY'], max_retries: 2 };
-    const hook = {
-      on_failure: 'env >/dev/null',
-      stdin: 'x',
-      split_output: true,
-      backoff: 'fixed',
-      retry_delay: 0,
+    // Who enqueues may know it, too.
+    const env = { TOKEN: SECRET, KEY: 'k' };
+    const worker = own.start(['worker', 'start', '--concurrency', '2'], { env });
+    const job = {
+      ...{ id: 'a', cwd: own.home, secret_env: ['TOKEN', 'KEY'], max_retries: 2 },
+      // It arrives: the command writes it where no queuectl looks.
+      command: 'echo "$TOKEN $KEY" >>../told; echo done; seq 1 9000; exit 3',
+      ...{ on_failure: 'true', stdin: 'x', split_output: true, backoff: 'fixed', retry_delay: 0 },
     };
-    await execute(own, { ...job, ...hook });
+    await own.run(['enqueue', JSON.stringify(job)], { env });
+    await ended(own, 'a');
     expect(lines(join(own.directory, 'told'))).toEqual([`${SECRET} k`, `${SECRET} k`]);
     for (const args of [
       ['show', 'a'],
@@ -40,7 +39,10 @@ test(
       const { stdout, stderr } = await own.run(args);
       expect(stdout + stderr).not.toContain(SECRET);
     }
-    expect(await own.json<object>(['show', 'a'])).toMatchObject({ secret_env: ['TOKEN', 'KEY'], env: {} });
+    expect(await own.json<object>(['show', 'a'])).toMatchObject({
+      secret_env: ['TOKEN', 'KEY'],
+      env: {},
+    });
     expect(worker.output()).not.toContain(SECRET);
     expect(leaks(own)).toEqual([]);
 
