@@ -100,7 +100,21 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     policy: input.policy ?? {},
     unique: uniqueOf(input),
     dependsOn: input.dependsOn ?? [],
+    // Nothing to read is what a command has anyway.
+    stdin: input.stdin || null,
+    splitOutput: input.splitOutput ?? false,
+    secretEnv: secretsOf(input),
   };
+}
+
+function secretsOf({ secretEnv = [], env = {} }: JobInput): string[] {
+  const both = secretEnv.find((name) => Object.hasOwn(env, name));
+  if (both !== undefined)
+    throw new QueueError(
+      'invalid-job',
+      `${both} is in env and in secret_env; a secret has its value elsewhere`,
+    );
+  return secretEnv;
 }
 
 /** Without more said, no second one while the first is pending or running. */

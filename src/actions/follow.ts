@@ -1,11 +1,11 @@
-import { FINAL_STATES, type Job } from '../core/job.ts';
+import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
 import { lastLines } from '../core/last-lines.ts';
 import { outputReader } from '../exec/output-reader.ts';
-import { placeOf } from '../exec/place.ts';
+import { outputIn, placeOf } from '../exec/place.ts';
 import type { Attempt } from '../store/store.ts';
 import type { App } from './app.ts';
 import { getJob, showJob } from './jobs.ts';
-import { keptOutput, noSuchAttempt } from './logs.ts';
+import { keptOutput, noSuchAttempt, streamsOf } from './logs.ts';
 import { stillNotOver } from './wait.ts';
 import { startWaiting, type Waiting, type WaitingOptions } from './waiting.ts';
 
@@ -19,10 +19,12 @@ export interface FollowOptions extends WaitingOptions {
   ordinal: number | null;
   /** At most so many lines of what was written before; null: all. */
   lines: number | null;
+  /** Only this stream, of a job that keeps them apart. */
+  only: Stream | null;
 }
 
 export type Followed =
-  | { kind: 'output'; attempt: Attempt; data: Uint8Array }
+  | { kind: 'output'; attempt: Attempt; stream: Stream; data: Uint8Array }
   /** An attempt is over; the job as it is now may have others before it. */
   | { kind: 'attempt-over'; attempt: Attempt; job: Job };
 
@@ -37,7 +39,8 @@ export async function* follow(app: App, id: string, options: FollowOptions): Asy
       const attempt = choose(attempts, shown, options.ordinal, first);
       if (attempt !== undefined) {
         shown = attempt.number;
-        const ended = yield* followAttempt(app, job, attempt, first ? options.lines : null, waiting);
+        const lines = first ? options.lines : null;
+        const ended = yield* followAttempt(app, job, attempt, { ...options, lines }, waiting);
         // An attempt whose command never started is gone, and another takes its place.
         if (ended !== null) yield { kind: 'attempt-over', attempt: ended, job: await getJob(app, id) };
         if (ended !== null && options.ordinal !== null) return;
@@ -69,26 +72,32 @@ async function* followAttempt(
   app: App,
   job: Job,
   attempt: Attempt,
-  lines: number | null,
+  { lines, only }: FollowOptions,
   waiting: Waiting,
 ): AsyncGenerator<Followed, Attempt | null> {
-  const reader = outputReader(placeOf(app.stateDirectory, app.store.epoch, attempt.number));
+  const { directory } = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
+  const readers = streamsOf(job, only).map((stream) => ({
+    stream,
+    reader: outputReader(outputIn(directory, stream)),
+  }));
   try {
     for (let first = true; ; first = false) {
       // Asked before reading: what was written before the end is in the file by now, or moved from it.
       const now = (await app.store.attempts(job.id)).find((one) => one.number === attempt.number);
       if (now === undefined) return null;
       const over = now.finishedAt !== null;
-      // Moved before it could be opened: then nothing of it has been shown.
-      const moved = over && !reader.opened;
-      let pieces = moved ? await keptOutput(app, now) : reader.read();
-      if ((first || moved) && lines !== null) pieces = [lastLines(pieces, lines)];
-      for (const data of pieces) if (data.length > 0) yield { kind: 'output', attempt, data };
+      for (const { stream, reader } of readers) {
+        // Moved before it could be opened: then nothing of it has been shown.
+        const moved = over && !reader.opened;
+        let pieces = moved ? await keptOutput(app, now, stream) : reader.read();
+        if ((first || moved) && lines !== null) pieces = [lastLines(pieces, lines)];
+        for (const data of pieces) if (data.length > 0) yield { kind: 'output', attempt, stream, data };
+      }
       if (over) return now;
       if (waiting.over) throw stillNotOver(job);
       await waiting.next(OUTPUT_MS);
     }
   } finally {
-    reader.close();
+    for (const { reader } of readers) reader.close();
   }
 }

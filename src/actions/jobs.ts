@@ -1,6 +1,7 @@
 import { QueueError } from '../core/errors.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { Job } from '../core/job.ts';
+import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Attempt } from '../store/store.ts';
 import type { App } from './app.ts';
 
@@ -38,6 +39,16 @@ export async function getJob(app: App, id: string): Promise<Job> {
   const job = await app.store.get(id);
   if (job === null) throw new QueueError('job-not-found', `there is no job '${id}'`);
   return job;
+}
+
+/** The job with its stdin, which lists leave unread. */
+export async function withStdin<T extends Job>(app: App, job: T): Promise<T> {
+  return job.stdinBytes === 0 || job.stdin !== null ? job : { ...job, stdin: await app.store.stdin(job.id) };
+}
+
+/** The job as it is shown to anybody, so that it can be enqueued again as it is. */
+export async function jobObject(app: App, job: Job): Promise<JobObject> {
+  return toJobObject(await withStdin(app, job));
 }
 
 export async function showJob(app: App, id: string): Promise<{ job: Job; attempts: Attempt[] }> {

@@ -1,6 +1,7 @@
 import { QueueError } from '../core/errors.ts';
+import type { Job, Stream } from '../core/job.ts';
 import { outputPieces } from '../exec/output.ts';
-import { placeOf } from '../exec/place.ts';
+import { outputIn, placeOf } from '../exec/place.ts';
 import type { Attempt } from '../store/store.ts';
 import type { App } from './app.ts';
 import { showJob } from './jobs.ts';
@@ -8,21 +9,43 @@ import { showJob } from './jobs.ts';
 export interface Logs {
   /** Null: the job has not run yet. */
   attempt: Attempt | null;
-  pieces: Iterable<Uint8Array>;
+  /** What was split comes apart, stdout first. */
+  streams: { stream: Stream; pieces: Iterable<Uint8Array> }[];
 }
 
-/** The output of one attempt, the last by default, wherever it is kept. */
-export async function readLogs(app: App, id: string, ordinal: number | null): Promise<Logs> {
-  const { attempts } = await showJob(app, id);
+/** The output of one attempt, the last by default, wherever it is kept; `only`: of this stream. */
+export async function readLogs(
+  app: App,
+  id: string,
+  ordinal: number | null,
+  only: Stream | null,
+): Promise<Logs> {
+  const { job, attempts } = await showJob(app, id);
+  const wanted = streamsOf(job, only);
   const attempt = ordinal === null ? attempts.at(-1) : attempts.find((one) => one.ordinal === ordinal);
-  if (attempt !== undefined) return { attempt, pieces: await keptOutput(app, attempt) };
-  if (ordinal !== null) throw noSuchAttempt(id, ordinal, attempts);
-  return { attempt: null, pieces: [] };
+  if (attempt === undefined && ordinal !== null) throw noSuchAttempt(id, ordinal, attempts);
+  if (attempt === undefined) return { attempt: null, streams: [] };
+  const streams: Logs['streams'] = [];
+  for (const stream of wanted) streams.push({ stream, pieces: await keptOutput(app, attempt, stream) });
+  return { attempt, streams };
 }
 
-export async function keptOutput(app: App, attempt: Attempt): Promise<Iterable<Uint8Array>> {
-  const kept = await app.store.output(attempt.number);
-  return kept === null ? outputPieces(placeOf(app.stateDirectory, app.store.epoch, attempt.number)) : [kept];
+/** Refused for a job that was not to split its output: nobody can tell any more what went where. */
+export function streamsOf(job: Job, only: Stream | null): Stream[] {
+  if (job.splitOutput) return only === null ? ['stdout', 'stderr'] : [only];
+  if (only === null) return ['stdout'];
+  throw new QueueError(
+    'wrong-state',
+    `stdout and stderr of job '${job.id}' are one; it was enqueued without --split-output`,
+    `queuectl logs ${job.id}`,
+  );
+}
+
+export async function keptOutput(app: App, attempt: Attempt, stream: Stream): Promise<Iterable<Uint8Array>> {
+  const kept = await app.store.output(attempt.number, stream);
+  if (kept !== null) return [kept];
+  const { directory } = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
+  return outputPieces(outputIn(directory, stream));
 }
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {

@@ -1,10 +1,9 @@
 import type { App } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
-import { getJob } from '../actions/jobs.ts';
+import { getJob, jobObject } from '../actions/jobs.ts';
 import { readJobFile } from '../actions/read-job-file.ts';
 import type { Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
-import { toJobObject } from '../core/job-object.ts';
 import { compileTemplate } from '../core/template.ts';
 import type { Context, Input } from './command.ts';
 import { describeAdded, describeMany } from './describe-added.ts';
@@ -94,7 +93,8 @@ async function printJson(io: Io, app: App, ids: string[], existing: Set<string>)
   let text = '[';
   for (const [i, id] of ids.entries()) {
     const job = await app.store.get(id);
-    if (job !== null) text += `${i === 0 ? '' : ','}${JSON.stringify(toJobObject(marked(job, existing)))}`;
+    if (job !== null)
+      text += `${i === 0 ? '' : ','}${JSON.stringify(await jobObject(app, marked(job, existing)))}`;
     if (text.length > HEAD) {
       io.out(text);
       text = '';

@@ -1,7 +1,6 @@
 import { type FollowOptions, follow } from '../actions/follow.ts';
-import { getJob } from '../actions/jobs.ts';
-import { FINAL_STATES, type Job } from '../core/job.ts';
-import { toJobObject } from '../core/job-object.ts';
+import { getJob, jobObject } from '../actions/jobs.ts';
+import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
 import { answerFor } from '../core/outcome.ts';
 import type { Attempt } from '../store/store.ts';
 import type { Context } from './command.ts';
@@ -18,7 +17,7 @@ export interface FollowJobOptions extends FollowOptions {
 }
 
 /** All of it, for a job that was added just now. */
-export const FROM_THE_START = { ordinal: null, lines: null, raw: false };
+export const FROM_THE_START = { ordinal: null, lines: null, only: null, raw: false };
 
 /** Prints what a job writes until it is over (or one attempt is). Answers the job as it is then. */
 export async function followJob(context: Context, id: string, options: FollowJobOptions): Promise<Job> {
@@ -38,18 +37,24 @@ export function followToEnd(context: Context, id: string, timeoutMs: number | nu
 async function print(context: Context, id: string, options: FollowJobOptions): Promise<Job> {
   const { io } = context;
   const app = await context.app();
-  const printer = io.json ? jsonPrinter(context, id) : outputPrinter(io, options.raw);
+  const split = (await getJob(app, id)).splitOutput;
+  const printerOf = (stream: Stream): FollowPrinter => {
+    if (io.json) return jsonPrinter(context, id, split ? { stream } : {});
+    // Alone it is the result, whichever it is.
+    return outputPrinter(io, options.raw, options.only === null ? stream : 'stdout');
+  };
+  const printers = { stdout: printerOf('stdout'), stderr: printerOf('stderr') };
   for await (const seen of follow(app, id, options)) {
     if (seen.kind === 'output') {
-      printer.print(seen.data, seen.attempt.ordinal);
+      printers[seen.stream].print(seen.data, seen.attempt.ordinal);
       continue;
     }
-    printer.end();
+    for (const printer of Object.values(printers)) printer.end();
     await options.onAttemptOver?.(seen.attempt, seen.job);
     io.note(attemptOver(seen.attempt, await getJob(app, id), app.clock.now()));
   }
   const job = await getJob(app, id);
-  if (io.json) io.out(`${JSON.stringify(toJobObject(job))}\n`);
+  if (io.json) io.out(`${JSON.stringify(await jobObject(app, job))}\n`);
   return job;
 }
 
@@ -59,19 +64,24 @@ function attemptOver(attempt: Attempt, job: Job, now: number): string {
   return `attempt ${attempt.ordinal} is over${how}: job ${job.id} is ${job.state}${next}`;
 }
 
+interface FollowPrinter {
+  print(data: Uint8Array, attempt: number): void;
+  end(): void;
+}
+
 /** A line for each piece of output; a character that is cut between two pieces comes with the second. */
-function jsonPrinter({ io }: Context, id: string) {
+function jsonPrinter({ io }: Context, id: string, stream: { stream?: Stream }): FollowPrinter {
   let decoder = new TextDecoder();
   let last = 1;
   const line = (attempt: number, output: string): void => {
-    if (output !== '') io.out(`${JSON.stringify({ id, attempt, output })}\n`);
+    if (output !== '') io.out(`${JSON.stringify({ id, attempt, ...stream, output })}\n`);
   };
   return {
-    print(data: Uint8Array, attempt: number): void {
+    print(data, attempt) {
       last = attempt;
       line(attempt, decoder.decode(data, { stream: true }));
     },
-    end(): void {
+    end() {
       line(last, decoder.decode());
       decoder = new TextDecoder();
     },

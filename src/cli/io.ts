@@ -30,6 +30,8 @@ export interface Io {
   /** Something a script's log should show too. */
   warn(text: string): void;
   err(text: string): void;
+  /** What a job wrote to its stderr. */
+  errBytes(data: Uint8Array): void;
 }
 
 const EAGAIN_PAUSE = new Int32Array(new SharedArrayBuffer(4));
@@ -58,6 +60,7 @@ export function createIo(options: IoOptions): Io {
       if (!options.quiet) talk(`warning: ${text}\n`);
     },
     err: talk,
+    errBytes: talk,
   };
 }
 
@@ -88,9 +91,9 @@ function terminalSize(tty: boolean): number[] {
 }
 
 /** Nobody listening to what is said about the work is no reason to stop it. */
-function talk(text: string): void {
+function talk(text: string | Uint8Array): void {
   try {
-    writeAll(2, Buffer.from(text));
+    writeAll(2, typeof text === 'string' ? Buffer.from(text) : text);
   } catch (error) {
     if (!(error instanceof BrokenPipe)) throw error;
   }

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { isTerminal } from './io.ts';
+import { openFile, readFrom } from './read-file.ts';
 
 /** A file that can be read from its beginning as often as needed, in pieces. */
 export interface TextFile {
@@ -15,7 +16,6 @@ export interface TextFile {
 }
 
 const CHUNK = 256 * 1024;
-const EAGAIN_PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 /** `-` is standard input. What cannot be read twice is copied first: no lock is held while its writer takes its time. */
 export function openText(file: string, onCopied: (bytes: number) => void): TextFile {
@@ -26,7 +26,7 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
       'queuectl enqueue --file jobs.txt',
     );
   const name = file === '-' ? 'standard input' : file;
-  const given = file === '-' ? 0 : open(name);
+  const given = file === '-' ? 0 : openFile(name);
   const fd = given !== 0 && fstatSync(given).isFile() ? given : copy(given, name, onCopied);
   if (given !== fd && given !== 0) closeSync(given);
   const size = fstatSync(fd).size;
@@ -41,7 +41,7 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
         const decoder = new TextDecoder('utf-8', { fatal: true });
         const buffer = Buffer.allocUnsafe(CHUNK);
         for (at = 0; ; ) {
-          const bytes = read(fd, buffer, at, name);
+          const bytes = readFrom(fd, buffer, at, name);
           at += bytes;
           yield decode(decoder, buffer.subarray(0, bytes)) ?? notText(fd, name);
           if (bytes === 0) return;
@@ -52,35 +52,6 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
   };
 }
 
-const REASONS: Record<string, string> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist',
-  EISDIR: 'is a directory',
-  EACCES: 'is not readable: permission denied',
-};
-
-function open(name: string): number {
-  try {
-    return openSync(name, 'r');
-  } catch (error) {
-    throw unreadable(name, error);
-  }
-}
-
-function read(fd: number, buffer: Buffer, at: number | null, name: string): number {
-  for (;;) {
-    try {
-      return readSync(fd, buffer, 0, buffer.length, at);
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      if (code === 'EOF') return 0;
-      // Somebody made the pipe non-blocking.
-      if (code !== 'EAGAIN') throw unreadable(name, error);
-      Atomics.wait(EAGAIN_PAUSE, 0, 0, 5);
-    }
-  }
-}
-
 /** Nobody else can see the copy, and it is gone with the process. */
 function copy(from: number, name: string, onCopied: (bytes: number) => void): number {
   const path = join(tmpdir(), `queuectl-${process.pid}-${Math.random().toString(36).slice(2)}`);
@@ -89,7 +60,7 @@ function copy(from: number, name: string, onCopied: (bytes: number) => void): nu
     const fd = openSync(path, 'wx+', 0o600);
     unlinkSync(path);
     for (let total = 0; ; ) {
-      const bytes = read(from, buffer, null, name);
+      const bytes = readFrom(from, buffer, null, name);
       if (bytes === 0) return fd;
       for (let at = 0; at < bytes; ) at += writeSync(fd, buffer, at, bytes - at);
       total += bytes;
@@ -121,7 +92,7 @@ function notText(fd: number, name: string): never {
   let rest: Buffer = Buffer.alloc(0);
   let line = 1;
   for (let at = 0; ; ) {
-    const bytes = read(fd, buffer, at, name);
+    const bytes = readFrom(fd, buffer, at, name);
     at += bytes;
     rest = Buffer.concat([rest, buffer.subarray(0, bytes)]);
     for (let end = rest.indexOf(10); end !== -1 && isUtf8(rest.subarray(0, end)); end = rest.indexOf(10)) {
@@ -131,9 +102,4 @@ function notText(fd: number, name: string): never {
     if (bytes === 0 || rest.includes(10))
       throw new QueueError('no-such-file', `${name} is not valid UTF-8 text in line ${line}`);
   }
-}
-
-function unreadable(name: string, error: unknown): QueueError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return new QueueError('no-such-file', `${name} ${REASONS[String(code)] ?? `cannot be read: ${message}`}`);
 }

@@ -8,6 +8,7 @@ import { type JobInput, readJobObject } from '../core/job-input.ts';
 import { parseNumber } from '../core/numbers.ts';
 import { RANGES } from '../core/settings.ts';
 import type { Context, Flag, Input } from './command.ts';
+import { readStdin } from './stdin.ts';
 
 /** What a job can be given on the command line; each is a field of a job object, read by the same rules. */
 export const JOB_FLAGS: Record<string, Flag> = {
@@ -50,6 +51,23 @@ export const JOB_FLAGS: Record<string, Flag> = {
   env: { value: 'K=V', many: true, help: 'a variable of its environment; may be repeated' },
   'env-file': { value: 'FILE', help: 'variables from a file, NAME=VALUE a line' },
   'inherit-env': { value: 'A,B', many: true, help: 'variables as they are here and now' },
+  'secret-env': {
+    value: 'A,B',
+    many: true,
+    help: "variables that the worker's environment has when it runs; only their names are stored",
+  },
+  stdin: {
+    value: 'TEXT',
+    help: 'what the command reads; @FILE: what is in it now; -: standard input (nothing)',
+  },
+  'split-output': { help: 'keep stdout and stderr apart: queuectl logs --stderr' },
+  backoff: {
+    value: 'exponential|linear|fixed',
+    help: 'how the wait between retries grows (setting backoff-strategy)',
+  },
+  'retry-delay': { value: 'TIME', help: 'the wait of fixed, the step of linear (setting retry-delay)' },
+  'backoff-max': { value: 'TIME', help: 'no retry waits longer (setting backoff-max)' },
+  jitter: { value: 'N', help: 'the part of the wait left to chance, 0 to 1 (setting backoff-jitter)' },
 };
 
 export function readJobFlags(
@@ -83,6 +101,13 @@ export function readJobFlags(
   if (input.has('at-most-once')) object.at_most_once = true;
   put('on-parent-failure', 'on_parent_failure');
   for (const event of HOOK_EVENTS) put(`on-${event}`, `on_${event}`);
+  if (input.has('secret-env')) object.secret_env = input.all('secret-env').join(',');
+  if (input.has('split-output')) object.split_output = true;
+  put('backoff', 'backoff');
+  put('retry-delay', 'retry_delay');
+  put('backoff-max', 'backoff_max');
+  put('jitter', 'jitter', (text) => parseNumber(text, '--jitter', RANGES.jitter));
+  put('stdin', 'stdin', (text) => readStdin(text, input.one('file')));
   if (input.has('tag'))
     object.tags = Object.fromEntries(input.all('tag').map((tag) => readTag(tag, '--tag')));
   const env = {
@@ -191,6 +216,10 @@ const POLICY_FIELDS = [
   ['noRetryOn', 'no_retry_on'],
   ['atMostOnce', 'at_most_once'],
   ['onParentFailure', 'on_parent_failure'],
+  ['backoff', 'backoff'],
+  ['retryDelayMs', 'retry_delay'],
+  ['backoffMaxMs', 'backoff_max'],
+  ['jitter', 'jitter'],
 ] as const;
 
 const HOOK_EVENTS = ['complete', 'failure', 'dead'] as const;
@@ -203,6 +232,8 @@ const FIELD_NAMES: Record<string, string> = {
   unique: 'unique_key',
   dependsOn: 'depends_on',
   idempotencyKey: 'idempotency_key',
+  splitOutput: 'split_output',
+  secretEnv: 'secret_env',
 };
 
 /** What a hook enqueues triggers no hooks: a command on completion that enqueues would never end. */

@@ -1,13 +1,14 @@
-import { countJobs, listJobs } from '../actions/jobs.ts';
+import type { App } from '../actions/app.ts';
+import { countJobs, jobObject, listJobs } from '../actions/jobs.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { Job } from '../core/job.ts';
-import { toJobObject } from '../core/job-object.ts';
 import type { Context } from './command.ts';
 import { type Column, printTable } from './table.ts';
 
 /** A person gets so many rows unasked; a script and --json always get every match. */
 const SCREENFUL = 50;
 const BATCH = 500;
+const CHUNK = 256 * 1024;
 
 export async function printJobs(
   context: Pick<Context, 'io' | 'app'>,
@@ -19,7 +20,7 @@ export async function printJobs(
   const { io } = context;
   const app = await context.app();
   const jobs = listJobs(app, filter, limit ?? (io.tty && !io.json ? SCREENFUL : null));
-  if (io.json) return printJson(context, jobs);
+  if (io.json) return printJson(context, app, jobs);
   const table = columns(app.clock.now());
   let shown = 0;
   for await (const rows of batches(jobs)) {
@@ -34,13 +35,17 @@ export async function printJobs(
 }
 
 /** One array, written as it is read: five million jobs need no more memory than five. */
-async function printJson({ io }: Pick<Context, 'io'>, jobs: AsyncGenerator<Job>): Promise<void> {
-  let first = true;
-  for await (const rows of batches(jobs)) {
-    io.out((first ? '[' : ',') + rows.map((job) => JSON.stringify(toJobObject(job))).join(','));
-    first = false;
+async function printJson({ io }: Pick<Context, 'io'>, app: App, jobs: AsyncGenerator<Job>): Promise<void> {
+  let text = '[';
+  let separator = '';
+  for await (const job of jobs) {
+    text += separator + JSON.stringify(await jobObject(app, job));
+    separator = ',';
+    if (text.length < CHUNK) continue;
+    io.out(text);
+    text = '';
   }
-  io.out(first ? '[]\n' : ']\n');
+  io.out(`${text}]\n`);
 }
 
 async function* batches<T>(items: AsyncGenerator<T>): AsyncGenerator<T[]> {

@@ -1,3 +1,4 @@
+import type { Stream } from '../core/job.ts';
 import type { Io } from './io.ts';
 import { printable } from './text.ts';
 
@@ -8,15 +9,19 @@ export interface OutputPrinter {
   end(): void;
 }
 
-export function outputPrinter(io: Io, raw: boolean): OutputPrinter {
-  if (!io.tty || raw) return { print: (data) => io.bytes(data), end() {} };
+/** What went to stderr goes there again. */
+export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): OutputPrinter {
+  const isErr = stream === 'stderr';
+  const out = isErr ? io.err : io.out;
+  if (!(isErr ? io.errTty : io.tty) || raw)
+    return { print: (data) => (isErr ? io.errBytes(data) : io.bytes(data)), end() {} };
   let decoder = new TextDecoder();
   let held = '';
   let inLine = false;
   const show = (text: string): void => {
     if (text === '') return;
     inLine = !text.endsWith('\n');
-    io.out(safe(text));
+    out(safe(text));
   };
   return {
     print(data) {
@@ -29,7 +34,7 @@ export function outputPrinter(io: Io, raw: boolean): OutputPrinter {
       show(held + decoder.decode());
       decoder = new TextDecoder();
       held = '';
-      if (inLine) io.out('\n');
+      if (inLine) out('\n');
       inLine = false;
     },
   };

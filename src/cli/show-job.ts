@@ -1,6 +1,7 @@
+import type { App } from '../actions/app.ts';
+import { jobObject } from '../actions/jobs.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
-import { toJobObject } from '../core/job-object.ts';
 import { signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
 import type { Attempt } from '../store/store.ts';
@@ -10,11 +11,13 @@ import { printTable } from './table.ts';
 import { pad, paint, printable, STATE_COLORS } from './text.ts';
 import { relative } from './times.ts';
 
-export function printJob(io: Io, job: Job, attempts: Attempt[], now: number): void {
+export async function printJob(io: Io, app: App, job: Job, attempts: Attempt[]): Promise<void> {
   if (io.json) {
-    io.out(`${JSON.stringify({ ...toJobObject(job), history: attempts.map(toAttemptObject) })}\n`);
+    const object = { ...(await jobObject(app, job)), history: attempts.map(toAttemptObject) };
+    io.out(`${JSON.stringify(object)}\n`);
     return;
   }
+  const now = app.clock.now();
   for (const [name, value] of facts(job, now)) {
     const shown = printable(value);
     const color = name === 'state' ? STATE_COLORS[value] : undefined;
@@ -48,9 +51,16 @@ function facts(job: Job, now: number): [string, string][] {
     ['exit', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
     ['timeout', job.timeoutMs === null ? '' : formatDuration(job.timeoutMs)],
+    ['backoff', job.policy.backoff ?? ''],
+    ['retry delay', optionalDuration(job.policy.retryDelayMs)],
+    ['backoff max', optionalDuration(job.policy.backoffMaxMs)],
+    ['jitter', String(job.policy.jitter ?? '')],
     ['backoff base', job.backoffBase === null ? '' : String(job.backoffBase)],
     ['directory', job.cwd],
     ['environment', pairs(job.env)],
+    ['secrets', job.secretEnv.join(' ')],
+    ['stdin', job.stdinBytes === 0 ? '' : `${job.stdinBytes} bytes`],
+    ['output', job.splitOutput ? 'stdout and stderr apart' : ''],
     ['tags', pairs(job.tags)],
     ['retry on', job.policy.retryOn?.join(',') ?? ''],
     ['no retry on', job.policy.noRetryOn?.join(',') ?? ''],
@@ -62,6 +72,10 @@ function facts(job: Job, now: number): [string, string][] {
     ['on dead', job.hooks.dead ?? ''],
   ];
   return all.filter(([, value]) => value !== '');
+}
+
+function optionalDuration(ms: number | undefined): string {
+  return ms === undefined ? '' : formatDuration(ms);
 }
 
 function pairs(object: Record<string, string>): string {

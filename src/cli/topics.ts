@@ -102,9 +102,10 @@ function retries(): string {
   Until then the job is failed and waits backoff-base^attempts seconds: ${waits}, …
   After the last it is dead: queuectl dlq list; queuectl dlq retry ID makes it pending again, attempts 0.
 
-max_retries is fixed when a job is enqueued; the backoff is read when it fails, a job's own backoff_base first. Also to
-set: backoff-strategy, backoff-max, backoff-jitter, retry-delay (queuectl help config). An attempt that was stopped, or
-lost together with its worker, is not charged; lost crash-limit times, the job is dead.`;
+max_retries is fixed when a job is enqueued; the backoff is read when it fails, what the job says itself first
+(backoff, backoff_base, retry_delay, backoff_max, jitter). The settings are backoff-strategy, backoff-base, retry-delay,
+backoff-max and backoff-jitter (queuectl help config). An attempt that was stopped, or lost together with its worker, is
+not charged; lost crash-limit times, the job is dead.`;
 }
 
 function cron(): string {

@@ -17,7 +17,7 @@ export function waitForJobs(
   context: Context,
   jobs: Job[],
   options: WaitForJobsOptions,
-  print: (ended: Job[]) => void,
+  print: (ended: Job[]) => Promise<void>,
 ): Promise<number> {
   const ids = [...new Set(jobs.map((job) => job.id))];
   const open = jobs.filter((job) => !FINAL_STATES.includes(job.state));
@@ -25,7 +25,7 @@ export function waitForJobs(
     const wait = async (): Promise<Job[]> => waitFor(await context.app(), ids, { ...options, signal });
     const queues = open.map((job) => job.queue);
     const ended = await (open.length === 0 ? wait() : whileWatchingWorkers(context, queues, wait));
-    print(ended);
+    await print(ended);
     return ended.map(answerFor).find((code) => code !== 0) ?? 0;
   });
 }

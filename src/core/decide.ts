@@ -45,8 +45,19 @@ export function decide(
   const attempts = job.attempts + 1;
   if (attempts >= job.maxRetries || !isRetryable(job.policy, exitCodeOf(outcome)))
     return { to: 'dead', attempts, crashes };
-  const backoff = job.backoffBase === null ? policy.backoff : { ...policy.backoff, base: job.backoffBase };
-  return { to: 'failed', attempts, crashes, nextRunAt: now + backoffMs(backoff, attempts, random) };
+  const wait = backoffMs(backoffOf(job, policy.backoff), attempts, random);
+  return { to: 'failed', attempts, crashes, nextRunAt: now + wait };
+}
+
+/** The job's own, where it has a wish; else as the settings are now. */
+function backoffOf({ backoffBase, policy }: Judged, settings: BackoffPolicy): BackoffPolicy {
+  return {
+    strategy: policy.backoff ?? settings.strategy,
+    base: backoffBase ?? settings.base,
+    retryDelayMs: policy.retryDelayMs ?? settings.retryDelayMs,
+    maxMs: policy.backoffMaxMs ?? settings.maxMs,
+    jitter: policy.jitter ?? settings.jitter,
+  };
 }
 
 /** A failure without an exit code (a command that could not be started) is nobody's exception. */

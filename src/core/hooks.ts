@@ -75,6 +75,9 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
     policy: {},
     unique: null,
     dependsOn: [],
+    stdin: null,
+    splitOutput: false,
+    secretEnv: [],
   };
 }
 

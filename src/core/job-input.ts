@@ -1,13 +1,21 @@
 import { COMMAND_LIMIT, checkCommand } from './command-text.ts';
 import { readDependencies, readParentFailure } from './dependency-input.ts';
-import { parseDuration } from './duration.ts';
-import { QueueError } from './errors.ts';
+import { checkVariable, readSecretEnv } from './environment.ts';
 import { readExitCodes } from './exit-codes.ts';
 import { checkId, checkKey, checkName, checkQueueName } from './id.ts';
-import { type Dependency, type JobHooks, type JobPolicy, PRIORITIES } from './job.ts';
+import {
+  BACKOFF_STRATEGIES,
+  type BackoffStrategy,
+  type Dependency,
+  type JobHooks,
+  type JobPolicy,
+  PRIORITIES,
+} from './job.ts';
 import { nearest } from './nearest.ts';
 import { checkNumber } from './numbers.ts';
+import { boolean, invalid, kindOf, number, readDelay, readDuration, string, strings } from './read-value.ts';
 import { RANGES } from './settings.ts';
+import { checkStdin } from './stdin.ts';
 import { parseTime } from './time.ts';
 
 /** What a user said about a job; what is missing is filled in by the action. */
@@ -33,6 +41,9 @@ export interface JobInput {
   dependsOn?: Dependency[];
   /** Of the enqueue as a whole: all jobs of one have the same, or none. */
   idempotencyKey?: string;
+  stdin?: string;
+  splitOutput?: boolean;
+  secretEnv?: string[];
 }
 
 type Read = (value: unknown, name: string, now: number) => Partial<JobInput>;
@@ -116,6 +127,36 @@ const FIELDS: Field[] = [
     read: (v, n) => ({ idempotencyKey: checkKey(string(v, n), n) }),
   },
   { names: ['name'], read: (v, n) => ({ name: checkName(string(v, n), n) }) },
+  { names: ['stdin', 'input'], read: (v, n) => ({ stdin: checkStdin(string(v, n), n) }) },
+  {
+    names: ['split_output', 'splitOutput', 'split-output'],
+    read: (v, n) => (boolean(v, n) ? { splitOutput: true } : {}),
+  },
+  { names: ['secret_env', 'secretEnv', 'secret-env', 'secrets'], read: readSecretEnv },
+  {
+    names: ['backoff', 'backoff_strategy', 'backoffStrategy', 'backoff-strategy', 'retry_strategy'],
+    read: (v, n) => ({ policy: { backoff: readStrategy(v, n) } }),
+  },
+  {
+    names: ['retry_delay', 'retryDelay', 'retry-delay'],
+    read: (v, n) => ({ policy: { retryDelayMs: readDelay(v, n) } }),
+  },
+  {
+    names: ['retry_delay_ms', 'retryDelayMs'],
+    read: (v, n) => ({ policy: { retryDelayMs: readDelay(v, n, 1) } }),
+  },
+  {
+    names: ['backoff_max', 'backoffMax', 'backoff-max', 'max_backoff', 'maxBackoff', 'backoff_cap'],
+    read: (v, n) => ({ policy: { backoffMaxMs: readDelay(v, n, 1000, 1) } }),
+  },
+  {
+    names: ['backoff_max_ms', 'backoffMaxMs'],
+    read: (v, n) => ({ policy: { backoffMaxMs: readDelay(v, n, 1, 1) } }),
+  },
+  {
+    names: ['jitter', 'backoff_jitter', 'backoffJitter', 'retry_jitter'],
+    read: (v, n) => ({ policy: { jitter: checkNumber(number(v, n), n, RANGES.jitter) } }),
+  },
 ];
 
 const BY_NAME = new Map(FIELDS.flatMap((field) => field.names.map((name) => [name, field] as const)));
@@ -123,7 +164,9 @@ const BY_NAME = new Map(FIELDS.flatMap((field) => field.names.map((name) => [nam
 /** Taken and ignored, so that a job object printed by queuectl can be enqueued again. */
 const SERVER_OWNED = new Set(
   `state attempts created_at updated_at next_run_at worker_id started_at finished_at exit_code signal last_error
-   crashes duration_ms existing schema_version createdAt updatedAt nextRunAt`.split(/\s+/),
+   crashes duration_ms stdin_bytes history existing schema_version createdAt updatedAt nextRunAt`.split(
+    /\s+/,
+  ),
 );
 
 export interface ReadJob {
@@ -155,9 +198,18 @@ export function readJobObject(value: unknown, now: number): ReadJob {
     Object.assign(input, part);
     if (hooks !== undefined) input.hooks = { ...input.hooks, ...hooks };
     if (unique !== undefined) input.unique = { ...input.unique, ...unique };
+    for (const key in policy)
+      if (key in (input.policy ?? {})) throw invalid(`${name} contradicts another field`);
     if (policy !== undefined) input.policy = { ...input.policy, ...policy };
   }
+  refuseUnread(value as Record<string, unknown>, input);
   return { input, warnings };
+}
+
+/** A printed job whose stdin nobody had read is not the whole of it: added again, it would run without. */
+function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: JobInput): void {
+  if (typeof bytes === 'number' && bytes > 0 && input.stdin === undefined)
+    throw invalid(`stdin is missing, which had ${bytes} bytes`, 'take the job from: queuectl show ID --json');
 }
 
 function unknownField(name: string): string {
@@ -190,10 +242,7 @@ function checkCwd(text: string, name: string): string {
 function checkEnv(value: unknown, name: string): Record<string, string> {
   const env = strings(value, name);
   for (const [key, text] of Object.entries(env)) {
-    if (!/^[^=\0\s]+$/.test(key)) throw invalid(`${name}: '${key}' is not a variable name`);
-    // A scheduled job carries its nominal time here, and a printed job can be enqueued again.
-    if (/^QUEUECTL_(?!SCHEDULE(D_AT)?$)/.test(key))
-      throw invalid(`${name}: ${key} is set by queuectl itself`);
+    checkVariable(key, name);
     if (text.includes('\0')) throw invalid(`${name}: ${key} must not contain NUL bytes`);
     if (Buffer.byteLength(key) + Buffer.byteLength(text) >= COMMAND_LIMIT)
       throw invalid(`${name}: ${key} is longer than ${COMMAND_LIMIT} bytes`);
@@ -218,22 +267,15 @@ function readPriority(value: unknown, name: string): number {
   return checkNumber(number(value, name), name, RANGES.priority);
 }
 
-function readDuration(value: unknown, name: string, unit: number): number | null {
-  if (typeof value === 'string') {
-    if (value.trim().toLowerCase() === 'none') return null;
-    return checkNumber(parseDuration(value, name, unit === 1 ? 'ms' : 's'), name, RANGES.durationMs, value);
-  }
-  return checkNumber(Math.round(number(value, name) * unit), `${name} (in ms)`, RANGES.durationMs);
-}
-
 function readWhile(value: unknown, name: string): 'pending' | 'active' {
   if (value === 'pending' || value === 'active') return value;
   throw invalid(`${name} must be pending or active, not '${String(value)}'`);
 }
 
-function readDelay(value: unknown, name: string): number {
-  const ms = typeof value === 'string' ? parseDuration(value, name) : Math.round(number(value, name) * 1000);
-  return checkNumber(ms, `${name} (in ms)`, { ...RANGES.durationMs, min: 0 });
+function readStrategy(value: unknown, name: string): BackoffStrategy {
+  const found = BACKOFF_STRATEGIES.find((one) => one === String(value).trim().toLowerCase());
+  if (found !== undefined) return found;
+  throw invalid(`${name} must be one of ${BACKOFF_STRATEGIES.join(', ')}, not '${String(value)}'`);
 }
 
 function readTime(value: unknown, name: string, now: number): Partial<JobInput> {
@@ -244,38 +286,4 @@ function readTime(value: unknown, name: string, now: number): Partial<JobInput> 
 
 function fromNow(delayMs: number, now: number): Partial<JobInput> {
   return { runAt: now + delayMs, delayMs };
-}
-
-function string(value: unknown, name: string): string {
-  if (typeof value !== 'string') throw invalid(`${name} must be a string, not ${kindOf(value)}`);
-  if (!value.isWellFormed()) throw invalid(`${name} is not valid Unicode`);
-  return value;
-}
-
-function boolean(value: unknown, name: string): boolean {
-  if (typeof value !== 'boolean') throw invalid(`${name} must be true or false, not ${kindOf(value)}`);
-  return value;
-}
-
-function number(value: unknown, name: string): number {
-  if (typeof value !== 'number') throw invalid(`${name} must be a number, not ${kindOf(value)}`);
-  return value;
-}
-
-function strings(value: unknown, name: string): Record<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid(`${name} must be an object of strings, not ${kindOf(value)}`);
-  }
-  for (const [key, text] of Object.entries(value)) string(text, `${name}.${key}`);
-  // Own, plain and without a prototype that a key could reach.
-  return Object.fromEntries(Object.entries(value as Record<string, string>));
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-}
-
-function invalid(message: string, hint?: string): QueueError {
-  return new QueueError('invalid-job', message, hint);
 }

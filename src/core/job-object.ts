@@ -27,11 +27,19 @@ export interface JobObject {
   retry_on: number[] | null;
   no_retry_on: number[] | null;
   at_most_once: boolean;
+  backoff: string | null;
+  retry_delay_ms: number | null;
+  backoff_max_ms: number | null;
+  jitter: number | null;
   on_complete: string | null;
   on_failure: string | null;
   on_dead: string | null;
   cwd: string;
   env: Record<string, string>;
+  secret_env: string[];
+  split_output: boolean;
+  stdin: string | null;
+  stdin_bytes: number;
   worker_id: string | null;
   started_at: string | null;
   finished_at: string | null;
@@ -69,11 +77,19 @@ export function toJobObject(job: Job): JobObject {
     retry_on: job.policy.retryOn ?? null,
     no_retry_on: job.policy.noRetryOn ?? null,
     at_most_once: job.policy.atMostOnce ?? false,
+    backoff: job.policy.backoff ?? null,
+    retry_delay_ms: job.policy.retryDelayMs ?? null,
+    backoff_max_ms: job.policy.backoffMaxMs ?? null,
+    jitter: job.policy.jitter ?? null,
     on_complete: job.hooks.complete ?? null,
     on_failure: job.hooks.failure ?? null,
     on_dead: job.hooks.dead ?? null,
     cwd: job.cwd,
     env: job.env,
+    secret_env: job.secretEnv,
+    split_output: job.splitOutput,
+    stdin: job.stdin,
+    stdin_bytes: job.stdinBytes,
     worker_id: job.workerId,
     started_at: toIso(job.startedAt),
     finished_at: toIso(job.finishedAt),

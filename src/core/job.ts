@@ -31,7 +31,16 @@ export interface JobSpec {
   unique: Uniqueness | null;
   /** Jobs that have to end first. */
   dependsOn: Dependency[];
+  /** What its command reads; null: nothing. */
+  stdin: string | null;
+  /** stdout and stderr in files of their own. */
+  splitOutput: boolean;
+  /** Names only: the values come from the worker's environment when an attempt starts, and are never stored. */
+  secretEnv: string[];
 }
+
+/** What a command writes to. Unless they are split, both are one, and it is called stdout. */
+export type Stream = 'stdout' | 'stderr';
 
 /** Commands of this job's own, run after what happens to it instead of those in the settings; `none`: no command. */
 export interface JobHooks {
@@ -69,11 +78,18 @@ export interface JobPolicy {
   /** Never run again after an attempt that was lost: its effects may have happened. */
   atMostOnce?: boolean;
   onParentFailure?: (typeof PARENT_FAILURES)[number];
+  /** How the wait grows, instead of what the settings say when it fails. */
+  backoff?: BackoffStrategy;
+  retryDelayMs?: number;
+  backoffMaxMs?: number;
+  jitter?: number;
 }
 
 export interface Job extends JobSpec {
   /** An earlier job with the same unique key, returned in place of a new one. */
   existing?: true;
+  /** Above 0 with `stdin` null: it has one, and nobody has read it. Lists and claims do not. */
+  stdinBytes: number;
   state: State;
   attempts: number;
   crashes: number;

@@ -75,7 +75,7 @@ export function formatRetention(keep: Retention | null): string {
   return parts.join(',');
 }
 
-/** All jobs of a state: their number and the bytes of their stored output. */
+/** All jobs of a state: their number and the bytes of what they read and of their stored output. */
 export interface Held {
   jobs: number;
   bytes: number;
@@ -83,7 +83,7 @@ export interface Held {
 
 export interface EndedJob {
   finishedAt: number;
-  /** Of its stored output. */
+  /** Of its stdin and its stored output. */
   bytes: number;
 }
 

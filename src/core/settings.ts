@@ -113,6 +113,7 @@ export const RANGES = {
   maxRetries: { min: 0, max: 1000, integer: true },
   priority: { min: -1_000_000, max: 1_000_000, integer: true },
   backoffBase: { min: 1, max: 1000, integer: false },
+  jitter: { min: 0, max: 1, integer: false },
   workerCount: { min: 1, max: 256, integer: true },
   concurrency: { min: 1, max: 1024, integer: true },
   /** 1 ms to ten years. */
@@ -128,11 +129,7 @@ export const SETTINGS = {
   'backoff-base': number(2, RANGES.backoffBase, 'a retry waits base^attempts seconds'),
   'backoff-strategy': choice('exponential', BACKOFF_STRATEGIES, 'how the wait between retries grows'),
   'backoff-max': optional(duration(0, 1, 3650 * DAY, 'no retry waits longer than this')),
-  'backoff-jitter': number(
-    0,
-    { min: 0, max: 1, integer: false },
-    'the part of the wait that is left to chance',
-  ),
+  'backoff-jitter': number(0, RANGES.jitter, 'the part of the wait that is left to chance'),
   'retry-delay': duration(5000, 0, 365 * DAY, 'the wait of strategy fixed, and the step of linear'),
   'job-timeout': optional(duration(0, 1, 3650 * DAY, 'the timeout of a job enqueued without one')),
   'kill-grace': duration(5000, 0, 3_600_000, 'between SIGTERM and SIGKILL when a job is ended'),
@@ -154,7 +151,7 @@ export const SETTINGS = {
     10 * 1024 ** 2,
     64 * 1024,
     1024 ** 4,
-    'stored output of an attempt; beyond it head and tail are kept',
+    'stored output of an attempt, or of each of its two streams; beyond it head and tail are kept',
   ),
   'keep-completed': retention(
     '30d',

@@ -7,6 +7,12 @@ export function withoutRuntime(environment: NodeJS.ProcessEnv): NodeJS.ProcessEn
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !RUNTIME.test(name)));
 }
 
+/** The secrets of a job that it would not get from this worker; the others come with all that the worker has. */
+export function missingSecrets(worker: NodeJS.ProcessEnv, job: ClaimedJob): string[] {
+  const given = withoutRuntime(job.secretEnv.length === 0 ? {} : worker);
+  return job.secretEnv.filter((name) => given[name] === undefined);
+}
+
 /** What a command sees: the worker's environment, the job's own, and who it is. */
 export function jobEnvironment(
   worker: NodeJS.ProcessEnv,

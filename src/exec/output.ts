@@ -12,7 +12,7 @@ import {
 import type { OutputPlace } from './place.ts';
 
 /** Output up to this size moves into the store when the attempt settles. */
-const KEPT_IN_STORE = 16 * 1024;
+export const KEPT_IN_STORE = 16 * 1024;
 export const CHUNK = 64 * 1024;
 /** Enough of the end to find the last line that says something. */
 const TAIL = 4096;
@@ -138,14 +138,14 @@ export function readGap(place: OutputPlace): Gap | null {
 
 export function writeGap(place: OutputPlace, gap: Gap): void {
   const old = gapNames(place);
-  const name = `gap-${gap.from}-${gap.to}`;
+  const name = `${place.gaps}-${gap.from}-${gap.to}`;
   closeSync(openSync(`${place.directory}/${name}`, 'a', 0o600));
   for (const before of old) if (before !== name) rmSync(`${place.directory}/${before}`, { force: true });
 }
 
 function gapNames(place: OutputPlace): string[] {
   try {
-    return readdirSync(place.directory).filter((name) => /^gap-\d+-\d+$/.test(name));
+    return readdirSync(place.directory).filter((name) => new RegExp(`^${place.gaps}-\\d+-\\d+$`).test(name));
   } catch {
     return [];
   }

@@ -1,15 +1,20 @@
 import { mkdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Stream } from '../core/job.ts';
 
-/** What of an attempt on disk concerns its output. */
+/** What of an attempt on disk concerns its output, or one stream of it. */
 export interface OutputPlace {
   directory: string;
-  /** stdout and stderr, written by the command itself. */
+  /** stdout and stderr, or one of them, written by the command itself. */
   output: string;
+  /** How the names begin that tell what was dropped of it. */
+  gaps: string;
 }
 
 /** Where an attempt lives on disk. Named by the store's epoch and a number that is never reused, never by user text. */
 export interface Place extends OutputPlace {
+  /** What the command reads, if it was given something; gone once it has been opened. */
+  stdin: string;
   /** The proof of start and the exit code, written by the frame. */
   record: string;
   /** In the environment of everything the attempt starts: by it we know our processes. */
@@ -20,11 +25,17 @@ export function placeOf(stateDirectory: string, epoch: string, attempt: number):
   const cookie = `${epoch}-${attempt}`;
   const directory = join(stateDirectory, 'attempts', cookie);
   return {
-    directory,
-    output: join(directory, 'out'),
+    ...outputIn(directory, 'stdout'),
+    stdin: join(directory, 'in'),
     record: join(directory, 'rec'),
     cookie,
   };
+}
+
+/** Where a stream goes; stdout is also where both go that are not split. */
+export function outputIn(directory: string, stream: Stream): OutputPlace {
+  const [name, gaps] = stream === 'stdout' ? ['out', 'gap'] : ['err', 'errgap'];
+  return { directory, output: join(directory, name!), gaps: gaps! };
 }
 
 /** False: somebody else has made it, so this attempt is no longer ours to start. */

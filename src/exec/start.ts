@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import type { ClaimedJob } from '../core/job.ts';
 import { signalNumber } from '../core/signals.ts';
-import { jobEnvironment } from './environment.ts';
+import { jobEnvironment, missingSecrets } from './environment.ts';
 import { frameArguments, type UserLimits } from './frame.ts';
-import { makePlace, type Place } from './place.ts';
+import { makePlace, outputIn, type Place } from './place.ts';
 import { processes } from './processes.ts';
 import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from './record.ts';
 
@@ -26,18 +26,26 @@ const NO_ROOM = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
 /** Starts the job's command in a session of its own, its output going straight into its file. */
 export async function startCommand(place: Place, job: ClaimedJob, user: UserLimits): Promise<Start> {
-  const gone = missingDirectory(job.cwd);
-  if (gone !== null) return { kind: 'refused', message: gone };
-  let output: number | null = null;
+  const missing = missingDirectory(job.cwd) ?? missingVariable(job);
+  if (missing !== null) return { kind: 'refused', message: missing };
+  const opened: number[] = [];
+  const keep = (file: number): number => {
+    opened.push(file);
+    return file;
+  };
   try {
     if (!makePlace(place)) return { kind: 'gate-lost' };
-    output = openSync(place.output, 'ax', 0o600);
+    const output = keep(openSync(place.output, 'ax', 0o600));
+    const errors = job.splitOutput
+      ? keep(openSync(outputIn(place.directory, 'stderr').output, 'ax', 0o600))
+      : output;
+    const input = job.stdin === null ? 'ignore' : keep(openStdin(place, job.stdin));
     const args = frameArguments({ ...job, ...user, record: place.record });
     const child = spawn('/bin/sh', args, {
       cwd: job.cwd,
       env: jobEnvironment(process.env, job, place.cookie),
       detached: true,
-      stdio: ['ignore', output, output],
+      stdio: [input, output, errors],
     });
     // What keeps a worker alive are its own timers: leaving with jobs still running must not wait for them.
     child.unref();
@@ -45,8 +53,21 @@ export async function startCommand(place: Place, job: ClaimedJob, user: UserLimi
   } catch (error) {
     return failed(error as NodeJS.ErrnoException);
   } finally {
-    if (output !== null) closeSync(output);
+    for (const file of opened) closeSync(file);
   }
+}
+
+/** A file, not a pipe: nobody has to feed it, or cares whether it is read. Open it needs no name, so none is left. */
+function openStdin(place: Place, text: string): number {
+  writeFileSync(place.stdin, text, { mode: 0o600, flag: 'wx' });
+  const file = openSync(place.stdin, 'r');
+  unlinkSync(place.stdin);
+  return file;
+}
+
+function missingVariable(job: ClaimedJob): string | null {
+  const [name] = missingSecrets(process.env, job);
+  return name === undefined ? null : `secret variable ${name} is not in the worker's environment`;
 }
 
 function missingDirectory(cwd: string): string | null {

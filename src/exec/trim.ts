@@ -1,11 +1,16 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
 import { gapOf, outputSize, readGap, writeGap } from './output.ts';
-import type { OutputPlace } from './place.ts';
+import { type OutputPlace, outputIn } from './place.ts';
 
 /** The file may use this much more than its limit before it is trimmed (again). */
 const SLACK = 1.5;
 const BLOCK = 4096;
+
+/** Every stream of an attempt; where they are not split, one of them is not there. */
+export async function trimStreams(directory: string, limit: number): Promise<void> {
+  for (const stream of ['stdout', 'stderr'] as const) await trimOutput(outputIn(directory, stream), limit);
+}
 
 /**
  * Gives the middle of a growing output file back to the file system. The command appends undisturbed: a hole is
@@ -40,7 +45,6 @@ export async function trimAll(stateDirectory: string, limit: number): Promise<vo
   const root = `${stateDirectory}/attempts`;
   if (!existsSync(root)) return;
   for (const entry of readdirSync(root, { withFileTypes: true })) {
-    const directory = `${root}/${entry.name}`;
-    if (entry.isDirectory()) await trimOutput({ directory, output: `${directory}/out` }, limit);
+    if (entry.isDirectory()) await trimStreams(`${root}/${entry.name}`, limit);
   }
 }

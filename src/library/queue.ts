@@ -1,6 +1,6 @@
 import { openApp } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
-import { getJob, listJobs } from '../actions/jobs.ts';
+import { getJob, jobObject, listJobs } from '../actions/jobs.ts';
 import { retry } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
@@ -9,7 +9,7 @@ import type { WorkerEvent } from '../core/events.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { State } from '../core/job.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
-import { type JobObject, toJobObject } from '../core/job-object.ts';
+import type { JobObject } from '../core/job-object.ts';
 import { storeLocation } from '../store/location.ts';
 import { startWorker } from '../worker/worker.ts';
 import { type ActingVerbs, actingVerbs } from './acting.ts';
@@ -49,6 +49,18 @@ export interface EnqueueInput {
   depends_on?: (string | { id: string; on?: 'ok' | 'any' | 'notok' })[];
   /** What becomes of it when one of them ends otherwise (cancel). */
   on_parent_failure?: 'cancel' | 'hold' | 'run';
+  /** How the wait between retries grows, instead of the settings; `retry_delay` is that of fixed, and the step of linear. */
+  backoff?: 'exponential' | 'linear' | 'fixed';
+  retry_delay?: number | string;
+  backoff_max?: number | string;
+  /** 0 to 1: the part of the wait that is left to chance. */
+  jitter?: number;
+  /** What its command reads, 1 MiB at most. */
+  stdin?: string;
+  /** stdout and stderr in files of their own. */
+  split_output?: boolean;
+  /** Names of variables that the command gets from its worker's environment; their values are never stored. */
+  secret_env?: string[];
   /** Commands run, as jobs of their own, after what happens to this one; `none` for none. */
   on_complete?: string;
   on_failure?: string;
@@ -131,7 +143,8 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     const common = read(options);
     const inputs = [given].flat().map((job) => ({ ...read(job), ...common }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
-    return Array.isArray(given) ? jobs.map(toJobObject) : toJobObject(jobs[0]!);
+    const objects = await Promise.all(jobs.map((job) => jobObject(app, job)));
+    return Array.isArray(given) ? objects : objects[0]!;
   }
 
   return {
@@ -139,20 +152,21 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     ...actingVerbs(app),
     queues: queues(app),
     schedules: schedules(app, read),
-    get: async (id) => toJobObject(await getJob(app, id)),
+    get: async (id) => jobObject(app, await getJob(app, id)),
     async list(wanted = {}) {
       const filter: JobFilter = {};
       if (wanted.state !== undefined) filter.states = [wanted.state].flat();
       if (wanted.queue !== undefined) filter.queue = wanted.queue;
       const jobs: JobObject[] = [];
-      for await (const job of listJobs(app, filter, wanted.limit ?? null)) jobs.push(toJobObject(job));
+      for await (const job of listJobs(app, filter, wanted.limit ?? null))
+        jobs.push(await jobObject(app, job));
       return jobs;
     },
     counts: () => countStates(app),
     retry: (...ids) => retry(app, ids),
     async wait(id, wanted = {}) {
       const [job] = await waitFor(app, [id], { timeoutMs: wanted.timeoutMs ?? null });
-      return toJobObject(job!);
+      return jobObject(app, job!);
     },
     async startWorker(wanted = {}) {
       const started = await startWorker(

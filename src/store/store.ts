@@ -1,7 +1,7 @@
 import type { Transition } from '../core/decide.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { Idempotency } from '../core/idempotency.ts';
-import type { Claim, ClaimedJob, Dependency, EndReason, Job, JobSpec, State } from '../core/job.ts';
+import type { Claim, ClaimedJob, Dependency, EndReason, Job, JobSpec, State, Stream } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Rate } from '../core/rate.ts';
 import type { Held, PrunedState, Retention } from '../core/retention.ts';
@@ -30,6 +30,7 @@ export interface Store {
     keep?: (job: Job) => T,
     once?: Idempotency,
   ): Promise<T[]>;
+  /** Its stdin is left unread, as in lists and claims. */
   get(id: string): Promise<Job | null>;
   /** Newest first. The cost depends on the page, not on the history. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
@@ -43,8 +44,13 @@ export interface Store {
   dependencies(id: string): Promise<ParentState[]>;
   /** The jobs that were cancelled because of this one, directly or by way of others, and still are. */
   cutOff(id: string): Promise<string[]>;
-  /** The output kept in the store; null when it is in a file or there was none. */
-  output(attempt: number): Promise<Uint8Array | null>;
+  /** What the job's command reads; null when there is nothing. It goes with its job. */
+  stdin(id: string): Promise<string | null>;
+  /**
+   * The output kept in the store; null when it is in a file or there was none. Only of split output is there a stderr;
+   * then both are kept here, or neither.
+   */
+  output(attempt: number, stream?: Stream): Promise<Uint8Array | null>;
   /** Whether the attempt's directory is still of use: it runs, or its output is kept in a file. */
   needsPlace(attempt: number): Promise<boolean>;
 
@@ -280,6 +286,8 @@ export interface AttemptOutput {
   truncated: boolean;
   /** Short output, kept in the store; null: in the attempt's file. */
   kept: Uint8Array | null;
+  /** Of split output `kept` is what went to stdout, and this what went to stderr. */
+  keptStderr?: Uint8Array | null;
   /** What is left of it, where something was dropped. */
   stored?: number;
 }

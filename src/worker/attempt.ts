@@ -1,4 +1,5 @@
 import type { App } from '../actions/app.ts';
+import { withStdin } from '../actions/jobs.ts';
 import { decide, policyOf, type Transition } from '../core/decide.ts';
 import type { Emit } from '../core/events.ts';
 import { hooksAfter } from '../core/hooks.ts';
@@ -9,10 +10,10 @@ import { sight, untilOver } from '../exec/adopt.ts';
 import type { UserLimits } from '../exec/frame.ts';
 import { homeDirectory } from '../exec/home.ts';
 import { endProcesses, groupExists, look } from '../exec/kill.ts';
-import { collectOutput } from '../exec/output.ts';
 import { type Place, placeOf, removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
 import { recordedAt } from '../exec/record.ts';
+import { collectStreams } from '../exec/split-output.ts';
 import { type Exit, startCommand } from '../exec/start.ts';
 import type { Settlement } from '../store/store.ts';
 import { patiently } from './patience.ts';
@@ -101,7 +102,8 @@ export function clearPlace({ place, outcome, settlement }: Finished, adopted: bo
 }
 
 async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Promise<Begun> {
-  const start = await startCommand(place, job, context.user);
+  const whole = await patiently(() => withStdin(context.app, job));
+  const start = await startCommand(place, whole, context.user);
   switch (start.kind) {
     case 'gate-lost':
       return 'claim-lost';
@@ -213,7 +215,7 @@ function finish(
 ): Finished {
   const settings = context.settings();
   const now = Math.min(context.app.clock.now(), endedAt ?? Number.POSITIVE_INFINITY);
-  const { tail, ...output } = collectOutput(place, settings['output-limit']);
+  const { tail, ...output } = collectStreams(place, job.splitOutput, settings['output-limit']);
   const transition = decide(job, outcome, policyOf(settings), now, context.app.random);
   const error = describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail));
   const settlement: Settlement = {

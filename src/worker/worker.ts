@@ -9,7 +9,7 @@ import type { ClaimedJob } from '../core/job.ts';
 import type { Settings } from '../core/settings.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
-import { trimAll, trimOutput } from '../exec/trim.ts';
+import { trimAll, trimStreams } from '../exec/trim.ts';
 import { onWake, tellChange, wake } from '../exec/wake.ts';
 import { type ClaimResult, type SettleAnswer, STOP_ORDERS, type StopOrder } from '../store/store.ts';
 import { type Adoption, clearPlace } from './attempt.ts';
@@ -224,7 +224,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   };
 
   const trim = async (): Promise<void> => {
-    await Promise.all(slots.places().map((place) => trimOutput(place, settings['output-limit'])));
+    await Promise.all(slots.places().map((place) => trimStreams(place.directory, settings['output-limit'])));
   };
 
   const stop = (wanted: StopOrder, why: string): void => {

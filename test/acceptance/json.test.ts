@@ -10,7 +10,7 @@ interface Status {
 const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'];
 const FIELDS =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
-  timeout_ms backoff_base depends_on on_parent_failure unique_key name retry_on no_retry_on at_most_once tags cwd env worker_id started_at finished_at exit_code signal
+  timeout_ms backoff_base depends_on on_parent_failure unique_key name retry_on no_retry_on at_most_once backoff retry_delay_ms backoff_max_ms jitter tags cwd env secret_env split_output stdin stdin_bytes worker_id started_at finished_at exit_code signal
   last_error crashes duration_ms`.split(/\s+/);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -26,7 +26,11 @@ async function only<T = Job[]>(box: Sandbox, ...args: string[]): Promise<T> {
 /** One store with a job in every state that there is a way into, and a busy worker. */
 const box = sandbox();
 const JOBS = {
-  pending: { id: 'pending', command: 'true', delay: 3600, tags: { team: 'a' }, env: { K: 'V' } },
+  pending: {
+    ...{ id: 'pending', command: 'true', delay: 3600, tags: { team: 'a' }, env: { K: 'V' } },
+    ...{ stdin: 'some\0 text\n', split_output: true, secret_env: ['TOKEN'], backoff: 'linear', jitter: 0.5 },
+    ...{ retry_delay: '1500ms', backoff_max: 60 },
+  },
   processing: { id: 'processing', command: 'exec sleep 600', priority: 'urgent' },
   completed: { id: 'completed', command: 'seq 1 60000', priority: 'high', timeout: 60 },
   failed: { id: 'failed', command: 'echo why; exit 7', priority: 'high', backoff_base: 1000 },
@@ -69,6 +73,8 @@ test('a job has every documented field, null and not absent, in every state', as
     exit_code: null,
     tags: { team: 'a' },
     env: { K: 'V' },
+    ...{ stdin: 'some\0 text\n', stdin_bytes: 11, split_output: true, secret_env: ['TOKEN'] },
+    ...{ backoff: 'linear', retry_delay_ms: 1500, backoff_max_ms: 60_000, jitter: 0.5 },
   });
   expect(await one('failed')).toMatchObject({ attempts: 1, exit_code: 7, last_error: 'exit code 7: why' });
   expect(await one('dead')).toMatchObject({
@@ -106,7 +112,10 @@ test('a printed job object with another id can be enqueued again, without a warn
     const again = { ...printed, id: `again-${printed.id}`, queue: 'nobody' };
     const added = await box.run(['enqueue', '--json', JSON.stringify(again)]);
     expect(added).toMatchObject({ code: 0, stderr: '' });
-    const kept = 'command argv max_retries priority timeout_ms backoff_base run_at tags cwd env'.split(' ');
+    const kept =
+      'command argv max_retries priority timeout_ms backoff_base run_at tags cwd env secret_env split_output stdin backoff retry_delay_ms backoff_max_ms jitter'.split(
+        ' ',
+      );
     const pick = (job: Job) => kept.map((field) => job[field]);
     expect(pick(JSON.parse(added.stdout))).toEqual(pick(printed));
     expect(JSON.parse(added.stdout)).toMatchObject({ attempts: 0, exit_code: null, state: 'pending' });

@@ -49,4 +49,29 @@ export const output: Record<string, Case> = {
     expect(await store.settle(ending(old, succeeded, NOW, kept))).toBe('lost');
     expect(await store.output(adopted!.claim.attempt)).toBeNull();
   },
+
+  'split output is kept apart, also where one of the two is empty': async ({ store }) => {
+    for (const [id, out, err] of [
+      ['both', 'out', 'err'],
+      ['out', 'out', ''],
+      ['err', '', 'err'],
+    ] as const) {
+      const job = await running(store, id, { splitOutput: true });
+      const output = {
+        ...{ bytes: out.length + err.length, truncated: false },
+        ...{ kept: Buffer.from(out), keptStderr: Buffer.from(err) },
+      };
+      await store.settle(ending(job, succeeded, NOW, { output }));
+      expect(Buffer.from((await store.output(job.claim.attempt, 'stdout'))!).toString()).toBe(out);
+      expect(Buffer.from((await store.output(job.claim.attempt, 'stderr'))!).toString()).toBe(err);
+      expect(await store.needsPlace(job.claim.attempt)).toBe(false);
+    }
+  },
+
+  'output that was not split has no stderr': async ({ store }) => {
+    const job = await running(store, 'a');
+    const output = { bytes: 3, truncated: false, kept: Buffer.from('all') };
+    await store.settle(ending(job, succeeded, NOW, { output }));
+    expect(await store.output(job.claim.attempt, 'stderr')).toBeNull();
+  },
 };

@@ -52,6 +52,20 @@ export const prune: Record<string, Case> = {
     expect(await left(store)).toEqual(['d']);
   },
 
+  'what a job reads counts with what it wrote, and goes a little at a time, too': async ({ store }) => {
+    const stdin = 'x'.repeat(600_000);
+    for (const [i, id] of ['a', 'b', 'c'].entries()) await ended(store, id, NOW + i, { stdin, bytes: 10 });
+    expect(await store.prunable('completed', keep({ bytes: 700_000 }), NOW)).toEqual({
+      jobs: 2,
+      bytes: 1_200_020,
+    });
+    const one = { jobs: 1, bytes: 600_010 };
+    expect(await store.prune('completed', keep({ bytes: 700_000 }), NOW)).toMatchObject(one);
+    expect(await store.prune('completed', keep({ bytes: 700_000 }), NOW)).toMatchObject(one);
+    expect(await store.prune('completed', keep({ bytes: 700_000 }), NOW)).toMatchObject({ jobs: 0 });
+    expect(await left(store)).toEqual(['c']);
+  },
+
   'by size: stored output counts, wherever it is and whatever was dropped of it': async ({ store }) => {
     await ended(store, 'file', NOW, { bytes: 50_000, filed: true });
     await ended(store, 'kept', NOW + 1, { bytes: 10_000 });

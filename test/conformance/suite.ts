@@ -21,6 +21,7 @@ import { settings } from './settings.ts';
 import { settle } from './settle.ts';
 import { settleAndClaim } from './settle-and-claim.ts';
 import { settleAnswers } from './settle-answers.ts';
+import { start } from './start.ts';
 import type { Case, OpenedForTest, Setting } from './topic.ts';
 import { unique } from './unique.ts';
 import { workers } from './workers.ts';
@@ -56,6 +57,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   idempotency,
   schedules,
   settings,
+  'how a command is started': start,
 };
 
 /** Puts a store under every sentence of the contract in store.ts. */

@@ -100,6 +100,23 @@ describe('the backoff base', () => {
   });
 });
 
+describe("a job's own backoff", () => {
+  const settings = { strategy: 'exponential', base: 2, retryDelayMs: 5000, maxMs: 3000, jitter: 1 } as const;
+  test.each([
+    [{ jitter: 0 }, 3000],
+    [{ jitter: 0, backoffMaxMs: 60_000 }, 8000],
+    [{ jitter: 0.5, backoffMaxMs: 60_000 }, 6000],
+    [{ jitter: 0, backoff: 'linear', backoffMaxMs: 60_000 }, 15_000],
+    [{ jitter: 0, backoff: 'fixed', retryDelayMs: 700 }, 700],
+    [{ jitter: 0, backoff: 'fixed', retryDelayMs: 0 }, 0],
+    [{}, 1500],
+  ] as [JobPolicy, number][])('%j wins over the settings: the third wait is %d ms', (own, ms) => {
+    const rules: Policy = { ...policy, backoff: settings };
+    const next = judge({ attempts: 2, maxRetries: 9, policy: own }, { why: 'exited', code: 1 }, rules);
+    expect(next).toMatchObject({ to: 'failed', nextRunAt: NOW + ms });
+  });
+});
+
 describe('what is not charged', () => {
   test.each([['stopped'], ['never-started']] as const)('%s goes back as if nothing had been', (why) => {
     expect(judge({ attempts: 2, crashes: 1 }, { why })).toEqual({ to: 'released', attempts: 2, crashes: 1 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { COMMAND_LIMIT } from '../../src/core/command-text.ts';
 import { readJobObject } from '../../src/core/job-input.ts';
+import { STDIN_LIMIT } from '../../src/core/stdin.ts';
 import { caught } from '../support/caught.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
@@ -40,6 +41,18 @@ describe('every spelling means its field', () => {
     [['tags'], { team: 'x y' }, { tags: { team: 'x y' } }],
     [['cwd'], '/tmp', { cwd: '/tmp' }],
     [['max_retries'], 0, { maxRetries: 0 }],
+    [['stdin', 'input'], 'a\0b\n', { stdin: 'a\0b\n' }],
+    [['split_output', 'splitOutput'], true, { splitOutput: true }],
+    [['split_output'], false, {}],
+    [['secret_env', 'secretEnv', 'secrets'], ['A', 'B', 'A'], { secretEnv: ['A', 'B'] }],
+    [['secret_env'], 'A, B', { secretEnv: ['A', 'B'] }],
+    [['secret_env'], [], {}],
+    [['backoff', 'backoff_strategy', 'backoffStrategy'], 'Linear', { policy: { backoff: 'linear' } }],
+    [['retry_delay', 'retryDelay', 'retry_delay_ms'], '2s', { policy: { retryDelayMs: 2000 } }],
+    [['retry_delay'], 0, { policy: { retryDelayMs: 0 } }],
+    [['backoff_max', 'backoffMax', 'max_backoff', 'backoff_cap'], 90, { policy: { backoffMaxMs: 90_000 } }],
+    [['backoff_max_ms'], 90, { policy: { backoffMaxMs: 90 } }],
+    [['jitter', 'backoff_jitter'], 0.25, { policy: { jitter: 0.25 } }],
   ] as [string[], unknown, object][])('%j: %j', (names, value, expected) => {
     for (const name of names) {
       expect(read({ [name]: value })).toEqual({ input: { command: 'true', ...expected }, warnings: [] });
@@ -73,6 +86,8 @@ describe('contradictions are refused', () => {
     [{ delay: 5, run_at: '+5s' }],
     [{ runAt: '+5s', scheduled_at: '+6s' }],
     [{ id: 'a', job_id: 'b' }],
+    [{ retry_delay: 1, retry_delay_ms: 1000 }],
+    [{ backoff_max: 1, backoff_max_ms: 1000 }],
   ] as const)('%j', (fields) => {
     expect(caught(() => read(fields)).code).toBe('invalid-job');
   });
@@ -130,6 +145,13 @@ const REFUSED: Record<string, unknown[]> = {
     Array(1001).fill('a'),
   ],
   on_parent_failure: ['', 'stop', 1],
+  stdin: [5, true, [], {}, 'half \ud800', 'x'.repeat(STDIN_LIMIT + 1), 'ä'.repeat(STDIN_LIMIT / 2 + 1)],
+  split_output: ['true', 1, []],
+  secret_env: [5, {}, { A: 'x' }, [1], [null], [''], '', ['A=x'], ['A B'], ['QUEUECTL_RUN'], ['a\0b']],
+  backoff: ['cubic', '', 2, true, []],
+  retry_delay: [-1, 'soon', '', Number.NaN, 1e300, true],
+  backoff_max: [0, -1, 'none', '0s', true],
+  jitter: ['0.5', -0.1, 1.1, Number.NaN, true],
 };
 
 describe('wrong types and values are refused, and the field is named', () => {
@@ -142,6 +164,11 @@ describe('wrong types and values are refused, and the field is named', () => {
       });
     }
   }
+
+  test('a stdin as long as the limit is fine, and no value of a secret is ever said', () => {
+    expect(read({ stdin: 'x'.repeat(STDIN_LIMIT) }).input.stdin).toHaveLength(STDIN_LIMIT);
+    expect(caught(() => read({ secret_env: ['A=hush'] })).message).not.toContain('hush');
+  });
 
   test('a command as long as the kernel takes is fine', () => {
     expect(read({ command: 'x'.repeat(COMMAND_LIMIT) }).input.command).toHaveLength(COMMAND_LIMIT);

@@ -26,6 +26,10 @@ const bare: Job = {
     policy: {},
     unique: null,
     dependsOn: [],
+    stdin: null,
+    stdinBytes: 0,
+    splitOutput: false,
+    secretEnv: [],
     state: 'pending',
     held: false,
     blocked: false,
@@ -52,18 +56,30 @@ const full: Job = {
     lastError: 'killed by SIGKILL (exit code 137)',
     durationMs: 250,
     hooks: { dead: 'mail me', failure: 'none' },
-    policy: { noRetryOn: [64, 65], atMostOnce: true, onParentFailure: 'hold' },
     dependsOn: [
       { id: 'a', on: 'ok' },
       { id: 'b', on: 'any' },
     ],
+    policy: {
+      noRetryOn: [64, 65],
+      atMostOnce: true,
+      backoff: 'linear',
+      retryDelayMs: 0,
+      backoffMaxMs: 1500,
+      jitter: 0.5,
+      onParentFailure: 'hold',
+    },
     unique: null,
+    stdin: 'a\0\u{1f600}\n',
+    stdinBytes: 7,
+    splitOutput: true,
+    secretEnv: ['TOKEN', 'KEY'],
   },
 };
 
 const FIELDS =
   `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
-  timeout_ms backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once on_complete on_failure on_dead cwd env worker_id started_at finished_at exit_code signal
+  timeout_ms backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff retry_delay_ms backoff_max_ms jitter secret_env split_output stdin stdin_bytes on_complete on_failure on_dead cwd env worker_id started_at finished_at exit_code signal
   last_error crashes duration_ms`.split(/\s+/);
 
 describe('a job as everybody outside sees it', () => {
@@ -111,11 +127,29 @@ describe('a printed job can be enqueued again', () => {
           env: { A: '=1' },
           tags: { team: 'x' },
           hooks: { dead: 'mail me', failure: 'none' },
-          policy: { noRetryOn: [64, 65], atMostOnce: true, onParentFailure: 'hold' },
           dependsOn: full.dependsOn,
+          policy: {
+            noRetryOn: [64, 65],
+            atMostOnce: true,
+            backoff: 'linear',
+            retryDelayMs: 0,
+            backoffMaxMs: 1500,
+            jitter: 0.5,
+            onParentFailure: 'hold',
+          },
+          stdin: 'a\0\u{1f600}\n',
+          splitOutput: true,
+          secretEnv: ['TOKEN', 'KEY'],
         },
       },
       warnings: [],
     });
+  });
+
+  test('with a stdin that was not read: refused, for it would run without', () => {
+    const unread = toJobObject({ ...full, stdin: null });
+    expect(() => readJobObject(JSON.parse(JSON.stringify(unread)), NOW)).toThrow(
+      /stdin is missing.* 7 bytes/,
+    );
   });
 });

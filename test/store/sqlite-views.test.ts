@@ -8,7 +8,7 @@ import { ending, failedWith, jobSpec, NOW, newWorker, running, succeeded } from 
 import { below, seededRandom } from '../support/random.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const JSON_COLUMNS = ['argv', 'env', 'tags', 'queues', 'depends_on', 'current_jobs'];
+const JSON_COLUMNS = ['argv', 'env', 'tags', 'queues', 'depends_on', 'current_jobs', 'secret_env'];
 
 /** A row as a person reads it: what is JSON text in the view, as values. */
 function read(row: Row): Record<string, unknown> {
@@ -31,7 +31,9 @@ async function someJobs(store: Store): Promise<void> {
     ending(await running(store, 'failed', { backoffBase: 1.5, tags: { x: 'y' } }), failedWith(1), at),
   );
   await running(store, 'runs', { timeoutMs: 5000, priority: 7, queue: 'mail' });
-  await store.insert([jobSpec('later', { runAt: NOW + 987_654 })], at);
+  const rest = { stdin: 'a\u{1f600}\n', splitOutput: true, secretEnv: ['TOKEN'] };
+  const policy = { backoff: 'linear', retryDelayMs: 0, backoffMaxMs: 1500, jitter: 0.5 } as const;
+  await store.insert([jobSpec('later', { runAt: NOW + 987_654, policy, ...rest })], at);
 }
 
 describe('views', () => {
@@ -48,8 +50,13 @@ describe('views', () => {
       expect(rows).toHaveLength(5);
       for (const row of rows) {
         const job = toJobObject((await store.get(String(row.id)))!);
+        job.stdin = await store.stdin(job.id);
         // SQLite has no booleans.
-        expect({ ...job, at_most_once: Number(job.at_most_once) }).toMatchObject(row);
+        expect({
+          ...job,
+          at_most_once: Number(job.at_most_once),
+          split_output: Number(job.split_output),
+        }).toMatchObject(row);
       }
     }));
 

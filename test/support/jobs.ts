@@ -30,6 +30,9 @@ export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
     policy: {},
     unique: null,
     dependsOn: [],
+    stdin: null,
+    splitOutput: false,
+    secretEnv: [],
     ...over,
   };
 }

@@ -20,7 +20,7 @@ export default {
     const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);
     if (job.state !== 'dead') throw wrongState(id, job.state, ['dead']);
-    printJob(context.io, job, attempts, app.clock.now());
+    await printJob(context.io, app, job, attempts);
     return 0;
   },
 } satisfies Command as Command;

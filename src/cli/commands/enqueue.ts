@@ -1,9 +1,9 @@
 import { enqueue } from '../../actions/enqueue.ts';
+import { jobObject } from '../../actions/jobs.ts';
 import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Job } from '../../core/job.ts';
 import { checkArgv } from '../../core/job-input.ts';
-import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
 import type { Command, Context, Flag, Input } from '../command.ts';
@@ -44,6 +44,7 @@ export default {
     "queuectl enqueue --wait 'make test' && echo passed",
     "queuectl enqueue --after build,any:lint './publish'",
     "queuectl enqueue --idempotency-key order-4711 'make invoice'",
+    "queuectl enqueue --stdin @letter.txt --secret-env MAIL_TOKEN 'send-mail me@example.org'",
     "queuectl enqueue --on-dead 'mail -s \"$QUEUECTL_HOOK_JOB_ID died\" me' 'make report'",
   ],
   notes: [
@@ -67,7 +68,7 @@ export default {
     const waits = input.has('wait') || timeoutMs !== null;
     const added = input.has('file') ? await addFile(context, input, waits) : await addJobs(context, input);
     if (waits) return addedAndWait(context, added, timeoutMs, !input.has('file'));
-    if (!input.has('file')) print(context, added);
+    if (!input.has('file')) await print(context, added);
     for (const job of added.jobs.slice(0, 1)) {
       if (job.runAt !== null && !context.io.tty) context.io.note(`due ${toIso(job.runAt)}`);
     }
@@ -129,20 +130,21 @@ async function addedAndWait(
 ): Promise<number> {
   const { io } = context;
   // One JSON document: the jobs as they end, not as they began.
-  if (shows && !io.json) print(context, added);
+  if (shows && !io.json) await print(context, added);
   const { howItEnded, waitForJobs } = await import('../wait-for-jobs.ts');
   const onEnd = (job: Job): void => io.note(howItEnded(job));
-  return waitForJobs(
-    context,
-    added.jobs,
-    { timeoutMs, onEnd },
-    (jobs) => io.json && print(context, { ...added, jobs }),
-  );
+  return waitForJobs(context, added.jobs, { timeoutMs, onEnd }, async (jobs) => {
+    if (io.json) await print(context, { ...added, jobs });
+  });
 }
 
-function print({ io }: Context, { jobs, many }: Added): void {
-  if (io.json) io.out(`${JSON.stringify(many ? jobs.map(toJobObject) : toJobObject(jobs[0]!))}\n`);
-  else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
+async function print(context: Context, { jobs, many }: Added): Promise<void> {
+  const { io } = context;
+  if (io.json) {
+    const app = await context.app();
+    const objects = await Promise.all(jobs.map((job) => jobObject(app, job)));
+    io.out(`${JSON.stringify(many ? objects : objects[0])}\n`);
+  } else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
   else if (jobs.length > 1)
     io.out(
       describeMany(

@@ -1,7 +1,6 @@
-import { listJobs } from '../../actions/jobs.ts';
+import { jobObject, listJobs } from '../../actions/jobs.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import type { Job } from '../../core/job.ts';
-import { toJobObject } from '../../core/job-object.ts';
 import { capture } from '../capture.ts';
 import type { Command, Context } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
@@ -51,20 +50,20 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): View
     async parts(io) {
       const parts: Part[] = [];
       for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED))
-        parts.push({ key: job.id, text: await lineOf(io, job) });
+        parts.push({ key: job.id, text: await lineOf(context, io, job) });
       // Oldest first: the newest line comes last, as in a log.
       return parts.reverse();
     },
     async gone(id, io) {
       const job = await (await context.app()).store.get(id);
-      if (job !== null) return lineOf(io, job);
+      if (job !== null) return lineOf(context, io, job);
       return io.json ? JSON.stringify({ id, deleted: true }) : `${id}\tdeleted`;
     },
   };
 }
 
-async function lineOf(io: Io, job: Job): Promise<string> {
-  if (io.json) return JSON.stringify(toJobObject(job));
+async function lineOf(context: Context, io: Io, job: Job): Promise<string> {
+  if (io.json) return JSON.stringify(await jobObject(await context.app(), job));
   if (io.quiet) return job.id;
   return (
     await capture({ ...io, tty: false }, (inside) => printTable(inside, jobColumns(0), [job]))

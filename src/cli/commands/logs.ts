@@ -1,5 +1,7 @@
 import { readLogs } from '../../actions/logs.ts';
 import { findJob } from '../../actions/select.ts';
+import { QueueError } from '../../core/errors.ts';
+import type { Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { required } from '../arguments.ts';
@@ -17,6 +19,8 @@ export default {
     follow: { short: 'f', help: 'go on until the job is over; it need not have started' },
     lines: { value: 'N', short: 'n', help: 'only the last N lines of what is there' },
     attempt: { value: 'N', help: 'of this attempt (the last)' },
+    stdout: { help: 'only that, of a job enqueued with --split-output' },
+    stderr: { help: 'only that' },
     raw: { help: 'to a terminal too exactly as written, escape sequences included' },
   },
   examples: [
@@ -24,36 +28,57 @@ export default {
     'queuectl logs -f job1',
     'queuectl logs -f -n 20 job1',
     'queuectl logs job1 --attempt 1',
+    'queuectl logs job1 --stderr',
   ],
-  notes: ['Ctrl-C ends the following, not the job.'],
+  notes: [
+    'Ctrl-C ends the following, not the job.',
+    'Of split output stdout comes first and stderr behind it, both on stdout; with -f each goes to its own stream as it',
+    'comes. -n counts the lines of each.',
+  ],
   async run(context, input) {
     const { io } = context;
     const name = required(input, 0, 'the id of a job', 'queuectl list');
     const ordinal = count(input, 'attempt', 1);
     const lines = count(input, 'lines', 0);
     const raw = input.has('raw');
+    const only = readStream(input);
     const app = await context.app();
     const id = await findJob(app, name);
     if (input.has('follow')) {
       return detachable(context, [id], async (signal) => {
-        await followJob(context, id, { ordinal, lines, raw, signal, timeoutMs: null });
+        await followJob(context, id, { ordinal, lines, only, raw, signal, timeoutMs: null });
         return 0;
       });
     }
-    const logs = await readLogs(app, id, ordinal);
-    const pieces = lines === null ? logs.pieces : [lastLines(logs.pieces, lines)];
+    const logs = await readLogs(app, id, ordinal, only);
+    const streams = logs.streams.map(({ stream, pieces }) => ({
+      stream,
+      pieces: lines === null ? pieces : [lastLines(pieces, lines)],
+    }));
     if (io.json) {
-      const text = Buffer.concat([...pieces]).toString('utf8');
-      io.out(`${JSON.stringify({ id, attempt: logs.attempt?.ordinal ?? null, output: text })}\n`);
+      const texts = streams.map(({ stream, pieces }) => [stream, Buffer.concat([...pieces]).toString()]);
+      const output = texts.map(([, text]) => text).join('');
+      const apart = texts.length > 1 ? Object.fromEntries(texts) : {};
+      io.out(`${JSON.stringify({ id, attempt: logs.attempt?.ordinal ?? null, output, ...apart })}\n`);
       return 0;
     }
     if (logs.attempt === null) io.note(`job '${id}' has not run yet; queuectl logs -f ${id} waits for it`);
-    const printer = outputPrinter(io, raw);
-    for (const piece of pieces) printer.print(piece);
-    printer.end();
+    for (const { stream, pieces } of streams) {
+      if (io.tty && streams.length > 1) io.out(`--- ${stream} ---\n`);
+      const printer = outputPrinter(io, raw);
+      for (const piece of pieces) printer.print(piece);
+      printer.end();
+    }
     return 0;
   },
 } satisfies Command as Command;
+
+function readStream(input: Input): Stream | null {
+  const [only = null, another] = (['stdout', 'stderr'] as const).filter((stream) => input.has(stream));
+  if (another !== undefined)
+    throw new QueueError('usage', 'give --stdout or --stderr; without them both come');
+  return only;
+}
 
 function count(input: Input, flag: string, min: number): number | null {
   const text = input.one(flag);

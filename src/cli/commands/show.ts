@@ -16,7 +16,7 @@ export default {
     const app = await context.app();
     const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);
-    printJob(context.io, job, attempts, app.clock.now());
+    await printJob(context.io, app, job, attempts);
     return 0;
   },
 } satisfies Command as Command;

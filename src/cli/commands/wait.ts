@@ -1,8 +1,7 @@
 import type { App } from '../../actions/app.ts';
-import { getJob } from '../../actions/jobs.ts';
+import { getJob, jobObject } from '../../actions/jobs.ts';
 import { selectJobs } from '../../actions/select.ts';
 import type { Job } from '../../core/job.ts';
-import { toJobObject } from '../../core/job-object.ts';
 import { selectionOf } from '../act.ts';
 import { readTimeout } from '../arguments.ts';
 import type { Command, Input } from '../command.ts';
@@ -40,8 +39,11 @@ export default {
       if (io.tty) io.out(`${howItEnded(job)}\n`);
       else io.out(`${job.id}\t${job.state}\t${job.exitCode ?? '-'}\n`);
     };
-    return waitForJobs(context, jobs, { timeoutMs, any: input.has('any'), onEnd }, (ended) => {
-      if (io.json) io.out(`${JSON.stringify(ended.map(toJobObject))}\n`);
+    return waitForJobs(context, jobs, { timeoutMs, any: input.has('any'), onEnd }, async (ended) => {
+      if (!io.json) return;
+      const app = await context.app();
+      const objects = await Promise.all(ended.map((job) => jobObject(app, job)));
+      io.out(`${JSON.stringify(objects)}\n`);
     });
   },
 } satisfies Command as Command;

@@ -184,7 +184,8 @@ function recordAttempt(db: Connection, settlement: Settlement): void {
     ...[settlement.finishedAt, settlement.why, settlement.exitCode, settlement.error, output.bytes],
     ...[output.truncated ? 1 : 0, leftBehind.length === 0 ? null : JSON.stringify(leftBehind), claim.attempt],
   );
-  if (output.kept !== null && output.kept.length > 0) db.run(sql.insertOutput, claim.attempt, output.kept);
+  if (output.kept !== null && output.bytes > 0)
+    db.run(sql.insertOutput, claim.attempt, output.kept, output.keptStderr ?? null);
 }
 
 interface JobAfter {

@@ -10,7 +10,7 @@ import { isUniqueViolation } from './failures.ts';
 import { filterSql } from './filter.ts';
 import { answeredJob, keepAnswer, takeKey } from './idempotency.ts';
 import { queueNumber } from './queues.ts';
-import { toAttempt, toJob, toListedJob } from './rows.ts';
+import { type StartColumn, toAttempt, toJob, toListedJob } from './rows.ts';
 import * as sql from './sql.ts';
 
 type JobVerbs = Pick<
@@ -23,6 +23,7 @@ type JobVerbs = Pick<
   | 'attempts'
   | 'dependencies'
   | 'cutOff'
+  | 'stdin'
   | 'output'
   | 'needsPlace'
 >;
@@ -47,8 +48,17 @@ export function jobVerbs(db: Connection): JobVerbs {
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
     cutOff: (id) => db.read(() => db.all(sql.cutOff, id, id).map((row) => row.id as string)),
-    output: (attempt) =>
-      db.read(() => maybe(db.get(sql.outputOfAttempt, attempt), (row) => row.bytes as Uint8Array)),
+    stdin: (id) =>
+      db.read(() =>
+        maybe(db.get(sql.stdinOfJob, id), (row) => Buffer.from(row.bytes as Uint8Array).toString()),
+      ),
+    output: (attempt, stream) =>
+      db.read(() =>
+        maybe(
+          db.get(sql.outputOfAttempt, attempt),
+          (row) => (stream === 'stderr' ? row.stderr : row.bytes) as Uint8Array | null,
+        ),
+      ),
     needsPlace: (attempt) => db.read(() => db.get(sql.attemptNeedsPlace, attempt) !== undefined),
   };
 }
@@ -93,12 +103,13 @@ export function insert<T = Job>(
   for (const job of jobs) {
     if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
     const row = jobRow(job, queues.get(job.queue)!, now);
-    if (job.unique === null) rows.push(row);
-    if (job.unique !== null || rows.length === sql.JOBS_AT_ONCE) {
+    const alone = job.unique !== null || job.stdin !== null;
+    if (!alone) rows.push(row);
+    if (alone || rows.length === sql.JOBS_AT_ONCE) {
       insertRows(db, rows);
       rows = [];
     }
-    const existing = job.unique === null ? null : insertUnique(db, row, job.unique, now);
+    const existing = alone ? insertAlone(db, job, row, now) : null;
     if (existing === null && job.dependsOn.length > 0) children.push({ job, at: kept.length });
     const added = existing ?? newJob(job, now);
     kept.push(keep === undefined ? (added as T) : keep(added));
@@ -142,6 +153,17 @@ function addRow(db: Connection, statement: string, row: SQLInputValue[]): number
   }
 }
 
+/** Answers the job that has its unique key already; null: it was added, with its stdin. */
+function insertAlone(db: Connection, job: JobSpec, row: SQLInputValue[], now: number): Job | null {
+  const existing = job.unique === null ? null : insertUnique(db, row, job.unique, now);
+  if (job.unique === null) addRow(db, sql.insertJob, row);
+  if (existing !== null || job.stdin === null) return existing;
+  const stdin = Buffer.from(job.stdin);
+  db.run(sql.insertStdin, stdin, job.id);
+  db.run(sql.countStdin, stdin.length, job.id);
+  return null;
+}
+
 /** Answers the job that has the key already; null: the new one was added. */
 function insertUnique(db: Connection, row: SQLInputValue[], unique: Uniqueness, now: number): Job | null {
   db.run(sql.freeSlot, unique.key, now);
@@ -165,6 +187,7 @@ function jobRow(job: JobSpec, queue: number, now: number): SQLInputValue[] {
       job.name,
       jsonOrNull(job.hooks),
       jsonOrNull(job.policy),
+      jsonOrNull(startColumn(job)),
     ],
     ...[parents === 0 ? null : JSON.stringify(job.dependsOn), parents],
     ...[phaseOf(job, due, now), now, now, due],
@@ -176,6 +199,14 @@ function phaseOf(job: JobSpec, due: number, now: number): string {
   return due > now ? 'waiting' : 'ready';
 }
 
+function startColumn({ secretEnv, splitOutput, stdin }: JobSpec): StartColumn {
+  return {
+    ...(secretEnv.length === 0 ? {} : { secretEnv }),
+    ...(splitOutput ? { splitOutput } : {}),
+    ...(stdin === null ? {} : { stdinBytes: Buffer.byteLength(stdin) }),
+  };
+}
+
 function jsonOrNull(object: object): string | null {
   return Object.keys(object).length === 0 ? null : JSON.stringify(object);
 }
@@ -184,6 +215,7 @@ function jsonOrNull(object: object): string | null {
 function newJob(spec: JobSpec, now: number): Job {
   return {
     ...spec,
+    stdinBytes: Buffer.byteLength(spec.stdin ?? ''),
     state: 'pending',
     held: false,
     blocked: spec.dependsOn.length > 0,

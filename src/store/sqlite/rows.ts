@@ -17,7 +17,15 @@ const maybeInteger = (value: Row[string] | undefined): number | null => value as
 const json = <T>(value: Row[string] | undefined, fallback: T): T =>
   value === null || value === undefined ? fallback : JSON.parse(value as string);
 
+/** The column `start`: what is not said is left out. */
+export interface StartColumn {
+  secretEnv?: string[];
+  splitOutput?: true;
+  stdinBytes?: number;
+}
+
 export function toJob(row: Row): Job {
+  const start = json<StartColumn>(row.start, {});
   return {
     id: text(row.id),
     command: text(row.command),
@@ -36,6 +44,10 @@ export function toJob(row: Row): Job {
     policy: json(row.policy, {}),
     unique: toUnique(row),
     dependsOn: json(row.depends_on, []),
+    stdin: null,
+    stdinBytes: start.stdinBytes ?? 0,
+    splitOutput: start.splitOutput ?? false,
+    secretEnv: start.secretEnv ?? [],
     state: text(row.state) as State,
     held: row.phase === 'held',
     blocked: row.phase === 'blocked',

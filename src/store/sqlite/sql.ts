@@ -5,14 +5,14 @@
 
 const JOB = `job.number, id, command, argv, queue.name AS queue, priority, max_retries, timeout_ms, run_at, backoff_base,
   cwd, env, tags, state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at,
-  finished_at, exit_code, last_error, duration_ms, job.name, phase, hooks, policy, unique_key, unique_while, unique_until, depends_on`;
+  finished_at, exit_code, last_error, duration_ms, job.name, phase, hooks, policy, unique_key, unique_while, unique_until, depends_on, start`;
 const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 
 export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
 export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
 const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
-  cwd, env, tags, name, hooks, policy, depends_on, blockers, state, phase, created_at, updated_at, due_at`;
-const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
+  cwd, env, tags, name, hooks, policy, start, depends_on, blockers, state, phase, created_at, updated_at, due_at`;
+const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
 export const insertJob = `${INSERT_JOB}) VALUES ${JOB_VALUES}`;
 /** So many in one statement: its set-up, checks and trigger cost half as much for each. */
 export const JOBS_AT_ONCE = 50;
@@ -20,6 +20,8 @@ export const insertJobs = `${INSERT_JOB}) VALUES ${Array(JOBS_AT_ONCE).fill(JOB_
 export const freeSlot = 'UPDATE job SET unique_slot = NULL WHERE unique_slot = ? AND unique_until <= ?';
 export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_until, unique_slot)
   VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
+export const insertStdin = 'INSERT INTO stdin (job, bytes) SELECT number, ? FROM job WHERE id = ?';
+export const countStdin = 'UPDATE job SET bytes = ? WHERE id = ?';
 export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
 export const freeKey = 'DELETE FROM idempotency WHERE key = ? AND used_at <= ?';
 export const takeKey = 'INSERT INTO idempotency (key, body, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
@@ -52,7 +54,8 @@ export const cutOff = `WITH RECURSIVE lost (number) AS (
     UNION SELECT child FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
       JOIN job ON job.number = child AND state = 'cancelled')
   SELECT id FROM lost JOIN job USING (number) WHERE id <> ? ORDER BY number`;
-export const outputOfAttempt = 'SELECT bytes FROM output WHERE attempt = ?';
+export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = ?)';
+export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = ?';
 export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
   OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
 
@@ -92,7 +95,7 @@ export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, cra
   WHERE number = ? AND token = ? AND phase = 'running'`;
 export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
   output_bytes = ?, truncated = ?, left_behind = ? WHERE number = ?`;
-export const insertOutput = 'INSERT INTO output (attempt, bytes) VALUES (?, ?)';
+export const insertOutput = 'INSERT INTO output (attempt, bytes, stderr) VALUES (?, ?, ?)';
 export const forgetAttempt = 'DELETE FROM attempt WHERE number = ?';
 export const settledAttempt =
   'SELECT why, exit_code FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
@@ -144,7 +147,7 @@ export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AN
 
 export const heldOfState =
   'SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(bytes), 0) AS bytes FROM counter WHERE state = ?';
-export const endedJobs = `SELECT number, finished_at, bytes, runs FROM job
+export const endedJobs = `SELECT number, finished_at, bytes, runs, coalesce(start ->> 'stdinBytes', 0) AS stdin_bytes FROM job
   WHERE phase = 'ended' AND state = ? AND (finished_at, number) > (?, ?) ORDER BY finished_at, number LIMIT ?`;
 export const filedAttempts = `SELECT number FROM attempt WHERE job = ? AND output_bytes > 0
   AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)`;

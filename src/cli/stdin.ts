@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer';
+import { closeSync } from 'node:fs';
+import { QueueError } from '../core/errors.ts';
+import { STDIN_LIMIT, stdinTooLong } from '../core/stdin.ts';
+import { isTerminal } from './io.ts';
+import { openFile, readFrom } from './read-file.ts';
+
+/** The value of --stdin: the text itself, `@FILE`, or `-` for what is being piped to us. */
+export function readStdin(text: string, jobFile: string | undefined): string {
+  if (text !== '-' && !text.startsWith('@')) return text;
+  if (text === '-' && jobFile === '-')
+    throw new QueueError('usage', '--stdin - and --file - cannot both read standard input');
+  if (text === '-' && isTerminal(0)) {
+    throw new QueueError(
+      'usage',
+      '--stdin - reads standard input, and that is a terminal',
+      "queuectl enqueue --stdin 'the text' …",
+    );
+  }
+  if (text === '@') throw new QueueError('invalid-value', '--stdin: there is no file name behind the @');
+  const bytes = readAll(text === '-' ? null : text.slice(1));
+  if (isUtf8(bytes)) return bytes.toString();
+  throw new QueueError(
+    'invalid-value',
+    `--stdin: ${text === '-' ? 'standard input' : text.slice(1)} is not valid UTF-8 text`,
+    "let the command read the file: queuectl enqueue 'gzip <data.bin'",
+  );
+}
+
+/** No more than it takes to see that it is too much: a device may have no end. */
+function readAll(file: string | null): Buffer {
+  const name = file ?? 'standard input';
+  const fd = file === null ? 0 : openFile(file);
+  try {
+    const buffer = Buffer.allocUnsafe(STDIN_LIMIT + 1);
+    let at = 0;
+    while (at < buffer.length) {
+      const bytes = readFrom(fd, buffer.subarray(at), null, name);
+      if (bytes === 0) return buffer.subarray(0, at);
+      at += bytes;
+    }
+    throw stdinTooLong(`--stdin: ${name}`);
+  } finally {
+    if (fd !== 0) closeSync(fd);
+  }
+}

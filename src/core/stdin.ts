@@ -1,0 +1,17 @@
+import { QueueError } from './errors.ts';
+
+/** What a command reads is kept in the store: more than this belongs in a file. */
+export const STDIN_LIMIT = 1024 ** 2;
+
+export function checkStdin(text: string, name: string): string {
+  if (Buffer.byteLength(text) > STDIN_LIMIT) throw stdinTooLong(name);
+  return text;
+}
+
+export function stdinTooLong(name: string): QueueError {
+  return new QueueError(
+    'invalid-job',
+    `${name} is longer than ${STDIN_LIMIT} bytes`,
+    "let the command read a file: queuectl enqueue 'sort <big.txt'",
+  );
+}

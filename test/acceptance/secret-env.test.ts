@@ -1,0 +1,82 @@
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ended } from '../support/execute.ts';
+import { inSandbox, lines, type Sandbox, untilState } from '../support/queuectl.ts';
+
+const SECRET = 'hush-7f3a91c2';
+
+/** Every file below the home that holds the secret. */
+function leaks(own: Sandbox): string[] {
+  return readdirSync(own.home, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    const path = join(own.home, name);
+    return statSync(path).isFile() && readFileSync(path).includes(SECRET);
+  });
+}
+
+test(
+  "values come from the worker's environment, and only names are kept anywhere",
+  inSandbox(async (own) => {
+    // Who enqueues may know it, too.
+    const env = { TOKEN: SECRET, KEY: 'k' };
+    const worker = own.start(['worker', 'start', '--concurrency', '2'], { env });
+    const job = {
+      ...{ id: 'a', cwd: own.home, secret_env: ['TOKEN', 'KEY'], max_retries: 2 },
+      // It arrives: the command writes it where no queuectl looks.
+      command: 'echo "$TOKEN $KEY" >>../told; echo done; seq 1 9000; exit 3',
+      ...{ on_failure: 'true', stdin: 'x', split_output: true, backoff: 'fixed', retry_delay: 0 },
+    };
+    await own.run(['enqueue', JSON.stringify(job)], { env });
+    await ended(own, 'a');
+    expect(lines(join(own.directory, 'told'))).toEqual([`${SECRET} k`, `${SECRET} k`]);
+    for (const args of [
+      ['show', 'a'],
+      ['list'],
+      ['logs', 'a'],
+      ['show', 'a', '--json'],
+      ['list', '--json'],
+    ]) {
+      const { stdout, stderr } = await own.run(args);
+      expect(stdout + stderr).not.toContain(SECRET);
+    }
+    expect(await own.json<object>(['show', 'a'])).toMatchObject({
+      secret_env: ['TOKEN', 'KEY'],
+      env: {},
+    });
+    expect(worker.output()).not.toContain(SECRET);
+    expect(leaks(own)).toEqual([]);
+
+    // The look itself can find it: a value given with --env is stored.
+    await own.run(['enqueue', '--env', `TOKEN=${SECRET}`, '--delay', '1h', 'true']);
+    expect(leaks(own).length).toBeGreaterThan(0);
+  }),
+);
+
+test(
+  'a name that the worker does not have is a failure that says which; the next worker may have it',
+  inSandbox(async (own) => {
+    const first = own.start(['worker', 'start'], { env: { TOKEN: '' } });
+    const more = [
+      '--secret-env',
+      'TOKEN,MISSING_ONE',
+      '--secret-env',
+      'MISSING_TWO',
+      '-r',
+      '2',
+      '--backoff-base',
+      '1000',
+    ];
+    await own.run(['enqueue', '--id', 'a', ...more, 'echo "[$TOKEN]" $MISSING_ONE $MISSING_TWO']);
+    expect(await untilState(own, 'a', 'failed')).toMatchObject({
+      ...{ attempts: 1, exit_code: null },
+      last_error: "secret variable MISSING_ONE is not in the worker's environment",
+    });
+    first.child.kill('SIGTERM');
+    await first.exit;
+    own.start(['worker', 'start'], { env: { TOKEN: '', MISSING_ONE: 'one', MISSING_TWO: 'two' } });
+    await own.run(['retry', 'a']);
+    const { job, output } = await ended(own, 'a');
+    expect(job).toMatchObject({ state: 'completed' });
+    expect(output).toBe('[] one two\n');
+  }),
+);

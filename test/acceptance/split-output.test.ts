@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ended, execute } from '../support/execute.ts';
+import { killAll, untilWorkerOf } from '../support/processes.ts';
+import { configure, enqueue, inSandbox, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
+import { onTerminal } from '../support/terminal.ts';
+
+const MARK = /\n\[queuectl: \d+ bytes of output dropped here\]\n/;
+const box = sandbox();
+
+beforeAll(async () => {
+  await configure(box, { 'output-limit': '64K' });
+  await box.startWorkers('--count', '2', '--concurrency', '4');
+});
+afterAll(() => box.cleanup());
+
+async function streams(own: Sandbox, id: string, ...flags: string[]): Promise<[string, string]> {
+  const one = async (flag: string) => (await own.run(['logs', id, flag, ...flags])).stdout;
+  return [await one('--stdout'), await one('--stderr')];
+}
+
+const split = { split_output: true };
+const numbers = (last: number) => Array.from({ length: last }, (_, i) => `${i + 1}\n`).join('');
+
+test.concurrent('short output: apart, or stdout first and stderr behind it', async () => {
+  const command = 'echo e1 >&2; echo o1; echo e2 >&2; echo o2; exit 3';
+  const { job, output } = await execute(box, { id: 'short', command, ...split });
+  expect(job).toMatchObject({ exit_code: 3, last_error: 'exit code 3: e2', split_output: true });
+  expect(job.history[0]).toMatchObject({ output_bytes: 12, output_truncated: false });
+  expect(output).toBe('o1\no2\ne1\ne2\n');
+  expect(await streams(box, 'short')).toEqual(['o1\no2\n', 'e1\ne2\n']);
+  expect(await streams(box, 'short', '-n', '1')).toEqual(['o2\n', 'e2\n']);
+  expect((await box.run(['logs', 'short', '-n', '1'])).stdout).toBe('o2\ne2\n');
+  expect(await box.json<object>(['logs', 'short'])).toEqual({
+    ...{ id: 'short', attempt: 1, output: 'o1\no2\ne1\ne2\n', stdout: 'o1\no2\n', stderr: 'e1\ne2\n' },
+  });
+  const shown = onTerminal(box, ['logs', 'short']);
+  await shown.closed;
+  expect(shown.stdout().replaceAll('\r', '')).toBe('--- stdout ---\no1\no2\n--- stderr ---\ne1\ne2\n');
+});
+
+test.concurrent('long output stays in two files, too long a stream is cut down by itself', async () => {
+  await execute(box, { id: 'long', command: 'seq 1 9000 >&2; echo short', ...split });
+  expect(await streams(box, 'long')).toEqual(['short\n', numbers(9000)]);
+
+  const big = { id: 'big', command: 'seq 1 300000; seq 1 9000 >&2', ...split };
+  const { job } = await execute(box, big);
+  expect(job.history[0]).toMatchObject({ output_truncated: true, output_bytes: 1_988_895 + 43_893 });
+  const [out, err] = await streams(box, 'big');
+  expect(out).toStartWith('1\n2\n3\n');
+  expect(out).toMatch(MARK);
+  expect(out).toEndWith('\n300000\n');
+  expect(out.length).toBeLessThan(66_000);
+  expect(err).toBe(numbers(9000));
+});
+
+test.concurrent('run, enqueue --follow and logs -f send each to its own stream', async () => {
+  const command = 'echo o1; echo e1 >&2; echo o2';
+  const ran = await box.run(['run', '--split-output', command]);
+  expect(ran).toEqual({ code: 0, stdout: 'o1\no2\n', stderr: 'e1\n' });
+  const followed = await box.run(['enqueue', '-q', '--follow', '--split-output', '--', 'sh', '-c', command]);
+  expect(followed).toEqual({ code: 0, stdout: 'o1\no2\n', stderr: 'e1\n' });
+  const plain = await box.run(['run', command]);
+  expect(plain).toEqual({ code: 0, stdout: 'o1\ne1\no2\n', stderr: '' });
+
+  const slow = `${command}; until test -e slow.go; do sleep 0.02; done; seq 1 9000 >&2; seq 1 9000`;
+  await enqueue(box, 'slow', slow, split);
+  const all = box.start(['logs', '-f', 'slow']);
+  const only = box.start(['logs', '-f', 'slow', '--stderr']);
+  const json = box.start(['logs', '-f', 'slow', '--json']);
+  await until(() => all.output().includes('o2') && all.output().includes('e1'), 'it shows what is there');
+  writeFileSync(join(box.directory, 'slow.go'), '');
+  for (const one of [all, only, json]) expect(await one.closed).toBe(0);
+  expect(all.stdout()).toBe(`o1\no2\n${numbers(9000)}`);
+  // One stream alone is what was asked for, wherever it came from.
+  expect(only.stdout()).toBe(`e1\n${numbers(9000)}`);
+  const pieces = json
+    .stdout()
+    .trimEnd()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+  const joined = (stream: string) =>
+    pieces
+      .filter((one) => one.stream === stream)
+      .map((one) => one.output)
+      .join('');
+  expect(joined('stdout')).toBe(`o1\no2\n${numbers(9000)}`);
+  expect(joined('stderr')).toBe(`e1\n${numbers(9000)}`);
+});
+
+test(
+  'an adopted job keeps them apart; its files go with it',
+  inSandbox(async (own) => {
+    await own.startWorkers();
+    const command =
+      'echo o1; echo e1 >&2; echo up >>log; until test -e go; do sleep 0.05; done; seq 1 9000; echo e2 >&2';
+    await enqueue(own, 'adopted', command, split);
+    await until(() => lines(join(own.directory, 'log')).length === 1, 'it runs');
+    const worker = await untilWorkerOf(own, 'adopted');
+    await killAll([worker.pid]);
+    expect((await untilWorkerOf(own, 'adopted')).pid).not.toBe(worker.pid);
+    writeFileSync(join(own.directory, 'go'), '');
+    const { job } = await ended(own, 'adopted');
+    expect(job).toMatchObject({ state: 'completed', attempts: 1, crashes: 0 });
+    expect(await streams(own, 'adopted')).toEqual([`o1\n${numbers(9000)}`, 'e1\ne2\n']);
+    const attempts = join(own.home, 'queue.db.d', 'attempts');
+    const [directory] = readdirSync(attempts);
+    expect(readdirSync(join(attempts, directory!)).sort()).toEqual(['err', 'out', 'rec']);
+    await configure(own, { 'keep-completed': '1ms' });
+    await until(async () => {
+      await own.run(['prune']);
+      return readdirSync(attempts).length === 0;
+    }, 'nothing is left of it');
+  }),
+);

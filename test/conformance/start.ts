@@ -1,0 +1,81 @@
+import { expect } from 'bun:test';
+import { claimOne, ending, failedWith, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+const TEXT = 'größe\0\n\u{1f600}'.repeat(1000);
+const BYTES = Buffer.byteLength(TEXT);
+
+export const start: Record<string, Case> = {
+  'stdin reads back as it was given; jobs that are read, listed or claimed tell its size alone': async ({
+    store,
+    another,
+    close,
+  }) => {
+    const [added] = await store.insert([jobSpec('a', { stdin: TEXT })], NOW);
+    expect(added).toMatchObject({ stdin: TEXT, stdinBytes: BYTES });
+    const unread = { stdin: null, stdinBytes: BYTES };
+    expect(await store.get('a')).toMatchObject(unread);
+    expect(await store.list({}, { limit: 5 })).toMatchObject([unread]);
+    expect(await claimOne(store)).toMatchObject(unread);
+    await close(store);
+    expect(await (await another()).stdin('a')).toBe(TEXT);
+  },
+
+  'without one: null, and so for a job that is not': async ({ store }) => {
+    await store.insert([jobSpec('a')], NOW);
+    expect(await store.get('a')).toMatchObject({ stdin: null, stdinBytes: 0 });
+    expect(await store.stdin('a')).toBeNull();
+    expect(await store.stdin('nobody')).toBeNull();
+  },
+
+  'among many jobs each has its own, and the order is that of the enqueueing': async ({ store }) => {
+    const specs = Array.from({ length: 120 }, (_, i) =>
+      jobSpec(`job${i}`, i % 7 === 0 ? { stdin: `text of ${i}` } : {}),
+    );
+    await store.insert(specs, NOW);
+    const listed = (await store.list({}, { limit: 200 })).map((job) => job.id).reverse();
+    expect(listed).toEqual(specs.map((spec) => spec.id));
+    for (const spec of specs) expect(await store.stdin(spec.id)).toBe(spec.stdin);
+  },
+
+  'all or none: an id that is taken leaves no stdin behind': async ({ store }) => {
+    await store.insert([jobSpec('taken', { stdin: 'first' })], NOW);
+    const two = [jobSpec('b', { stdin: 'b' }), jobSpec('taken', { stdin: 'second' })];
+    expect(store.insert(two, NOW)).rejects.toThrow(/'taken'/);
+    expect(await store.stdin('b')).toBeNull();
+    expect(await store.stdin('taken')).toBe('first');
+  },
+
+  'a job with a unique key that is taken brings no stdin': async ({ store }) => {
+    const unique = { key: 'k', while: 'active', forMs: null } as const;
+    await store.insert([jobSpec('a', { unique, stdin: 'first' })], NOW);
+    const [answer] = await store.insert([jobSpec('b', { unique, stdin: 'second' })], NOW);
+    expect(answer).toMatchObject({ id: 'a', existing: true, stdin: null, stdinBytes: 5 });
+    expect(await store.stdin('a')).toBe('first');
+    expect(await store.stdin('b')).toBeNull();
+  },
+
+  'every attempt finds it, and it goes with its job': async ({ store }) => {
+    const first = await running(store, 'a', { stdin: TEXT });
+    await store.settle(ending(first, failedWith(1)));
+    const second = await claimOne(store, 'w1', NOW + 60_000);
+    expect(await store.stdin('a')).toBe(TEXT);
+    await store.settle(ending(second, succeeded, NOW + 60_000));
+    await store.remove(['a'], ['completed'], NOW);
+    expect(await store.stdin('a')).toBeNull();
+    // A job of the same id is another one.
+    await store.insert([jobSpec('a')], NOW);
+    expect(await store.stdin('a')).toBeNull();
+  },
+
+  'secrets by name, split output and backoff come back with the job': async ({ store, another }) => {
+    const policy = { backoff: 'linear', retryDelayMs: 0, backoffMaxMs: 1500, jitter: 0.5 } as const;
+    const given = { secretEnv: ['TOKEN', 'KEY'], splitOutput: true, policy };
+    const [added] = await store.insert([jobSpec('a', given)], NOW);
+    expect(added).toMatchObject(given);
+    expect(await (await another()).get('a')).toMatchObject(given);
+    expect(await claimOne(store)).toMatchObject(given);
+    await store.insert([jobSpec('b')], NOW);
+    expect(await store.get('b')).toMatchObject({ secretEnv: [], splitOutput: false, policy: {} });
+  },
+};
