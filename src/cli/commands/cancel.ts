@@ -1,5 +1,4 @@
-import { cancelJobs } from '../../actions/act.ts';
-import { untilEnded } from '../../worker/orphans.ts';
+import { cancelToTheEnd } from '../../worker/cancel.ts';
 import { actingCommand } from '../act.ts';
 
 export default actingCommand({
@@ -11,16 +10,5 @@ export default actingCommand({
     'queuectl cancel @last',
     'queuectl cancel --state pending --queue mail --yes',
   ],
-  async act(app, ids) {
-    const acted = await cancelJobs(app, ids);
-    const ending = acted.ending ?? [];
-    const cancelled = await untilEnded(app, ending);
-    // One that ended by itself in the last moment was not cancelled.
-    const missed = ending.filter((id) => !cancelled.includes(id));
-    return {
-      ...acted,
-      changed: [...acted.changed, ...cancelled],
-      unchanged: [...acted.unchanged, ...missed],
-    };
-  },
+  act: cancelToTheEnd,
 });

@@ -2,6 +2,7 @@ import { changeQueue } from '../../actions/queues.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { printQueue } from '../queue-table.ts';
+import { who } from '../who.ts';
 
 export default {
   name: 'queue pause',
@@ -13,7 +14,7 @@ export default {
   async run({ io, app, environment }, input) {
     const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
     const opened = await app();
-    const by = environment.USER || environment.LOGNAME || `uid ${process.getuid?.() ?? '?'}`;
+    const by = who(environment);
     printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
     return 0;
   },

@@ -2,6 +2,7 @@ import { pauseSchedule } from '../../actions/schedules.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { sayChanged } from '../schedule-table.ts';
+import { who } from '../who.ts';
 
 export default {
   name: 'schedule pause',
@@ -13,7 +14,7 @@ export default {
   async run({ io, app, environment }, input) {
     const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
     const opened = await app();
-    const by = environment.USER || environment.LOGNAME || `uid ${process.getuid?.() ?? '?'}`;
+    const by = who(environment);
     await sayChanged(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());
     return 0;
   },
