@@ -22,10 +22,15 @@ export function jobColumns(now: number): Column<Job>[] {
       title: 'DUE',
       drop: 2,
       value: (job) => toIso(job.dueAt) ?? '',
-      look: (job) => (job.dueAt === null || job.dueAt <= now ? '' : relative(job.dueAt, now)),
+      look: (job) => dueLook(job, now),
     },
     { title: 'COMMAND', value: (job) => job.command, shrinks: true },
   ];
+}
+
+function dueLook(job: Job, now: number): string {
+  if (job.held) return 'held';
+  return job.dueAt === null || job.dueAt <= now ? '' : relative(job.dueAt, now);
 }
 
 export function deadColumns(now: number): Column<Job>[] {

@@ -13,7 +13,7 @@ export interface Column<Row> {
   shrinks?: boolean;
   /** But not below so many columns, as long as others can be left out. */
   least?: number;
-  /** Left out altogether when even that is not enough; the highest goes first. */
+  /** Left out altogether when even that is not enough, the highest first; and where nothing stands in it. */
   drop?: number;
 }
 
@@ -42,7 +42,9 @@ function plainCell<Row>(io: Io, column: Column<Row>, row: Row): string {
 function choose<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<Row>[] {
   const least = (column: Column<Row>): number =>
     column.shrinks ? Math.min(column.least ?? NARROWEST, widthOf(column, rows)) : widthOf(column, rows);
-  const chosen = [...columns];
+  const chosen = columns.filter(
+    (column) => column.drop === undefined || rows.some((row) => shown(column, row) !== ''),
+  );
   while (chosen.reduce((sum, column) => sum + least(column) + GAP.length, -GAP.length) > room) {
     const last = chosen.reduce((a, b) => ((b.drop ?? 0) > (a.drop ?? 0) ? b : a));
     if (last.drop === undefined) break;

@@ -51,7 +51,7 @@ export function paneLines(view: View, name: PaneName, width: number, share: numb
   const rows = rowsOf(snapshot, name, ui.filter);
   const count = ui.filter === '' ? pane.total(snapshot) : rows.length;
   const focused = ui.focus === name;
-  const columns = pane.columns(now, `${name.toUpperCase()} ${count}`, rows);
+  const columns = pane.columns(now, `${name.toUpperCase()} ${count}`, rows, snapshot);
   const table = align(columns, rows, width - MARK);
   const heading: Line = [
     { text: `${focused ? '▾' : ' '} ${table.titles.join(GAP)}`, color: focused ? 'bold' : 'dim' },

@@ -21,7 +21,7 @@ interface Pane<Row> {
   words(row: Row): string[];
   /** What keys act on. */
   target(row: Row): { job: Job | null; queue: string | null };
-  columns(now: number, title: string, rows: Row[]): Column<Row>[];
+  columns(now: number, title: string, rows: Row[], snapshot: Snapshot): Column<Row>[];
 }
 
 const queues: Pane<QueueObject> = {
@@ -79,9 +79,9 @@ const running: Pane<ClaimedJob> = {
 const waiting: Pane<Job> = {
   ...jobPane((snapshot) => snapshot.waiting),
   total: ({ jobs }) => jobs.pending,
-  columns: (now, title) => [
+  columns: (now, title, _, { queues }) => [
     { title, value: ({ id }) => id },
-    { title: 'STATUS', value: (job) => dueText(job, now, 'ready') },
+    { title: 'STATUS', value: (job) => dueText(job, now, inQueue(job, queues)) },
     { title: 'WAITED', right: true, value: (job) => age(now - job.createdAt), drop: 2 },
     { title: 'PRIORITY', right: true, value: ({ priority }) => String(priority), drop: 3 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
@@ -99,12 +99,12 @@ const failures: Pane<Job> = {
     {
       title: 'RETRY',
       value: (job) => (job.state === 'dead' ? 'never' : dueText(job, now, 'now')),
-      drop: 2,
+      drop: 1,
     },
-    { title: 'ATTEMPTS', right: true, value: (job) => `${job.attempts}/${most(job)}`, drop: 1 },
+    { title: 'ATTEMPTS', right: true, value: (job) => `${job.attempts}/${most(job)}`, drop: 2 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 3 },
     { title: 'COMMAND', value: ({ command }) => command, shrinks: true, drop: 4 },
-    { title: 'LAST ERROR', value: ({ lastError }) => lastError ?? '', shrinks: true, least: 40 },
+    { title: 'LAST ERROR', value: ({ lastError }) => lastError ?? '', shrinks: true, least: 34 },
   ],
 };
 
@@ -161,6 +161,15 @@ function left(now: number): Column<ClaimedJob> {
 function dueText(job: Job, now: number, due: string): string {
   if (job.held) return 'held';
   return job.dueAt === null || job.dueAt <= now ? due : relative(job.dueAt, now);
+}
+
+/** What a due job waits for. */
+function inQueue(job: Job, queues: QueueObject[]): string {
+  const queue = queues.find(({ name }) => name === job.queue);
+  if (queue?.paused) return 'queue paused';
+  return (queue?.concurrency ?? Number.POSITIVE_INFINITY) <= (queue?.jobs.processing ?? 0)
+    ? 'queue full'
+    : 'ready';
 }
 
 function most(job: Job): number {

@@ -5,8 +5,8 @@ import { outputStatus } from './output.ts';
 
 /** The first are the ones that stay where there is little room. */
 const KEYS = [
-  ...['q quit', '? help', 'Tab list', '↑↓ move', 'Enter output', 'c cancel', 'r retry', 'p pause'],
-  ...['h hold', '/ filter'],
+  ...['q quit', '? help', 'Tab list', 'l output', 'c cancel', 'r retry', 'p pause', 'h hold', '/ filter'],
+  '↑↓ move',
 ];
 const OUTPUT_KEYS = ['q back', 'f follow', '↑↓ scroll', 'g top', 'G end'];
 

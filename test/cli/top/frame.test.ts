@@ -78,6 +78,37 @@ test('running jobs show their time, the time left and what is done to them', () 
   expect(shown('cancelled')).toContain('cancelling');
 });
 
+test('a waiting job shows what it waits for', () => {
+  const [base] = snapshotOf().queues;
+  const jobs = { ...base!.jobs, processing: 2 };
+  const queues = [
+    { ...base!, name: 'paused', paused: true },
+    { ...base!, name: 'full', jobs, concurrency: 2 },
+    { ...base!, name: 'open', jobs, concurrency: 3 },
+  ];
+  const waiting = [
+    jobOf('a', { queue: 'paused' }),
+    jobOf('b', { queue: 'full' }),
+    jobOf('c', { queue: 'open' }),
+    jobOf('d', { queue: 'full', dueAt: NOW + 60_000 }),
+    jobOf('e', { queue: 'full', held: true }),
+  ];
+  const lines = frame(
+    picture({ snapshot: snapshotOf({ queues, waiting }) }),
+    { width: 80, height: 30 },
+    PLAIN,
+  );
+  const status = (id: string) =>
+    new RegExp(`^  ${id} +(.*?)  `).exec(lines.find((line) => line.startsWith(`  ${id} `))!)?.[1];
+  expect(['a', 'b', 'c', 'd', 'e'].map(status)).toEqual([
+    'queue paused',
+    'queue full',
+    'ready',
+    'in 1m',
+    'held',
+  ]);
+});
+
 test('the problem stands at the top, and the old picture below it', () => {
   const lines = frame(
     picture({ problem: 'no such file', snapshot: snapshotOf({ waiting: [jobOf('old')] }) }),
