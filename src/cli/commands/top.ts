@@ -26,7 +26,8 @@ export default {
   examples: ['queuectl top', 'queuectl top --interval 5s', 'queuectl top --once', 'queuectl top --json'],
   notes: [
     'Keys: Tab and arrows (or j, k) move, Enter or l shows the output of a job, c cancels it (asks), r retries,',
-    'h holds or releases, p pauses or resumes its queue, / filters, ? helps, q quits. Nothing that runs is touched by that.',
+    'h holds or releases, p pauses or resumes its queue, / filters, ? helps, q quits and touches nothing.',
+    'Lists hold the newest hundred jobs, counts all of them.',
   ],
   async run(context, input) {
     const every = readInterval(input);

@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../actions/top.ts';
 import { STATES, type State } from '../../core/job.ts';
-import { cut, displayWidth, printable, STATE_COLORS } from '../text.ts';
+import { displayWidth, printable, STATE_COLORS } from '../text.ts';
 import { HELP } from './help.ts';
 import { fitLine, type Line, type Look, paintLine } from './line.ts';
 import { type Output, outputLines } from './output.ts';
@@ -75,14 +75,13 @@ function overview(picture: Picture, size: Size, look: Look): Line[] {
   return [...top, ...rows];
 }
 
-function title({ location, problem, snapshot, now }: Picture, width: number): Line {
+function title({ location, problem, now }: Picture, width: number): Line {
   const clock = new Date(now).toTimeString().slice(0, 8);
   const name = 'queuectl top  ';
   const room = Math.max(0, width - name.length - clock.length - 2);
   const said = problem === null ? location : `trying again: ${problem}`;
-  const text = fitLine([{ text: cut(printable(said), room), color: problem === null ? 'dim' : 'red' }], room);
-  const note = snapshot === null && problem === null ? 'reading …' : '';
-  return [{ text: name, color: 'bold' }, ...text, { text: `  ${clock}` }, { text: note }];
+  const text = fitLine([{ text: printable(said), color: problem === null ? 'dim' : 'red' }], room);
+  return [{ text: name, color: 'bold' }, ...text, { text: `  ${clock}` }];
 }
 
 /** Every state with its count; where that is too long, those that have jobs. */

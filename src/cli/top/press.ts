@@ -165,6 +165,6 @@ function inOutput(ui: Ui, mode: Mode & { kind: 'output' }, key: string, { lines,
   const last = Math.max(lines.first, lines.end - page);
   const to = moved(key, mode.top ?? last, last, page);
   if (to === null) return only(ui);
-  // Nothing follows the end but going there by 'f' or 'G': scrolling down to it reads on from where it stood.
+  // Scrolled down to the end it stays where it is: following is asked for by f or G.
   return only({ ...ui, mode: { ...mode, top: Math.max(lines.first, Math.min(to, last)) } });
 }
