@@ -24,6 +24,7 @@ export const COMMANDS: Record<string, Load | Group> = {
   release: () => import('./commands/release.ts'),
   suspend: () => import('./commands/suspend.ts'),
   continue: () => import('./commands/continue.ts'),
+  top: () => import('./commands/top.ts'),
   stats: () => import('./commands/stats.ts'),
   explain: () => import('./commands/explain.ts'),
   queue: {

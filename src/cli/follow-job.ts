@@ -58,7 +58,8 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
   return job;
 }
 
-function attemptOver(attempt: Attempt, job: Job, now: number): string {
+/** How an attempt ended and what comes next, in a line. */
+export function attemptOver(attempt: Attempt, job: Job, now: number): string {
   const how = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
   const next = job.dueAt === null || job.dueAt <= now ? '' : `, next attempt ${relative(job.dueAt, now)}`;
   return `attempt ${attempt.ordinal} is over${how}: job ${job.id} is ${job.state}${next}`;

@@ -8,12 +8,7 @@ import { relative } from './times.ts';
 export function jobColumns(now: number): Column<Job>[] {
   return [
     { title: 'ID', value: (job) => job.id },
-    {
-      title: 'STATE',
-      value: (job) => job.state,
-      look: (job) => `${job.state}${finer(job)}`,
-      color: (job) => STATE_COLORS[job.state],
-    },
+    { title: 'STATE', value: (job) => job.state, color: (job) => STATE_COLORS[job.state] },
     { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
     { title: 'PRIORITY', value: (job) => String(job.priority), drop: 4 },
     { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${Math.max(1, job.maxRetries)}` },
@@ -27,16 +22,16 @@ export function jobColumns(now: number): Column<Job>[] {
       title: 'DUE',
       drop: 2,
       value: (job) => (job.blocked ? '' : (toIso(job.dueAt) ?? '')),
-      look: (job) => (job.dueAt === null || job.blocked || job.dueAt <= now ? '' : relative(job.dueAt, now)),
+      look: (job) => dueLook(job, now),
     },
     { title: 'COMMAND', value: (job) => job.command, shrinks: true },
   ];
 }
 
-/** Why a waiting job is not even looked at. */
-function finer(job: Job): string {
-  if (job.held) return ' (held)';
-  return job.blocked ? ' (blocked)' : '';
+function dueLook(job: Job, now: number): string {
+  if (job.held) return 'held';
+  if (job.blocked) return 'blocked';
+  return job.dueAt === null || job.dueAt <= now ? '' : relative(job.dueAt, now);
 }
 
 export function deadColumns(now: number): Column<Job>[] {

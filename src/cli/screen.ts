@@ -4,6 +4,10 @@ import type { Io } from './io.ts';
 export interface Screen {
   open(): void;
   draw(text: string): void;
+  /** Lines as wide as the screen; only those that have changed are written. */
+  show(lines: string[]): void;
+  /** Whatever stands there now is written over as a whole. */
+  forget(): void;
   close(): void;
 }
 
@@ -12,16 +16,32 @@ const OPEN = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
 const CLOSE = '\x1b[?7h\x1b[?25h\x1b[?1049l';
 const HOME = '\x1b[H';
 const REST_OF_LINE = '\x1b[K';
-const REST_OF_SCREEN = '\x1b[J';
+const LINES_BELOW = '\n\x1b[J';
 
 export function screen(io: Io): Screen {
+  let shown: string[] = [];
   return {
-    open: () => io.out(OPEN),
+    open() {
+      shown = [];
+      io.out(OPEN);
+    },
     close: () => io.out(CLOSE),
     // Written over the old picture rather than after clearing it, so that nothing flickers.
     draw(text) {
       const lines = text.trimEnd().split('\n').slice(0, io.height);
-      io.out(HOME + lines.map((line) => line + REST_OF_LINE).join('\n') + REST_OF_SCREEN);
+      // Cleared before the line, not behind it: behind a full one the cursor stands on its last column.
+      const drawn = lines.map((line) => REST_OF_LINE + line).join('\n');
+      io.out(HOME + drawn + (lines.length < io.height ? LINES_BELOW : ''));
+    },
+    show(lines) {
+      let text = '';
+      for (const [i, line] of lines.entries()) if (line !== shown[i]) text += `\x1b[${i + 1};1H${line}`;
+      shown = lines;
+      if (text !== '') io.out(text);
+    },
+    forget() {
+      shown = [];
+      io.out('\x1b[2J');
     },
   };
 }

@@ -39,6 +39,7 @@ function facts(job: Job, now: number): [string, string][] {
     ['id', job.id],
     ['command', job.command],
     ['state', job.state],
+    ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
     ['priority', String(job.priority)],
     ['attempts', `${job.attempts} of ${Math.max(1, job.maxRetries)}`],
@@ -105,7 +106,7 @@ function attemptColumns(now: number) {
       value: (one: Attempt) => `${one.outputBytes} bytes${one.truncated ? ', truncated' : ''}`,
     },
     { title: 'WORKER', value: (one: Attempt) => one.workerId, drop: 2 },
-    { title: 'ERROR', value: (one: Attempt) => one.error ?? '', shrinks: true },
+    { title: 'ERROR', value: (one: Attempt) => one.error ?? '', shrinks: true, least: 40 },
   ];
 }
 

@@ -7,13 +7,17 @@ export interface Column<Row> {
   /** How a person reads it; scripts get `value`. */
   look?(row: Row): string;
   color?(row: Row): Color | undefined;
+  /** Numbers stand at the right. */
+  right?: boolean;
   /** This column gives way when the terminal is narrow. */
   shrinks?: boolean;
-  /** Left out altogether when even that is not enough; the highest goes first. */
+  /** But not below so many columns, as long as others can be left out. */
+  least?: number;
+  /** Left out altogether when even that is not enough, the highest first; and where nothing stands in it. */
   drop?: number;
 }
 
-const GAP = '  ';
+export const GAP = '  ';
 /** A command shorter than this tells nothing. */
 const NARROWEST = 20;
 
@@ -24,7 +28,7 @@ export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): vo
     return;
   }
   if (rows.length === 0) return;
-  printAligned(io, choose(io, columns, rows), rows);
+  printAligned(io, columns, rows);
 }
 
 /** Whole and for scripts; coloured only when that was asked for. */
@@ -35,11 +39,12 @@ function plainCell<Row>(io: Io, column: Column<Row>, row: Row): string {
 }
 
 /** The columns that fit. */
-function choose<Row>(io: Io, columns: Column<Row>[], rows: Row[]): Column<Row>[] {
+function choose<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<Row>[] {
   const least = (column: Column<Row>): number =>
-    column.shrinks ? Math.min(NARROWEST, widthOf(column, rows)) : widthOf(column, rows);
-  const chosen = [...columns];
-  const room = io.width;
+    column.shrinks ? Math.min(column.least ?? NARROWEST, widthOf(column, rows)) : widthOf(column, rows);
+  const chosen = columns.filter(
+    (column) => column.drop === undefined || rows.some((row) => shown(column, row) !== ''),
+  );
   while (chosen.reduce((sum, column) => sum + least(column) + GAP.length, -GAP.length) > room) {
     const last = chosen.reduce((a, b) => ((b.drop ?? 0) > (a.drop ?? 0) ? b : a));
     if (last.drop === undefined) break;
@@ -56,25 +61,37 @@ function shown<Row>(column: Column<Row>, row: Row): string {
   return printable((column.look ?? column.value)(row));
 }
 
+/** A table laid out for a width: what stands in each cell, padded but for the last of a row. */
+export interface Aligned {
+  titles: string[];
+  rows: { text: string; color: Color | undefined }[][];
+}
+
+export function align<Row>(columns: Column<Row>[], rows: Row[], width: number): Aligned {
+  const chosen = choose(columns, rows, width);
+  const widths = chosen.map((column) => widthOf(column, rows));
+  fit(widths, chosen, width);
+  const place = (text: string, i: number): string => {
+    if (chosen[i]!.right) return ' '.repeat(Math.max(0, widths[i]! - displayWidth(text))) + text;
+    return i === chosen.length - 1 ? text : pad(text, widths[i]!);
+  };
+  return {
+    titles: chosen.map((column, i) => place(column.title, i)),
+    rows: rows.map((row) =>
+      chosen.map((column, i) => ({
+        text: place(cut(shown(column, row), widths[i]!), i),
+        color: column.color?.(row),
+      })),
+    ),
+  };
+}
+
 function printAligned<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
-  const cells = rows.map((row) => columns.map((column) => shown(column, row)));
-  const widths = columns.map((column) => widthOf(column, rows));
-  fit(widths, columns, io.width);
-  const bold = (text: string): string => (io.color ? paint(text, 'bold') : text);
-  io.out(
-    `${line(columns.map((column, i) => bold(i === columns.length - 1 ? column.title : pad(column.title, widths[i]!))))}
-`,
-  );
-  for (const [r, row] of rows.entries()) {
-    const parts = columns.map((column, i) => {
-      const last = i === columns.length - 1;
-      const short = cut(cells[r]![i]!, widths[i]!);
-      const text = last ? short : pad(short, widths[i]!);
-      const color = io.color ? column.color?.(row) : undefined;
-      return color === undefined ? text : paint(text, color);
-    });
-    io.out(`${line(parts)}\n`);
-  }
+  const table = align(columns, rows, io.width);
+  const look = (text: string, color: Color | undefined): string =>
+    io.color && color !== undefined ? paint(text, color) : text;
+  io.out(`${line(table.titles.map((title) => look(title, 'bold')))}\n`);
+  for (const cells of table.rows) io.out(`${line(cells.map(({ text, color }) => look(text, color)))}\n`);
 }
 
 function line(parts: string[]): string {

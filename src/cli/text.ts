@@ -45,7 +45,7 @@ export function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
 }
 
-const COLORS = { red: 31, green: 32, yellow: 33, blue: 34, cyan: 36, dim: 2, bold: 1 } as const;
+const COLORS = { red: 31, green: 32, yellow: 33, blue: 34, cyan: 36, dim: 2, bold: 1, reverse: 7 } as const;
 export type Color = keyof typeof COLORS;
 
 export function paint(text: string, color: Color): string {

@@ -167,6 +167,10 @@ export interface Store {
 
   /** Finished attempts, the last to be started first, at most `limit`. */
   finished(limit: number): Promise<FinishedAttempt[]>;
+  /** Jobs that ended in this state, the last to end first, at most `limit`. The cost depends on `limit` alone. */
+  lastEnded(state: PrunedState, limit: number): Promise<Job[]>;
+  /** Fails when what is open is no longer the store at its place: it was removed, or replaced by another. */
+  check(): Promise<void>;
 
   close(): Promise<void>;
 }
@@ -311,6 +315,8 @@ export interface FinishedAttempt {
   waitMs: number;
   runMs: number;
   finishedAt: number;
+  /** It exited with 0. */
+  ok: boolean;
 }
 
 /** Strongest last. */

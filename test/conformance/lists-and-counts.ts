@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import type { JobFilter } from '../../src/core/filter.ts';
-import { STATES, type State } from '../../src/core/job.ts';
+import { type ClaimedJob, STATES, type State } from '../../src/core/job.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
@@ -125,12 +125,32 @@ export const lists: Record<string, Case> = {
     await store.settle(ending(a, succeeded, NOW + 1100));
     await store.settle(ending(b, failedWith(1), NOW + 1300));
     const both = [
-      { waitMs: 300, runMs: 500, finishedAt: NOW + 1300 },
-      { waitMs: 100, runMs: 1000, finishedAt: NOW + 1100 },
+      { waitMs: 300, runMs: 500, finishedAt: NOW + 1300, ok: false },
+      { waitMs: 100, runMs: 1000, finishedAt: NOW + 1100, ok: true },
     ];
     expect(await store.finished(10)).toEqual(both);
     expect(await store.finished(1)).toEqual(both.slice(0, 1));
     await store.settle(ending(c, succeeded, NOW + 1400));
     expect(await store.finished(10)).toHaveLength(3);
+  },
+
+  'last ended gives the jobs that ended in a state, the last to end first': async ({ store }) => {
+    const jobs = [];
+    for (const id of ['first', 'second', 'third', 'good'])
+      jobs.push(await running(store, id, { maxRetries: 1 }));
+    const [first, second, third, good] = jobs as [ClaimedJob, ClaimedJob, ClaimedJob, ClaimedJob];
+    // In another order than they were enqueued in.
+    await store.settle(ending(second, failedWith(1), NOW + 10));
+    await store.settle(ending(third, failedWith(1), NOW + 20));
+    await store.settle(ending(first, failedWith(1), NOW + 30));
+    await store.settle(ending(good, succeeded, NOW + 40));
+    expect(ids(await store.lastEnded('dead', 10))).toEqual(['first', 'third', 'second']);
+    expect(await store.lastEnded('dead', 1)).toEqual([(await store.get('first'))!]);
+    expect(ids(await store.lastEnded('completed', 10))).toEqual(['good']);
+    expect(await store.lastEnded('cancelled', 10)).toEqual([]);
+  },
+
+  'check has nothing to say about a store that is there': async ({ store }) => {
+    await store.check();
   },
 };

@@ -40,6 +40,18 @@ describe('files', () => {
       expect(readdirSync(dir).sort()).toEqual(['link.db', 'real.db', 'real.db.d']);
     }));
 
+  test('check tells when the file was removed, and when another took its place', () =>
+    inTempDir(async (dir) => {
+      const path = join(dir, 'queue.db');
+      const { store } = await openSqlite(path);
+      await store.check();
+      rmSync(path);
+      expect(store.check()).rejects.toThrow('removed or replaced');
+      writeFileSync(path, '');
+      expect(store.check()).rejects.toThrow('removed or replaced');
+      await store.close();
+    }));
+
   test('an empty file becomes a store', () =>
     inTempDir(async (dir) => {
       writeFileSync(join(dir, 'queue.db'), '');

@@ -34,6 +34,7 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
     /^SEARCH job USING INDEX \w+ \((queue=\? AND state|state=\? AND queue)=\? AND number<\?\)$/,
   ],
   ['endedJobs', /^SEARCH job USING INDEX job_ended \(state=\? AND finished_at>\?\)$/],
+  ['lastEnded', /^SEARCH job USING INDEX job_ended \(state=\?\)$/],
   ['nextTick', /^SEARCH schedule USING COVERING INDEX schedule_next/],
   ['dueSchedules', /^SEARCH schedule USING INDEX schedule_next \(next_at(>\? AND next_at)?<\?\)$/],
   ['releasable', /^SCAN schedule USING INDEX schedule_waiting$/],

@@ -230,7 +230,9 @@ export const putSetting =
   'INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value';
 export const dropSetting = 'DELETE FROM setting WHERE key = ?';
 
-export const finishedAttempts = `SELECT wait_ms, finished_at - started_at AS run_ms, finished_at FROM attempt
-  WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
+export const finishedAttempts = `SELECT wait_ms, finished_at - started_at AS run_ms, finished_at,
+  why = 'exited' AND exit_code = 0 AS ok FROM attempt WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
+export const lastEnded = `SELECT ${JOB} ${FROM_JOB}
+  WHERE phase = 'ended' AND state = ? ORDER BY finished_at DESC, job.number DESC LIMIT ?`;
 
 export const epoch = "SELECT value FROM meta WHERE key = 'epoch'";

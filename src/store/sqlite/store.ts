@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import { jobVerbs } from './jobs.ts';
 import { pruneVerbs } from './prune.ts';
 import { queueVerbs } from './queues.ts';
+import { toJob } from './rows.ts';
 import { scheduleVerbs } from './schedules.ts';
 import * as sql from './sql.ts';
 import { workerVerbs } from './workers.ts';
@@ -36,8 +37,11 @@ export function sqliteStore(db: Connection): Store {
           waitMs: row.wait_ms as number,
           runMs: row.run_ms as number,
           finishedAt: row.finished_at as number,
+          ok: row.ok === 1,
         })),
       ),
+    lastEnded: (state, limit) => db.read(() => db.all(sql.lastEnded, state, limit).map(toJob)),
+    check: async () => db.checkFile(),
     async close() {
       db.close();
     },

@@ -1,0 +1,99 @@
+import { type Snapshot, snapshot } from '../../actions/top.ts';
+import { toWorkerObject } from '../../actions/workers.ts';
+import { parseDuration } from '../../core/duration.ts';
+import { QueueError } from '../../core/errors.ts';
+import { toJobObject } from '../../core/job-object.ts';
+import { toIso } from '../../core/time.ts';
+import type { Command, Context, Input } from '../command.ts';
+import { isTerminal } from '../io.ts';
+import { frame } from '../top/frame.ts';
+import type { Look } from '../top/line.ts';
+import { rateNow, record, type Throughput } from '../top/throughput.ts';
+import { startUi } from '../top/ui.ts';
+
+const SOONEST_MS = 100;
+const LATEST_MS = 3_600_000;
+
+export default {
+  name: 'top',
+  summary: 'A live screen: queues, running jobs, failures, workers, throughput; keys act on them',
+  args: '',
+  most: 0,
+  flags: {
+    interval: { value: 'TIME', help: 'look at least this often (1s); changes come at once anyway' },
+    once: { help: 'print one screen as text and end' },
+  },
+  examples: ['queuectl top', 'queuectl top --interval 5s', 'queuectl top --once', 'queuectl top --json'],
+  notes: [
+    'Keys: Tab and arrows (or j, k) move, Enter or l shows the output of a job, c cancels it (asks), r retries,',
+    'h holds or releases, p pauses or resumes its queue, / filters, ? helps, q quits and touches nothing.',
+    'Lists hold the newest hundred jobs, counts all of them.',
+  ],
+  async run(context, input) {
+    const every = readInterval(input);
+    const { io, environment } = context;
+    if (io.json) return printJson(context);
+    const look = { color: io.color, ascii: wantsAscii(environment) };
+    if (input.has('once')) return printOnce(context, look);
+    if (!io.tty || !isTerminal(0) || environment.TERM === 'dumb') {
+      throw new QueueError(
+        'usage',
+        'top needs a terminal',
+        'queuectl status --watch, queuectl status --json or queuectl top --once',
+      );
+    }
+    const { showTop } = await import('../top/session.ts');
+    return showTop(context, every, look);
+  },
+} satisfies Command as Command;
+
+function readInterval(input: Input): number {
+  const text = input.one('interval');
+  if (text === undefined) return 1000;
+  const ms = parseDuration(text, '--interval');
+  if (ms < SOONEST_MS || ms > LATEST_MS)
+    throw new QueueError('invalid-value', '--interval must be between 100ms and 1h');
+  return ms;
+}
+
+/** A locale that is known to have no more than ASCII; none at all says nothing. */
+function wantsAscii(environment: NodeJS.ProcessEnv): boolean {
+  const locale = environment.LC_ALL || environment.LC_CTYPE || environment.LANG || '';
+  return locale !== '' && !/utf-?8/i.test(locale);
+}
+
+async function printOnce(context: Context, look: Look): Promise<number> {
+  const { io, location } = context;
+  const seen = await snapshot(await context.app());
+  const picture = {
+    ...{ snapshot: seen, throughput: throughputOf(seen), ui: startUi(), output: null },
+    ...{ now: seen.at, location, problem: null },
+  };
+  const lines = frame(picture, { width: io.width, height: io.height }, look);
+  io.out(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
+  return 0;
+}
+
+async function printJson(context: Context): Promise<number> {
+  const seen = await snapshot(await context.app());
+  const throughput = throughputOf(seen);
+  const object = {
+    at: toIso(seen.at),
+    jobs: seen.jobs,
+    queues: seen.queues,
+    running: seen.running.map(toJobObject),
+    waiting: seen.waiting.map(toJobObject),
+    failures: seen.failures.map(toJobObject),
+    workers: seen.workers.map((worker) => ({ ...toWorkerObject(worker), slots: worker.concurrency })),
+    completed_per_second: rateNow(throughput, 'completed', seen.at),
+    failed_per_second: rateNow(throughput, 'failed', seen.at),
+  };
+  context.io.out(`${JSON.stringify(object)}\n`);
+  return 0;
+}
+
+function throughputOf(seen: Snapshot): Throughput {
+  const throughput: Throughput = new Map();
+  record(throughput, seen.finished, seen.at);
+  return throughput;
+}

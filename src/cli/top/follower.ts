@@ -1,0 +1,80 @@
+import type { App } from '../../actions/app.ts';
+import { follow } from '../../actions/follow.ts';
+import { attemptOver } from '../follow-job.ts';
+import type { Io } from '../io.ts';
+import { outputPrinter } from '../output-printer.ts';
+import type { Output } from './output.ts';
+
+/** So much of the output can be scrolled back to; the rest is for `queuectl logs`. */
+const KEPT = 5000;
+const LONGEST = 10_000;
+const TAB = 8;
+
+export interface Follower {
+  readonly output: Output;
+  /** Asks anew what state the job is in. */
+  refresh(app: App): Promise<void>;
+  stop(): void;
+}
+
+/** Collects what a job writes, from what is there until its end. */
+export function startFollower(app: App, io: Io, id: string, changed: () => void): Follower {
+  const output: Output = { id, job: null, first: 0, lines: [], note: '' };
+  const stop = new AbortController();
+  const add = lineCollector(output);
+  // The printer of `logs`: what it would send to a terminal is safe to draw.
+  const printer = outputPrinter({ ...io, tty: true, out: add }, false);
+  const refresh = async (from: App): Promise<void> => {
+    // One that was deleted meanwhile was in this state at last.
+    output.job = (await from.store.get(id)) ?? output.job;
+  };
+  const run = async (): Promise<void> => {
+    await refresh(app);
+    const options = { ordinal: null, only: null, lines: KEPT, timeoutMs: null, signal: stop.signal };
+    for await (const seen of follow(app, id, options)) {
+      if (seen.kind === 'output') printer.print(seen.data);
+      else {
+        printer.end();
+        output.note = attemptOver(seen.attempt, seen.job, app.clock.now());
+      }
+      changed();
+    }
+    await refresh(app);
+    if (output.note === '') output.note = `job ${id} is ${output.job?.state}`;
+  };
+  run()
+    .catch((error: Error) => {
+      output.note = error.message;
+    })
+    .finally(changed);
+  return { output, refresh, stop: () => stop.abort(new Error('no longer followed')) };
+}
+
+/** Takes text as it comes; the last line may still grow. */
+export function lineCollector(output: Output): (text: string) => void {
+  let whole = true;
+  return (text) => {
+    const [rest, ...more] = text.split('\n');
+    if (whole) output.lines.push(rest!);
+    else output.lines.push((output.lines.pop() ?? '') + rest);
+    output.lines.push(...more);
+    whole = output.lines.at(-1) === '';
+    if (whole) output.lines.pop();
+    else if (output.lines.at(-1)!.length > LONGEST) whole = true;
+    for (let i = Math.max(0, output.lines.length - more.length - 1); i < output.lines.length; i++)
+      output.lines[i] = expandTabs(output.lines[i]!);
+    const over = output.lines.length - KEPT;
+    if (over > 0) {
+      output.lines.splice(0, over);
+      output.first += over;
+    }
+  };
+}
+
+function expandTabs(line: string): string {
+  if (!line.includes('\t')) return line;
+  let text = '';
+  for (const part of line.split('\t'))
+    text += (text === '' ? '' : ' '.repeat(TAB - (text.length % TAB))) + part;
+  return text;
+}

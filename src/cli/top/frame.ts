@@ -1,0 +1,121 @@
+import type { Snapshot } from '../../actions/top.ts';
+import { STATES, type State } from '../../core/job.ts';
+import { displayWidth, printable, STATE_COLORS } from '../text.ts';
+import { HELP } from './help.ts';
+import { fitLine, type Line, type Look, paintLine } from './line.ts';
+import { type Output, outputLines } from './output.ts';
+import { paneLines, shareRows } from './pane.ts';
+import { PANE_NAMES, type PaneName } from './panes.ts';
+import { sparkline } from './sparkline.ts';
+import { statusLine } from './status-line.ts';
+import { rateNow, rates, type Throughput } from './throughput.ts';
+import type { Ui } from './ui.ts';
+
+export interface Picture {
+  snapshot: Snapshot | null;
+  throughput: Throughput;
+  ui: Ui;
+  output: Output | null;
+  now: number;
+  /** Where the store is. */
+  location: string;
+  /** Why the snapshot is an old one. */
+  problem: string | null;
+}
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** From so many columns on there are two of panes. */
+const TWO_COLUMNS = 120;
+/** From so many lines on completed and failed have a line each. */
+const ROOMY = 20;
+const SPARK_S = 300;
+
+/** The whole screen, a string a line, each as wide as it is. */
+export function frame(picture: Picture, size: Size, look: Look): string[] {
+  const { ui, output } = picture;
+  const body = Math.max(0, size.height - 1);
+  let lines: Line[];
+  if (ui.mode.kind === 'output' && output !== null)
+    lines = outputLines(output, ui.mode.top, size.width, body);
+  else if (ui.mode.kind === 'help') lines = HELP.map((text) => [{ text }]);
+  else lines = overview(picture, { ...size, height: body }, look);
+  lines = lines.slice(0, body);
+  while (lines.length < body) lines.push([]);
+  return [...lines, statusLine(picture, size.width)].map((line) =>
+    paintLine(fitLine(line, size.width), look),
+  );
+}
+
+function overview(picture: Picture, size: Size, look: Look): Line[] {
+  const { snapshot, ui, now } = picture;
+  const top = [title(picture, size.width)];
+  if (snapshot === null) return top;
+  top.push(totals(snapshot, size.width), ...throughput(picture, size, look));
+  const room = size.height - top.length;
+  const draw = (names: readonly PaneName[], width: number): Line[] => {
+    const shares = shareRows(snapshot, ui, names, room);
+    const panes = names.map((name) => paneLines({ snapshot, ui, now }, name, width, shares.get(name)));
+    // Air between them, where there is room for it.
+    const airy = panes.reduce((sum, lines) => sum + lines.length + 1, 0) <= room;
+    return panes.flatMap((lines) => (airy ? [[], ...lines] : lines));
+  };
+  if (size.width < TWO_COLUMNS || room < PANE_NAMES.length) return [...top, ...draw(PANE_NAMES, size.width)];
+  const wide = Math.min(72, Math.floor(size.width * 0.4));
+  const left = draw(['queues', 'workers'], wide);
+  const right = draw(['running', 'waiting', 'failures'], size.width - wide - 3);
+  const rows = Array.from({ length: Math.max(left.length, right.length) }, (_, i) => [
+    ...fitLine(left[i] ?? [], wide),
+    { text: ' │ ', color: 'dim' as const },
+    ...(right[i] ?? []),
+  ]);
+  return [...top, ...rows];
+}
+
+function title({ location, problem, now }: Picture, width: number): Line {
+  const clock = new Date(now).toTimeString().slice(0, 8);
+  const name = 'queuectl top  ';
+  const room = Math.max(0, width - name.length - clock.length - 2);
+  const said = problem === null ? location : `trying again: ${problem}`;
+  const text = fitLine([{ text: printable(said), color: problem === null ? 'dim' : 'red' }], room);
+  return [{ text: name, color: 'bold' }, ...text, { text: `  ${clock}` }];
+}
+
+/** Every state with its count; where that is too long, those that have jobs. */
+function totals({ jobs }: Snapshot, width: number): Line {
+  const parts = (states: readonly State[], gap: string): Line =>
+    states.flatMap((state, i) => [
+      { text: i === 0 ? '' : gap },
+      { text: `${state} ${jobs[state]}`, color: STATE_COLORS[state] },
+    ]);
+  const long = parts(STATES, '   ');
+  if (long.reduce((sum, { text }) => sum + displayWidth(text), 0) <= width) return long;
+  return parts(
+    STATES.filter((state) => jobs[state] > 0),
+    '  ',
+  );
+}
+
+function throughput({ throughput, now }: Picture, { width, height }: Size, { ascii }: Look): Line[] {
+  const one = (kind: 'completed' | 'failed', room: number): Line => {
+    const label = `${kind}/s `.padEnd(12);
+    const columns = Math.max(1, Math.min(SPARK_S, room - label.length - 10));
+    const values = rates(throughput, kind, now, columns, Math.ceil(SPARK_S / columns));
+    const spark = sparkline(values, ascii);
+    const rate = rateNow(throughput, kind, now);
+    return [
+      { text: label },
+      { text: spark, color: kind === 'completed' ? 'green' : 'red' },
+      { text: (rate === 0 ? '0' : rate.toFixed(1)).padStart(8), color: 'bold' },
+      { text: '  ' },
+    ];
+  };
+  if (height < ROOMY) {
+    const half = Math.floor(width / 2);
+    return [[...fitLine(one('completed', half), half), ...one('failed', width - half)]];
+  }
+  return [one('completed', width), one('failed', width)];
+}

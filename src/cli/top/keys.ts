@@ -1,0 +1,38 @@
+/** What terminals send for keys that are no characters. */
+const NAMED: Record<string, string> = {
+  '\r': 'enter',
+  '\n': 'enter',
+  '\t': 'tab',
+  '\x7f': 'backspace',
+  '\b': 'backspace',
+  '\x03': 'ctrl-c',
+  '\x0c': 'ctrl-l',
+  '\x15': 'ctrl-u',
+  '\x1a': 'ctrl-z',
+  '\x1b': 'escape',
+  '\x1b[Z': 'shift-tab',
+  '\x1b[A': 'up',
+  '\x1b[B': 'down',
+  '\x1b[C': 'right',
+  '\x1b[D': 'left',
+  '\x1b[H': 'home',
+  '\x1b[F': 'end',
+  '\x1b[1~': 'home',
+  '\x1b[4~': 'end',
+  '\x1b[5~': 'page-up',
+  '\x1b[6~': 'page-down',
+};
+
+/** A sequence (CSI or SS3), or one character. */
+const KEY = /\x1b\[[0-9;?]*[@-~]|\x1bO[@-~]|[\s\S]/gu;
+
+/** The keys in what a terminal has sent: a name, or the character itself. What is unknown is left out. */
+export function readKeys(text: string): string[] {
+  const keys: string[] = [];
+  for (const [sent] of text.matchAll(KEY)) {
+    const name = NAMED[sent] ?? NAMED[sent.replace('\x1bO', '\x1b[')];
+    if (name !== undefined) keys.push(name);
+    else if (!/\p{Cc}/u.test(sent)) keys.push(sent);
+  }
+  return keys;
+}

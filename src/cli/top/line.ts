@@ -1,0 +1,45 @@
+import { type Color, cut, displayWidth, paint } from '../text.ts';
+
+/** How a terminal wants it. */
+export interface Look {
+  color: boolean;
+  ascii: boolean;
+}
+
+export interface Part {
+  text: string;
+  color?: Color | undefined;
+}
+
+/** A line of the screen: parts of known width, without escapes. */
+export type Line = Part[];
+
+/** Exactly so wide. */
+export function fitLine(line: Line, width: number): Line {
+  const parts: Line = [];
+  let room = width;
+  for (const part of line) {
+    if (room <= 0) break;
+    const text = cut(part.text, room);
+    parts.push({ ...part, text });
+    room -= displayWidth(text);
+  }
+  if (room > 0) parts.push({ text: ' '.repeat(room) });
+  return parts;
+}
+
+export function paintLine(line: Line, { color, ascii }: Look): string {
+  const plain = (text: string): string => (ascii ? toAscii(text) : text);
+  if (!color) return line.map(({ text }) => plain(text)).join('');
+  return line.map((part) => (part.color ? paint(plain(part.text), part.color) : plain(part.text))).join('');
+}
+
+const REPLACED: Record<string, string> = { '…': '~', '│': '|', '▾': 'v', '↑': '^', '↓': 'v', '·': '.' };
+
+/** The same width, in characters that every terminal has. */
+function toAscii(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) =>
+    /^[\x20-\x7e]$/.test(segment) ? segment : (REPLACED[segment] ?? '?'.repeat(displayWidth(segment))),
+  ).join('');
+}

@@ -1,0 +1,187 @@
+import type { QueueObject } from '../../actions/queues.ts';
+import type { Snapshot } from '../../actions/top.ts';
+import { toWorkerObject } from '../../actions/workers.ts';
+import { formatDuration } from '../../core/duration.ts';
+import type { ClaimedJob, Job } from '../../core/job.ts';
+import type { Worker } from '../../store/store.ts';
+import type { Column } from '../table.ts';
+import { STATE_COLORS } from '../text.ts';
+import { relative } from '../times.ts';
+
+export const PANE_NAMES = ['queues', 'running', 'waiting', 'failures', 'workers'] as const;
+export type PaneName = (typeof PANE_NAMES)[number];
+
+/** A list of the picture. */
+interface Pane<Row> {
+  /** How many there are in all, listed here or not. */
+  total(snapshot: Snapshot): number;
+  rows(snapshot: Snapshot): Row[];
+  key(row: Row): string;
+  /** What a filter looks at. */
+  words(row: Row): string[];
+  /** What keys act on. */
+  target(row: Row): { job: Job | null; queue: string | null };
+  columns(now: number, title: string, rows: Row[], snapshot: Snapshot): Column<Row>[];
+}
+
+const queues: Pane<QueueObject> = {
+  total: ({ queues }) => queues.length,
+  rows: ({ queues }) => queues,
+  key: ({ name }) => name,
+  words: ({ name, paused }) => [name, paused ? 'paused' : 'open'],
+  target: ({ name }) => ({ job: null, queue: name }),
+  columns: (_, title) => [
+    { title, value: ({ name }) => name },
+    {
+      title: 'STATUS',
+      value: ({ paused }) => (paused ? 'paused' : 'open'),
+      color: ({ paused }) => (paused ? 'yellow' : undefined),
+    },
+    { title: 'WAITING', right: true, value: ({ jobs }) => String(jobs.pending) },
+    {
+      title: 'RUNNING',
+      right: true,
+      value: ({ jobs, concurrency }) => `${jobs.processing}${concurrency === null ? '' : `/${concurrency}`}`,
+      color: ({ jobs }) => some(jobs.processing, 'processing'),
+    },
+    {
+      title: 'FAILED',
+      right: true,
+      value: ({ jobs }) => String(jobs.failed),
+      color: ({ jobs }) => some(jobs.failed, 'failed'),
+    },
+    {
+      title: 'DEAD',
+      right: true,
+      value: ({ jobs }) => String(jobs.dead),
+      color: ({ jobs }) => some(jobs.dead, 'dead'),
+    },
+    { title: 'COMPLETED', right: true, value: ({ jobs }) => String(jobs.completed), drop: 1 },
+    { title: 'RATE', value: ({ rate }) => rate ?? '-', drop: 2 },
+  ],
+};
+
+const running: Pane<ClaimedJob> = {
+  ...jobPane((snapshot) => snapshot.running),
+  total: ({ jobs }) => jobs.processing,
+  columns: (now, title, rows) => [
+    { title, value: ({ id }) => id },
+    { title: 'STATUS', value: ending, color: (job) => (job.endReason === null ? 'cyan' : 'yellow') },
+    { title: 'ELAPSED', right: true, value: (job) => age(now - job.startedAt!) },
+    ...(rows.some((job) => job.timeoutMs !== null) ? [left(now)] : []),
+    { title: 'ATTEMPT', right: true, value: (job) => `${job.attempts + 1}/${most(job)}`, drop: 2 },
+    { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
+    { title: 'WORKER', value: ({ workerId }) => workerId ?? '', drop: 3 },
+    { title: 'COMMAND', value: ({ command }) => command, shrinks: true, least: 30 },
+  ],
+};
+
+const waiting: Pane<Job> = {
+  ...jobPane((snapshot) => snapshot.waiting),
+  total: ({ jobs }) => jobs.pending,
+  columns: (now, title, _, { queues }) => [
+    { title, value: ({ id }) => id },
+    { title: 'STATUS', value: (job) => dueText(job, now, inQueue(job, queues)) },
+    { title: 'WAITED', right: true, value: (job) => age(now - job.createdAt), drop: 2 },
+    { title: 'PRIORITY', right: true, value: ({ priority }) => String(priority), drop: 3 },
+    { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
+    { title: 'COMMAND', value: ({ command }) => command, shrinks: true, least: 30 },
+  ],
+};
+
+const failures: Pane<Job> = {
+  ...jobPane((snapshot) => snapshot.failures),
+  total: ({ jobs }) => jobs.failed + jobs.dead,
+  columns: (now, title) => [
+    { title, value: ({ id }) => id },
+    { title: 'STATE', value: ({ state }) => state, color: ({ state }) => STATE_COLORS[state] },
+    { title: 'WHEN', value: (job) => relative(job.updatedAt, now) },
+    {
+      title: 'RETRY',
+      value: (job) => (job.state === 'dead' ? 'never' : dueText(job, now, 'now')),
+      drop: 1,
+    },
+    { title: 'ATTEMPTS', right: true, value: (job) => `${job.attempts}/${most(job)}`, drop: 2 },
+    { title: 'QUEUE', value: ({ queue }) => queue, drop: 3 },
+    { title: 'COMMAND', value: ({ command }) => command, shrinks: true, drop: 4 },
+    { title: 'LAST ERROR', value: ({ lastError }) => lastError ?? '', shrinks: true, least: 34 },
+  ],
+};
+
+const workers: Pane<Worker> = {
+  total: ({ workers }) => workers.length,
+  rows: ({ workers }) => workers,
+  key: ({ id }) => id,
+  words: ({ id, hostname, queues, currentJobs }) => [id, hostname, ...(queues ?? []), ...currentJobs],
+  target: () => ({ job: null, queue: null }),
+  columns: (now, title) => [
+    { title, value: ({ id }) => id },
+    { title: 'STATUS', value: (worker) => toWorkerObject(worker).status },
+    {
+      title: 'SLOTS',
+      right: true,
+      value: ({ currentJobs, concurrency }) => `${currentJobs.length}/${concurrency}`,
+    },
+    { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => relative(lastHeartbeat, now) },
+    { title: 'PID', right: true, value: ({ pid }) => String(pid), drop: 3 },
+    { title: 'QUEUES', value: ({ queues }) => queues?.join(',') ?? '*', drop: 1 },
+    { title: 'HOST', value: ({ hostname }) => hostname, drop: 4 },
+    { title: 'JOBS', value: ({ currentJobs }) => currentJobs.join(','), shrinks: true, drop: 2 },
+  ],
+};
+
+/** What the panes have in common for those who only draw and choose; each gets back the rows it gave. */
+export const PANES = { queues, running, waiting, failures, workers } as Record<PaneName, Pane<unknown>>;
+
+function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
+  return {
+    rows,
+    key: ({ id }: Row) => id,
+    words: ({ id, queue, name, command, state, lastError }: Row) =>
+      [id, queue, name, command, state, lastError].filter((word) => word !== null),
+    target: (job: Row) => ({ job, queue: job.queue }),
+  };
+}
+
+function ending({ endReason }: ClaimedJob): string {
+  if (endReason === null) return 'running';
+  return { timeout: 'timed out', cancelled: 'cancelling', stopped: 'stopping' }[endReason];
+}
+
+function left(now: number): Column<ClaimedJob> {
+  const rest = (job: ClaimedJob): number => job.timeoutMs! - (now - job.startedAt!);
+  return {
+    title: 'LEFT',
+    right: true,
+    value: (job) => (job.timeoutMs === null ? '-' : age(rest(job))),
+    color: (job) => (job.timeoutMs !== null && rest(job) < job.timeoutMs / 10 ? 'yellow' : undefined),
+  };
+}
+
+function dueText(job: Job, now: number, due: string): string {
+  if (job.held) return 'held';
+  if (job.blocked) return 'blocked';
+  return job.dueAt === null || job.dueAt <= now ? due : relative(job.dueAt, now);
+}
+
+/** What a due job waits for. */
+function inQueue(job: Job, queues: QueueObject[]): string {
+  const queue = queues.find(({ name }) => name === job.queue);
+  if (queue?.paused) return 'queue paused';
+  return (queue?.concurrency ?? Number.POSITIVE_INFINITY) <= (queue?.jobs.processing ?? 0)
+    ? 'queue full'
+    : 'ready';
+}
+
+function most(job: Job): number {
+  return Math.max(1, job.maxRetries);
+}
+
+function some(count: number, state: string) {
+  return count > 0 ? STATE_COLORS[state] : undefined;
+}
+
+/** In whole seconds: it is drawn once a second. */
+export function age(ms: number): string {
+  return ms < 1000 ? '0s' : formatDuration(Math.floor(ms / 1000) * 1000);
+}

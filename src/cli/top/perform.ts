@@ -1,0 +1,32 @@
+import { type Acted, holdJobs, releaseJobs, retryJobs } from '../../actions/act.ts';
+import type { App } from '../../actions/app.ts';
+import { changeQueue } from '../../actions/queues.ts';
+import { cancel } from '../../worker/cancel.ts';
+import type { Effect } from './ui.ts';
+
+export type Action = Exclude<Effect, { do: 'follow' } | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }>;
+
+/** Does what a key asked for, by the actions of the commands. Answers what to say about it. */
+export async function perform(app: App, action: Action, by: string): Promise<string> {
+  switch (action.do) {
+    case 'cancel':
+      return said('cancelled', action.id, await cancel(app, [action.id]));
+    case 'retry':
+      return said('retried', action.id, await retryJobs(app, [action.id]));
+    case 'hold':
+      return said('held', action.id, await holdJobs(app, [action.id]));
+    case 'release':
+      return said('released', action.id, await releaseJobs(app, [action.id]));
+    case 'pause':
+      await changeQueue(app, action.queue, { paused: { at: app.clock.now(), by } });
+      return `paused queue ${action.queue}; what runs goes on`;
+    case 'resume':
+      await changeQueue(app, action.queue, { paused: null });
+      return `resumed queue ${action.queue}`;
+  }
+}
+
+function said(done: string, id: string, { changed, why }: Acted): string {
+  // "were not waiting": worded for many.
+  return changed.length > 0 ? `${done} job ${id}` : `job ${id} ${why.replace(/^were/, 'was')}`;
+}

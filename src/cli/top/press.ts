@@ -1,0 +1,170 @@
+import type { Snapshot } from '../../actions/top.ts';
+import type { Job } from '../../core/job.ts';
+import { PANE_NAMES, PANES } from './panes.ts';
+import { chosenIndex, type Effect, type Mode, rowsOf, type Ui } from './ui.ts';
+
+/** What there is to move in. */
+export interface Scene {
+  snapshot: Snapshot | null;
+  /** Of the output that is followed: the numbers of its first line and of the one behind its last. */
+  lines: { first: number; end: number };
+  /** Rows of the screen that show something. */
+  page: number;
+}
+
+export interface Pressed {
+  ui: Ui;
+  effect: Effect | null;
+}
+
+const PANES_MODE: Mode = { kind: 'panes' };
+
+/** What a key does: another state of the picture, and perhaps something outside it. */
+export function press(ui: Ui, key: string, scene: Scene): Pressed {
+  if (key === 'ctrl-c') return { ui, effect: { do: 'quit' } };
+  if (key === 'ctrl-z') return { ui, effect: { do: 'suspend' } };
+  if (key === 'ctrl-l') return { ui, effect: { do: 'redraw' } };
+  const fresh = { ...ui, message: '' };
+  switch (ui.mode.kind) {
+    case 'panes':
+      return inPanes(fresh, key, scene);
+    case 'help':
+      return only({ ...fresh, mode: PANES_MODE });
+    case 'filter':
+      return only(inFilter(fresh, key, ui.mode.before));
+    case 'confirm': {
+      const done = { ...fresh, mode: PANES_MODE };
+      return key === 'y' || key === 'Y'
+        ? { ui: done, effect: ui.mode.effect }
+        : only({ ...done, message: 'nothing was changed' });
+    }
+    case 'output':
+      return inOutput(fresh, ui.mode, key, scene);
+  }
+}
+
+function only(ui: Ui): Pressed {
+  return { ui, effect: null };
+}
+
+function inPanes(ui: Ui, key: string, scene: Scene): Pressed {
+  switch (key) {
+    case 'q':
+      return { ui, effect: { do: 'quit' } };
+    case '?':
+      return only({ ...ui, mode: { kind: 'help' } });
+    case '/':
+      return only({ ...ui, mode: { kind: 'filter', before: ui.filter } });
+    case 'escape':
+      return only({ ...ui, filter: '' });
+    case 'tab':
+    case 'right':
+      return only(nextPane(ui, 1));
+    case 'shift-tab':
+    case 'left':
+      return only(nextPane(ui, -1));
+  }
+  if (scene.snapshot === null) return only(ui);
+  const rows = rowsOf(scene.snapshot, ui.focus, ui.filter);
+  const index = chosenIndex(ui, ui.focus, rows);
+  const to = moved(key, index, rows.length - 1, scene.page);
+  if (to !== null) return only(choose(ui, rows, to));
+  const row = rows[index];
+  const target = row === undefined ? { job: null, queue: null } : PANES[ui.focus].target(row);
+  // From now on this one is meant, whatever moves below the next key.
+  return act(row === undefined ? ui : choose(ui, rows, index), key, target, scene.snapshot);
+}
+
+function nextPane(ui: Ui, step: number): Ui {
+  const at = PANE_NAMES.indexOf(ui.focus) + step + PANE_NAMES.length;
+  return { ...ui, focus: PANE_NAMES[at % PANE_NAMES.length]! };
+}
+
+function choose(ui: Ui, rows: unknown[], index: number): Ui {
+  if (rows.length === 0) return ui;
+  const at = Math.max(0, Math.min(index, rows.length - 1));
+  const key = PANES[ui.focus].key(rows[at]);
+  return { ...ui, chosen: { ...ui.chosen, [ui.focus]: { key, index: at } } };
+}
+
+/** Where a key leads from here; null: it is none that moves. */
+function moved(key: string, at: number, last: number, page: number): number | null {
+  switch (key) {
+    case 'up':
+    case 'k':
+      return at - 1;
+    case 'down':
+    case 'j':
+      return at + 1;
+    case 'page-up':
+      return at - page;
+    case 'page-down':
+    case ' ':
+      return at + page;
+    case 'home':
+    case 'g':
+      return 0;
+    case 'end':
+    case 'G':
+      return last;
+    default:
+      return null;
+  }
+}
+
+function act(
+  ui: Ui,
+  key: string,
+  target: { job: Job | null; queue: string | null },
+  snapshot: Snapshot,
+): Pressed {
+  const { job, queue } = target;
+  if (key === 'p') {
+    if (queue === null) return only({ ...ui, message: 'choose a queue, or a job of one' });
+    const paused = snapshot.queues.find(({ name }) => name === queue)?.paused ?? false;
+    return { ui, effect: { do: paused ? 'resume' : 'pause', queue } };
+  }
+  if (!['enter', 'l', 'c', 'r', 'h'].includes(key)) return only(ui);
+  if (job === null) return only({ ...ui, message: 'choose a job; Tab moves between the lists' });
+  const { id } = job;
+  switch (key) {
+    case 'c':
+      return only({
+        ...ui,
+        mode: { kind: 'confirm', question: `cancel job ${id}?`, effect: { do: 'cancel', id } },
+      });
+    case 'r':
+      return { ui, effect: { do: 'retry', id } };
+    case 'h':
+      return { ui, effect: { do: job.held ? 'release' : 'hold', id } };
+    default:
+      return { ui: { ...ui, mode: { kind: 'output', id, top: null } }, effect: { do: 'follow', id } };
+  }
+}
+
+function inFilter(ui: Ui, key: string, before: string): Ui {
+  switch (key) {
+    case 'enter':
+      return { ...ui, mode: PANES_MODE };
+    case 'escape':
+      return { ...ui, mode: PANES_MODE, filter: before };
+    case 'backspace':
+      return { ...ui, filter: [...ui.filter].slice(0, -1).join('') };
+    case 'ctrl-u':
+      return { ...ui, filter: '' };
+    default:
+      // Names of keys are longer than a character.
+      return [...key].length === 1 ? { ...ui, filter: ui.filter + key } : ui;
+  }
+}
+
+function inOutput(ui: Ui, mode: Mode & { kind: 'output' }, key: string, { lines, page }: Scene): Pressed {
+  if (['q', 'escape', 'left', 'enter', 'l'].includes(key))
+    return { ui: { ...ui, mode: PANES_MODE }, effect: { do: 'unfollow' } };
+  if (key === 'f' || key === 'G' || key === 'end') return only({ ...ui, mode: { ...mode, top: null } });
+  const last = Math.max(lines.first, lines.end - page);
+  const to = moved(key, mode.top ?? last, last, page);
+  if (to === null) return only(ui);
+  // Scrolled down to the end it stays where it is: following is asked for by f or G.
+  return only({ ...ui, mode: { ...mode, top: Math.max(lines.first, Math.min(to, last)) } });
+}

@@ -1,0 +1,162 @@
+import { snapshot } from '../../actions/top.ts';
+import { userOf } from '../../actions/who.ts';
+import { signalNumber } from '../../core/signals.ts';
+import type { Context } from '../command.ts';
+import { type Bell, newBell } from './bell.ts';
+import { type Follower, startFollower } from './follower.ts';
+import { frame, type Picture } from './frame.ts';
+import type { Look } from './line.ts';
+import { type Action, perform } from './perform.ts';
+import { press } from './press.ts';
+import { linkStore, type StoreLink } from './store-link.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+import { record } from './throughput.ts';
+import { type Effect, startUi } from './ui.ts';
+
+/** What comes by itself is drawn this often at most; a key at once. */
+const CALM_MS = 250;
+/** Elapsed times go on. */
+const TICK_MS = 1000;
+
+interface Session {
+  context: Context;
+  link: StoreLink;
+  bell: Bell;
+  picture: Picture;
+  follower: Follower | null;
+  terminal: Terminal | null;
+  /** Set when the screen is to be left. */
+  code: number | null;
+}
+
+/** The screen until it is left. Answers the exit code. */
+export async function showTop(context: Context, everyMs: number, look: Look): Promise<number> {
+  const bell = newBell();
+  const session: Session = {
+    ...{ context, bell, follower: null, terminal: null, code: null },
+    link: linkStore(context, bell.changed),
+    picture: {
+      ...{ snapshot: null, throughput: new Map(), ui: startUi(), output: null, problem: null },
+      ...{ now: Date.now(), location: context.location },
+    },
+  };
+  // Before the screen opens: a store that cannot be opened at all is told like everywhere else.
+  await session.link.app();
+  try {
+    session.terminal = openTerminal(context.io, {
+      key: (key) => onKey(session, key),
+      anew() {
+        session.terminal?.canvas.forget();
+        bell.urgent();
+      },
+      gone(signal) {
+        session.code = 128 + signalNumber(signal);
+        bell.urgent();
+      },
+    });
+    return await drawUntilLeft(session, session.terminal, everyMs, look);
+  } finally {
+    session.terminal?.close();
+    session.follower?.stop();
+    await session.link.drop();
+  }
+}
+
+async function drawUntilLeft(
+  session: Session,
+  { canvas }: Terminal,
+  everyMs: number,
+  look: Look,
+): Promise<number> {
+  const { bell, picture, context } = session;
+  let looked = Number.NEGATIVE_INFINITY;
+  while (session.code === null) {
+    const since = performance.now() - looked;
+    if (since >= (bell.rung ? CALM_MS : everyMs)) {
+      bell.rung = false;
+      await takeLook(session);
+      looked = performance.now();
+    }
+    picture.now = Date.now();
+    picture.output = session.follower?.output ?? null;
+    canvas.show(frame(picture, { width: context.io.width, height: context.io.height }, look));
+    const drawn = performance.now();
+    await bell.until(() =>
+      Math.min(drawn + TICK_MS, looked + everyMs, bell.rung ? drawn + CALM_MS : Number.POSITIVE_INFINITY),
+    );
+  }
+  return session.code;
+}
+
+/** What it sees stays in the picture while the store is away. */
+async function takeLook({ link, picture, follower }: Session): Promise<void> {
+  try {
+    const app = await link.app();
+    picture.snapshot = await snapshot(app);
+    record(picture.throughput, picture.snapshot.finished, picture.snapshot.at);
+    await follower?.refresh(app);
+    picture.problem = null;
+  } catch (error) {
+    picture.problem = (error as Error).message;
+    await link.drop();
+  }
+}
+
+function onKey(session: Session, key: string): void {
+  const { picture, bell, context, follower } = session;
+  const { lines, first } = follower?.output ?? { lines: [], first: 0 };
+  const pressed = press(picture.ui, key, {
+    snapshot: picture.snapshot,
+    lines: { first, end: first + lines.length },
+    page: Math.max(1, context.io.height - 2),
+  });
+  picture.ui = pressed.ui;
+  if (pressed.effect !== null) apply(session, pressed.effect);
+  bell.urgent();
+}
+
+function apply(session: Session, effect: Effect): void {
+  switch (effect.do) {
+    case 'quit':
+      session.code = 0;
+      return;
+    case 'suspend':
+      session.terminal?.suspend();
+      return;
+    case 'redraw':
+      session.terminal?.canvas.forget();
+      return;
+    case 'unfollow':
+      session.follower?.stop();
+      session.follower = null;
+      return;
+    case 'follow':
+      void saying(session, async () => {
+        const app = await session.link.app();
+        // Left again before it was open.
+        const { mode } = session.picture.ui;
+        if (mode.kind !== 'output' || mode.id !== effect.id) return '';
+        session.follower?.stop();
+        session.follower = startFollower(app, session.context.io, effect.id, session.bell.changed);
+        return '';
+      });
+      return;
+    default:
+      void saying(session, () => act(session, effect));
+  }
+}
+
+async function act(session: Session, action: Action): Promise<string> {
+  session.picture.ui = { ...session.picture.ui, message: `${action.do} …` };
+  const said = await perform(await session.link.app(), action, userOf(session.context.environment));
+  // What was said about is to be seen beside it.
+  await takeLook(session);
+  return said;
+}
+
+/** Shows what work came to, or why it failed, in the line at the bottom. */
+async function saying({ picture, bell }: Session, work: () => Promise<string>): Promise<void> {
+  const message = await work().catch((error: Error) => error.message);
+  if (message !== '') picture.ui = { ...picture.ui, message };
+  bell.urgent();
+}

@@ -1,0 +1,11 @@
+const BLOCKS = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const ASCII = ['.', '_', ':', '-', '=', '+', '*', '%', '#'];
+
+/** A character for each value; only nothing at all looks like nothing. */
+export function sparkline(values: number[], ascii: boolean): string {
+  const marks = ascii ? ASCII : BLOCKS;
+  const top = Math.max(...values);
+  return values
+    .map((value) => (value <= 0 ? marks[0] : marks[Math.max(1, Math.round((value / top) * 8))]))
+    .join('');
+}

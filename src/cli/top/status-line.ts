@@ -1,0 +1,36 @@
+import { displayWidth, printable } from '../text.ts';
+import type { Picture } from './frame.ts';
+import type { Line } from './line.ts';
+import { outputStatus } from './output.ts';
+
+/** The first are the ones that stay where there is little room. */
+const KEYS = [
+  ...['q quit', '? help', 'Tab list', 'l output', 'c cancel', 'r retry', 'p pause', 'h hold', '/ filter'],
+  '↑↓ move',
+];
+const OUTPUT_KEYS = ['q back', 'f follow', '↑↓ scroll', 'g top', 'G end'];
+
+/** The last line: a question, what is typed, what was done, or which keys there are. */
+export function statusLine({ ui, output }: Picture, width: number): Line {
+  const { mode, message, filter } = ui;
+  if (mode.kind === 'confirm') return [{ text: `${printable(mode.question)} y/n `, color: 'yellow' }];
+  if (mode.kind === 'filter') return [{ text: `/${printable(filter)}_`, color: 'bold' }];
+  if (mode.kind === 'help') return [{ text: 'any key goes back', color: 'dim' }];
+  if (message !== '') return [{ text: printable(message), color: 'bold' }];
+  if (mode.kind === 'output' && output !== null) {
+    const where = `${printable(outputStatus(output, mode.top))}  `;
+    return [{ text: where, color: 'bold' }, keys(OUTPUT_KEYS, width - displayWidth(where))];
+  }
+  const narrowed = filter === '' ? '' : `filter: ${printable(filter)} (Esc ends it)  `;
+  return [{ text: narrowed, color: 'yellow' }, keys(KEYS, width - displayWidth(narrowed))];
+}
+
+function keys(all: string[], room: number): { text: string; color: 'dim' } {
+  let text = '';
+  for (const key of all) {
+    const longer = text === '' ? key : `${text}  ${key}`;
+    if (displayWidth(longer) > room) break;
+    text = longer;
+  }
+  return { text, color: 'dim' };
+}

@@ -1,0 +1,90 @@
+import type { Io } from '../io.ts';
+import { type Screen, screen } from '../screen.ts';
+import { readKeys } from './keys.ts';
+
+/** A terminal that sends every key as it is typed and shows nothing but our picture. */
+export interface Terminal {
+  readonly canvas: Screen;
+  /** Gives the terminal back, stops this process and its group as Ctrl-Z does, and takes the terminal again later. */
+  suspend(): void;
+  close(): void;
+}
+
+export interface TerminalEvents {
+  key(key: string): void;
+  /** Its size has changed, or it is ours again. */
+  anew(): void;
+  /** To be left: a signal came, or the terminal is gone. */
+  gone(signal: NodeJS.Signals): void;
+}
+
+const ENDS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** Long enough for a stop to arrive, where it is to be had: a process without a shell is not stopped. */
+const STOPPED_MS = 50;
+
+export function openTerminal(io: Io, events: TerminalEvents): Terminal {
+  const { stdin } = process;
+  const canvas = screen(io);
+  let open = false;
+  const take = (): void => {
+    if (open) return;
+    open = true;
+    stdin.setRawMode(true);
+    canvas.open();
+  };
+  const give = (): void => {
+    if (!open) return;
+    open = false;
+    try {
+      canvas.close();
+      stdin.setRawMode(false);
+    } catch {
+      // It is gone.
+    }
+  };
+  const suspend = (): void => {
+    give();
+    process.off('SIGTSTP', suspend);
+    process.kill(0, 'SIGTSTP');
+    setTimeout(continued, STOPPED_MS);
+  };
+  const continued = (): void => {
+    process.off('SIGTSTP', suspend);
+    process.on('SIGTSTP', suspend);
+    take();
+    // Another program may have changed the modes of the terminal meanwhile.
+    stdin.setRawMode(true);
+    events.anew();
+  };
+  const resized = (): void => events.anew();
+  const typed = (data: Buffer): void => {
+    for (const key of readKeys(data.toString('utf8'))) events.key(key);
+  };
+  const lost = (): void => events.gone('SIGHUP');
+
+  take();
+  stdin.on('data', typed);
+  for (const end of ['end', 'error']) stdin.on(end, lost);
+  for (const signal of ENDS) process.on(signal, events.gone);
+  process.on('SIGTSTP', suspend);
+  process.on('SIGCONT', continued);
+  process.on('SIGWINCH', resized);
+  // Whatever ends this process, the terminal is given back.
+  process.on('exit', give);
+
+  return {
+    canvas,
+    suspend,
+    close() {
+      give();
+      stdin.off('data', typed);
+      for (const end of ['end', 'error']) stdin.off(end, lost);
+      stdin.pause();
+      for (const signal of ENDS) process.off(signal, events.gone);
+      process.off('SIGTSTP', suspend);
+      process.off('SIGCONT', continued);
+      process.off('SIGWINCH', resized);
+      process.off('exit', give);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { FinishedAttempt } from '../../store/store.ts';
+
+/** Kept for so long; a sparkline shows no more. */
+const KEPT_S = 900;
+/** The rate of now is that of the last so many whole seconds. */
+const NOW_S = 10;
+
+interface Second {
+  completed: number;
+  failed: number;
+}
+
+/** Attempts that ended, by second. */
+export type Throughput = Map<number, Second>;
+
+/**
+ * Counts a sample of the newest attempts. Each look sees the same ones again and the oldest no more, so of two counts of a
+ * second the higher one is right.
+ */
+export function record(known: Throughput, sample: FinishedAttempt[], now: number): void {
+  const seen: Throughput = new Map();
+  for (const { finishedAt, ok } of sample) {
+    const second = Math.floor(finishedAt / 1000);
+    const counts = seen.get(second) ?? { completed: 0, failed: 0 };
+    counts[ok ? 'completed' : 'failed']++;
+    seen.set(second, counts);
+  }
+  const oldest = Math.floor(now / 1000) - KEPT_S;
+  for (const [second, { completed, failed }] of seen) {
+    const before = known.get(second);
+    if (second < oldest) continue;
+    known.set(second, {
+      completed: Math.max(completed, before?.completed ?? 0),
+      failed: Math.max(failed, before?.failed ?? 0),
+    });
+  }
+  for (const second of known.keys()) if (second < oldest) known.delete(second);
+}
+
+/** Per second, over the last whole seconds. */
+export function rateNow(known: Throughput, kind: keyof Second, now: number): number {
+  return rates(known, kind, now, 1, NOW_S)[0]!;
+}
+
+/** The rate in each of `columns` spans of `seconds`, oldest first. The second under way is not whole, and left out. */
+export function rates(
+  known: Throughput,
+  kind: keyof Second,
+  now: number,
+  columns: number,
+  seconds: number,
+): number[] {
+  const end = Math.floor(now / 1000);
+  const sums = Array<number>(columns).fill(0);
+  for (let back = 1; back <= columns * seconds; back++)
+    sums[columns - Math.ceil(back / seconds)]! += known.get(end - back)?.[kind] ?? 0;
+  return sums.map((sum) => sum / seconds);
+}

@@ -1,0 +1,219 @@
+import { expect, test } from 'bun:test';
+import { readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { enqueue, inSandbox, type JobJson, type Sandbox, until } from '../support/queuectl.ts';
+import { seen } from '../support/screen.ts';
+import { onTerminal } from '../support/terminal.ts';
+
+const TAB = '\t';
+const ENTER = '\r';
+/** Of `stty -a`: lines are edited, and what is typed is shown. */
+const AS_BEFORE = /[^-]icanon[\s\S]*[^-]echo /;
+
+/** `top` on a terminal, and what is to be seen there. */
+function openTop(box: Sandbox, rows = 24, columns = 80, more: Parameters<typeof onTerminal>[4] = {}) {
+  const top = onTerminal(box, ['top'], rows, columns, more);
+  const look = () => seen(top.stdout(), rows, columns);
+  const line = (text: string) => look().lines.find((one) => one.includes(text));
+  const sees = (...texts: string[]) =>
+    until(() => texts.every((text) => line(text) !== undefined), `it shows ${texts.join(', ')}`).catch(
+      (error) => {
+        throw new Error(`${error.message}\n${look().lines.join('\n')}`);
+      },
+    );
+  return { ...top, look, line, sees };
+}
+
+const state = async (box: Sandbox, id: string) => (await box.json<JobJson>(['show', id])).state;
+
+test(
+  'shows what runs, fails and waits, and what keys do to it',
+  inSandbox(async (box) => {
+    await enqueue(box, 'broken', 'test -e fixed || { echo no such bucket; exit 3; }', { max_retries: 1 });
+    const workers = await box.startWorkers('--concurrency', '2');
+    await until(async () => (await state(box, 'broken')) === 'dead', 'it is dead');
+    const top = openTop(box, 30, 100);
+    await top.sees('RUNNING 0', 'FAILURES 1', 'exit code 3: no such bucket', 'WORKERS 1');
+    expect(top.look()).toMatchObject({ alternate: true, cursor: false });
+
+    // What others do is seen.
+    await enqueue(box, 'long', ": 日本語; printf 'one\\n\\033[31mtwo\\n'; sleep 300");
+    await top.sees('> long');
+    expect(top.line('> long')).toMatch(/> long +running +\d+s .*default.*日本語/);
+    expect(top.line('WORKERS')).toBeDefined();
+
+    // Its output, with what would be colours.
+    top.type(ENTER);
+    await top.sees('\\x1b[31mtwo', 'following');
+    top.type('q');
+    await top.sees('QUEUES');
+
+    // No is no.
+    top.type('c');
+    await top.sees('cancel job long? y/n');
+    top.type('n');
+    await top.sees('nothing was changed');
+    expect(await state(box, 'long')).toBe('processing');
+    top.type('cy');
+    await top.sees('cancelled job long', 'RUNNING 0');
+    expect(await state(box, 'long')).toBe('cancelled');
+
+    // A dead job, two lists below.
+    await box.run(['enqueue', 'touch fixed', '--wait']);
+    top.type(TAB + TAB);
+    await top.sees('> broken');
+    top.type('r');
+    await top.sees('retried job broken', 'FAILURES 0');
+    await until(async () => (await state(box, 'broken')) === 'completed', 'it runs again');
+
+    // Its queue, in the list above.
+    top.type(`${TAB}${TAB}`);
+    await top.sees('> default');
+    top.type('p');
+    await top.sees('paused queue default');
+    expect(top.line('> default')).toContain('paused');
+    await enqueue(box, 'stays', 'true');
+    await top.sees('WAITING 1');
+    top.type(`${TAB}${TAB}`);
+    await top.sees('> stays');
+    top.type('h');
+    await top.sees('held job stays');
+    await until(() => /> stays +held/.test(top.line('> stays') ?? ''), 'it is held');
+    top.type('h');
+    await top.sees('released job stays');
+    top.type('p');
+    await top.sees('resumed queue default', 'WAITING 0');
+    await until(async () => (await state(box, 'stays')) === 'completed', 'it runs');
+
+    top.type('?');
+    await top.sees('any key goes back');
+    top.type('xq');
+    expect(await top.closed).toBe(0);
+    expect(top.look()).toMatchObject({ alternate: false, cursor: true });
+    workers.child.kill('SIGTERM');
+  }),
+);
+
+test(
+  'a filter leaves only the rows that have it',
+  inSandbox(async (box) => {
+    for (const id of ['apple', 'pear', 'plum']) await enqueue(box, id, `echo ${id}`);
+    const top = openTop(box);
+    await top.sees('apple', 'pear', 'plum', 'no worker is running');
+    top.type('/PEA');
+    await top.sees('/PEA_', 'WAITING 1');
+    expect(top.line('apple')).toBeUndefined();
+    top.type(ENTER);
+    await top.sees('filter: PEA (Esc ends it)');
+    top.type('\x1b');
+    await top.sees('apple', 'plum');
+    top.type('\x03');
+    expect(await top.closed).toBe(0);
+  }),
+);
+
+test(
+  'fits whatever the size becomes',
+  inSandbox(async (box) => {
+    for (let i = 0; i < 40; i++)
+      await enqueue(box, `job-${i}`, `echo 漢字 ${'long '.repeat(40)}`, { queue: `q${i % 7}` });
+    const top = onTerminal(box, ['top'], 24, 80);
+    for (const [rows, columns] of [
+      [15, 60],
+      [80, 250],
+      [5, 20],
+      [24, 80],
+    ] as const) {
+      const before = top.stdout().length;
+      top.resize(rows, columns);
+      // Drawn anew after the change of size: nothing of it reaches beyond.
+      const now = () =>
+        seen(`\x1b[H${top.stdout().slice(before).split('\x1b[2J').slice(1).at(-1) ?? ''}`, rows, columns);
+      await until(
+        () => top.stdout().slice(before).includes('\x1b[2J') && now().lines.at(-1)!.startsWith('q quit'),
+        'it is drawn anew',
+      );
+      expect(now().lines[0]).toStartWith('queuectl top');
+    }
+    process.kill(top.pid, 'SIGTERM');
+  }),
+);
+
+test(
+  'gives the terminal back when a signal ends it',
+  inSandbox(async (box) => {
+    const pidFile = join(box.directory, 'pid');
+    const script = `sh -c 'echo $$ >"$0"; exec "$@"' "$0" "$@"; echo "code $?"; stty -a`;
+    for (const [signal, code] of [
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+      ['SIGHUP', 129],
+    ] as const) {
+      const top = openTop(box, 30, 80, { through: ['bash', '-c', script, pidFile] });
+      await top.sees('queuectl top', 'q quit');
+      process.kill(Number(readFileSync(pidFile, 'utf8')), signal);
+      expect(await top.closed).toBe(0);
+      expect(top.stdout()).toContain(`\x1b[?25h\x1b[?1049lcode ${code}`);
+      expect(top.stdout()).toMatch(AS_BEFORE);
+    }
+  }),
+);
+
+test(
+  'is stopped by Ctrl-Z and goes on with fg',
+  inSandbox(async (box) => {
+    const script =
+      'set -m; "$@"; echo "stopped $?"; stty -a; read line; fg >/dev/null; echo "ended $?"; stty -a';
+    const top = openTop(box, 30, 80, { through: ['bash', '-c', script, 'bash'] });
+    await top.sees('queuectl top', 'q quit');
+    top.type('\x1a');
+    await until(() => top.stdout().includes('stopped 148'), 'it is stopped');
+    await until(() => AS_BEFORE.test(top.stdout()), 'the terminal is as before');
+    expect(top.stdout()).toContain('\x1b[?1049l');
+    const before = top.stdout().length;
+    top.type('\r');
+    await until(() => top.stdout().slice(before).includes('\x1b[?1049h'), 'it is back');
+    await until(() => top.stdout().slice(before).includes('q quit'), 'it is drawn');
+    top.type('q');
+    await until(() => top.stdout().includes('ended 0'), 'it is over');
+    expect(await top.closed).toBe(0);
+    expect(top.stdout().slice(top.stdout().indexOf('ended 0'))).toMatch(AS_BEFORE);
+  }),
+);
+
+test(
+  'says that the store is away, and goes on when it is back',
+  inSandbox(async (box) => {
+    await enqueue(box, 'before', 'true');
+    const top = openTop(box, 24, 100);
+    await top.sees('before');
+    renameSync(box.home, `${box.home}-away`);
+    await top.sees('trying again');
+    await top.sees('before');
+    renameSync(`${box.home}-away`, box.home);
+    await until(() => top.line('trying again') === undefined, 'it is well again');
+    await enqueue(box, 'after', 'true');
+    await top.sees('after');
+    top.type('q');
+    expect(await top.closed).toBe(0);
+  }),
+);
+
+test(
+  'without a terminal: a hint, one picture, or JSON',
+  inSandbox(async (box) => {
+    await enqueue(box, 'one', 'true');
+    const refused = await box.run(['top']);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('queuectl status --watch, queuectl status --json');
+    const env = { COLUMNS: '70', LINES: '20', LC_ALL: 'C' };
+    const { stdout } = await box.run(['top', '--once'], { env });
+    expect(stdout.split('\n')).toHaveLength(21);
+    expect(stdout).toMatch(/^[\n\x20-\x7e]*$/);
+    expect(stdout).toMatch(/\n {2}one +ready/);
+    const json = await box.json<Record<string, unknown>>(['top']);
+    expect(json).toMatchObject({ jobs: { pending: 1 }, running: [], waiting: [{ id: 'one' }], workers: [] });
+    for (const wrong of ['0', 'soon', '2h'])
+      expect((await box.run(['top', '--interval', wrong])).code).toBe(2);
+  }),
+);

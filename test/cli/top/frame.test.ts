@@ -1,0 +1,131 @@
+import { expect, test } from 'bun:test';
+import { displayWidth } from '../../../src/cli/text.ts';
+import { frame, type Picture } from '../../../src/cli/top/frame.ts';
+import { rowsOf, startUi } from '../../../src/cli/top/ui.ts';
+import { jobOf, NOW, snapshotOf } from './snapshot.ts';
+
+const PLAIN = { color: false, ascii: false };
+
+function picture(over: Partial<Picture> = {}): Picture {
+  return {
+    ...{ snapshot: snapshotOf(), throughput: new Map(), ui: startUi(), output: null },
+    ...{ now: NOW, location: '/tmp/queue.db', problem: null },
+    ...over,
+  };
+}
+
+const NASTY = `echo \x1b[2J\r\n\t 漢字かな 👩‍👩‍👧 e\u0301 \u202e \x07 ${'x'.repeat(300)}`;
+
+test('every line is as wide as the screen, whatever jobs are called', () => {
+  const jobs = Array.from({ length: 30 }, (_, i) => jobOf(`job-${i}`, { command: NASTY, lastError: NASTY }));
+  const snapshot = snapshotOf({
+    running: jobs.map((job) => ({ ...job, startedAt: NOW - 5000, timeoutMs: 60_000 })),
+    waiting: jobs,
+    failures: jobs.map((job) => ({ ...job, state: 'dead' })),
+  });
+  for (const [width, height] of [
+    [60, 15],
+    [80, 24],
+    [119, 30],
+    [120, 30],
+    [250, 80],
+    [20, 5],
+    [3, 1],
+  ] as const) {
+    for (const kind of ['panes', 'help'] as const) {
+      const ui = { ...startUi(), mode: { kind } };
+      const lines = frame(picture({ snapshot, ui }), { width, height }, PLAIN);
+      expect(lines).toHaveLength(height);
+      for (const line of lines) {
+        expect(displayWidth(line)).toBe(width);
+        expect(line).not.toMatch(/[\p{Cc}\u202e]/u);
+      }
+    }
+  }
+});
+
+test('in ASCII the same widths, in colour the same text', () => {
+  const snapshot = snapshotOf({ waiting: [jobOf('a', { command: NASTY })] });
+  const size = { width: 100, height: 24 };
+  for (const line of frame(picture({ snapshot }), size, { color: false, ascii: true }))
+    expect(line).toMatch(/^[\x20-\x7e]{100}$/);
+  const plain = frame(picture({ snapshot }), size, PLAIN);
+  const painted = frame(picture({ snapshot }), size, { color: true, ascii: false });
+  expect(painted.map((line) => line.replaceAll(/\x1b\[\d+m/g, ''))).toEqual(plain);
+});
+
+test('small screens show every list with a row, smaller ones the list in focus', () => {
+  const jobs = [jobOf('w1'), jobOf('w2')];
+  const at = (height: number) =>
+    frame(picture({ snapshot: snapshotOf({ waiting: jobs }) }), { width: 60, height }, PLAIN).join('\n');
+  for (const title of ['QUEUES', 'RUNNING', 'WAITING', 'FAILURES', 'WORKERS'])
+    expect(at(15)).toContain(title);
+  expect(at(15)).toContain('w2');
+  expect(at(10)).toContain('RUNNING');
+  expect(at(10)).not.toContain('WAITING 0');
+  expect(at(10)).not.toContain('FAILURES');
+});
+
+test('running jobs show their time, the time left and what is done to them', () => {
+  const job = { ...jobOf('r'), startedAt: NOW - 90_000, timeoutMs: 120_000 };
+  const shown = (endReason: 'cancelled' | null) =>
+    frame(
+      picture({ snapshot: snapshotOf({ running: [{ ...job, endReason }] }) }),
+      { width: 100, height: 24 },
+      PLAIN,
+    ).find((line) => line.startsWith('> r'));
+  expect(shown(null)).toMatch(/> r +running +1m30s +30s /);
+  expect(shown('cancelled')).toContain('cancelling');
+});
+
+test('a waiting job shows what it waits for', () => {
+  const [base] = snapshotOf().queues;
+  const jobs = { ...base!.jobs, processing: 2 };
+  const queues = [
+    { ...base!, name: 'paused', paused: true },
+    { ...base!, name: 'full', jobs, concurrency: 2 },
+    { ...base!, name: 'open', jobs, concurrency: 3 },
+  ];
+  const waiting = [
+    jobOf('a', { queue: 'paused' }),
+    jobOf('b', { queue: 'full' }),
+    jobOf('c', { queue: 'open' }),
+    jobOf('d', { queue: 'full', dueAt: NOW + 60_000 }),
+    jobOf('e', { queue: 'full', held: true }),
+  ];
+  const lines = frame(
+    picture({ snapshot: snapshotOf({ queues, waiting }) }),
+    { width: 80, height: 30 },
+    PLAIN,
+  );
+  const status = (id: string) =>
+    new RegExp(`^  ${id} +(.*?)  `).exec(lines.find((line) => line.startsWith(`  ${id} `))!)?.[1];
+  expect(['a', 'b', 'c', 'd', 'e'].map(status)).toEqual([
+    'queue paused',
+    'queue full',
+    'ready',
+    'in 1m',
+    'held',
+  ]);
+});
+
+test('the problem stands at the top, and the old picture below it', () => {
+  const lines = frame(
+    picture({ problem: 'no such file', snapshot: snapshotOf({ waiting: [jobOf('old')] }) }),
+    { width: 80, height: 24 },
+    PLAIN,
+  );
+  expect(lines[0]).toContain('trying again: no such file');
+  expect(lines.join('\n')).toContain('old');
+});
+
+test('a filter looks at ids, queues, commands and errors, in any case', () => {
+  const snapshot = snapshotOf({
+    waiting: [jobOf('one', { command: 'Backup' }), jobOf('two', { queue: 'backups' }), jobOf('three')],
+  });
+  const ids = (filter: string) =>
+    rowsOf(snapshot, 'waiting', filter).map((row) => (row as { id: string }).id);
+  expect(ids('BACKUP')).toEqual(['one', 'two']);
+  expect(ids('thr')).toEqual(['three']);
+  expect(ids('')).toHaveLength(3);
+});

@@ -1,0 +1,50 @@
+import type { Snapshot } from '../../../src/actions/top.ts';
+import type { ClaimedJob } from '../../../src/core/job.ts';
+import { jobSpec, NOW } from '../../support/jobs.ts';
+
+export { NOW };
+
+export function jobOf(id: string, over: Partial<ClaimedJob> = {}): ClaimedJob {
+  return {
+    ...jobSpec(id),
+    ...{
+      state: 'pending',
+      stdinBytes: 0,
+      held: false,
+      blocked: false,
+      attempts: 0,
+      crashes: 0,
+      createdAt: NOW,
+      updatedAt: NOW,
+      dueAt: NOW,
+    },
+    ...{
+      workerId: null,
+      startedAt: null,
+      finishedAt: null,
+      exitCode: null,
+      lastError: null,
+      durationMs: null,
+    },
+    ...{ claim: { job: 1, token: 1, attempt: 1 }, ordinal: 1, endReason: null },
+    ...over,
+  };
+}
+
+export function snapshotOf(over: Partial<Snapshot> = {}): Snapshot {
+  const jobs = { pending: 0, processing: 0, completed: 0, failed: 0, dead: 0, cancelled: 0 };
+  const queue = {
+    name: 'default',
+    paused: false,
+    paused_at: null,
+    paused_by: null,
+    concurrency: null,
+    rate: null,
+    priority_aging_ms: null,
+  };
+  return {
+    ...{ at: NOW, jobs, queues: [{ ...queue, jobs }], running: [], waiting: [], failures: [], workers: [] },
+    finished: [],
+    ...over,
+  };
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test';
+import { sparkline } from '../../../src/cli/top/sparkline.ts';
+import { rateNow, rates, record, type Throughput } from '../../../src/cli/top/throughput.ts';
+
+const NOW = 1_000_000_500;
+const ended = (secondsAgo: number, ok = true) => ({
+  ...{ waitMs: 0, runMs: 0, ok },
+  finishedAt: NOW - secondsAgo * 1000,
+});
+
+test('attempts seen twice count once, and those no longer in the sample still count', () => {
+  const known: Throughput = new Map();
+  record(known, [ended(3), ended(3), ended(2, false)], NOW);
+  record(known, [ended(2, false), ended(3), ended(1)], NOW);
+  expect(rates(known, 'completed', NOW, 4, 1)).toEqual([0, 2, 0, 1]);
+  expect(rates(known, 'failed', NOW, 4, 1)).toEqual([0, 0, 1, 0]);
+  expect(rateNow(known, 'completed', NOW)).toBe(0.3);
+});
+
+test('the second under way is left out, and what is old is forgotten', () => {
+  const known: Throughput = new Map();
+  record(known, [ended(0), ended(1), ended(5000)], NOW);
+  expect(rates(known, 'completed', NOW, 2, 1)).toEqual([0, 1]);
+  record(known, [], NOW + 3_600_000);
+  expect(known.size).toBe(0);
+});
+
+test('a column of several seconds shows their mean', () => {
+  const known: Throughput = new Map();
+  record(known, [ended(1), ended(2), ended(2), ended(4)], NOW);
+  expect(rates(known, 'completed', NOW, 2, 2)).toEqual([0.5, 1.5]);
+});
+
+test('a sparkline shows the least as something and nothing as nothing', () => {
+  expect(sparkline([0, 1, 500, 1000], false)).toBe('·▁▄█');
+  expect(sparkline([0, 0], true)).toBe('..');
+  expect(sparkline([0, 1, 8], true)).toBe('._#');
+});
