@@ -26,6 +26,7 @@ export const COMMANDS: Record<string, Load | Group> = {
   continue: () => import('./commands/continue.ts'),
   stats: () => import('./commands/stats.ts'),
   explain: () => import('./commands/explain.ts'),
+  events: () => import('./commands/events.ts'),
   queue: {
     summary: 'Queues: pause them, limit them',
     commands: {

@@ -1,3 +1,4 @@
+import { actorOf } from '../../actions/actor.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
@@ -13,7 +14,7 @@ export default {
   async run({ io, app, environment }, input) {
     const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
     const opened = await app();
-    const by = environment.USER || environment.LOGNAME || `uid ${process.getuid?.() ?? '?'}`;
+    const by = actorOf(environment);
     printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
     return 0;
   },

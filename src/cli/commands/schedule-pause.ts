@@ -1,3 +1,4 @@
+import { actorOf } from '../../actions/actor.ts';
 import { pauseSchedule } from '../../actions/schedules.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
@@ -13,7 +14,7 @@ export default {
   async run({ io, app, environment }, input) {
     const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
     const opened = await app();
-    const by = environment.USER || environment.LOGNAME || `uid ${process.getuid?.() ?? '?'}`;
+    const by = actorOf(environment);
     await sayChanged(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());
     return 0;
   },

@@ -1,6 +1,8 @@
+import { attemptEnding, type Happening } from '../../core/events.ts';
 import type { State } from '../../core/job.ts';
 import type { JobChanges, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
+import { recordDeleted, recordOfAttempt, recordOfJob } from './events.ts';
 import { queueNumber } from './queues.ts';
 import * as sql from './sql.ts';
 
@@ -8,15 +10,23 @@ type ActingVerbs = Pick<Store, 'retry' | 'remove' | 'cancel' | 'hold' | 'release
 
 /** What people do to jobs. Every guard is in a WHERE: what cannot be changed any more is left as it is. */
 export function actingVerbs(db: Connection): ActingVerbs {
-  const each = (ids: string[], change: (id: string) => number): Promise<string[]> =>
-    db.write(() => ids.filter((id) => change(id) === 1));
+  const each = (ids: string[], what: Happening, change: (id: string) => number): Promise<string[]> =>
+    db.write(() => {
+      const changed = ids.filter((id) => change(id) === 1);
+      for (const id of changed) recordOfJob(db, what, id);
+      return changed;
+    });
   return {
-    retry: (ids, from, now) => each(ids, (id) => db.run(sql.retryJob, now, now, id, JSON.stringify(from))),
+    retry: (ids, from, now) =>
+      each(ids, { kind: 'retried' }, (id) => db.run(sql.retryJob, now, now, id, JSON.stringify(from))),
     remove: (ids, from) => db.write(() => remove(db, ids, from)),
     cancel: (ids, now) => db.write(() => cancel(db, ids, now)),
-    hold: (ids, now) => each(ids, (id) => db.run(sql.holdJob, now, id)),
-    release: (ids, now) => each(ids, (id) => db.run(sql.releaseHeld, now, now, id)),
-    edit: (ids, changes, now) => each(ids, (id) => edit(db, id, changes, now)),
+    hold: (ids, now) => each(ids, { kind: 'held' }, (id) => db.run(sql.holdJob, now, id)),
+    release: (ids, now) => each(ids, { kind: 'released' }, (id) => db.run(sql.releaseHeld, now, now, id)),
+    edit: (ids, changes, now) =>
+      each(ids, { kind: 'edited', detail: { fields: Object.keys(changes) } }, (id) =>
+        edit(db, id, changes, now),
+      ),
   };
 }
 
@@ -28,7 +38,9 @@ function remove(
   const removed = { ids: [] as string[], attempts: [] as number[] };
   for (const id of ids) {
     const attempts = db.all(sql.attemptNumbers, id).map((row) => row.number as number);
-    if (db.run(sql.deleteJob, id, JSON.stringify(from)) === 0) continue;
+    const deleted = db.get(sql.deleteJob, id, JSON.stringify(from));
+    if (deleted === undefined) continue;
+    recordDeleted(db, id, deleted.queue as number);
     removed.ids.push(id);
     removed.attempts.push(...attempts);
   }
@@ -45,10 +57,15 @@ function cancel(
     const job = db.get(sql.phaseOfJob, id);
     if (job === undefined) continue;
     if (job.phase === 'running') {
-      db.run(sql.cancelAttempt, job.attempt as number);
+      const attempt = job.attempt as number;
+      const again = db.get(sql.endReason, attempt)?.end_reason === 'cancelled';
+      db.run(sql.cancelAttempt, attempt);
+      if (!again) recordOfAttempt(db, attemptEnding('cancelled'), attempt, db.actor);
       result.ending.push(id);
-    } else if (db.run(sql.cancelJob, now, now, job.number as number) === 1) result.cancelled.push(id);
-    else result.ended.push(id);
+    } else if (db.run(sql.cancelJob, now, now, job.number as number) === 1) {
+      recordOfJob(db, { kind: 'cancelled' }, id);
+      result.cancelled.push(id);
+    } else result.ended.push(id);
   }
   return result;
 }

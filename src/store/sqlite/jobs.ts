@@ -4,6 +4,7 @@ import type { JobFilter } from '../../core/filter.ts';
 import { type Job, type JobSpec, STATES, type State, type Uniqueness } from '../../core/job.ts';
 import type { ListedJob, Page, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
+import { enqueuedLog } from './events.ts';
 import { isUniqueViolation } from './failures.ts';
 import { filterSql } from './filter.ts';
 import { queueNumber } from './queues.ts';
@@ -48,33 +49,46 @@ export function insert<T = Job>(
 ): T[] {
   const kept: T[] = [];
   const queues = new Map<string, number>();
+  const log = enqueuedLog(db);
   let rows: SQLInputValue[][] = [];
   for (const job of jobs) {
     if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
     const row = jobRow(job, queues.get(job.queue)!, now);
     if (job.unique === null) rows.push(row);
     if (job.unique !== null || rows.length === sql.JOBS_AT_ONCE) {
-      insertRows(db, rows);
+      insertRows(db, rows, log);
       rows = [];
     }
-    const added = (job.unique === null ? null : insertUnique(db, row, job.unique, now)) ?? newJob(job, now);
+    const added =
+      (job.unique === null ? null : insertUnique(db, row, job.unique, now, log)) ?? newJob(job, now);
     kept.push(keep === undefined ? (added as T) : keep(added));
   }
-  insertRows(db, rows);
+  insertRows(db, rows, log);
+  log.end();
   return kept;
 }
 
-function insertRows(db: Connection, rows: SQLInputValue[][]): void {
+type Log = ReturnType<typeof enqueuedLog>;
+
+function insertRows(db: Connection, rows: SQLInputValue[][], log: Log): void {
   if (rows.length === sql.JOBS_AT_ONCE) {
     try {
-      db.run(sql.insertJobs, ...rows.flat());
+      const last = db.lastNumber(sql.insertJobs, ...rows.flat());
+      for (const [i, row] of rows.entries()) logRow(log, last - rows.length + 1 + i, row);
       return;
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
       // None of them was added: one by one they show which it was.
     }
   }
-  for (const row of rows) addRow(db, sql.insertJob, row);
+  for (const row of rows) {
+    addRow(db, sql.insertJob, row);
+    logRow(log, db.get(sql.insertedNumber)!.number as number, row);
+  }
+}
+
+function logRow(log: Log, number: number, [id, , , queue]: SQLInputValue[]): void {
+  log.add(number, id as string, queue as number);
 }
 
 function addRow(db: Connection, statement: string, row: SQLInputValue[]): number {
@@ -88,11 +102,18 @@ function addRow(db: Connection, statement: string, row: SQLInputValue[]): number
 }
 
 /** Answers the job that has the key already; null: the new one was added. */
-function insertUnique(db: Connection, row: SQLInputValue[], unique: Uniqueness, now: number): Job | null {
+function insertUnique(
+  db: Connection,
+  row: SQLInputValue[],
+  unique: Uniqueness,
+  now: number,
+  log: Log,
+): Job | null {
   db.run(sql.freeSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;
   const during = unique.forMs === null ? unique.while : null;
   const added = addRow(db, sql.insertUniqueJob, [...row, unique.key, during, until, unique.key]);
+  if (added === 1) logRow(log, db.get(sql.insertedNumber)!.number as number, row);
   return added === 1 ? null : { ...toJob(db.get(sql.jobBySlot, unique.key)!), existing: true };
 }
 
