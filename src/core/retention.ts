@@ -118,7 +118,7 @@ export function parseEventRetention(text: string, what: string): Retention | nul
   const keep = parseRetention(text, what);
   if (keep === null || keep.bytes === null) return keep;
   throw invalid(
-    `${what}: events are kept by age or number, not by size`,
+    `${what}: '${text}' gives a size; events are kept by age or number`,
     'write 7d, 100000, 7d,100000 or none',
   );
 }

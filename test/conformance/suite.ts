@@ -4,6 +4,7 @@ import { acting } from './acting.ts';
 import { adopt } from './adopt.ts';
 import { counters } from './counters.ts';
 import { due } from './due.ts';
+import { events } from './events.ts';
 import { filters } from './filters.ts';
 import { hooks } from './hooks.ts';
 import { insert } from './insert.ts';
@@ -50,6 +51,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   unique,
   schedules,
   settings,
+  events,
 };
 
 /** Puts a store under every sentence of the contract in store.ts. */
@@ -73,8 +75,8 @@ export function describeStore(name: string, { open, skip = {} }: StoreUnderTest)
 async function onFreshStore(open: () => Promise<OpenedForTest>, run: Case): Promise<void> {
   const { store, reopen, cleanup } = await open();
   const opened = new Set<Store>([store]);
-  const another = async (): Promise<Store> => {
-    const next = await reopen();
+  const another = async (actor?: string): Promise<Store> => {
+    const next = await reopen(actor);
     opened.add(next);
     return next;
   };
