@@ -39,6 +39,10 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['closeTicks', /^SEARCH tick USING (COVERING )?INDEX tick_open \(schedule=\?\)$/],
   ['waitingTicks', /^SEARCH tick USING COVERING INDEX tick_waiting \(schedule=\?\)$/],
   ['forgetTicks', /^SEARCH tick USING PRIMARY KEY \(schedule=\? AND at<\?\)$/],
+  ['events', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
+  ['oldestEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
+  ['deleteEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  ['jobsOfEvent', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 

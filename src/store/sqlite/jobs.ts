@@ -74,7 +74,7 @@ function insertRows(db: Connection, rows: SQLInputValue[][], log: Log): void {
   if (rows.length === sql.JOBS_AT_ONCE) {
     try {
       const last = db.lastNumber(sql.insertJobs, ...rows.flat());
-      for (const [i, row] of rows.entries()) logRow(log, last - rows.length + 1 + i, row);
+      rows.forEach((row, i) => logRow(log, last - rows.length + 1 + i, row));
       return;
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
@@ -87,8 +87,8 @@ function insertRows(db: Connection, rows: SQLInputValue[][], log: Log): void {
   }
 }
 
-function logRow(log: Log, number: number, [id, , , queue]: SQLInputValue[]): void {
-  log.add(number, id as string, queue as number);
+function logRow(log: Log, number: number, row: SQLInputValue[]): void {
+  log.add(number, row[0] as string, row[3] as number);
 }
 
 function addRow(db: Connection, statement: string, row: SQLInputValue[]): number {
