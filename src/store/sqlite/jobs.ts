@@ -74,7 +74,8 @@ function insertRows(db: Connection, rows: SQLInputValue[][], log: Log): void {
   if (rows.length === sql.JOBS_AT_ONCE) {
     try {
       const last = db.lastNumber(sql.insertJobs, ...rows.flat());
-      rows.forEach((row, i) => logRow(log, last - rows.length + 1 + i, row));
+      let number = last - rows.length;
+      for (const row of rows) logRow(log, ++number, row);
       return;
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
