@@ -1,6 +1,7 @@
 /** The library's door: the same actions as the command line. */
 
 export { QueueError } from './core/errors.ts';
+export type { EventObject } from './core/event-object.ts';
 export type { JobObject } from './core/job-object.ts';
 export type { ActedOn } from './library/acting.ts';
 export {

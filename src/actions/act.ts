@@ -1,6 +1,6 @@
 import type { State } from '../core/job.ts';
 import { placeOf, removePlace } from '../exec/place.ts';
-import { tellChange, wake } from '../exec/wake.ts';
+import { wake } from '../exec/wake.ts';
 import type { JobChanges } from '../store/store.ts';
 import type { App } from './app.ts';
 
@@ -34,7 +34,6 @@ export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
     acted.unchanged.push(...result.ended);
   }
   if (acted.ending.length + acted.changed.length > 0) wake(app.stateDirectory);
-  if (acted.changed.length > 0) tellChange(app.stateDirectory);
   return acted;
 }
 
@@ -74,10 +73,7 @@ async function each(
 ): Promise<Acted> {
   const changed: string[] = [];
   for (const batch of batches(ids)) changed.push(...(await act(batch)));
-  if (changed.length > 0) {
-    wake(app.stateDirectory);
-    tellChange(app.stateDirectory);
-  }
+  if (changed.length > 0) wake(app.stateDirectory);
   const done = new Set(changed);
   return { changed, unchanged: ids.filter((id) => !done.has(id)), why };
 }

@@ -18,9 +18,12 @@ export interface OpenedApp extends App {
   warning: string | null;
 }
 
-/** `create`: make the store where there is none; a worker never does, or a deleted one would come back empty. */
-export async function openApp(location: string, create = true): Promise<OpenedApp> {
-  const opened = await openStore(location, create);
+/**
+ * `create`: make the store where there is none; a worker never does, or a deleted one would come back empty.
+ * `actor`: who acts, a person or a worker, as the events are to say.
+ */
+export async function openApp(location: string, actor: string | null, create = true): Promise<OpenedApp> {
+  const opened = await openStore(location, create, actor);
   return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
 }
 

@@ -1,6 +1,7 @@
 import { type Held, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
 import type { Settings } from '../core/settings.ts';
 import { placeOf, removePlace } from '../exec/place.ts';
+import { tellChange } from '../exec/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
 /** Between two batches: as long as the slowest of the other writers sleeps between its tries, so that it gets its turn. */
@@ -12,14 +13,19 @@ export interface PrunedObject extends Held {
   keep: Retention | null;
 }
 
-/** One batch of what the settings let go, with its output files; no jobs: nothing is left to remove. */
-export async function pruneBatch(app: App, settings: Settings): Promise<Held> {
+export interface PrunedEvents {
+  keep: Retention | null;
+  events: number;
+}
+
+/** One batch of what the settings let go, with its output files; neither jobs nor events: nothing is left to remove. */
+export async function pruneBatch(app: App, settings: Settings): Promise<Held & { events: number }> {
   for (const state of PRUNED_STATES) {
     const keep = settings[`keep-${state}`];
     const batch = keep === null ? null : await pruneState(app, state, keep);
-    if (batch !== null && batch.jobs > 0) return batch;
+    if (batch !== null && batch.jobs > 0) return { ...batch, events: 0 };
   }
-  return { jobs: 0, bytes: 0 };
+  return { jobs: 0, bytes: 0, events: await pruneEvents(app, settings['keep-events']) };
 }
 
 /** All that the settings let go, state by state; `progress` hears of every batch. */
@@ -45,11 +51,33 @@ export async function pruneAll(app: App, progress: (jobs: number) => void): Prom
   return pruned;
 }
 
+/** All events that the settings let go. Answers how many. */
+export async function pruneAllEvents(app: App): Promise<PrunedEvents> {
+  const keep = (await currentSettings(app))['keep-events'];
+  let events = 0;
+  for (;;) {
+    const batch = await pruneEvents(app, keep);
+    if (batch === 0) return { keep, events };
+    events += batch;
+    await pause();
+  }
+}
+
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 }
 
 /** The same without removing anything. */
+export async function wouldPruneEvents(app: App): Promise<PrunedEvents> {
+  const keep = (await currentSettings(app))['keep-events'];
+  return { keep, events: keep === null ? 0 : await app.store.prunableEvents(keep, app.clock.now()) };
+}
+
+async function pruneEvents(app: App, keep: Retention | null): Promise<number> {
+  return keep === null ? 0 : app.store.pruneEvents(keep, app.clock.now());
+}
+
+/** Which jobs would go, without removing any. */
 export async function wouldPrune(app: App): Promise<PrunedObject[]> {
   const settings = await currentSettings(app);
   const pruned: PrunedObject[] = [];
@@ -70,5 +98,6 @@ async function pruneState(app: App, state: PrunedState, keep: Retention): Promis
     // One file at a time, so that nothing else in this process waits for a slow disk.
     await new Promise((resolve) => setImmediate(resolve));
   }
+  if (batch.jobs > 0) tellChange(app.stateDirectory);
   return batch;
 }

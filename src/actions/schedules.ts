@@ -7,7 +7,7 @@ import type { Settings } from '../core/settings.ts';
 import { toIso } from '../core/time.ts';
 import { fireTimes } from '../core/times.ts';
 import { knownZone } from '../core/zone.ts';
-import { wake } from '../exec/wake.ts';
+import { tellChange, wake } from '../exec/wake.ts';
 import { type App, currentSettings } from './app.ts';
 import { fillIn } from './enqueue.ts';
 
@@ -72,6 +72,7 @@ export async function getSchedule(app: App, name: string): Promise<Schedule> {
 export async function removeSchedule(app: App, name: string): Promise<Schedule> {
   const schedule = await getSchedule(app, name);
   await app.store.removeSchedule(name);
+  tellChange(app.stateDirectory);
   return schedule;
 }
 
@@ -79,7 +80,9 @@ export async function removeSchedule(app: App, name: string): Promise<Schedule> 
 export async function pauseSchedule(app: App, name: string, by: string): Promise<Schedule> {
   const schedule = await getSchedule(app, name);
   if (schedule.pausedAt !== null) return schedule;
-  return orGone(name, await app.store.pauseSchedule(name, { at: app.clock.now(), by }, null));
+  const paused = orGone(name, await app.store.pauseSchedule(name, { at: app.clock.now(), by }, null));
+  tellChange(app.stateDirectory);
+  return paused;
 }
 
 export async function resumeSchedule(app: App, name: string): Promise<Schedule> {

@@ -12,9 +12,9 @@ export interface WaitingOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Waiting for what workers do: woken by it, with a slow look as a safety net. */
+/** Waiting for what others do: woken by it, with a slow look as a safety net. */
 export interface Waiting {
-  /** Resolves when jobs have started or ended since the last call, or after so long. Throws when told to stop waiting. */
+  /** Resolves when something has changed since the last call, or after so long. Throws when told to stop waiting. */
   next(ms: number): Promise<void>;
   /** The time is up. */
   readonly over: boolean;

@@ -20,7 +20,8 @@ export interface Context {
   cwd: string;
   environment: NodeJS.ProcessEnv;
   location: string;
-  app(how?: { create: boolean }): Promise<App>;
+  /** `actor`: who acts, where it is not the person. */
+  app(how?: { create: boolean; actor?: string }): Promise<App>;
 }
 
 export interface Input {

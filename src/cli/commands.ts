@@ -27,6 +27,7 @@ export const COMMANDS: Record<string, Load | Group> = {
   top: () => import('./commands/top.ts'),
   stats: () => import('./commands/stats.ts'),
   explain: () => import('./commands/explain.ts'),
+  events: () => import('./commands/events.ts'),
   queue: {
     summary: 'Queues: pause them, limit them',
     commands: {

@@ -59,6 +59,24 @@ export async function detachable(
   }
 }
 
+/** Work without an end of its own. Answers the exit code that says what ended it; a second Ctrl-C does so at once. */
+export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<number> {
+  const stop = new AbortController();
+  const release = onInterrupt((signal) => {
+    stop.abort(new Interrupted(signal));
+    release();
+  });
+  try {
+    await work(stop.signal);
+    return 0;
+  } catch (error) {
+    if (error instanceof Interrupted) return error.exitCode;
+    throw error;
+  } finally {
+    release();
+  }
+}
+
 /** Said to whoever stops looking. */
 export async function sayWhatGoesOn({ io, app }: Context, ids: string[]): Promise<void> {
   if (io.quiet || io.json) return;

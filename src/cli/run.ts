@@ -1,3 +1,4 @@
+import { actorOf } from '../actions/actor.ts';
 import type { OpenedApp } from '../actions/app.ts';
 import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
@@ -51,8 +52,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       get cwd() {
         return workingDirectory();
       },
-      async app(how = { create: true }) {
-        app ??= await open(location, io, how.create);
+      async app(how: { create: boolean; actor?: string } = { create: true }) {
+        app ??= await open(location, io, how.create, how.actor ?? actorOf(environment));
         return app;
       },
     };
@@ -67,9 +68,9 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   }
 }
 
-async function open(location: string, io: Io, create: boolean): Promise<OpenedApp> {
+async function open(location: string, io: Io, create: boolean, actor: string): Promise<OpenedApp> {
   const { openApp } = await import('../actions/app.ts');
-  const app = await openApp(location, create);
+  const app = await openApp(location, actor, create);
   if (app.created) io.note(`created ${location}`);
   if (app.created && app.warning !== null) io.warn(app.warning);
   return app;

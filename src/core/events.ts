@@ -1,6 +1,8 @@
 import type { Transition } from './decide.ts';
-import type { ClaimedJob } from './job.ts';
+import type { ClaimedJob, EndReason } from './job.ts';
 import type { Outcome } from './outcome.ts';
+import { formatRate, type Rate } from './rate.ts';
+import { toIso } from './time.ts';
 
 /** What happens in a worker. Code emits these; observe/ words and counts them. */
 export type WorkerEvent =
@@ -18,3 +20,95 @@ export type WorkerEvent =
   | { type: 'claim-lost'; job: ClaimedJob };
 
 export type Emit = (event: WorkerEvent) => void;
+
+/**
+ * What happened in the store, over all processes. Each is written in the transaction of the change it tells of. Where a
+ * worker's log has a word for the same thing, it is that word.
+ */
+export const EVENT_KINDS = [
+  ...['enqueued', 'started', 'adopted', 'ending', 'requeued', 'completed', 'failed', 'dead', 'cancelled'],
+  ...['retried', 'held', 'released', 'edited', 'deleted', 'jobs-pruned'],
+  ...['queue-paused', 'queue-resumed', 'queue-set', 'setting-set', 'setting-unset'],
+  ...['schedule-added', 'schedule-removed', 'schedule-paused', 'schedule-resumed', 'tick'],
+  ...['worker-ready', 'worker-stopped'],
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** What else there is to say about it, in the names and forms in which it is shown. */
+export type EventDetail = Record<string, string | number | boolean | null | string[]>;
+
+/** What a change is to be remembered as. */
+export interface Happening {
+  kind: EventKind;
+  detail?: EventDetail;
+}
+
+export interface StoreEvent {
+  /** Rises by one with every event, in the order of the commits. */
+  number: number;
+  at: number;
+  kind: EventKind;
+  /** A person (user@host) or a worker's id. */
+  actor: string | null;
+  /** Null: it is about no job, or about one of many that were enqueued at once and that is gone by now. */
+  jobId: string | null;
+  queue: string | null;
+  /** Which attempt of the job. */
+  attempt: number | null;
+  detail: EventDetail;
+}
+
+interface Ended {
+  transition: Transition;
+  why: Outcome['why'];
+  exitCode: number | null;
+  error: string | null;
+}
+
+/** What the end of an attempt means to those who look on. */
+export function attemptEnded({ transition, why, exitCode, error }: Ended): Happening {
+  const detail: EventDetail = { outcome: why, exit_code: exitCode };
+  if (error !== null) detail.error = error;
+  switch (transition.to) {
+    case 'failed':
+      return { kind: 'failed', detail: { ...detail, next_run_at: toIso(transition.nextRunAt) } };
+    case 'released':
+      return { kind: 'requeued', detail };
+    default:
+      return { kind: transition.to, detail };
+  }
+}
+
+export function attemptEnding(reason: EndReason): Happening {
+  return { kind: 'ending', detail: { reason } };
+}
+
+interface QueueChange {
+  paused?: object | null;
+  concurrency?: number | null;
+  rate?: Rate | null;
+}
+
+/** A queue that was not paused is not resumed. */
+export function queueChanged(change: QueueChange, wasPaused: boolean): Happening[] {
+  const { paused, concurrency, rate } = change;
+  const happened: Happening[] = [];
+  if (paused) happened.push({ kind: 'queue-paused' });
+  if (paused === null && wasPaused) happened.push({ kind: 'queue-resumed' });
+  const detail: EventDetail = {};
+  if (concurrency !== undefined) detail.concurrency = concurrency;
+  if (rate !== undefined) detail.rate = rate === null ? null : formatRate(rate);
+  if (Object.keys(detail).length > 0) happened.push({ kind: 'queue-set', detail });
+  return happened;
+}
+
+/** A tick that enqueued a job, waits for the one before it, or was skipped because of it. */
+export function ticked(schedule: string, at: number, manual: boolean, waits: boolean): Happening {
+  return { kind: 'tick', detail: { schedule, scheduled_at: toIso(at), manual, waits } };
+}
+
+export function settingChanged(key: string, value: string | null): Happening {
+  return value === null
+    ? { kind: 'setting-unset', detail: { key } }
+    : { kind: 'setting-set', detail: { key, value } };
+}

@@ -12,6 +12,9 @@ export interface Retention {
   bytes: number | null;
 }
 
+/** Of events there is no size to speak of. */
+export type EventRetention = Omit<Retention, 'bytes'>;
+
 /** The states whose jobs may be removed by themselves: nothing that still waits, runs or will be retried. */
 export const PRUNED_STATES = ['completed', 'cancelled', 'dead'] as const;
 export type PrunedState = (typeof PRUNED_STATES)[number];
@@ -108,4 +111,29 @@ export function surplus(keep: Retention, held: Held, oldest: readonly EndedJob[]
     going++;
   }
   return going;
+}
+
+/** An age, a number of events, or both. */
+export function parseEventRetention(text: string, what: string): Retention | null {
+  const keep = parseRetention(text, what);
+  if (keep === null || keep.bytes === null) return keep;
+  throw invalid(
+    `${what}: '${text}' gives a size; events are kept by age or number`,
+    'write 7d, 100000, 7d,100000 or none',
+  );
+}
+
+/**
+ * How many of the `oldest` have to go: up to the last that is too old or one too many. Should a clock have been set back,
+ * what stands before an old event goes with it.
+ */
+export function surplusEvents(
+  { ageMs, count }: EventRetention,
+  last: number,
+  oldest: readonly { number: number; at: number }[],
+  now: number,
+): number {
+  const goes = ({ number, at }: { number: number; at: number }): boolean =>
+    (ageMs !== null && at < now - ageMs) || (count !== null && number <= last - count);
+  return oldest.findLastIndex(goes) + 1;
 }

@@ -4,7 +4,13 @@ import { QueueError } from './errors.ts';
 import { BACKOFF_STRATEGIES } from './job.ts';
 import { nearest } from './nearest.ts';
 import { formatSize, type NumberRange, parseNumber, parseSize } from './numbers.ts';
-import { formatRetention, parseRetention, RETENTION_RANGE, type Retention } from './retention.ts';
+import {
+  formatRetention,
+  parseEventRetention,
+  parseRetention,
+  RETENTION_RANGE,
+  type Retention,
+} from './retention.ts';
 
 /** One row: everything there is to know about a setting. Help, docs, checks and tests read it. */
 export interface Setting<T> {
@@ -159,6 +165,11 @@ export const SETTINGS = {
   ),
   'keep-cancelled': retention('30d', 'how long, how many or how much of cancelled jobs is kept'),
   'keep-dead': retention('none', 'how long, how many or how much of dead jobs is kept'),
+  'keep-events': {
+    ...retention('7d', 'how long or how many events are kept: 7d, 100000, 7d,100000'),
+    range: 'an age (7d), a number of events (100000), both (7d,100000), or none',
+    parse: parseEventRetention,
+  },
   'on-complete': hook('a command to run when a job has completed, as a job of queue hooks'),
   'on-failure': hook('a command to run after every failed attempt, the last one too'),
   'on-dead': hook('a command to run when a job was given up'),
@@ -198,6 +209,7 @@ const ALIASES: Record<SettingKey, string[]> = {
   'keep-completed': ['retention', 'keep-done', 'completed-retention', 'retain-completed'],
   'keep-cancelled': ['keep-canceled', 'cancelled-retention', 'retain-cancelled'],
   'keep-dead': ['keep-dlq', 'dead-retention', 'dlq-retention', 'retain-dead'],
+  'keep-events': ['events-retention', 'event-retention', 'retain-events', 'keep-event-log'],
   'on-complete': ['on-completed', 'on-success', 'hook-complete', 'hooks-on-complete'],
   'on-failure': ['on-failed', 'on-fail', 'hook-failure', 'hooks-on-failure'],
   'on-dead': ['on-death', 'on-dlq', 'hook-dead', 'hooks-on-dead'],

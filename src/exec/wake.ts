@@ -5,12 +5,16 @@ const WAKE_FILE = 'wake';
 /** In a directory of its own: workers watch the state directory, and an idle one has nothing to do with what ended. */
 const CHANGE_FILE = join('changes', 'last');
 
-/** Tells every worker on this state directory to look now. Only a hint: they would look by themselves a little later. */
+/**
+ * Tells every worker on this state directory to look now, and whoever follows what happens. Only a hint: they would look
+ * by themselves a little later.
+ */
 export function wake(stateDirectory: string): void {
   touch(join(stateDirectory, WAKE_FILE));
+  tellChange(stateDirectory);
 }
 
-/** Tells whoever waits for jobs or follows them that some have started or ended. Only a hint, too. */
+/** Tells whoever waits for jobs, or follows them or the events, that something has changed. Only a hint, too. */
 export function tellChange(stateDirectory: string): void {
   touch(join(stateDirectory, CHANGE_FILE));
 }
@@ -20,7 +24,7 @@ export function onWake(stateDirectory: string, callback: () => void): (() => voi
   return onTouch(stateDirectory, callback);
 }
 
-/** Calls back when jobs have started or ended. Null: no watch is to be had here. */
+/** Calls back when something has changed. Null: no watch is to be had here. */
 export function onChange(stateDirectory: string, callback: () => void): (() => void) | null {
   return onTouch(dirname(join(stateDirectory, CHANGE_FILE)), callback);
 }

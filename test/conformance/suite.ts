@@ -6,6 +6,7 @@ import { aging } from './aging.ts';
 import { counters } from './counters.ts';
 import { dependencies } from './dependencies.ts';
 import { due } from './due.ts';
+import { events } from './events.ts';
 import { filters } from './filters.ts';
 import { hooks } from './hooks.ts';
 import { idempotency } from './idempotency.ts';
@@ -58,6 +59,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   schedules,
   settings,
   'how a command is started': start,
+  events,
 };
 
 /** Puts a store under every sentence of the contract in store.ts. */
@@ -81,8 +83,8 @@ export function describeStore(name: string, { open, skip = {} }: StoreUnderTest)
 async function onFreshStore(open: () => Promise<OpenedForTest>, run: Case): Promise<void> {
   const { store, reopen, cleanup } = await open();
   const opened = new Set<Store>([store]);
-  const another = async (): Promise<Store> => {
-    const next = await reopen();
+  const another = async (actor?: string): Promise<Store> => {
+    const next = await reopen(actor);
     opened.add(next);
     return next;
   };

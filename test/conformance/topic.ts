@@ -2,8 +2,8 @@ import type { Store } from '../../src/store/store.ts';
 
 export interface OpenedForTest {
   store: Store;
-  /** One more connection to the same store; the first may be open still. */
-  reopen(): Promise<Store>;
+  /** One more connection to the same store; the first may be open still. `actor`: who acts through it. */
+  reopen(actor?: string): Promise<Store>;
   /** Called when every connection is closed. */
   cleanup(): Promise<void> | void;
 }
@@ -11,7 +11,7 @@ export interface OpenedForTest {
 export interface Setting {
   store: Store;
   /** One more connection to the same store; the suite closes it. */
-  another(): Promise<Store>;
+  another(actor?: string): Promise<Store>;
   /** Closes one before the test ends. */
   close(store: Store): Promise<void>;
 }

@@ -46,6 +46,7 @@ describe('every row', () => {
       'keep-completed': { ageMs: 30 * 86_400_000, count: null, bytes: null },
       'keep-cancelled': { ageMs: 30 * 86_400_000, count: null, bytes: null },
       'keep-dead': null,
+      'keep-events': { ageMs: 7 * 86_400_000, count: null, bytes: null },
     });
     checkTogether(resolveSettings(new Map()));
   });
@@ -154,6 +155,7 @@ const REFUSED: Record<string, string[]> = {
   'keep-completed': ['', '5m', '7d,30d', '-1', 'forever'],
   'keep-cancelled': ['500m', '1.5'],
   'keep-dead': ['0s', 'for ever'],
+  'keep-events': ['1G', '7d,1G', '5m'],
   'on-complete': [''],
   'on-failure': ['  '],
   'on-dead': ['\0'],

@@ -53,6 +53,10 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['forgetKeys', /^SEARCH idempotency USING (COVERING )?INDEX idempotency_used \(used_at<\?\)$/],
   ['oldKey', /^SEARCH idempotency USING COVERING INDEX idempotency_used \(used_at<\?\)$/],
   ['answerOfKey', /^SEARCH idempotency USING INDEX sqlite_autoindex_idempotency_1 \(key=\?\)$/],
+  ['events', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
+  ['oldestEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
+  ['deleteEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
+  ['jobsOfEvent', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 

@@ -49,7 +49,7 @@ test('what is older than the default goes with its output directory, what is you
     makePlace(place);
     await app.store.settle(ending(old, succeeded, NOW, { output }));
     await app.store.settle(ending(await running(app.store, 'young'), succeeded, NOW + 2 * DAY));
-    const one = pruner(app, 'first');
+    const one = pruner(app, 'first', { 'keep-events': 'none' });
     await one.runOnce();
     expect(ids(await app.store.list({}, { limit: 9 }))).toEqual(['young']);
     expect(existsSync(place.directory)).toBe(false);
@@ -74,7 +74,7 @@ test('idempotency keys go after their time, in small batches and without a word'
   withApp(2, async (app) => {
     for (let i = 0; i < 60; i++)
       await app.store.insert([jobSpec(`job${i}`)], NOW, undefined, { key: String(i), body: '' });
-    const one = pruner(app, 'first');
+    const one = pruner(app, 'first', { 'keep-events': 'none' });
     await one.runOnce();
     expect(one.delayMs()).toBeLessThan(1000);
     await one.runOnce();
@@ -91,4 +91,18 @@ test('none keeps everything, and nothing is said about nothing', () =>
     await one.runOnce();
     expect(await app.store.get('old')).not.toBeNull();
     expect(one.events).toEqual([]);
+  }));
+
+test('old events go too, once no old job is left, and that is not worth a line in the log', () =>
+  withApp(31, async (app) => {
+    const one = pruner(app, 'first');
+    await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
+    await one.runOnce();
+    expect(await app.store.events(0, 9)).not.toEqual([]);
+    await one.runOnce();
+    expect(await app.store.events(0, 9)).toEqual([]);
+    expect(one.delayMs()).toBeLessThan(1000);
+    await one.runOnce();
+    expect(one.delayMs()).toBeGreaterThan(1000);
+    expect(one.events.map((event) => event.type)).toEqual(['jobs-pruned']);
   }));

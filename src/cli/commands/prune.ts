@@ -1,4 +1,11 @@
-import { type PrunedObject, pruneAll, wouldPrune } from '../../actions/prune.ts';
+import {
+  type PrunedEvents,
+  type PrunedObject,
+  pruneAll,
+  pruneAllEvents,
+  wouldPrune,
+  wouldPruneEvents,
+} from '../../actions/prune.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { formatRetention } from '../../core/retention.ts';
 import type { Command } from '../command.ts';
@@ -9,7 +16,7 @@ const PROGRESS_MS = 5000;
 
 export default {
   name: 'prune',
-  summary: 'Remove old finished jobs now, as the settings keep-… say',
+  summary: 'Remove old finished jobs and events now, as the settings keep-… say',
   args: '',
   most: 0,
   flags: { 'dry-run': { help: 'show what would go, and remove nothing' } },
@@ -21,11 +28,13 @@ export default {
     'have ended first. Jobs that wait, run or will be retried are never touched.',
     'The database file does not shrink: its space is used again.',
   ],
-  async run({ io, app }, input) {
+  async run({ io, app: open }, input) {
     const dryRun = input.has('dry-run');
-    const states = dryRun ? await wouldPrune(await app()) : await pruneAll(await app(), progress(io));
-    if (io.json) io.out(`${JSON.stringify(toObject(states, dryRun))}\n`);
-    else print(io, states, dryRun);
+    const app = await open();
+    const states = dryRun ? await wouldPrune(app) : await pruneAll(app, progress(io));
+    const events = dryRun ? await wouldPruneEvents(app) : await pruneAllEvents(app);
+    if (io.json) io.out(`${JSON.stringify(toObject(states, events, dryRun))}\n`);
+    else print(io, states, events, dryRun);
     return 0;
   },
 } satisfies Command as Command;
@@ -40,7 +49,8 @@ function progress(io: Io): (jobs: number) => void {
   };
 }
 
-function print(io: Io, states: PrunedObject[], dryRun: boolean): void {
+function print(io: Io, states: PrunedObject[], events: PrunedEvents, dryRun: boolean): void {
+  const rows = [...states, { state: 'events', keep: events.keep, jobs: events.events, bytes: 0 }];
   printTable(
     io,
     [
@@ -49,16 +59,16 @@ function print(io: Io, states: PrunedObject[], dryRun: boolean): void {
       { title: dryRun ? 'WOULD GO' : 'REMOVED', value: (one) => String(one.jobs) },
       { title: 'OUTPUT', value: (one) => String(one.bytes), look: (one) => formatBytes(one.bytes) },
     ],
-    states,
+    rows,
   );
   const { jobs, bytes } = sum(states);
-  const what = `${jobs} ${jobs === 1 ? 'job' : 'jobs'} with ${formatBytes(bytes)} of output`;
+  const what = `${jobs} ${jobs === 1 ? 'job' : 'jobs'} with ${formatBytes(bytes)} of output and ${events.events} ${events.events === 1 ? 'event' : 'events'}`;
   io.note(dryRun ? `would remove ${what}` : `removed ${what}`);
 }
 
-function toObject(states: PrunedObject[], dryRun: boolean) {
+function toObject(states: PrunedObject[], { keep: kept, events }: PrunedEvents, dryRun: boolean) {
   const each = states.map(({ keep, ...one }) => ({ ...one, keep: formatRetention(keep) }));
-  return { dry_run: dryRun, ...sum(states), states: each };
+  return { dry_run: dryRun, ...sum(states), events, states: each, keep_events: formatRetention(kept) };
 }
 
 function sum(states: PrunedObject[]): { jobs: number; bytes: number } {

@@ -1,5 +1,5 @@
+import { actorOf } from '../../actions/actor.ts';
 import { changeQueue } from '../../actions/queues.ts';
-import { userOf } from '../../actions/who.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { printQueue } from '../queue-table.ts';
@@ -14,10 +14,8 @@ export default {
   async run({ io, app, environment }, input) {
     const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
     const opened = await app();
-    printQueue(
-      io,
-      await changeQueue(opened, name, { paused: { at: opened.clock.now(), by: userOf(environment) } }),
-    );
+    const by = actorOf(environment);
+    printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
     return 0;
   },
 } satisfies Command as Command;

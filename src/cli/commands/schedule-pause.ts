@@ -1,5 +1,5 @@
+import { actorOf } from '../../actions/actor.ts';
 import { pauseSchedule } from '../../actions/schedules.ts';
-import { userOf } from '../../actions/who.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { sayChanged } from '../schedule-table.ts';
@@ -14,12 +14,8 @@ export default {
   async run({ io, app, environment }, input) {
     const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
     const opened = await app();
-    await sayChanged(
-      io,
-      'paused',
-      await pauseSchedule(opened, name, userOf(environment)),
-      opened.clock.now(),
-    );
+    const by = actorOf(environment);
+    await sayChanged(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());
     return 0;
   },
 } satisfies Command as Command;

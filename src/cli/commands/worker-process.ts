@@ -2,6 +2,7 @@ import { systemClock } from '../../core/clock.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { logLine } from '../../observe/log.ts';
 import { workerProcess } from '../../worker/process.ts';
+import { newWorkerId } from '../../worker/worker.ts';
 import type { Command } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 
@@ -24,7 +25,9 @@ export default {
   async run(context, input) {
     const log = lineWriter(2);
     const queues = input.all('queue');
+    const id = newWorkerId();
     const options = {
+      id,
       supervisor: input.one('supervisor') ?? '',
       concurrency: Number(input.one('concurrency') ?? 1),
       queues: queues.length === 0 ? null : queues,
@@ -33,9 +36,14 @@ export default {
       since: Number(input.one('since')) || null,
     };
     try {
-      await workerProcess(await context.app({ create: false }), options, input.has('nohup'), (event) => {
-        if (!context.io.quiet) log.line(logLine(event, systemClock.now()));
-      });
+      await workerProcess(
+        await context.app({ create: false, actor: id }),
+        options,
+        input.has('nohup'),
+        (event) => {
+          if (!context.io.quiet) log.line(logLine(event, systemClock.now()));
+        },
+      );
     } finally {
       await log.flushed();
     }

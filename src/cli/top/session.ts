@@ -1,5 +1,5 @@
+import { actorOf } from '../../actions/actor.ts';
 import { snapshot } from '../../actions/top.ts';
-import { userOf } from '../../actions/who.ts';
 import { signalNumber } from '../../core/signals.ts';
 import type { Context } from '../command.ts';
 import { type Bell, newBell } from './bell.ts';
@@ -148,7 +148,7 @@ function apply(session: Session, effect: Effect): void {
 
 async function act(session: Session, action: Action): Promise<string> {
   session.picture.ui = { ...session.picture.ui, message: `${action.do} …` };
-  const said = await perform(await session.link.app(), action, userOf(session.context.environment));
+  const said = await perform(await session.link.app(), action, actorOf(session.context.environment));
   // What was said about is to be seen beside it.
   await takeLook(session);
   return said;

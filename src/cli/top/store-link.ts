@@ -1,3 +1,4 @@
+import { actorOf } from '../../actions/actor.ts';
 import { type App, openApp } from '../../actions/app.ts';
 import { onChange, onWake } from '../../exec/wake.ts';
 import type { Context } from '../command.ts';
@@ -25,7 +26,9 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
   return {
     async app() {
       if (app !== null) return app;
-      app = first ? await context.app() : await openApp(context.location, false);
+      app = first
+        ? await context.app()
+        : await openApp(context.location, actorOf(context.environment), false);
       own = !first;
       first = false;
       // What workers did, and what they were told.

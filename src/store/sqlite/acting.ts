@@ -1,7 +1,9 @@
+import { attemptEnding, type Happening } from '../../core/events.ts';
 import type { State } from '../../core/job.ts';
 import type { JobChanges, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, parentEnded, waitAgain } from './dependencies.ts';
+import { recordDeleted, recordOfAttempt, recordOfJob } from './events.ts';
 import { queueNumber } from './queues.ts';
 import * as sql from './sql.ts';
 
@@ -9,15 +11,22 @@ type ActingVerbs = Pick<Store, 'retry' | 'remove' | 'cancel' | 'hold' | 'release
 
 /** What people do to jobs. Every guard is in a WHERE: what cannot be changed any more is left as it is. */
 export function actingVerbs(db: Connection): ActingVerbs {
-  const each = (ids: string[], change: (id: string) => number): Promise<string[]> =>
-    db.write(() => ids.filter((id) => change(id) === 1));
+  const each = (ids: string[], what: Happening, change: (id: string) => number): Promise<string[]> =>
+    db.write(() => {
+      const changed = ids.filter((id) => change(id) === 1);
+      for (const id of changed) recordOfJob(db, what, id);
+      return changed;
+    });
   return {
     retry: (ids, from, now) => db.write(() => retry(db, ids, from, now)),
     remove: (ids, from, now) => db.write(() => remove(db, ids, from, now)),
     cancel: (ids, now) => db.write(() => cancel(db, ids, now)),
-    hold: (ids, now) => each(ids, (id) => db.run(sql.holdJob, now, id)),
-    release: (ids, now) => db.write(() => release(db, ids, now)),
-    edit: (ids, changes, now) => each(ids, (id) => edit(db, id, changes, now)),
+    hold: (ids, now) => each(ids, { kind: 'held' }, (id) => db.run(sql.holdJob, now, id)),
+    release: (ids, now) => each(ids, { kind: 'released' }, (id) => release(db, id, now)),
+    edit: (ids, changes, now) =>
+      each(ids, { kind: 'edited', detail: { fields: Object.keys(changes) } }, (id) =>
+        edit(db, id, changes, now),
+      ),
   };
 }
 
@@ -25,16 +34,17 @@ export function actingVerbs(db: Connection): ActingVerbs {
 function retry(db: Connection, ids: string[], from: readonly State[], now: number): string[] {
   const states = JSON.stringify(from);
   const changed = ids.filter((id) => db.run(sql.retryJob, now, now, id, states) === 1);
-  for (const id of changed) waitAgain(db, id);
+  for (const id of changed) {
+    waitAgain(db, id);
+    recordOfJob(db, { kind: 'retried' }, id);
+  }
   return changed;
 }
 
-function release(db: Connection, ids: string[], now: number): string[] {
-  return ids.filter((id) => {
-    if (db.run(sql.releaseHeld, now, now, id) === 0) return false;
-    waitAgain(db, id);
-    return true;
-  });
+function release(db: Connection, id: string, now: number): number {
+  const released = db.run(sql.releaseHeld, now, now, id);
+  if (released === 1) waitAgain(db, id);
+  return released;
 }
 
 function remove(
@@ -47,9 +57,10 @@ function remove(
   const gone: EndedParent[] = [];
   for (const id of ids) {
     const attempts = db.all(sql.attemptNumbers, id).map((row) => row.number as number);
-    const job = db.get(sql.phaseOfJob, id);
-    if (job === undefined || db.run(sql.deleteJob, id, JSON.stringify(from)) === 0) continue;
-    gone.push({ number: job.number as number, id, end: 'deleted' });
+    const deleted = db.get(sql.deleteJob, id, JSON.stringify(from));
+    if (deleted === undefined) continue;
+    recordDeleted(db, id, deleted.queue as number);
+    gone.push({ number: deleted.number as number, id, end: 'deleted' });
     removed.ids.push(id);
     removed.attempts.push(...attempts);
   }
@@ -68,9 +79,13 @@ function cancel(
     const job = db.get(sql.phaseOfJob, id);
     if (job === undefined) continue;
     if (job.phase === 'running') {
-      db.run(sql.cancelAttempt, job.attempt as number);
+      const attempt = job.attempt as number;
+      const again = db.get(sql.endReason, attempt)?.end_reason === 'cancelled';
+      db.run(sql.cancelAttempt, attempt);
+      if (!again) recordOfAttempt(db, attemptEnding('cancelled'), attempt, db.actor);
       result.ending.push(id);
     } else if (db.run(sql.cancelJob, now, now, 'cancelled before it ran', job.number as number) === 1) {
+      recordOfJob(db, { kind: 'cancelled' }, id);
       result.cancelled.push(id);
       over.push({ number: job.number as number, id, end: 'cancelled' });
     } else result.ended.push(id);

@@ -1,9 +1,11 @@
 import type { Transition } from '../../core/decide.ts';
 import type { ParentEnd } from '../../core/dependencies.ts';
+import { attemptEnded, attemptEnding } from '../../core/events.ts';
 import type { ClaimedJob, EndReason, State } from '../../core/job.ts';
 import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { parentEnded } from './dependencies.ts';
+import { recordOfAttempt, recordOfJob } from './events.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
 import { addHooks } from './hooks.ts';
 import { openQueues } from './queues.ts';
@@ -22,11 +24,17 @@ export function claimVerbs(db: Connection): ClaimVerbs {
     busy: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
     settle: (settlement) => db.write(() => settle(db, settlement).answer),
     mark: (claim, reason) =>
-      db.write(() => db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 1),
+      db.write(() => {
+        const before = db.get(sql.endReason, claim.attempt)?.end_reason ?? null;
+        if (db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 0) return false;
+        if (before === null) recordOfAttempt(db, attemptEnding(reason), claim.attempt);
+        return true;
+      }),
     adopt: (claim, workerId) =>
       db.write(() => {
         if (db.run(sql.adoptJob, workerId, claim.job, claim.token) === 0) return null;
         db.run(sql.adoptAttempt, workerId, claim.attempt);
+        recordOfAttempt(db, { kind: 'adopted' }, claim.attempt);
         return claimedJob(db, claim.job);
       }),
     running: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
@@ -100,6 +108,7 @@ function spendTokens(db: Connection, taken: Head[], now: number): void {
 function take(db: Connection, number: number, workerId: string, now: number): ClaimedJob {
   const attempt = db.lastNumber(sql.insertAttempt, workerId, now, now, number);
   db.run(sql.takeJob, attempt, workerId, now, now, number);
+  recordOfAttempt(db, { kind: 'started' }, attempt);
   return claimedJob(db, number);
 }
 
@@ -139,8 +148,10 @@ function apply(db: Connection, settlement: Settlement): SettleAnswer {
   const cancelled = db.get(sql.endReason, claim.attempt)?.end_reason === 'cancelled';
   if (settlement.why === 'never-started') {
     const answer = release(db, settlement);
-    if (cancelled && answer === 'applied')
+    if (cancelled && answer === 'applied') {
       db.run(sql.cancelJob, finishedAt, finishedAt, 'cancelled before it ran', claim.job);
+      recordOfJob(db, { kind: 'cancelled' }, db.get(sql.claimedJob, claim.job)!.id as string);
+    }
     return answer;
   }
   if (!cancelled || (transition.to !== 'failed' && transition.to !== 'released'))
@@ -150,8 +161,10 @@ function apply(db: Connection, settlement: Settlement): SettleAnswer {
 }
 
 /** An attempt whose command never started leaves no trace in the job's history. */
-function release(db: Connection, { claim, finishedAt }: Settlement): SettleAnswer {
+function release(db: Connection, settlement: Settlement): SettleAnswer {
+  const { claim, finishedAt } = settlement;
   if (db.run(sql.releaseJob, finishedAt, finishedAt, claim.job, claim.token) === 1) {
+    recordOfAttempt(db, attemptEnded(settlement), claim.attempt);
     db.run(sql.forgetAttempt, claim.attempt);
     return 'applied';
   }
@@ -170,6 +183,7 @@ function conclude(db: Connection, settlement: Settlement): SettleAnswer {
   );
   if (applied === 1) {
     recordAttempt(db, settlement);
+    recordOfAttempt(db, attemptEnded(settlement), claim.attempt);
     addHooks(db, settlement);
     return 'applied';
   }

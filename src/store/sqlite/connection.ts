@@ -13,6 +13,8 @@ const OLDEST_SQLITE = [3, 51, 3];
 /** One connection, its prepared statements and the only way to write: a short immediate transaction. */
 export interface Connection {
   readonly path: string;
+  /** Who writes through it; events say so. */
+  readonly actor: string | null;
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
   all(sql: string, ...values: SQLInputValue[]): Row[];
   /** The number of rows changed. */
@@ -31,7 +33,11 @@ export interface Connection {
   close(): void;
 }
 
-export async function connect(path: string, open = openFile): Promise<Connection> {
+export async function connect(
+  path: string,
+  open = openFile,
+  actor: string | null = null,
+): Promise<Connection> {
   const db = open(path);
   const file = fileOf(path);
   const statements = new Map<string, StatementSync>();
@@ -45,6 +51,7 @@ export async function connect(path: string, open = openFile): Promise<Connection
   };
   const connection: Connection = {
     path,
+    actor,
     get: (sql, ...values) => prepared(sql).get(...values) as Row | undefined,
     all: (sql, ...values) => prepared(sql).all(...values) as Row[],
     run: (sql, ...values) => Number(prepared(sql).run(...values).changes),

@@ -1,8 +1,10 @@
 import { circleAmong, type ParentEnd, suitedBy, whyNot } from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
+import type { Happening } from '../../core/events.ts';
 import type { JobSpec } from '../../core/job.ts';
 import type { ParentState } from '../store.ts';
 import type { Connection } from './connection.ts';
+import { recordOfJob } from './events.ts';
 import * as sql from './sql.ts';
 
 /** A job that has ended, or is gone. */
@@ -61,12 +63,20 @@ export function parentEnded(db: Connection, first: EndedParent, now: number): nu
     for (const row of disappointed) {
       const number = row.child as number;
       db.run(sql.dropBlocker, number);
-      if (row.policy === 'hold') db.run(sql.holdBlocked, why, now, number);
-      else if (db.run(sql.cancelJob, now, now, why, number) === 1)
-        ended.push({ number, id: row.id as string, end: 'cancelled' });
+      const id = row.id as string;
+      if (row.policy === 'hold') {
+        if (db.run(sql.holdBlocked, why, now, number) === 1) recordOfJob(db, happening('held', why), id);
+      } else if (db.run(sql.cancelJob, now, now, why, number) === 1) {
+        recordOfJob(db, happening('cancelled', why), id);
+        ended.push({ number, id, end: 'cancelled' });
+      }
     }
   }
   return suited;
+}
+
+function happening(kind: 'held' | 'cancelled', error: string): Happening {
+  return { kind, detail: { error } };
 }
 
 /** Of a job that may run again: what it could not wait for any longer, and can now, it waits for again. */

@@ -6,6 +6,7 @@ import { type Job, type JobSpec, STATES, type State, type Uniqueness } from '../
 import type { ListedJob, Page, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import { connect, dependenciesOf } from './dependencies.ts';
+import { enqueuedLog } from './events.ts';
 import { isUniqueViolation } from './failures.ts';
 import { filterSql } from './filter.ts';
 import { answeredJob, keepAnswer, takeKey } from './idempotency.ts';
@@ -99,6 +100,7 @@ export function insert<T = Job>(
   const kept: T[] = [];
   const queues = new Map<string, number>();
   const children: { job: JobSpec; at: number }[] = [];
+  const log = enqueuedLog(db);
   let rows: SQLInputValue[][] = [];
   for (const job of jobs) {
     if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
@@ -106,15 +108,16 @@ export function insert<T = Job>(
     const alone = job.unique !== null || job.stdin !== null;
     if (!alone) rows.push(row);
     if (alone || rows.length === sql.JOBS_AT_ONCE) {
-      insertRows(db, rows);
+      insertRows(db, rows, log);
       rows = [];
     }
-    const existing = alone ? insertAlone(db, job, row, now) : null;
+    const existing = alone ? insertAlone(db, job, row, now, log) : null;
     if (existing === null && job.dependsOn.length > 0) children.push({ job, at: kept.length });
     const added = existing ?? newJob(job, now);
     kept.push(keep === undefined ? (added as T) : keep(added));
   }
-  insertRows(db, rows);
+  insertRows(db, rows, log);
+  log.end();
   // Only now, as a job may wait for one that comes after it. Some may have been unblocked, or cancelled, at once.
   if (children.length > 0) {
     connect(
@@ -130,17 +133,28 @@ export function insert<T = Job>(
   return kept;
 }
 
-function insertRows(db: Connection, rows: SQLInputValue[][]): void {
+type Log = ReturnType<typeof enqueuedLog>;
+
+function insertRows(db: Connection, rows: SQLInputValue[][], log: Log): void {
   if (rows.length === sql.JOBS_AT_ONCE) {
     try {
-      db.run(sql.insertJobs, ...rows.flat());
+      const last = db.lastNumber(sql.insertJobs, ...rows.flat());
+      let number = last - rows.length;
+      for (const row of rows) logRow(log, ++number, row);
       return;
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
       // None of them was added: one by one they show which it was.
     }
   }
-  for (const row of rows) addRow(db, sql.insertJob, row);
+  for (const row of rows) {
+    addRow(db, sql.insertJob, row);
+    logRow(log, db.get(sql.insertedNumber)!.number as number, row);
+  }
+}
+
+function logRow(log: Log, number: number, row: SQLInputValue[]): void {
+  log.add(number, row[0] as string, row[3] as number);
 }
 
 function addRow(db: Connection, statement: string, row: SQLInputValue[]): number {
@@ -154,9 +168,9 @@ function addRow(db: Connection, statement: string, row: SQLInputValue[]): number
 }
 
 /** Answers the job that has its unique key already; null: it was added, with its stdin. */
-function insertAlone(db: Connection, job: JobSpec, row: SQLInputValue[], now: number): Job | null {
-  const existing = job.unique === null ? null : insertUnique(db, row, job.unique, now);
-  if (job.unique === null) addRow(db, sql.insertJob, row);
+function insertAlone(db: Connection, job: JobSpec, row: SQLInputValue[], now: number, log: Log): Job | null {
+  const existing = job.unique === null ? null : insertUnique(db, row, job.unique, now, log);
+  if (job.unique === null) insertRows(db, [row], log);
   if (existing !== null || job.stdin === null) return existing;
   const stdin = Buffer.from(job.stdin);
   db.run(sql.insertStdin, stdin, job.id);
@@ -165,11 +179,18 @@ function insertAlone(db: Connection, job: JobSpec, row: SQLInputValue[], now: nu
 }
 
 /** Answers the job that has the key already; null: the new one was added. */
-function insertUnique(db: Connection, row: SQLInputValue[], unique: Uniqueness, now: number): Job | null {
+function insertUnique(
+  db: Connection,
+  row: SQLInputValue[],
+  unique: Uniqueness,
+  now: number,
+  log: Log,
+): Job | null {
   db.run(sql.freeSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;
   const during = unique.forMs === null ? unique.while : null;
   const added = addRow(db, sql.insertUniqueJob, [...row, unique.key, during, until, unique.key]);
+  if (added === 1) logRow(log, db.get(sql.insertedNumber)!.number as number, row);
   return added === 1 ? null : { ...toJob(db.get(sql.jobBySlot, unique.key)!), existing: true };
 }
 

@@ -7,6 +7,7 @@ import schedules from './migrations/004-schedules.ts';
 import policy from './migrations/005-policy.ts';
 import unique from './migrations/006-unique.ts';
 import dependencies from './migrations/007-dependencies.ts';
+import events from './migrations/008-events.ts';
 import restOfAJob from './migrations/009-rest-of-a-job.ts';
 import idempotencyAndAging from './migrations/010-idempotency-and-aging.ts';
 import views from './views.ts';
@@ -20,6 +21,7 @@ const MIGRATIONS = [
   policy,
   unique,
   dependencies,
+  events,
   restOfAJob,
   idempotencyAndAging,
 ];

@@ -29,9 +29,13 @@ const NETWORK: Record<number, string> = {
   1702057286: 'FUSE',
 };
 
-export async function openSqlite(location: string, create = true): Promise<OpenedStore> {
+export async function openSqlite(
+  location: string,
+  create = true,
+  actor: string | null = null,
+): Promise<OpenedStore> {
   const { path, created } = prepareFiles(resolve(location), create);
-  const connection = await connect(path);
+  const connection = await connect(path, undefined, actor);
   try {
     // First of all: a database of another program is refused before anything in it changes.
     await connection.read(() => version(connection));

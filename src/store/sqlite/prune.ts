@@ -1,6 +1,7 @@
 import { type EndedJob, type Held, type PrunedState, type Retention, surplus } from '../../core/retention.ts';
 import type { Pruned, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
+import { record } from './events.ts';
 import { forgetKeys } from './idempotency.ts';
 import * as sql from './sql.ts';
 
@@ -51,6 +52,7 @@ function removeBatch(db: Connection, state: PrunedState, keep: Retention, now: n
     db.run(sql.deleteEnded, number);
   }
   const bytes = batch.reduce((sum, job) => sum + job.bytes, 0);
+  if (batch.length > 0) record(db, { kind: 'jobs-pruned', detail: { state, jobs: batch.length, bytes } });
   return { jobs: batch.length, bytes, attempts };
 }
 

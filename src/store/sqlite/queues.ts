@@ -1,5 +1,7 @@
+import { queueChanged } from '../../core/events.ts';
 import type { Queue, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
+import { recordOfQueue } from './events.ts';
 import * as sql from './sql.ts';
 
 type QueueVerbs = Pick<Store, 'queues' | 'setQueue'>;
@@ -11,10 +13,12 @@ export function queueVerbs(db: Connection): QueueVerbs {
       db.write(() => {
         const number = queueNumber(db, name);
         const { paused, concurrency, rate, agingMs } = changes;
+        const before = toQueue(db.get(sql.queueByName, name)!);
         if (paused !== undefined) db.run(sql.pauseQueue, paused?.at ?? null, paused?.by ?? null, number);
         if (concurrency !== undefined) db.run(sql.limitQueue, concurrency, number);
         if (rate !== undefined) db.run(sql.rateQueue, rate?.jobs ?? null, rate?.perMs ?? null, number);
         if (agingMs !== undefined) db.run(sql.ageQueue, agingMs, number);
+        for (const what of queueChanged(changes, before.pausedAt !== null)) recordOfQueue(db, what, number);
         return toQueue(db.get(sql.queueByName, name)!);
       }),
   };

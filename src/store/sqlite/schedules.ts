@@ -1,8 +1,10 @@
 import { QueueError } from '../../core/errors.ts';
+import { ticked } from '../../core/events.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
 import type { CatchUp, Overlap, Schedule, ScheduleSpec, Timing } from '../../core/schedule.ts';
 import type { FiredTick, Firing, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
+import { record, recordOfJob } from './events.ts';
 import { isUniqueViolation } from './failures.ts';
 import { insert } from './jobs.ts';
 import * as sql from './sql.ts';
@@ -28,10 +30,18 @@ export function scheduleVerbs(db: Connection): ScheduleVerbs {
   return {
     addSchedule: (spec, nextAt, now) => db.write(() => add(db, spec, nextAt, now)),
     schedules: () => db.read(() => db.all(sql.schedules).map(toSchedule)),
-    removeSchedule: (name) => db.write(() => db.run(sql.deleteSchedule, name) === 1),
+    removeSchedule: (name) =>
+      db.write(() => {
+        if (db.run(sql.deleteSchedule, name) === 0) return false;
+        record(db, { kind: 'schedule-removed', detail: { schedule: name } });
+        return true;
+      }),
     pauseSchedule: (name, paused, nextAt) =>
       db.write(() => {
-        db.run(sql.pauseSchedule, paused?.at ?? null, paused?.by ?? null, nextAt, name);
+        if (db.run(sql.pauseSchedule, paused?.at ?? null, paused?.by ?? null, nextAt, name) === 0)
+          return null;
+        const kind = paused === null ? 'schedule-resumed' : 'schedule-paused';
+        record(db, { kind, detail: { schedule: name } });
         return byName(db, name);
       }),
     nextTick: () =>
@@ -58,6 +68,7 @@ function add(db: Connection, spec: ScheduleSpec, nextAt: number, now: number): S
       throw new QueueError('schedule-exists', `a schedule with the name '${name}' exists already`);
     throw error;
   }
+  record(db, { kind: 'schedule-added', detail: { schedule: name } });
   return byName(db, name)!;
 }
 
@@ -97,7 +108,10 @@ function fire(
     const waits = busy && mayWait && waiting.length < MOST_WAITING;
     if (db.run(sql.insertTick, number, at, 0, waits ? 'waiting' : 'closed') === 0) continue;
     if (!busy) enqueue(at);
-    else fired.push({ at, job: null, waits });
+    else {
+      fired.push({ at, job: null, waits });
+      record(db, ticked(schedule.name, at, false, waits));
+    }
     if (waits) waiting.push(at);
   }
   db.run(sql.countWaiting, waiting.length, number);
@@ -127,6 +141,7 @@ function enqueueTick(
   const phase = schedule.overlap === 'allow' ? 'closed' : 'open';
   db.run(sql.openTick, phase, number, schedule.number, at, manual);
   db.run(sql.tickFired, at, spec.id, schedule.number);
+  recordOfJob(db, ticked(schedule.name, at, manual === 1, false), spec.id);
   return job!;
 }
 

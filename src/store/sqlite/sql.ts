@@ -143,7 +143,8 @@ export const retryJob = `UPDATE job SET state = 'pending', phase = iif(phase = '
   finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL
     WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
 export const attemptNumbers = 'SELECT number FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?)';
-export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
+export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))
+  RETURNING number, queue`;
 
 export const heldOfState =
   'SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(bytes), 0) AS bytes FROM counter WHERE state = ?';
@@ -234,5 +235,27 @@ export const finishedAttempts = `SELECT wait_ms, finished_at - started_at AS run
   why = 'exited' AND exit_code = 0 AS ok FROM attempt WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
 export const lastEnded = `SELECT ${JOB} ${FROM_JOB}
   WHERE phase = 'ended' AND state = ? ORDER BY finished_at DESC, job.number DESC LIMIT ?`;
+
+const RECORD = 'INSERT INTO event (at, kind, actor';
+export const recordEvent = `${RECORD}, detail) VALUES (?, ?, ?, ?)`;
+export const recordQueueEvent = `${RECORD}, queue, detail) VALUES (?, ?, ?, ?, ?)`;
+export const recordJobEvent = `${RECORD}, id, queue, detail) SELECT ?, ?, ?, id, queue, ? FROM job WHERE id = ?`;
+export const recordDeleted = `${RECORD}, id, queue) VALUES (?, 'deleted', ?, ?, ?)`;
+export const recordAttemptEvent = `${RECORD}, id, queue, attempt, detail)
+  SELECT ?, ?, coalesce(?, attempt.worker_id), id, queue, ordinal, ? FROM attempt CROSS JOIN job ON job.number = attempt.job
+  WHERE attempt.number = ?`;
+/** Takes a number for each of its jobs and keeps the last. */
+export const recordEnqueued = `INSERT INTO event (number, at, kind, actor, jobs, first_job, id, queue) VALUES
+  (coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) + ?, ?, 'enqueued', ?, ?, ?, ?, ?)`;
+export const insertedNumber = 'SELECT last_insert_rowid() AS number';
+export const events = `SELECT event.number, at, kind, actor, jobs, first_job, id, queue.name AS queue, attempt, detail
+  FROM event LEFT JOIN queue ON queue.number = event.queue WHERE event.number > ? ORDER BY event.number LIMIT ?`;
+export const jobsOfEvent = `SELECT job.number, id, queue.name AS queue ${FROM_JOB} WHERE job.number >= ? AND job.number < ?`;
+/** Not max(number): the last may have been pruned. */
+export const lastEvent = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
+export const firstEventSince =
+  'SELECT number - jobs + 1 AS first FROM event WHERE at >= ? ORDER BY number LIMIT 1';
+export const oldestEvents = 'SELECT number, at, jobs FROM event WHERE number > ? ORDER BY number LIMIT ?';
+export const deleteEvents = 'DELETE FROM event WHERE number <= ?';
 
 export const epoch = "SELECT value FROM meta WHERE key = 'epoch'";

@@ -1,7 +1,9 @@
+import { settingChanged } from '../../core/events.ts';
 import type { Store } from '../store.ts';
 import { actingVerbs } from './acting.ts';
 import { claimVerbs } from './claims.ts';
 import type { Connection } from './connection.ts';
+import { eventVerbs, record } from './events.ts';
 import { jobVerbs } from './jobs.ts';
 import { pruneVerbs } from './prune.ts';
 import { queueVerbs } from './queues.ts';
@@ -27,9 +29,9 @@ export function sqliteStore(db: Connection): Store {
     settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>
       db.write(() => {
-        if (text === null) db.run(sql.dropSetting, key);
-        else db.run(sql.putSetting, key, text);
+        const changed = text === null ? db.run(sql.dropSetting, key) : db.run(sql.putSetting, key, text);
         check(readSettings(db));
+        if (changed === 1) record(db, settingChanged(key, text));
       }),
     finished: (limit) =>
       db.read(() =>
@@ -42,6 +44,7 @@ export function sqliteStore(db: Connection): Store {
       ),
     lastEnded: (state, limit) => db.read(() => db.all(sql.lastEnded, state, limit).map(toJob)),
     check: async () => db.checkFile(),
+    ...eventVerbs(db),
     async close() {
       db.close();
     },

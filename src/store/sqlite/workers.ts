@@ -1,5 +1,6 @@
 import { STOP_ORDERS, type StopOrder, type Store } from '../store.ts';
 import type { Connection } from './connection.ts';
+import { record } from './events.ts';
 import { toSupervised, toWorker } from './rows.ts';
 import * as sql from './sql.ts';
 
@@ -39,6 +40,9 @@ export function workerVerbs(db: Connection): WorkerVerbs {
           ],
           ...[worker.startedAt, worker.startedAt],
         );
+        const { id, pid, hostname, concurrency, queues } = worker;
+        const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
+        record(db, { kind: 'worker-ready', detail }, id);
       }),
     beat: (workerId, draining, now) =>
       db.write(() => {
@@ -47,7 +51,12 @@ export function workerVerbs(db: Connection): WorkerVerbs {
         return { order: ordered(db, workerId) };
       }),
     ordered: (workerId) => db.read(() => ordered(db, workerId)),
-    unregister: (workerId) => db.write(() => db.run(sql.deleteWorker, workerId) === 1),
+    unregister: (workerId) =>
+      db.write(() => {
+        if (db.run(sql.deleteWorker, workerId) === 0) return false;
+        record(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
+        return true;
+      }),
     workers: () => db.read(() => db.all(sql.workers).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write(() => {

@@ -1,0 +1,119 @@
+import type { App } from '../../actions/app.ts';
+import { beforeLast, type EventFilter, followEvents, readEvents } from '../../actions/events.ts';
+import { findJob } from '../../actions/select.ts';
+import { parseDuration } from '../../core/duration.ts';
+import { QueueError } from '../../core/errors.ts';
+import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
+import { nearest } from '../../core/nearest.ts';
+import { parseNumber } from '../../core/numbers.ts';
+import { parseTime } from '../../core/time.ts';
+import type { Command, Input } from '../command.ts';
+import { printEvent } from '../event-line.ts';
+import { Interrupted, untilInterrupted } from '../interrupt.ts';
+
+const USUAL_LINES = 20;
+const LINES = { min: 0, max: 1_000_000_000, integer: true };
+
+export default {
+  name: 'events',
+  summary: 'Show what happens: to jobs, queues, schedules, settings and workers',
+  args: '',
+  most: 0,
+  flags: {
+    follow: { short: 'f', help: 'go on with what happens from now on, in every process' },
+    lines: { value: 'N', short: 'n', help: `only the last N of what is there (${USUAL_LINES})` },
+    since: {
+      value: 'WHEN',
+      help: 'all after the event of this number, or since a time (2026-01-31T12:00) or for so long (10m)',
+    },
+    job: { value: 'ID', help: 'only of this job' },
+    queue: { value: 'NAME', help: 'only of this queue and its jobs' },
+    kind: { value: 'K,…', many: true, help: 'only these kinds, such as failed,dead' },
+  },
+  examples: [
+    'queuectl events',
+    'queuectl events -f',
+    'queuectl events -f --json | jq -r \'select(.kind == "dead") | .job_id\'',
+    'queuectl events --kind failed,dead --since 1h',
+    'queuectl events -f --since 4711',
+  ],
+  notes: [
+    'In a pipe and with --json every event is a JSON object on a line of its own. Numbers rise by one:',
+    'whoever remembers the last one goes on behind it with --since, missing nothing and repeating nothing.',
+    `Kinds: ${EVENT_KINDS.slice(0, 9).join(', ')},`,
+    `${EVENT_KINDS.slice(9, 18).join(', ')},`,
+    `${EVENT_KINDS.slice(18).join(', ')}.`,
+    'Events are kept for 7 days; queuectl config set keep-events 30d. Ctrl-C ends the following.',
+  ],
+  async run({ io, app }, input) {
+    const lines = input.has('lines') ? parseNumber(input.one('lines')!, '--lines', LINES) : null;
+    const since = readSince(input, Date.now());
+    const kinds = input.has('kind')
+      ? input.all('kind').flatMap((text) => text.split(',').map(readKind))
+      : null;
+    const opened = await app();
+    const filter = await readEventFilter(opened, input, kinds);
+    const last = await opened.store.lastEvent();
+    const begin = since === null ? 0 : Math.min(last, await numberOf(opened, since));
+    const many = lines ?? (since === null ? USUAL_LINES : null);
+    const after = many === null ? begin : Math.max(begin, await beforeLast(opened, many, last, filter));
+    if (!input.has('follow')) {
+      for await (const event of readEvents(opened, after, last, filter)) printEvent(io, event);
+      return 0;
+    }
+    const code = await untilInterrupted(async (signal) => {
+      for await (const event of followEvents(opened, after, filter, signal)) printEvent(io, event);
+    });
+    // The usual way to leave is no failure.
+    return code === new Interrupted('SIGINT').exitCode ? 0 : code;
+  },
+} satisfies Command as Command;
+
+type Since = { number: number } | { at: number };
+
+/** A bare number is that of an event. */
+function readSince(input: Input, now: number): Since | null {
+  const text = input.one('since')?.trim();
+  if (text === undefined) return null;
+  if (/^\d+$/.test(text))
+    return { number: parseNumber(text, '--since', { min: 0, max: 2 ** 53 - 1, integer: true }) };
+  if (/^[\d.]+[a-z]/i.test(text) && !text.includes('-')) return { at: now - parseDuration(text, '--since') };
+  return { at: parseTime(text, '--since', now) };
+}
+
+function numberOf(app: App, since: Since): Promise<number> {
+  return 'number' in since ? Promise.resolve(since.number) : app.store.lastEventBefore(since.at);
+}
+
+function readKind(text: string): EventKind {
+  const kind = text.trim().toLowerCase();
+  const found = EVENT_KINDS.find((one) => one === kind);
+  if (found !== undefined) return found;
+  const guess = nearest(kind, EVENT_KINDS);
+  const problem = `--kind: there is no kind of event '${text}'`;
+  throw new QueueError(
+    'invalid-value',
+    guess === null ? problem : `${problem}; did you mean '${guess}'?`,
+    'queuectl help events',
+  );
+}
+
+async function readEventFilter(app: App, input: Input, kinds: EventKind[] | null): Promise<EventFilter> {
+  const filter: EventFilter = {};
+  const job = input.one('job');
+  const queue = input.one('queue');
+  if (kinds !== null) filter.kinds = kinds;
+  if (queue !== undefined) filter.queue = queue;
+  if (job !== undefined) filter.jobId = await jobIdOf(app, job);
+  return filter;
+}
+
+/** A job that is gone has left its events; one that is yet to come has them before it. */
+async function jobIdOf(app: App, name: string): Promise<string> {
+  try {
+    return await findJob(app, name);
+  } catch (error) {
+    if (error instanceof QueueError && error.code === 'job-not-found' && !name.startsWith('@')) return name;
+    throw error;
+  }
+}

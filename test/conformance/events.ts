@@ -1,0 +1,262 @@
+import { expect } from 'bun:test';
+import type { StoreEvent } from '../../src/core/events.ts';
+import type { Store } from '../../src/store/store.ts';
+import {
+  claimOne,
+  ending,
+  failedWith,
+  jobSpec,
+  NOW,
+  newWorker,
+  running,
+  succeeded,
+} from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+const DAY = 86_400_000;
+const all = (store: Store, after = 0): Promise<StoreEvent[]> => store.events(after, 100_000);
+
+/** Kind and job of each, in short. */
+const short = (events: StoreEvent[]): string[] => events.map((one) => `${one.kind} ${one.jobId ?? '-'}`);
+
+/** What a change is told as. */
+async function told(store: Store, change: () => Promise<unknown>): Promise<StoreEvent[]> {
+  const before = await store.lastEvent();
+  await change();
+  return all(store, before);
+}
+
+const specs = (many: number, over = {}) => Array.from({ length: many }, (_, i) => jobSpec(`j${i}`, over));
+
+export const events: Record<string, Case> = {
+  'nothing has happened in a new store': async ({ store }) => {
+    expect([await all(store), await store.lastEvent()]).toEqual([[], 0]);
+  },
+
+  'the life of a job, in order and numbered without a gap': async ({ store }) => {
+    await store.settle(ending(await running(store, 'a', { maxRetries: 2, queue: 'q' }), failedWith(3)));
+    const again = await claimOne(store, 'w2', NOW + 9000);
+    await store.settle(ending(again, failedWith(4), NOW + 9000));
+    const seen = await all(store);
+    expect(seen.map((one) => one.number)).toEqual([1, 2, 3, 4, 5]);
+    expect(short(seen)).toEqual(['enqueued a', 'started a', 'failed a', 'started a', 'dead a']);
+    expect(seen.map((one) => one.attempt)).toEqual([null, 1, 1, 2, 2]);
+    expect(seen.map((one) => one.actor)).toEqual([null, 'w1', 'w1', 'w2', 'w2']);
+    expect(seen.every((one) => one.queue === 'q')).toBe(true);
+    expect(seen[2]!.detail).toMatchObject({ outcome: 'exited', exit_code: 3, error: 'exit code 3' });
+    expect(seen[4]!.detail).toMatchObject({ exit_code: 4 });
+    expect(await store.lastEvent()).toBe(5);
+  },
+
+  'many jobs at once are an event each, and one may go on in the midst of them': async ({ store }) => {
+    await store.insert([jobSpec('first')], NOW);
+    await store.insert(specs(1234, { queue: 'bulk' }), NOW);
+    await store.insert([jobSpec('last')], NOW);
+    const names = ['first', ...specs(1234).map((job) => job.id), 'last'].map((id) => `enqueued ${id}`);
+    expect(short(await all(store))).toEqual(names);
+    const pages: StoreEvent[] = [];
+    for (let after = 0; pages.length <= names.length; after = pages.at(-1)!.number) {
+      const page = await store.events(after, 100);
+      if (page.length === 0) break;
+      expect(page.length).toBeLessThanOrEqual(100);
+      pages.push(...page);
+    }
+    expect(pages).toEqual(await all(store));
+    expect(pages.map((one) => one.number)).toEqual(names.map((_, i) => i + 1));
+    expect(new Set(pages.slice(1, -1).map((one) => one.queue))).toEqual(new Set(['bulk']));
+  },
+
+  'of jobs with a unique key only those that were added; the queue is that of each job': async ({
+    store,
+  }) => {
+    const unique = (key: string) => ({ unique: { key, while: 'active' as const, forMs: null } });
+    await store.insert([jobSpec('u', unique('k'))], NOW);
+    const given = [
+      ...[
+        jobSpec('a'),
+        jobSpec('taken', unique('k')),
+        jobSpec('b', { queue: 'q' }),
+        jobSpec('c', unique('n')),
+      ],
+      ...[jobSpec('twice', unique('n')), jobSpec('d')],
+    ];
+    const seen = await told(store, () => store.insert(given, NOW));
+    expect(seen.map((one) => [one.jobId, one.queue])).toEqual([
+      ...[
+        ['a', 'default'],
+        ['b', 'q'],
+      ],
+      ...[
+        ['c', 'default'],
+        ['d', 'default'],
+      ],
+    ]);
+  },
+
+  'what was refused or rolled back is no event': async ({ store }) => {
+    await store.insert([jobSpec('a')], NOW);
+    await store.insert([...specs(60), jobSpec('a')], NOW).catch(() => {});
+    expect(await store.hold(['none'], NOW)).toEqual([]);
+    expect(await store.retry(['a'], ['dead'], NOW)).toEqual([]);
+    expect(await store.unregister('nobody')).toBe(false);
+    await store.setQueue('default', { paused: null });
+    await store.set('x', null, () => {});
+    const refuse = (): void => {
+      throw new Error('no');
+    };
+    await store.set('x', '1', refuse).catch(() => {});
+    expect(short(await all(store))).toEqual(['enqueued a']);
+    await store.insert([jobSpec('b')], NOW);
+    expect(short(await all(store))).toEqual(['enqueued a', 'enqueued b']);
+    expect(await store.lastEvent()).toBe(2);
+  },
+
+  'a job that is gone: its own events keep its name, one of many has none': async ({ store }) => {
+    await store.insert([jobSpec('alone')], NOW);
+    await store.insert(specs(3), NOW);
+    await store.remove(['alone', 'j1'], ['pending'], NOW);
+    const gone = ['deleted alone', 'deleted j1'];
+    expect(short(await all(store))).toEqual([
+      'enqueued alone',
+      'enqueued j0',
+      'enqueued -',
+      'enqueued j2',
+      ...gone,
+    ]);
+  },
+
+  'what people do, and who did it': async ({ store: first, another }) => {
+    await first.insert(specs(2), NOW);
+    await running(first, 'runs', { priority: 9 });
+    const store = await another('me@here');
+    const seen = await told(store, async () => {
+      await store.hold(['j0'], NOW);
+      await store.release(['j0'], NOW);
+      await store.edit(['j0'], { priority: 5, name: 'x' }, NOW);
+      await store.cancel(['j0', 'runs'], NOW);
+      await store.cancel(['runs'], NOW);
+      await store.retry(['j0'], ['cancelled'], NOW);
+      await store.remove(['j1'], ['pending'], NOW);
+      await store.setQueue('q', { paused: { at: NOW, by: 'me' } });
+      await store.setQueue('q', { paused: null, concurrency: 2, rate: { jobs: 10, perMs: 1000 } });
+      await store.set('lease', '1m', () => {});
+      await store.set('lease', null, () => {});
+    });
+    const jobs = [
+      'held j0',
+      'released j0',
+      'edited j0',
+      'cancelled j0',
+      'ending runs',
+      'retried j0',
+      'deleted j1',
+    ];
+    const others = ['queue-paused -', 'queue-resumed -', 'queue-set -', 'setting-set -', 'setting-unset -'];
+    expect(short(seen)).toEqual([...jobs, ...others]);
+    expect(new Set(seen.map((one) => one.actor))).toEqual(new Set(['me@here']));
+    expect(seen[2]!.detail).toEqual({ fields: ['priority', 'name'] });
+    expect(seen[9]).toMatchObject({ queue: 'q', detail: { concurrency: 2, rate: '10/s' } });
+    expect(seen[10]!.detail).toEqual({ key: 'lease', value: '1m' });
+  },
+
+  'what became of attempts: adopted, ending once, put back': async ({ store }) => {
+    const job = await running(store, 'a');
+    const seen = await told(store, async () => {
+      const mine = (await store.adopt(job.claim, 'w2'))!;
+      expect(await store.adopt(job.claim, 'w3')).toBeNull();
+      await store.mark(mine.claim, 'stopped');
+      await store.mark(mine.claim, 'timeout');
+      expect(await store.settle(ending(job, succeeded))).toBe('lost');
+      const end = ending(mine, { why: 'stopped' });
+      expect([await store.settle(end), await store.settle(end)]).toEqual(['applied', 'already-mine']);
+      const next = await claimOne(store, 'w3', NOW + 1000);
+      await store.settle(ending(next, { why: 'never-started' }));
+    });
+    expect(short(seen)).toEqual(['adopted a', 'ending a', 'requeued a', 'started a', 'requeued a']);
+    expect(seen.map((one) => one.actor)).toEqual(['w2', 'w2', 'w2', 'w3', 'w3']);
+    expect(seen[1]!.detail).toEqual({ reason: 'stopped' });
+  },
+
+  'a cancel that meets an attempt which never started ends the job once': async ({ store }) => {
+    const job = await running(store, 'a');
+    await store.cancel(['a'], NOW);
+    const seen = await told(store, () => store.settle(ending(job, { why: 'never-started' })));
+    expect(short(seen)).toEqual(['requeued a', 'cancelled a']);
+  },
+
+  'schedules and workers': async ({ store }) => {
+    const timing = { kind: 'every' as const, everyMs: 1000, anchorAt: NOW };
+    const spec = { name: 's', timing, overlap: 'skip' as const, catchUp: 'one' as const, job: {} };
+    const seen = await told(store, async () => {
+      await store.addSchedule(spec, NOW, NOW);
+      const [schedule] = await store.schedules();
+      const ticks = [0, 1].map((i) => ({ at: NOW + i, mayWait: false }));
+      await store.fire({ schedule: schedule!, ticks, nextAt: NOW + 9 }, () => jobSpec('t'), NOW);
+      await store.fireNow('s', jobSpec('now'), NOW);
+      await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
+      await store.pauseSchedule('s', null, NOW);
+      await store.removeSchedule('s');
+      await store.register(newWorker('w1'));
+      await store.unregister('w1');
+    });
+    expect(short(seen)).toEqual([
+      ...['schedule-added -', 'enqueued t', 'tick t', 'tick -', 'enqueued now', 'tick now'],
+      ...[
+        'schedule-paused -',
+        'schedule-resumed -',
+        'schedule-removed -',
+        'worker-ready -',
+        'worker-stopped -',
+      ],
+    ]);
+    expect(seen[2]!.detail).toMatchObject({ schedule: 's', scheduled_at: '2030-01-01T00:00:00.000Z' });
+    expect(seen.slice(-2).map((one) => one.detail.worker_id)).toEqual(['w1', 'w1']);
+  },
+
+  'hooks are enqueued, pruned jobs counted': async ({ store }) => {
+    const job = await running(store, 'a');
+    const hooks = [jobSpec('h', { queue: 'hooks' })];
+    const seen = await told(store, async () => {
+      await store.settle(ending(job, succeeded, NOW, { hooks }));
+      await store.prune('completed', { ageMs: null, count: 0, bytes: null }, NOW);
+      await store.prune('completed', { ageMs: null, count: 0, bytes: null }, NOW);
+    });
+    expect(short(seen)).toEqual(['completed a', 'enqueued h', 'jobs-pruned -']);
+    expect(seen[2]!.detail).toEqual({ state: 'completed', jobs: 1, bytes: 0 });
+  },
+
+  'by number: the last stay, and numbers are never used again': async ({ store }) => {
+    for (const id of ['a', 'b', 'c']) await store.insert([jobSpec(id)], NOW);
+    const keep = { ageMs: null, count: 1 };
+    expect(await store.prunableEvents(keep, NOW)).toBe(2);
+    expect(await store.pruneEvents(keep, NOW)).toBe(2);
+    expect(await store.pruneEvents(keep, NOW)).toBe(0);
+    expect(short(await all(store))).toEqual(['enqueued c']);
+    expect(await store.pruneEvents({ ageMs: null, count: 0 }, NOW)).toBe(1);
+    expect([await all(store), await store.lastEvent()]).toEqual([[], 3]);
+    await store.insert([jobSpec('d')], NOW);
+    expect((await all(store)).map((one) => one.number)).toEqual([4]);
+  },
+
+  'by age, a few at a time': async ({ store }) => {
+    await store.insert(specs(3), NOW);
+    for (let i = 0; i < 1100; i++) await store.setQueue('q', { concurrency: 1 });
+    const week = { ageMs: 7 * DAY, count: null };
+    expect(await store.prunableEvents(week, Date.now())).toBe(0);
+    expect(await store.pruneEvents(week, Date.now())).toBe(0);
+    const later = Date.now() + 8 * DAY;
+    expect(await store.prunableEvents(week, later)).toBe(1103);
+    const first = await store.pruneEvents(week, later);
+    expect(first).toBeLessThan(1103);
+    expect(first + (await store.pruneEvents(week, later))).toBe(1103);
+    expect(await all(store)).toEqual([]);
+  },
+
+  'the last before a time': async ({ store }) => {
+    expect(await store.lastEventBefore(0)).toBe(0);
+    const before = Date.now();
+    await store.insert(specs(3), NOW);
+    expect(await store.lastEventBefore(before)).toBe(0);
+    expect(await store.lastEventBefore(Date.now() + DAY)).toBe(3);
+  },
+};
