@@ -18,7 +18,7 @@ export async function enqueue<T = Job>(
   app: App,
   inputs: Iterable<JobInput>,
   cwd: () => string,
-  keep?: (job: Job) => T,
+  keep?: (job: Pick<Job, 'id'>) => T,
 ): Promise<T[]> {
   const settings = await currentSettings(app);
   const kept = await insert(app, inputs, cwd, settings, keep);
@@ -31,7 +31,7 @@ async function insert<T>(
   inputs: Iterable<JobInput>,
   cwd: () => string,
   settings: Settings,
-  keep?: (job: Job) => T,
+  keep?: (job: Pick<Job, 'id'>) => T,
 ): Promise<T[]> {
   const now = app.clock.now();
   let named = false;

@@ -28,11 +28,12 @@ export function readJsonJobs(text: string, now: number): ReadJobs {
 export function readJob(value: unknown, place: string, now: number): ReadJob {
   const position = place === '' ? '' : `${place}: `;
   try {
-    const { input, warnings } = readJobObject(value, now);
-    if (input.command === undefined && input.argv === undefined) {
+    const read = readJobObject(value, now);
+    if (read.input.command === undefined && read.input.argv === undefined) {
       throw new QueueError('invalid-job', 'command is missing');
     }
-    return { input, warnings: warnings.map((warning) => position + warning) };
+    if (read.warnings.length === 0) return read;
+    return { input: read.input, warnings: read.warnings.map((warning) => position + warning) };
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
     throw new QueueError(error.code, position + error.message, error.hint ?? undefined);

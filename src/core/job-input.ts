@@ -123,8 +123,9 @@ export function readJobObject(value: unknown, now: number): ReadJob {
   }
   const input: JobInput = {};
   const warnings: string[] = [];
-  const seen = new Map<Field, string>();
-  for (const [name, raw] of Object.entries(value)) {
+  const seen: Field[] = [];
+  for (const name of Object.keys(value)) {
+    const raw = (value as Record<string, unknown>)[name];
     const field = BY_NAME.get(name);
     if (field === undefined) {
       if (NOT_YET.has(name) && !isEmpty(raw)) throw invalid(`${name} is not supported yet`);
@@ -133,17 +134,30 @@ export function readJobObject(value: unknown, now: number): ReadJob {
     }
     // Null stands for "not given": queuectl prints it so.
     if (raw === null) continue;
-    const twin = seen.get(field);
-    if (twin !== undefined) throw invalid(`${twin} and ${name} mean the same; give one of them`);
-    seen.set(field, name);
-    const { hooks, policy, unique, ...part } = field.read(raw, name, now);
-    for (const key in part) if (key in input) throw invalid(`${name} contradicts another field`);
-    Object.assign(input, part);
-    if (hooks !== undefined) input.hooks = { ...input.hooks, ...hooks };
-    if (unique !== undefined) input.unique = { ...input.unique, ...unique };
-    if (policy !== undefined) input.policy = { ...input.policy, ...policy };
+    if (seen.includes(field))
+      throw invalid(`${twinOf(field, value)} and ${name} mean the same; give one of them`);
+    seen.push(field);
+    add(input, field.read(raw, name, now), name);
   }
   return { input, warnings };
+}
+
+/** Several fields make one of these; of the others each is given once. */
+const GATHERED = new Set(['hooks', 'policy', 'unique']);
+
+function add(to: JobInput, part: JobInput, name: string): void {
+  const input = to as Record<string, unknown>;
+  for (const key in part) {
+    if (GATHERED.has(key))
+      input[key] = { ...(input[key] as object), ...(part[key as keyof JobInput] as object) };
+    else if (key in input) throw invalid(`${name} contradicts another field`);
+    else input[key] = part[key as keyof JobInput];
+  }
+}
+
+/** The first name under which the field was given. */
+function twinOf(field: Field, value: object): string | undefined {
+  return Object.entries(value).find(([name, raw]) => raw !== null && BY_NAME.get(name) === field)?.[0];
 }
 
 function unknownField(name: string): string {

@@ -19,7 +19,7 @@ export interface Store {
    * unique key is taken the one that has it is answered, marked `existing`. Takes the jobs one by one, perhaps more than
    * once, and answers what `keep` makes of each, else the jobs: its memory is that of the answers.
    */
-  insert<T = Job>(jobs: Iterable<JobSpec>, now: number, keep?: (job: Job) => T): Promise<T[]>;
+  insert<T = Job>(jobs: Iterable<JobSpec>, now: number, keep?: (job: Pick<Job, 'id'>) => T): Promise<T[]>;
   get(id: string): Promise<Job | null>;
   /** Newest first. The cost depends on the page, not on the history. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;

@@ -44,23 +44,29 @@ export function insert<T = Job>(
   db: Connection,
   jobs: Iterable<JobSpec>,
   now: number,
-  keep?: (job: Job) => T,
+  keep?: (job: Pick<Job, 'id'>) => T,
 ): T[] {
   const kept: T[] = [];
-  const queues = new Map<string, number>();
+  const queues = new Map<string, { number: number; added: number }>();
   let rows: SQLInputValue[][] = [];
   for (const job of jobs) {
-    if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
-    const row = jobRow(job, queues.get(job.queue)!, now);
+    let queue = queues.get(job.queue);
+    if (queue === undefined) {
+      queue = { number: queueNumber(db, job.queue), added: 0 };
+      queues.set(job.queue, queue);
+    }
+    const row = jobRow(job, queue.number, now);
     if (job.unique === null) rows.push(row);
     if (job.unique !== null || rows.length === sql.JOBS_AT_ONCE) {
       insertRows(db, rows);
       rows = [];
     }
-    const added = (job.unique === null ? null : insertUnique(db, row, job.unique, now)) ?? newJob(job, now);
-    kept.push(keep === undefined ? (added as T) : keep(added));
+    const existing = job.unique === null ? null : insertUnique(db, row, job.unique, now);
+    if (existing === null) queue.added++;
+    kept.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
   }
   insertRows(db, rows);
+  for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
   return kept;
 }
 

@@ -6,10 +6,11 @@ import retentionAndHooks from './migrations/003-retention-and-hooks.ts';
 import schedules from './migrations/004-schedules.ts';
 import policy from './migrations/005-policy.ts';
 import unique from './migrations/006-unique.ts';
+import countedInserts from './migrations/011-counted-inserts.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
-const MIGRATIONS = [first, control, retentionAndHooks, schedules, policy, unique];
+const MIGRATIONS = [first, control, retentionAndHooks, schedules, policy, unique, countedInserts];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Marks the file as ours: "qctl". */
