@@ -35,11 +35,12 @@ async function insert<T>(
 ): Promise<T[]> {
   const now = app.clock.now();
   let named = false;
+  const newId = (): string => app.newId(now);
   const specs: Iterable<JobSpec> = {
     *[Symbol.iterator]() {
       for (const input of inputs) {
         named ||= input.id !== undefined;
-        yield fillIn(input, cwd, settings, () => app.newId(now));
+        yield fillIn(input, cwd, settings, newId);
       }
     },
   };
@@ -52,6 +53,9 @@ async function insert<T>(
     }
   }
 }
+
+/** One for all jobs that say nothing: a long file makes no thousands of them. */
+const NONE = Object.freeze({});
 
 /** A whole job of what was said about it. */
 export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
@@ -73,11 +77,11 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     runAt: input.runAt ?? null,
     backoffBase: input.backoffBase ?? null,
     cwd: input.cwd ?? cwd(),
-    env: input.env ?? {},
-    tags: input.tags ?? {},
+    env: input.env ?? NONE,
+    tags: input.tags ?? NONE,
     name: input.name ?? null,
-    hooks: input.hooks ?? {},
-    policy: input.policy ?? {},
+    hooks: input.hooks ?? NONE,
+    policy: input.policy ?? NONE,
     unique: uniqueOf(input),
   };
 }

@@ -65,6 +65,7 @@ function depth(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (limit < 0) return 1;
   let deepest = 0;
-  for (const inner of Object.values(value)) deepest = Math.max(deepest, depth(inner, limit - 1));
+  for (const key in value)
+    deepest = Math.max(deepest, depth((value as Record<string, unknown>)[key], limit - 1));
   return deepest + 1;
 }

@@ -121,7 +121,8 @@ function jobRow(job: JobSpec, queue: number, now: number): SQLInputValue[] {
 }
 
 function jsonOrNull(object: object): string | null {
-  return Object.keys(object).length === 0 ? null : JSON.stringify(object);
+  for (const _ in object) return JSON.stringify(object);
+  return null;
 }
 
 /** What was written just now, without reading it back. */
