@@ -11,7 +11,7 @@ const MAX_DEPTH = 32;
 
 /** An argument that begins with `{` or `[` is JSON and nothing else; everything else is a shell command. */
 export function looksLikeJson(text: string): boolean {
-  return /^\s*[{[]/.test(text);
+  return text.startsWith('{') || /^\s*[{[]/.test(text);
 }
 
 /** One job object, or an array of them. */
@@ -65,7 +65,9 @@ function depth(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (limit < 0) return 1;
   let deepest = 0;
-  for (const key in value)
-    deepest = Math.max(deepest, depth((value as Record<string, unknown>)[key], limit - 1));
+  for (const key in value) {
+    const inner = (value as Record<string, unknown>)[key];
+    if (typeof inner === 'object') deepest = Math.max(deepest, depth(inner, limit - 1));
+  }
   return deepest + 1;
 }
