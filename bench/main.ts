@@ -8,6 +8,7 @@ import { follow } from './follow.ts';
 import { history } from './history.ts';
 import { type Lab, openLab } from './lab.ts';
 import { latency } from './latency.ts';
+import { paused } from './paused.ts';
 import { prune } from './prune.ts';
 import { type Row, table, writeResults } from './report.ts';
 import { throughput } from './throughput.ts';
@@ -21,6 +22,7 @@ const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   follow,
   history,
   prune,
+  paused,
 };
 const RESULTS = join(import.meta.dirname, 'results/latest.json');
 

@@ -16,7 +16,7 @@ export function summarize(values: number[], unit: Summary['unit']): Summary {
 }
 
 export function format({ unit, median, p10, p90, p99 }: Summary): string {
-  const digits = unit === 'ms' && median < 1000 ? 1 : 0;
+  const digits = unit !== 'ms' || median >= 1000 ? 0 : median < 1 ? 3 : 1;
   const [low, high, tail] = [p10, p90, p99].map((value) => value.toFixed(digits));
   // Of a rate the high end is the good one: no tail to warn of.
   return `${median.toFixed(digits)} ${unit} (${low}–${high}${unit === 'ms' ? `, ${tail}` : ''})`;

@@ -9,7 +9,7 @@ const MANY = 1_000_000;
 /** Counted inside SQLite: a row costs no crossing from this language. */
 const NUMBERS = 'WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < :jobs)';
 
-/** One of a hundred dead, the others completed. The triggers keep the counters, as they do for any insert. */
+/** One of a hundred dead, the others completed. */
 const FINISHED = `${NUMBERS}
   INSERT INTO job (id, command, queue, priority, max_retries, cwd, state, phase, attempts, runs, token, attempt,
     created_at, updated_at, started_at, finished_at, exit_code, last_error, duration_ms)
@@ -24,6 +24,9 @@ const FUTURE = `${NUMBERS}
   INSERT INTO job (id, command, queue, priority, max_retries, run_at, cwd, state, phase, created_at, updated_at, due_at)
   SELECT format('later-%08d', i), 'true', :queue, 100, 3, :due + i, '/', 'pending', 'waiting', :start, :start, :due + i
   FROM n`;
+
+/** As the store's own insert does. */
+const COUNTED = `INSERT OR REPLACE INTO counter (queue, state, jobs) SELECT queue, state, count(*) FROM job GROUP BY 1, 2`;
 
 /** Only into a store without jobs: job and attempt take the same numbers. */
 export function seed(path: string, finished: number, future: number): void {
@@ -41,6 +44,7 @@ export function seed(path: string, finished: number, future: number): void {
       db.exec(ATTEMPTS);
     }
     if (future > 0) db.prepare(FUTURE).run({ jobs: future, queue, start: now, due: now + 86_400_000 });
+    db.exec(COUNTED);
     db.exec('COMMIT');
     check(db, finished + future);
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');

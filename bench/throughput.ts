@@ -1,4 +1,7 @@
-/** P2: 3,000 `true` jobs through one worker with four slots, beside loops in C that only start processes. */
+/**
+ * P2: 3,000 jobs that do nothing through one worker with four slots, beside loops in C that only start processes: with a
+ * command that the frame's subshell may run itself, and with one that needs a shell of its own.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { frameArguments } from '../src/exec/frame.ts';
@@ -12,26 +15,38 @@ const JOBS = 3000;
 const SLOTS = 4;
 const ROUNDS = 5;
 
+const TEXTS = [
+  { what: 'true', command: 'true', limit: 0.6 },
+  { what: 'any text', command: 'true "$PWD"', limit: 0.42 },
+];
+
 export function throughput(lab: Lab): Row[] {
-  const whole: number[] = [];
-  const inside: number[] = [];
   const loop: number[] = [];
-  const framed: number[] = [];
+  const measured = TEXTS.map(() => ({
+    whole: [] as number[],
+    inside: [] as number[],
+    framed: [] as number[],
+  }));
   for (let round = 0; round < ROUNDS; round++) {
-    const ran = drain(lab);
-    whole.push(rate(ran.wholeMs));
-    inside.push(rate(ran.insideMs));
-    if (lab.tools === null) continue;
-    loop.push(rate(cLoop(lab, lab.tools.loop, [])));
-    framed.push(rate(cLoop(lab, lab.tools.loop, frame(lab))));
+    for (const [i, { command }] of TEXTS.entries()) {
+      const { whole, inside, framed } = measured[i]!;
+      const ran = drain(lab, command);
+      whole.push(rate(ran.wholeMs));
+      inside.push(rate(ran.insideMs));
+      if (lab.tools !== null) framed.push(rate(cLoop(lab, lab.tools.loop, frame(lab, command))));
+    }
+    if (lab.tools !== null) loop.push(rate(cLoop(lab, lab.tools.loop, [])));
   }
-  const own = summarize(whole, 'jobs/s');
-  return [
-    { name: 'P2', what: 'queuectl, worker start to its end', value: own },
-    { name: 'P2', what: 'queuectl, first start to last end', value: summarize(inside, 'jobs/s') },
-    beside('C loop, sh -c true', loop, 0.42, own),
-    beside('C loop with the same frame', framed, 0.85, own),
-  ];
+  return TEXTS.flatMap(({ what, limit }, i) => {
+    const { whole, inside, framed } = measured[i]!;
+    const own = summarize(whole, 'jobs/s');
+    return [
+      { name: 'P2', what: `queuectl, ${what}, worker start to its end`, value: own },
+      { name: 'P2', what: `queuectl, ${what}, first start to last end`, value: summarize(inside, 'jobs/s') },
+      beside('C loop, sh -c true', loop, limit, own),
+      beside('C loop with the same frame', framed, 0.85, own),
+    ];
+  });
 }
 
 function beside(what: string, rates: number[], limit: number, own: Summary): Row {
@@ -45,11 +60,11 @@ function rate(ms: number): number {
   return (JOBS / ms) * 1000;
 }
 
-function drain(lab: Lab): { wholeMs: number; insideMs: number } {
+function drain(lab: Lab, job: string): { wholeMs: number; insideMs: number } {
   const home = lab.fresh('p2-store');
   const environment = { QUEUECTL_HOME: home };
   const file = join(home, 'jobs.txt');
-  writeFileSync(file, 'true\n'.repeat(JOBS));
+  writeFileSync(file, `${job}\n`.repeat(JOBS));
   must(lab, [lab.queuectl, 'enqueue', '--quiet', '--file', file], environment);
   const command = [
     lab.queuectl,
@@ -81,7 +96,7 @@ function cLoop(lab: Lab, tool: string, args: string[]): number {
 }
 
 /** The worker's own shell text. The loop does the least that it needs: no directory per job, nothing removed. */
-function frame(lab: Lab): string[] {
+function frame(lab: Lab, command: string): string[] {
   const fixed = { record: 'RECORD', umask: process.umask(), openFiles: processes.inheritedOpenFiles() };
-  return [lab.fresh('p2-frames'), ...frameArguments({ ...fixed, command: 'true', argv: null })];
+  return [lab.fresh('p2-frames'), ...frameArguments({ ...fixed, command, argv: null })];
 }

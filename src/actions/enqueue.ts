@@ -18,7 +18,7 @@ export async function enqueue<T = Job>(
   app: App,
   inputs: Iterable<JobInput>,
   cwd: () => string,
-  keep?: (job: Job) => T,
+  keep?: (job: Pick<Job, 'id' | 'existing'>) => T,
 ): Promise<T[]> {
   const settings = await currentSettings(app);
   const kept = await insert(app, inputs, cwd, settings, keep);
@@ -31,18 +31,19 @@ async function insert<T>(
   inputs: Iterable<JobInput>,
   cwd: () => string,
   settings: Settings,
-  keep?: (job: Job) => T,
+  keep?: (job: Pick<Job, 'id' | 'existing'>) => T,
 ): Promise<T[]> {
   const now = app.clock.now();
   const key = keyOf(inputs);
   const once =
     key === undefined ? undefined : (await import('./idempotency.ts')).withBody(key, checked(inputs, key));
   let named = false;
+  const newId = (): string => app.newId(now);
   const specs: Iterable<JobSpec> = {
     *[Symbol.iterator]() {
       for (const input of checked(inputs, key)) {
         named ||= input.id !== undefined;
-        yield fillIn(input, cwd, settings, () => app.newId(now));
+        yield fillIn(input, cwd, settings, newId);
       }
     },
   };
@@ -72,6 +73,8 @@ function* checked(inputs: Iterable<JobInput>, key: string | undefined): Generato
     yield input;
   }
 }
+/** One for all jobs that say nothing: a long file makes no thousands of them. */
+const NONE = Object.freeze({});
 
 /** A whole job of what was said about it. */
 export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
@@ -93,11 +96,11 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     runAt: input.runAt ?? null,
     backoffBase: input.backoffBase ?? null,
     cwd: input.cwd ?? cwd(),
-    env: input.env ?? {},
-    tags: input.tags ?? {},
+    env: input.env ?? NONE,
+    tags: input.tags ?? NONE,
     name: input.name ?? null,
-    hooks: input.hooks ?? {},
-    policy: input.policy ?? {},
+    hooks: input.hooks ?? NONE,
+    policy: input.policy ?? NONE,
     unique: uniqueOf(input),
     dependsOn: input.dependsOn ?? [],
     // Nothing to read is what a command has anyway.

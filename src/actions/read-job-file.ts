@@ -59,9 +59,10 @@ function* readObjects(chunks: Chunks, now: number): Generator<ReadJob> {
 
 function* readLines(chunks: Chunks, now: number): Generator<ReadJob> {
   for (const { text, line } of lines(chunks)) {
-    if (isBlank(text)) continue;
+    const isJson = looksLikeJson(text);
+    if (!isJson && isBlank(text)) continue;
     const place = `line ${line}`;
-    const value = looksLikeJson(text) ? parseJson(text, place) : { command: withoutReturn(text) };
+    const value = isJson ? parseJson(text, place) : { command: withoutReturn(text) };
     yield readJob(value, place, now);
   }
 }

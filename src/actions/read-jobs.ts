@@ -11,7 +11,7 @@ const MAX_DEPTH = 32;
 
 /** An argument that begins with `{` or `[` is JSON and nothing else; everything else is a shell command. */
 export function looksLikeJson(text: string): boolean {
-  return /^\s*[{[]/.test(text);
+  return text.startsWith('{') || /^\s*[{[]/.test(text);
 }
 
 /** One job object, or an array of them. */
@@ -28,11 +28,12 @@ export function readJsonJobs(text: string, now: number): ReadJobs {
 export function readJob(value: unknown, place: string, now: number): ReadJob {
   const position = place === '' ? '' : `${place}: `;
   try {
-    const { input, warnings } = readJobObject(value, now);
-    if (input.command === undefined && input.argv === undefined) {
+    const read = readJobObject(value, now);
+    if (read.input.command === undefined && read.input.argv === undefined) {
       throw new QueueError('invalid-job', 'command is missing');
     }
-    return { input, warnings: warnings.map((warning) => position + warning) };
+    if (read.warnings.length === 0) return read;
+    return { input: read.input, warnings: read.warnings.map((warning) => position + warning) };
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
     throw new QueueError(error.code, position + error.message, error.hint ?? undefined);
@@ -64,6 +65,9 @@ function depth(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (limit < 0) return 1;
   let deepest = 0;
-  for (const inner of Object.values(value)) deepest = Math.max(deepest, depth(inner, limit - 1));
+  for (const key in value) {
+    const inner = (value as Record<string, unknown>)[key];
+    if (typeof inner === 'object') deepest = Math.max(deepest, depth(inner, limit - 1));
+  }
   return deepest + 1;
 }

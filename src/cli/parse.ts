@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
@@ -21,11 +20,11 @@ export function parseInput(command: Command, args: string[]): Input {
   });
   const { values, positionals } = parse(command, flags, before);
   const plain = (text: string): string => (text.startsWith(SHIELD) ? text.slice(1) : text);
-  const all = (flag: string): string[] => [values[flag] ?? []].flat().map((value) => plain(String(value)));
+  const all = (flag: string): string[] => (values.get(flag) ?? []).map(plain);
   const input: Input = {
     args: positionals.map(plain),
     rest: end === -1 ? null : args.slice(end + 1),
-    has: (flag) => values[flag] !== undefined,
+    has: (flag) => values.has(flag),
     one: (flag) => all(flag).at(-1),
     all,
   };
@@ -33,66 +32,76 @@ export function parseInput(command: Command, args: string[]): Input {
   return input;
 }
 
-function parse(command: Command, flags: Record<string, Flag>, args: string[]) {
-  const options = Object.fromEntries(
-    Object.entries(flags).map(([name, flag]) => [
-      name,
-      {
-        type: flag.value === undefined ? ('boolean' as const) : ('string' as const),
-        multiple: flag.many ?? false,
-        ...(flag.short === undefined ? {} : { short: flag.short }),
-      },
-    ]),
-  );
-  try {
-    const parsed = parseArgs({ args, options, allowPositionals: true, strict: true, tokens: true });
-    refuseTwice(command, flags, parsed.tokens);
-    return parsed;
-  } catch (error) {
-    throw error instanceof QueueError
-      ? error
-      : explain(command, flags, args, error as Error & { code?: string });
-  }
+interface Parsed {
+  values: Map<string, string[]>;
+  positionals: string[];
 }
 
-function refuseTwice(
-  command: Command,
-  flags: Record<string, Flag>,
-  tokens: { kind: string; name?: string }[],
-): void {
-  const seen = new Set<string>();
-  for (const { kind, name } of tokens) {
-    if (kind !== 'option' || name === undefined || flags[name]?.many || flags[name]?.value === undefined)
-      continue;
-    if (seen.has(name))
-      throw new QueueError('usage', `--${name} is given twice`, `queuectl help ${command.name}`);
-    seen.add(name);
-  }
-}
-
-function explain(
-  command: Command,
-  flags: Record<string, Flag>,
-  args: string[],
-  error: Error & { code?: string },
-): Error {
+/** By hand: the runtime's own parser would cost every command more than opening the store. */
+function parse(command: Command, flags: Record<string, Flag>, args: string[]): Parsed {
   const help = `queuectl help ${command.name}`;
-  if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
-    const name = /'(--?[^' =]+)/.exec(error.message)?.[1] ?? args.find((arg) => arg.startsWith('-')) ?? '';
-    const guess = nearest(name.replace(/^-+/, ''), Object.keys(flags));
-    return new QueueError(
-      'unknown-flag',
-      `unknown flag '${name}'${guess === null ? '' : `; did you mean --${guess}?`}`,
-      help,
-    );
+  const values = new Map<string, string[]>();
+  const positionals: string[] = [];
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]!;
+    if (!isFlag(arg)) {
+      positionals.push(arg);
+      continue;
+    }
+    for (const { name, typed, inline } of split(arg, flags)) {
+      const flag = name === undefined ? undefined : flags[name];
+      if (name === undefined || flag === undefined) throw unknownFlag(typed, flags, help);
+      const given = values.get(name) ?? [];
+      if (flag.value === undefined) {
+        if (inline !== undefined) throw new QueueError('usage', `--${name} takes no value`, help);
+      } else {
+        if (given.length > 0 && !flag.many) throw new QueueError('usage', `--${name} is given twice`, help);
+        const value = inline ?? args[++i];
+        if (value === undefined || (inline === undefined && isFlag(value)))
+          throw new QueueError('usage', `--${name} needs a value (${flag.value})`, help);
+        given.push(value);
+      }
+      values.set(name, given);
+    }
   }
-  if (error.code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') {
-    const name = /'(?:-\w, )?(--[\w-]+)/.exec(error.message)?.[1] ?? 'a flag';
-    const flag = flags[name.slice(2)];
-    const problem = flag?.value === undefined ? 'takes no value' : `needs a value (${flag.value})`;
-    return new QueueError('usage', `${name} ${problem}`, help);
+  return { values, positionals };
+}
+
+/** A single dash is a file name. */
+function isFlag(arg: string): boolean {
+  return arg.startsWith('-') && arg.length > 1;
+}
+
+interface Part {
+  /** Undefined: there is no such flag. */
+  name: string | undefined;
+  typed: string;
+  /** A value in the same argument. */
+  inline?: string | undefined;
+}
+
+/** `--name`, `--name=value`, or letters: `-q`, `-qf`, `-cVALUE`. */
+function split(arg: string, flags: Record<string, Flag>): Part[] {
+  if (arg.startsWith('--')) {
+    const at = arg.indexOf('=');
+    const typed = at === -1 ? arg : arg.slice(0, at);
+    const name = Object.hasOwn(flags, typed.slice(2)) ? typed.slice(2) : undefined;
+    return [{ name, typed, inline: at === -1 ? undefined : arg.slice(at + 1) }];
   }
-  return error;
+  const parts: Part[] = [];
+  for (let i = 1; i < arg.length; i++) {
+    const name = Object.keys(flags).find((key) => flags[key]!.short === arg[i]);
+    const takesRest = name !== undefined && flags[name]!.value !== undefined && i + 1 < arg.length;
+    parts.push({ name, typed: `-${arg[i]}`, inline: takesRest ? arg.slice(i + 1) : undefined });
+    if (takesRest) break;
+  }
+  return parts;
+}
+
+function unknownFlag(typed: string, flags: Record<string, Flag>, help: string): QueueError {
+  const guess = nearest(typed.replace(/^-+/, ''), Object.keys(flags));
+  const hint = guess === null ? '' : `; did you mean --${guess}?`;
+  return new QueueError('unknown-flag', `unknown flag '${typed}'${hint}`, help);
 }
 
 function checkArguments(command: Command, input: Input): void {

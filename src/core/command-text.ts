@@ -6,7 +6,8 @@ export const COMMAND_LIMIT = 131_071;
 export function checkCommand(text: string, name: string): string {
   if (text.trim() === '') throw new QueueError('invalid-job', `${name} must not be empty`);
   if (text.includes('\0')) throw new QueueError('invalid-job', `${name} must not contain NUL bytes`);
-  if (Buffer.byteLength(text) > COMMAND_LIMIT) {
+  // No character takes more than three bytes for each of its units: most need no counting.
+  if (text.length * 3 > COMMAND_LIMIT && Buffer.byteLength(text) > COMMAND_LIMIT) {
     throw new QueueError(
       'invalid-job',
       `${name} has ${Buffer.byteLength(text)} bytes; the limit is ${COMMAND_LIMIT}`,

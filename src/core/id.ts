@@ -47,7 +47,11 @@ export function checkKey(text: string, what: string): string {
   return text;
 }
 
+/** Most names are so plain that nothing can be wrong with them. */
+const PLAIN = /^\w[\w.:-]{0,127}$/;
+
 function problemOf(text: string, most: number): string | null {
+  if (PLAIN.test(text)) return null;
   const length = [...text].length;
   if (length === 0 || text.trim() === '') return 'must not be empty';
   if (length > most) return `must have at most ${most} characters`;

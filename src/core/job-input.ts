@@ -181,8 +181,9 @@ export function readJobObject(value: unknown, now: number): ReadJob {
   }
   const input: JobInput = {};
   const warnings: string[] = [];
-  const seen = new Map<Field, string>();
-  for (const [name, raw] of Object.entries(value)) {
+  const seen: Field[] = [];
+  for (const name of Object.keys(value)) {
+    const raw = (value as Record<string, unknown>)[name];
     const field = BY_NAME.get(name);
     if (field === undefined) {
       if (!SERVER_OWNED.has(name)) warnings.push(unknownField(name));
@@ -190,17 +191,10 @@ export function readJobObject(value: unknown, now: number): ReadJob {
     }
     // Null stands for "not given": queuectl prints it so.
     if (raw === null) continue;
-    const twin = seen.get(field);
-    if (twin !== undefined) throw invalid(`${twin} and ${name} mean the same; give one of them`);
-    seen.set(field, name);
-    const { hooks, policy, unique, ...part } = field.read(raw, name, now);
-    for (const key in part) if (key in input) throw invalid(`${name} contradicts another field`);
-    Object.assign(input, part);
-    if (hooks !== undefined) input.hooks = { ...input.hooks, ...hooks };
-    if (unique !== undefined) input.unique = { ...input.unique, ...unique };
-    for (const key in policy)
-      if (key in (input.policy ?? {})) throw invalid(`${name} contradicts another field`);
-    if (policy !== undefined) input.policy = { ...input.policy, ...policy };
+    if (seen.includes(field))
+      throw invalid(`${twinOf(field, value)} and ${name} mean the same; give one of them`);
+    seen.push(field);
+    add(input, field.read(raw, name, now), name);
   }
   refuseUnread(value as Record<string, unknown>, input);
   return { input, warnings };
@@ -210,6 +204,30 @@ export function readJobObject(value: unknown, now: number): ReadJob {
 function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: JobInput): void {
   if (typeof bytes === 'number' && bytes > 0 && input.stdin === undefined)
     throw invalid(`stdin is missing, which had ${bytes} bytes`, 'take the job from: queuectl show ID --json');
+}
+
+/** Several fields make one of these; of the others each is given once. */
+const GATHERED = new Set(['hooks', 'policy', 'unique']);
+
+function add(to: JobInput, part: JobInput, name: string): void {
+  const input = to as Record<string, unknown>;
+  for (const key in part) {
+    if (GATHERED.has(key))
+      input[key] = gather(input[key] as object, part[key as keyof JobInput] as object, name);
+    else if (key in input) throw invalid(`${name} contradicts another field`);
+    else input[key] = part[key as keyof JobInput];
+  }
+}
+
+function gather(known: object | undefined, more: object, name: string): object {
+  for (const key in more)
+    if (known !== undefined && key in known) throw invalid(`${name} contradicts another field`);
+  return { ...known, ...more };
+}
+
+/** The first name under which the field was given. */
+function twinOf(field: Field, value: object): string | undefined {
+  return Object.entries(value).find(([name, raw]) => raw !== null && BY_NAME.get(name) === field)?.[0];
 }
 
 function unknownField(name: string): string {

@@ -1,3 +1,5 @@
+import { isPlainCommand } from '../core/plain-command.ts';
+
 /**
  * The few lines of shell around every command. They take the gate (an exclusively created record), run the command as
  * a child, write its exit code over the record in place (fixed width: a full disk cannot stop that), and exit with it.
@@ -30,6 +32,14 @@ const SHELL = `${BEFORE}(exec /bin/sh -c "$4" 2>&3 3>&-)${AFTER}`;
 /** exec, because a plain "$@" would prefer the shell's builtins to the programs of the same name. */
 const ARGV = `${BEFORE}(shift 3; exec "$@" 2>&3 3>&-)${AFTER}`;
 
+/**
+ * A command that needs no shell of its own stands in the text itself. All in one line, under the name that the other
+ * shell would have: what a shell says of a program that it does not find is then the same. With an exit behind it, or the
+ * last program would take the subshell's place, and nobody would say that a signal ended it.
+ */
+const PLAIN = `${BEFORE}(exec 2>&3 3>&-; `.replaceAll('\n', '; ');
+const PLAIN_END = `; exit $?)${AFTER}`.replaceAll('\n', '; ');
+
 /** What the user set for the processes he starts. Read once: asking for the umask means setting it for a moment. */
 export interface UserLimits {
   umask: number;
@@ -46,6 +56,9 @@ export interface FrameInput extends UserLimits {
 /** The arguments of /bin/sh. */
 export function frameArguments(input: FrameInput): string[] {
   const { record, umask, openFiles, command, argv } = input;
-  const fixed = ['sh', record, umask.toString(8).padStart(4, '0'), openFiles ?? '-'];
-  return argv === null ? ['-c', SHELL, ...fixed, command] : ['-c', ARGV, ...fixed, ...argv];
+  const fixed = ['/bin/sh', record, umask.toString(8).padStart(4, '0'), openFiles ?? '-'];
+  if (argv !== null) return ['-c', ARGV, ...fixed, ...argv];
+  return isPlainCommand(command)
+    ? ['-c', PLAIN + command + PLAIN_END, ...fixed]
+    : ['-c', SHELL, ...fixed, command];
 }

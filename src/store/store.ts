@@ -28,7 +28,7 @@ export interface Store {
   insert<T = Job>(
     jobs: Iterable<JobSpec>,
     now: number,
-    keep?: (job: Job) => T,
+    keep?: (job: Pick<Job, 'id' | 'existing'>) => T,
     once?: Idempotency,
   ): Promise<T[]>;
   /** Its stdin is left unread, as in lists and claims. */

@@ -24,6 +24,21 @@ export const idempotency: Record<string, Case> = {
     expect(ids(await add(store, ['other'], { ...once, key: 'other' }))).toEqual(['other']);
   },
 
+  'the order of the answer is that of the jobs, also of those that wait for each other': async ({
+    store,
+  }) => {
+    const jobs = [
+      jobSpec('b', { dependsOn: [{ id: 'a', on: 'ok' }] }),
+      jobSpec('a'),
+      jobSpec('c', { stdin: 'x' }),
+    ];
+    for (const existing of [undefined, true]) {
+      const answer = await store.insert(jobs, NOW, (job) => [job.id, job.existing], once);
+      expect(answer).toEqual(['b', 'a', 'c'].map((id) => [id, existing]));
+    }
+    expect(await store.counts()).toEqual([{ queue: 'default', state: 'pending', jobs: 3 }]);
+  },
+
   'a key is for all that is added with it, in its order; what is kept is made of the answer': async ({
     store,
   }) => {

@@ -57,8 +57,8 @@ export const insert: Record<string, Case> = {
         for (let i = 0; i < count; i++)
           yield jobSpec(`${count}-${i}`, { queue: i % 2 ? 'odd' : 'even', priority: i });
       }
-      const added = await store.insert({ [Symbol.iterator]: specs }, NOW, (job) => `${job.id} ${job.state}`);
-      expect(added).toEqual([...specs()].map((spec) => `${spec.id} pending`));
+      const added = await store.insert({ [Symbol.iterator]: specs }, NOW, (job) => `<${job.id}>`);
+      expect(added).toEqual([...specs()].map((spec) => `<${spec.id}>`));
       const listed = await store.list({}, { limit: count });
       expect(ids(listed).reverse()).toEqual(ids([...specs()]));
       for (const spec of specs()) expect(await store.get(spec.id)).toMatchObject(spec);

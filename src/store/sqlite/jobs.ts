@@ -34,7 +34,7 @@ export function jobVerbs(db: Connection): JobVerbs {
     insert: (jobs, now, keep, once) =>
       once === undefined
         ? db.write(() => insert(db, jobs, now, keep))
-        : insertOnce(db, jobs, now, once, keep ?? ((job) => job as never)),
+        : insertOnce(db, jobs, now, once, keep),
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
@@ -68,43 +68,52 @@ function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
 }
 
+/** What is kept of each job: often no more than its id. */
+type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
+
 async function insertOnce<T>(
   db: Connection,
   jobs: Iterable<JobSpec>,
   now: number,
   once: Idempotency,
-  keep: (job: Job) => T,
+  keep?: Keep<T>,
 ): Promise<T[]> {
   let added: T[] = [];
   const before = await db.write(() => {
     const answer = takeKey(db, once, now);
     if (answer !== null) return answer;
-    const ids: string[] = [];
-    added = insert(db, jobs, now, (job) => {
-      ids.push(job.id);
-      return keep(job);
-    });
-    keepAnswer(db, once, ids);
+    if (keep === undefined) added = insert<T>(db, jobs, now);
+    const kept = keep && insert(db, jobs, now, (job) => ({ id: job.id, value: keep(job) }));
+    if (kept !== undefined) added = kept.map((one) => one.value);
+    keepAnswer(
+      db,
+      once,
+      (kept ?? (added as Job[])).map((one) => one.id),
+    );
     return null;
   });
   if (before === null) return added;
-  return db.read(() => before.ids.map((id) => keep(answeredJob(db, id, before.usedAt))));
+  return db.read(() =>
+    before.ids.map((id) => {
+      const job = answeredJob(db, id, before.usedAt);
+      return keep ? keep(job) : (job as T);
+    }),
+  );
 }
 
-export function insert<T = Job>(
-  db: Connection,
-  jobs: Iterable<JobSpec>,
-  now: number,
-  keep?: (job: Job) => T,
-): T[] {
+export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>): T[] {
   const kept: T[] = [];
-  const queues = new Map<string, number>();
+  const queues = new Map<string, { number: number; added: number }>();
   const children: { job: JobSpec; at: number }[] = [];
   const log = enqueuedLog(db);
   let rows: SQLInputValue[][] = [];
   for (const job of jobs) {
-    if (!queues.has(job.queue)) queues.set(job.queue, queueNumber(db, job.queue));
-    const row = jobRow(job, queues.get(job.queue)!, now);
+    let queue = queues.get(job.queue);
+    if (queue === undefined) {
+      queue = { number: queueNumber(db, job.queue), added: 0 };
+      queues.set(job.queue, queue);
+    }
+    const row = jobRow(job, queue.number, now);
     const alone = job.unique !== null || job.stdin !== null;
     if (!alone) rows.push(row);
     if (alone || rows.length === sql.JOBS_AT_ONCE) {
@@ -112,12 +121,15 @@ export function insert<T = Job>(
       rows = [];
     }
     const existing = alone ? insertAlone(db, job, row, now, log) : null;
-    if (existing === null && job.dependsOn.length > 0) children.push({ job, at: kept.length });
-    const added = existing ?? newJob(job, now);
-    kept.push(keep === undefined ? (added as T) : keep(added));
+    if (!alone) queue.added++;
+    if (existing === null && job.dependsOn.length > 0) {
+      children.push({ job, at: kept.length });
+      kept.push(undefined as T);
+    } else kept.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
   }
   insertRows(db, rows, log);
   log.end();
+  for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
   // Only now, as a job may wait for one that comes after it. Some may have been unblocked, or cancelled, at once.
   if (children.length > 0) {
     connect(
@@ -171,6 +183,8 @@ function addRow(db: Connection, statement: string, row: SQLInputValue[]): number
 function insertAlone(db: Connection, job: JobSpec, row: SQLInputValue[], now: number, log: Log): Job | null {
   const existing = job.unique === null ? null : insertUnique(db, row, job.unique, now, log);
   if (job.unique === null) insertRows(db, [row], log);
+  // Before its bytes are: they are counted as a change of what is counted.
+  if (existing === null) db.run(sql.countAdded, row[3] as number, 1);
   if (existing !== null || job.stdin === null) return existing;
   const stdin = Buffer.from(job.stdin);
   db.run(sql.insertStdin, stdin, job.id);
@@ -229,7 +243,8 @@ function startColumn({ secretEnv, splitOutput, stdin }: JobSpec): StartColumn {
 }
 
 function jsonOrNull(object: object): string | null {
-  return Object.keys(object).length === 0 ? null : JSON.stringify(object);
+  for (const _ in object) return JSON.stringify(object);
+  return null;
 }
 
 /** What was written just now, without reading it back. */

@@ -10,6 +10,7 @@ import dependencies from './migrations/007-dependencies.ts';
 import events from './migrations/008-events.ts';
 import restOfAJob from './migrations/009-rest-of-a-job.ts';
 import idempotencyAndAging from './migrations/010-idempotency-and-aging.ts';
+import countedInserts from './migrations/011-counted-inserts.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
@@ -24,6 +25,7 @@ const MIGRATIONS = [
   events,
   restOfAJob,
   idempotencyAndAging,
+  countedInserts,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -1,6 +1,7 @@
 /**
  * `phase` says what the queue does with a job, `state` what a person sees: a retry that has fallen due is `ready`
- * and still `failed`. Ready, waiting and running jobs have a partial index each and are never OR-ed in one query.
+ * and still `failed`. One CHECK says what a phase goes with, cheapest first: with an IN for each part it was half the
+ * cost of an insert. Ready, waiting and running jobs have a partial index each and are never OR-ed in one query.
  */
 export default `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -25,8 +26,8 @@ CREATE TABLE job (
   cwd TEXT NOT NULL,
   env TEXT,
   tags TEXT,
-  state TEXT NOT NULL CHECK (state IN ('pending', 'processing', 'completed', 'failed', 'dead', 'cancelled')),
-  phase TEXT NOT NULL CHECK (phase IN ('ready', 'waiting', 'blocked', 'held', 'running', 'ended')),
+  state TEXT NOT NULL,
+  phase TEXT NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
   crashes INTEGER NOT NULL DEFAULT 0,
   runs INTEGER NOT NULL DEFAULT 0,
@@ -41,11 +42,14 @@ CREATE TABLE job (
   exit_code INTEGER,
   last_error TEXT,
   duration_ms INTEGER,
-  CHECK ((phase = 'running') = (state = 'processing')),
-  CHECK ((phase = 'ended') = (state IN ('completed', 'dead', 'cancelled'))),
-  CHECK ((phase = 'ended') = (finished_at IS NOT NULL)),
-  CHECK ((phase = 'running') = (worker_id IS NOT NULL)),
-  CHECK ((phase IN ('running', 'ended')) = (due_at IS NULL))
+  CHECK (CASE phase
+    WHEN 'running' THEN state = 'processing' AND worker_id IS NOT NULL AND finished_at IS NULL AND due_at IS NULL
+    WHEN 'ended' THEN (state = 'completed' OR state = 'dead' OR state = 'cancelled')
+      AND worker_id IS NULL AND finished_at IS NOT NULL AND due_at IS NULL
+    ELSE (phase = 'ready' OR phase = 'waiting' OR phase = 'held' OR phase = 'blocked')
+      AND (state = 'pending' OR state = 'failed')
+      AND worker_id IS NULL AND finished_at IS NULL AND due_at IS NOT NULL
+  END)
 ) STRICT;
 
 CREATE INDEX job_ready ON job (queue, priority DESC, number) WHERE phase = 'ready';

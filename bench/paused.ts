@@ -1,0 +1,92 @@
+/**
+ * What 50,000 jobs that may not run cost a claim of one that may: the store's own verb, many times, without a disk where
+ * there is memory to work in, so that no fsync hides the rest.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ClaimedJob, JobSpec } from '../src/core/job.ts';
+import { openSqlite } from '../src/store/sqlite/open.ts';
+import type { Store } from '../src/store/store.ts';
+import { ending, jobSpec, NOW, want } from '../test/support/jobs.ts';
+import type { Lab } from './lab.ts';
+import { summarize } from './numbers.ts';
+import type { Row } from './report.ts';
+
+const CLAIMS = 2000;
+const IDLE = 50_000;
+const MEMORY = '/dev/shm';
+
+/** First the one that the others are compared with. */
+const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
+  { what: 'nothing else', prepare: async () => {} },
+  {
+    what: '50,000 jobs of a paused queue',
+    async prepare(store) {
+      await store.insert(many({ queue: 'a', priority: 100 }), NOW);
+      await store.setQueue('a', { paused: { at: NOW, by: 'bench' } });
+    },
+  },
+  {
+    what: '50,000 jobs of a full queue',
+    async prepare(store) {
+      await store.insert(many({ queue: 'a', priority: 100 }), NOW);
+      await store.setQueue('a', { concurrency: 1 });
+      await store.claim(want(), NOW);
+    },
+  },
+  {
+    what: '50,000 urgent jobs of the future',
+    prepare: async (store) =>
+      void (await store.insert(many({ queue: 'b', priority: 100, runAt: 2 * NOW }), NOW)),
+  },
+];
+
+export async function paused(lab: Lab): Promise<Row[]> {
+  const directory = existsSync(MEMORY) ? mkdtempSync(join(MEMORY, 'queuectl-bench-')) : lab.fresh('paused');
+  try {
+    const stores = await Promise.all(STORES.map((_, i) => open(join(directory, `${i}.db`), i)));
+    const times = await claimInTurn(stores);
+    for (const store of stores) await store.close();
+    const values = times.map((one) => summarize(one, 'ms'));
+    return STORES.map(({ what }, i): Row => {
+      const row: Row = { name: 'paused', what: `settle and claim beside ${what}`, value: values[i]! };
+      if (i === 0) return row;
+      const ratio = values[i]!.median / values[0]!.median;
+      return { ...row, ratio, target: { at: 'most', limit: 1.5 } };
+    });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function open(path: string, which: number): Promise<Store> {
+  const { store } = await openSqlite(path);
+  await STORES[which]!.prepare(store);
+  await store.insert(
+    Array.from({ length: CLAIMS }, (_, i) => jobSpec(`b-${i}`, { queue: 'b' })),
+    NOW,
+  );
+  return store;
+}
+
+/** One claim of each store after the other: a burst of other load meets all of them. */
+async function claimInTurn(stores: Store[]): Promise<number[][]> {
+  const times = stores.map((): number[] => []);
+  const held: (ClaimedJob | undefined)[] = [];
+  for (let run = 0; run < CLAIMS; run++) {
+    for (const [i, store] of stores.entries()) {
+      const last = held[i];
+      const settle = last === undefined ? [] : [ending(last, { why: 'exited', code: 0 })];
+      const start = performance.now();
+      const { jobs } = await store.claim(want({ settle }), NOW);
+      times[i]!.push(performance.now() - start);
+      if (jobs[0]?.queue !== 'b') throw new Error(`${STORES[i]!.what}: claim ${run} got no job of queue b`);
+      held[i] = jobs[0];
+    }
+  }
+  return times;
+}
+
+function* many(over: Partial<JobSpec>): Generator<JobSpec> {
+  for (let i = 0; i < IDLE; i++) yield jobSpec(`a-${i}`, over);
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'bun:test';
+import { parseArgs } from 'node:util';
+import type { Command } from '../../src/cli/command.ts';
+import { GLOBAL_FLAGS } from '../../src/cli/command.ts';
+import { parseInput } from '../../src/cli/parse.ts';
+import { below, pick, seededRandom } from '../support/random.ts';
+
+const COMMAND: Command = {
+  name: 'try',
+  summary: '',
+  args: '',
+  flags: {
+    command: { value: 'TEXT', short: 'c', help: '' },
+    tag: { value: 'TEXT', help: '', many: true },
+    follow: { short: 'f', help: '' },
+    wait: { help: '' },
+  },
+  examples: [],
+  most: 99,
+  async run() {
+    return 0;
+  },
+};
+const FLAGS = { ...GLOBAL_FLAGS, ...COMMAND.flags };
+const OPTIONS = Object.fromEntries(
+  Object.entries(FLAGS).map(([name, { value, many, short }]) => [
+    name,
+    {
+      type: value === undefined ? ('boolean' as const) : ('string' as const),
+      multiple: many ?? false,
+      ...(short === undefined ? {} : { short }),
+    },
+  ]),
+);
+
+/** Pieces that meet every way of writing a flag, and some that are none. */
+const WORDS =
+  `--command --command=x --command= -c -cx -c=x -fc -fcx --tag --tag=a=b --tag= --wait --wait=1 -f -qf -fq -q
+  --json --db --db=y --no-wait --comand --constructor -x -fx - word = --=x a=b`.split(/\s+/);
+
+type Answer = { args: string[]; flags: [string, string[]][] } | 'refused';
+
+function byHand(args: string[]): Answer {
+  try {
+    const input = parseInput(COMMAND, args);
+    const given = Object.keys(FLAGS).filter((name) => input.has(name));
+    return { args: input.args, flags: given.map((name) => [name, input.all(name)]) };
+  } catch {
+    return 'refused';
+  }
+}
+
+function byRuntime(args: string[]): Answer {
+  try {
+    const parsed = parseArgs({ args, options: OPTIONS, allowPositionals: true, strict: true, tokens: true });
+    const once = new Set<string>();
+    for (const token of parsed.tokens) {
+      if (token.kind !== 'option' || FLAGS[token.name]?.many || FLAGS[token.name]?.value === undefined)
+        continue;
+      if (once.has(token.name)) return 'refused';
+      once.add(token.name);
+    }
+    const given = Object.keys(FLAGS).filter((name) => parsed.values[name] !== undefined);
+    const values = (name: string): string[] =>
+      FLAGS[name]!.value === undefined ? [] : ([parsed.values[name]].flat() as string[]);
+    return { args: parsed.positionals, flags: given.map((name) => [name, values(name)]) };
+  } catch {
+    return 'refused';
+  }
+}
+
+describe('arguments', () => {
+  test("are read as the runtime's own parser reads them", () => {
+    const random = seededRandom('parse');
+    let taken = 0;
+    for (let round = 0; round < 5000; round++) {
+      const args = Array.from({ length: below(random, 4) }, () => pick(random, WORDS));
+      const answer = byHand(args);
+      if (answer !== 'refused') taken++;
+      expect([args, answer]).toEqual([args, byRuntime(args)]);
+    }
+    expect(taken).toBeGreaterThan(1000);
+  });
+
+  test('a negative number is no flag', () => {
+    expect(byHand(['-5', '--tag', '-3'])).toEqual({ args: ['-5'], flags: [['tag', ['-3']]] });
+  });
+
+  const REFUSED: [args: string[], message: string][] = [
+    [['--comand', 'x'], "unknown flag '--comand'; did you mean --command?"],
+    [['-fx'], "unknown flag '-x'"],
+    [['--command'], '--command needs a value (TEXT)'],
+    [['-c', '--wait'], '--command needs a value (TEXT)'],
+    [['--wait=1'], '--wait takes no value'],
+    [['-cx', '--command=y'], '--command is given twice'],
+  ];
+  for (const [args, message] of REFUSED)
+    test(`${args.join(' ')}: ${message}`, () => {
+      expect(() => parseInput(COMMAND, args)).toThrow(message);
+    });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { frameArguments } from '../../src/exec/frame.ts';
+import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
+import { readRecord } from '../../src/exec/record.ts';
+import { until } from '../support/queuectl.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+/** Behaviour that must be the same whether a command has a shell of its own or not. */
+const COMMANDS = [
+  'true',
+  'false',
+  'echo a  b',
+  "printf '%s|' a 'b c' \"d e\"",
+  'nosuchprogram a b',
+  '/no/such/program',
+  '/etc/passwd',
+  '/',
+  'ls /nosuchfile; echo after',
+  'false && echo no || echo yes',
+  'true && nosuchprogram; echo still',
+  'false; true',
+  'true; false',
+  'test -e /etc/passwd',
+  'test a = b',
+  'test a -bad b',
+  'printf',
+  "sh -c 'exit 75'",
+  "sh -c 'exit 76'",
+  "sh -c 'exit 200'",
+  "sh -c 'kill -9 $$'",
+  "sh -c 'kill -TERM $$'; echo after",
+  "echo before; sh -c 'kill -TERM $$'",
+  "sh -c 'kill -INT 0'",
+  "sh -c 'trap'",
+  "sh -c 'umask; ulimit -n; set -o'",
+  "sh -c 'echo to-stderr >&2'; echo to-stdout",
+  "sh -c 'echo x >&3'",
+  'ls /proc/self/fd',
+  'printenv MARK',
+  'env',
+];
+
+const FIXED = { umask: 0o027, openFiles: '100', argv: null };
+const WAYS = {
+  plain: (record: string, command: string) => frameArguments({ ...FIXED, record, command }),
+  // What is not plain has a shell of its own: its text is taken out, and the other put in.
+  shell: (record: string, command: string) => [
+    ...frameArguments({ ...FIXED, record, command: '$' }).slice(0, -1),
+    command,
+  ],
+};
+
+async function inPlace<T>(work: (place: Place) => T | Promise<T>): Promise<T> {
+  let result: T;
+  await inTempDir(async (directory) => {
+    mkdirSync(`${directory}/attempts`);
+    const place = placeOf(directory, 'epoch', 1);
+    makePlace(place);
+    result = await work(place);
+  });
+  return result!;
+}
+
+const ENVIRONMENT = { PATH: process.env.PATH, MARK: 'here', LC_ALL: 'C' };
+
+function behaviour(way: keyof typeof WAYS, command: string) {
+  return inPlace((place) => {
+    const args = WAYS[way](place.record, command);
+    const { status, signal, stdout, stderr } = spawnSync('setsid', ['-w', '/bin/sh', ...args], {
+      ...{ encoding: 'utf8', env: ENVIRONMENT, cwd: '/' },
+    });
+    const record = readRecord(place);
+    return { status, signal, stdout, stderr, record: { ...record, pid: 0 } };
+  });
+}
+
+describe('a command without a shell of its own', () => {
+  test('is what it is compared with', () => {
+    expect(WAYS.plain('r', 'true').length).toBe(6);
+    expect(WAYS.shell('r', 'true').length).toBe(7);
+  });
+
+  for (const command of COMMANDS)
+    test(`behaves as with one: ${command}`, async () => {
+      expect(WAYS.plain('r', command).length).toBe(6);
+      expect(await behaviour('plain', command)).toEqual(await behaviour('shell', command));
+    });
+
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const)
+    for (const command of ['sleep 60', 'sleep 60; echo after', 'true && sleep 60 || echo after'])
+      test(`ends as with one by ${signal} to its group: ${command}`, async () => {
+        const ends = [];
+        for (const way of ['plain', 'shell'] as const) ends.push(await signalled(way, command, signal));
+        expect(ends[0]).toEqual(ends[1]!);
+      });
+});
+
+function signalled(way: keyof typeof WAYS, command: string, signal: NodeJS.Signals) {
+  return inPlace(async (place) => {
+    const child = spawn('/bin/sh', WAYS[way](place.record, command), { detached: true, stdio: 'ignore' });
+    const exit = once(child, 'exit');
+    const group = child.pid!;
+    // The program itself runs: whatever the shells do at their start is over.
+    await until(
+      () => spawnSync('pgrep', ['-g', String(group), '-x', 'sleep']).status === 0,
+      'the program runs',
+    );
+    process.kill(-group, signal);
+    const [code] = await exit;
+    return { code, record: { ...readRecord(place), pid: 0 } };
+  });
+}
