@@ -19,8 +19,8 @@ export interface OpenedApp extends App {
 }
 
 /** `create`: make the store where there is none; a worker never does, or a deleted one would come back empty. */
-export async function openApp(location: string, create = true): Promise<OpenedApp> {
-  const opened = await openStore(location, create);
+export async function openApp(location: string, create = true, anyOwner = false): Promise<OpenedApp> {
+  const opened = await openStore(location, create, anyOwner);
   return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
 }
 

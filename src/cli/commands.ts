@@ -74,6 +74,7 @@ export const COMMANDS: Record<string, Load | Group> = {
     },
   },
   completion: () => import('./commands/completion.ts'),
+  doctor: () => import('./commands/doctor.ts'),
   prune: () => import('./commands/prune.ts'),
   version: () => import('./commands/version.ts'),
 };

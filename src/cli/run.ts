@@ -52,7 +52,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
         return workingDirectory();
       },
       async app(how = { create: true }) {
-        app ??= await open(location, io, how.create);
+        app ??= await open(location, io, how.create, environment.QUEUECTL_ANY_OWNER === '1');
         return app;
       },
     };
@@ -67,9 +67,9 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   }
 }
 
-async function open(location: string, io: Io, create: boolean): Promise<OpenedApp> {
+async function open(location: string, io: Io, create: boolean, anyOwner: boolean): Promise<OpenedApp> {
   const { openApp } = await import('../actions/app.ts');
-  const app = await openApp(location, create);
+  const app = await openApp(location, create, anyOwner);
   if (app.created) io.note(`created ${location}`);
   if (app.created && app.warning !== null) io.warn(app.warning);
   return app;

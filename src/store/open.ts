@@ -19,17 +19,49 @@ export async function peekStore(location: string): Promise<Store | null> {
   return peekSqlite(location);
 }
 
-export async function openStore(location: string, create: boolean): Promise<OpenedStore> {
-  if (isPostgres(location)) {
-    throw new QueueError(
-      'store-unavailable',
-      'this version of queuectl has no PostgreSQL store yet',
-      'give --db the path of a file',
-    );
-  }
-  return openSqlite(location, create);
+/** What a look from outside tells of a store, whether it can be opened or not; for `doctor`. */
+export interface StoreFacts {
+  path: string;
+  exists: boolean;
+  stateDirectory: string;
+  fileSystem: { name: string | null; network: boolean };
+  freeBytes: number;
+  walBytes: number;
+  /** What belongs to somebody else, or can be written by others. */
+  unsafe: { says: string; fix: string }[];
+  /** What others can read. */
+  readable: string[];
+  /** Null: it could not be read. */
+  schema: { found: number; known: number } | null;
+  journalMode?: string;
+  synchronous?: number;
+  /** What the quick check found. */
+  problems?: string[];
+  /** Why it cannot be read. */
+  error?: { says: string; fix: string | null };
+}
+
+export async function inspectStore(location: string): Promise<StoreFacts> {
+  refusePostgres(location);
+  const { inspectSqlite } = await import('./sqlite/inspect.ts');
+  return inspectSqlite(location);
+}
+
+/** `anyOwner`: also one that belongs to somebody else, or that others can write. */
+export async function openStore(location: string, create: boolean, anyOwner: boolean): Promise<OpenedStore> {
+  refusePostgres(location);
+  return openSqlite(location, create, anyOwner);
 }
 
 function isPostgres(location: string): boolean {
   return /^postgres(ql)?:/i.test(location);
+}
+
+function refusePostgres(location: string): void {
+  if (!isPostgres(location)) return;
+  throw new QueueError(
+    'store-unavailable',
+    'this version of queuectl has no PostgreSQL store yet',
+    'give --db the path of a file',
+  );
 }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
+import { isSqliteSound, OLDEST_SQLITE } from '../../core/sqlite-version.ts';
 import { isBusy, translate } from './failures.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
@@ -8,7 +9,6 @@ export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 /** SQLite waits this long by itself, blocking the process; the rest of the waiting is done between tries. */
 const BUSY_TIMEOUT_MS = 5;
 const GIVE_UP_MS = 30_000;
-const OLDEST_SQLITE = [3, 51, 3];
 
 /** One connection, its prepared statements and the only way to write: a short immediate transaction. */
 export interface Connection {
@@ -100,19 +100,9 @@ function refuseOldSqlite(db: DatabaseSync): void {
   if (!isSqliteSound(version)) {
     throw new QueueError(
       'old-sqlite',
-      `SQLite ${version} can corrupt a database in WAL mode; queuectl needs ${OLDEST_SQLITE.join('.')}`,
+      `SQLite ${version} can corrupt a database in WAL mode; queuectl needs ${OLDEST_SQLITE}`,
     );
   }
-}
-
-/** Before 3.51.3 a WAL reset under load could corrupt the file. */
-export function isSqliteSound(version: string): boolean {
-  const parts = version.split('.').map(Number);
-  for (const [i, oldest] of OLDEST_SQLITE.entries()) {
-    const part = parts[i] ?? 0;
-    if (part !== oldest) return part > oldest;
-  }
-  return true;
 }
 
 function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {

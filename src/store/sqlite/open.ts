@@ -1,36 +1,19 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  statfsSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, closeSync, constants, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import type { OpenedStore } from '../open.ts';
 import { connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { migrate, version } from './migrate.ts';
+import { fileSystemOf } from './network.ts';
+import { refuseUnsafe } from './owner.ts';
 import { sqliteStore } from './store.ts';
 
 const SMALLEST_DATABASE = 512;
 const LONGEST_NAME = 240;
 
-/** File systems whose locks reach over the network, by the kernel's magic numbers. */
-const NETWORK: Record<number, string> = {
-  26985: 'NFS',
-  20859: 'SMB',
-  4283649346: 'CIFS',
-  4266872130: 'SMB2',
-  16914839: '9p',
-  1702057286: 'FUSE',
-};
-
-export async function openSqlite(location: string, create = true): Promise<OpenedStore> {
-  const { path, created } = prepareFiles(resolve(location), create);
+export async function openSqlite(location: string, create = true, anyOwner = false): Promise<OpenedStore> {
+  const { path, created } = prepareFiles(resolve(location), create, anyOwner);
   const connection = await connect(path);
   try {
     // First of all: a database of another program is refused before anything in it changes.
@@ -52,7 +35,11 @@ export async function openSqlite(location: string, create = true): Promise<Opene
 }
 
 /** Makes the file before SQLite does, so that nobody else could read it even for a moment. */
-function prepareFiles(location: string, create: boolean): { path: string; created: boolean } {
+function prepareFiles(
+  location: string,
+  create: boolean,
+  anyOwner: boolean,
+): { path: string; created: boolean } {
   try {
     // SQLite needs room for the names of its own files beside it.
     if (Buffer.byteLength(basename(location)) > LONGEST_NAME) {
@@ -69,6 +56,7 @@ function prepareFiles(location: string, create: boolean): { path: string; create
       throw new QueueError('not-a-database', `${location} is not a queuectl database`);
     }
     accessSync(path, constants.R_OK | constants.W_OK);
+    refuseUnsafe(path, anyOwner);
     return { path, created };
   } catch (error) {
     throw translate(error, location);
@@ -88,8 +76,6 @@ function makeFile(location: string): boolean {
 }
 
 function networkWarning(path: string): string | null {
-  const name = NETWORK[Number(statfsSync(dirname(path)).type) >>> 0];
-  return name === undefined
-    ? null
-    : `${path} is on a ${name} file system; SQLite is safe on local disks only`;
+  const { name, network } = fileSystemOf(dirname(path));
+  return network ? `${path} is on a ${name} file system; SQLite is safe on local disks only` : null;
 }
