@@ -75,6 +75,8 @@ export const COMMANDS: Record<string, Load | Group> = {
   },
   completion: () => import('./commands/completion.ts'),
   doctor: () => import('./commands/doctor.ts'),
+  backup: () => import('./commands/backup.ts'),
+  restore: () => import('./commands/restore.ts'),
   prune: () => import('./commands/prune.ts'),
   version: () => import('./commands/version.ts'),
 };

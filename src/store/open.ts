@@ -47,6 +47,25 @@ export async function inspectStore(location: string): Promise<StoreFacts> {
   return inspectSqlite(location);
 }
 
+/** Refuses a store that is not safe to be ours, before its files are replaced. */
+export async function checkOwner(path: string, anyOwner: boolean): Promise<void> {
+  const { refuseUnsafe } = await import('./sqlite/owner.ts');
+  refuseUnsafe(path, anyOwner);
+}
+
+/** Copies a store as of one moment, whoever works on it; `to` must not exist. The copy is its own only once it is renewed. */
+export async function copyStore(from: string, to: string): Promise<void> {
+  refusePostgres(from);
+  const { copySqlite } = await import('./sqlite/copy.ts');
+  return copySqlite(from, to);
+}
+
+/** Opens such a copy, which has no state directory. */
+export async function openCopy(path: string): Promise<Store> {
+  const { openCopy } = await import('./sqlite/copy.ts');
+  return openCopy(path);
+}
+
 /** `anyOwner`: also one that belongs to somebody else, or that others can write. */
 export async function openStore(location: string, create: boolean, anyOwner: boolean): Promise<OpenedStore> {
   refusePostgres(location);

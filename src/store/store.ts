@@ -13,6 +13,8 @@ import type { Schedule, ScheduleSpec } from '../core/schedule.ts';
 export interface Store {
   /** Random, new with every store, restore and import: attempts of different stores never share a name. */
   readonly epoch: string;
+  /** The epoch of the store this one was a copy of; null: it is none. */
+  readonly origin: string | null;
 
   /**
    * Adds all or none, in the given order. An id that exists is refused, whatever its job's state. In place of a job whose
@@ -137,6 +139,12 @@ export interface Store {
 
   /** Finished attempts, the last to be started first, at most `limit`. */
   finished(limit: number): Promise<FinishedAttempt[]>;
+
+  /**
+   * Makes a copy of a store a store of its own: a new epoch, no workers. What was running in it is settled as `lose` says;
+   * all in one transaction. Only for a store that nobody works on.
+   */
+  renew(lose: (job: ClaimedJob) => Settlement): Promise<void>;
 
   close(): Promise<void>;
 }

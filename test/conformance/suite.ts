@@ -12,6 +12,7 @@ import { orderAndClaim } from './order-and-claim.ts';
 import { output } from './output.ts';
 import { prune } from './prune.ts';
 import { queues } from './queues.ts';
+import { renew } from './renew.ts';
 import { retryAndRemove } from './retry-and-remove.ts';
 import { schedules } from './schedules.ts';
 import { settings } from './settings.ts';
@@ -50,6 +51,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   unique,
   schedules,
   settings,
+  renew,
 };
 
 /** Puts a store under every sentence of the contract in store.ts. */

@@ -117,7 +117,7 @@ function nextDue(db: Connection, names: string[] | null, now: number): number | 
 }
 
 /** A wish to cancel that came while the attempt was ending for another reason still holds: it is not tried again. */
-function settle(db: Connection, settlement: Settlement): SettleAnswer {
+export function settle(db: Connection, settlement: Settlement): SettleAnswer {
   const { claim, transition, finishedAt } = settlement;
   const cancelled = db.get(sql.endReason, claim.attempt)?.end_reason === 'cancelled';
   if (settlement.why === 'never-started') {

@@ -28,6 +28,8 @@ export interface Connection {
   read<T>(work: () => T): Promise<T>;
   /** Fails when the file at the path is no longer the one that is open: what is written now nobody would ever read. */
   checkFile(): void;
+  /** Writes the whole database, as of one moment, into an empty file. */
+  copyInto(path: string): Promise<void>;
   close(): void;
 }
 
@@ -63,6 +65,10 @@ export async function connect(path: string, open = openFile): Promise<Connection
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);
       }
     },
+    copyInto: (target) =>
+      untilFree(path, () => {
+        db.prepare('VACUUM INTO ?').run(target);
+      }),
     close: () => db.close(),
   };
   try {

@@ -10,13 +10,13 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { StoreFacts } from '../open.ts';
+import * as sql from './care-sql.ts';
 import { connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { SCHEMA_VERSION, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
 import { modeOf, unsafePlace } from './owner.ts';
 import { lookAt } from './peek.ts';
-import * as sql from './sql.ts';
 
 /** What a look from outside tells. Nothing is made or changed; the quick check reads the whole file. */
 export async function inspectSqlite(location: string): Promise<StoreFacts> {

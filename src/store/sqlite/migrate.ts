@@ -1,4 +1,6 @@
+import { DatabaseSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
+import { schemaObjects } from './care-sql.ts';
 import type { Connection } from './connection.ts';
 import first from './migrations/001-first.ts';
 import control from './migrations/002-control.ts';
@@ -26,6 +28,15 @@ export async function migrate(connection: Connection): Promise<void> {
       connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
     }
   });
+}
+
+/** The objects of this version's schema, each as JSON. */
+export function expectedSchema(): string[] {
+  const db = new DatabaseSync(':memory:');
+  for (const sql of [...MIGRATIONS, views]) db.exec(sql);
+  const objects = db.prepare(schemaObjects).all();
+  db.close();
+  return objects.map((one) => JSON.stringify(one));
 }
 
 /**

@@ -186,7 +186,3 @@ export const finishedAttempts = `SELECT wait_ms, finished_at - started_at AS run
   WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
 
 export const epoch = "SELECT value FROM meta WHERE key = 'epoch'";
-
-/* Care of the file: what doctor, db check and db repair ask. */
-
-export const quickCheck = 'PRAGMA quick_check(20)';

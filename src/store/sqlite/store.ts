@@ -1,5 +1,7 @@
 import type { Store } from '../store.ts';
 import { actingVerbs } from './acting.ts';
+import { careVerbs } from './care.ts';
+import * as care from './care-sql.ts';
 import { claimVerbs } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { jobVerbs } from './jobs.ts';
@@ -16,6 +18,9 @@ export function sqliteStore(db: Connection): Store {
       epoch ??= db.get(sql.epoch)!.value as string;
       return epoch;
     },
+    get origin() {
+      return (db.get(care.origin)?.value as string | undefined) ?? null;
+    },
     ...jobVerbs(db),
     ...claimVerbs(db),
     ...workerVerbs(db),
@@ -23,6 +28,9 @@ export function sqliteStore(db: Connection): Store {
     ...pruneVerbs(db),
     ...queueVerbs(db),
     ...scheduleVerbs(db),
+    ...careVerbs(db, () => {
+      epoch = null;
+    }),
     settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>
       db.write(() => {
