@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { resolveSettings } from '../core/settings.ts';
 import { syncFile } from '../exec/durable.ts';
@@ -11,6 +10,7 @@ import { copyStore, openCopy } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { loser } from './lose.ts';
+import { draftOf, removeDraft } from './swap.ts';
 
 export interface BackupOptions {
   /** Replace a file that is there. */
@@ -59,7 +59,7 @@ export async function backup(
     syncFile(target);
     return { file: target, bytes: statSync(target).size, ...made };
   } finally {
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(draft + end, { force: true });
+    removeDraft(draft);
   }
 }
 
@@ -108,11 +108,6 @@ function copied(from: string, to: string): boolean {
     rmSync(to, { recursive: true, force: true });
     return false;
   }
-}
-
-/** Beside it, so that it can be moved into place as a whole. */
-export function draftOf(target: string): string {
-  return join(dirname(target), `.queuectl-${randomBytes(6).toString('hex')}.draft`);
 }
 
 function refuseExisting(target: string): void {

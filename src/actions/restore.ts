@@ -1,14 +1,15 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { syncFile } from '../exec/durable.ts';
-import { holdersOf } from '../exec/holders.ts';
+import { moveOutputs } from '../exec/kept-output.ts';
 import { placeOf } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
 import { checkOwner, copyStore, openCopy, peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
-import { draftOf, keepOutputs, makeOwn } from './backup.ts';
+import { keepOutputs, makeOwn } from './backup.ts';
+import { draftOf, refuseWhileUsed, removeDraft, swap } from './swap.ts';
 
 export interface Restored {
   file: string;
@@ -58,12 +59,11 @@ export async function restore(
       return { outputs };
     });
     syncFile(draft);
-    const kept = existsSync(db) ? putAside(db, before.epoch, app.clock.now()) : null;
-    renameSync(draft, db);
-    syncFile(db);
+    const kept = swap(draft, db, 'before', app.clock.now());
+    if (kept !== null && before.epoch !== null) moveOutputs(`${db}.d`, `${kept}.d`, before.epoch);
     return { file: source, db, ...made, kept };
   } finally {
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(draft + end, { force: true });
+    removeDraft(draft);
   }
 }
 
@@ -75,12 +75,6 @@ function refuseMissing(source: string, db: string): void {
       `${source} is the store itself`,
       'give the backup, and the store with --db',
     );
-}
-
-function refuseWhileUsed(db: string): void {
-  const [holder] = holdersOf(db);
-  if (holder === undefined) return;
-  throw new QueueError('store-busy', `${db} is in use by process ${holder}`, 'queuectl worker stop');
 }
 
 /** What would be replaced, in words; null: nothing that anybody would miss. */
@@ -129,23 +123,4 @@ async function refuseLive(store: Store, stateDirectory: string): Promise<void> {
       'queuectl worker start --drain lets it end',
     );
   }
-}
-
-/**
- * Under another name, with its own WAL, long outputs and all, it stays a store. A link first: at no moment is there none. The
- * WAL goes before the new one comes, which must never be read with it.
- */
-function putAside(db: string, epoch: string | null, now: number): string {
-  const aside = `${db}.before-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}`;
-  linkSync(db, aside);
-  for (const end of ['-wal', '-shm']) if (existsSync(db + end)) renameSync(db + end, aside + end);
-  if (epoch === null) return aside;
-  const from = `${db}.d/attempts`;
-  const to = `${aside}.d/attempts`;
-  for (const name of existsSync(from) ? readdirSync(from) : []) {
-    if (!name.startsWith(`${epoch}-`)) continue;
-    mkdirSync(to, { recursive: true, mode: 0o700 });
-    renameSync(join(from, name), join(to, name));
-  }
-  return aside;
 }

@@ -77,6 +77,13 @@ export const COMMANDS: Record<string, Load | Group> = {
   doctor: () => import('./commands/doctor.ts'),
   backup: () => import('./commands/backup.ts'),
   restore: () => import('./commands/restore.ts'),
+  db: {
+    summary: 'The database file: check it, repair it',
+    commands: {
+      check: () => import('./commands/db-check.ts'),
+      repair: () => import('./commands/db-repair.ts'),
+    },
+  },
   prune: () => import('./commands/prune.ts'),
   version: () => import('./commands/version.ts'),
 };

@@ -1,6 +1,7 @@
 import { QueueError } from '../core/errors.ts';
+import type { ClaimedJob } from '../core/job.ts';
 import { openSqlite } from './sqlite/open.ts';
-import type { Store } from './store.ts';
+import type { Settlement, Store } from './store.ts';
 
 export interface OpenedStore {
   store: Store;
@@ -45,6 +46,36 @@ export async function inspectStore(location: string): Promise<StoreFacts> {
   refusePostgres(location);
   const { inspectSqlite } = await import('./sqlite/inspect.ts');
   return inspectSqlite(location);
+}
+
+/** Everything that is wrong with a store, one problem a line; nothing is changed. */
+export async function checkStore(location: string): Promise<{ path: string; problems: string[] }> {
+  refusePostgres(location);
+  const { checkSqlite } = await import('./sqlite/check.ts');
+  return checkSqlite(location);
+}
+
+export interface Repaired {
+  /** How the damaged file had to be read. */
+  how: string;
+  /** Rows saved, by table. */
+  saved: Record<string, number>;
+  /** What could not be, as exactly as it can be told. */
+  lost: string[];
+  jobs: number;
+  /** What is wrong with the new file still. */
+  problems: string[];
+}
+
+/** Saves what can be read of a damaged store into a new one at `draft`; null: nothing. `lose`: see Store.renew. */
+export async function repairStore(
+  path: string,
+  draft: string,
+  epoch: string | null,
+  lose: (job: ClaimedJob) => Settlement,
+): Promise<Repaired | null> {
+  const { repairSqlite } = await import('./sqlite/repair.ts');
+  return repairSqlite(path, draft, epoch, lose);
 }
 
 /** Refuses a store that is not safe to be ours, before its files are replaced. */

@@ -9,3 +9,52 @@ export const keepOrigin = `INSERT INTO meta SELECT 'origin', value FROM meta WHE
 export const newEpoch = "UPDATE meta SET value = lower(hex(randomblob(6))) WHERE key = 'epoch'";
 export const forgetWorkers = 'DELETE FROM worker';
 export const forgetSupervisors = 'DELETE FROM supervisor';
+
+export const integrityCheck = 'PRAGMA integrity_check(50)';
+export const foreignKeyCheck = 'PRAGMA foreign_key_check';
+
+/** What must hold between rows; each names the rows for which it does not. */
+export const INVARIANTS: Record<string, string> = {
+  'the counters are those of the rows': `SELECT queue || ' ' || state AS row FROM (
+      SELECT queue, state, count(*) AS jobs, sum(bytes) AS bytes FROM job GROUP BY queue, state
+      EXCEPT SELECT queue, state, jobs, bytes FROM counter)
+    UNION SELECT queue || ' ' || state FROM counter c WHERE jobs > 0
+      AND NOT EXISTS (SELECT 1 FROM job WHERE job.queue = c.queue AND job.state = c.state)`,
+  'every running job has an attempt that has not ended': `SELECT id AS row FROM job WHERE phase = 'running'
+    AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = job.attempt AND attempt.job = job.number
+      AND attempt.token = job.token AND finished_at IS NULL)`,
+  'every attempt that has not ended is of a running job': `SELECT number AS row FROM attempt WHERE finished_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`,
+  'no attempt is beyond the runs of its job': `SELECT attempt.number AS row FROM attempt JOIN job ON job.number = attempt.job
+    WHERE ordinal > runs`,
+  'fields that hold JSON hold JSON': `SELECT id AS row FROM job WHERE NOT json_valid(coalesce(argv, '[]'))
+    OR NOT json_valid(coalesce(env, '{}')) OR NOT json_valid(coalesce(tags, '{}'))
+    OR NOT json_valid(coalesce(hooks, '{}')) OR NOT json_valid(coalesce(policy, '{}'))
+    UNION ALL SELECT name FROM schedule WHERE NOT json_valid(job)`,
+  'waiting ticks are counted': `SELECT name AS row FROM schedule WHERE waiting <>
+    (SELECT count(*) FROM tick WHERE tick.schedule = schedule.number AND tick.phase = 'waiting')`,
+  'no number is used twice': `SELECT name AS row FROM sqlite_sequence WHERE
+    (name = 'job' AND seq < (SELECT max(number) FROM job)) OR (name = 'attempt' AND seq < (SELECT max(number) FROM attempt))`,
+};
+
+export const setEpoch = "UPDATE meta SET value = ? WHERE key = 'epoch'";
+export const columnsOf = 'SELECT name FROM pragma_table_info(?)';
+export const insertRow = (table: string, columns: string[]): string =>
+  `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
+export const queueExists = 'SELECT 1 FROM queue WHERE number = ?';
+export const insertNumberedQueue = 'INSERT INTO queue (number, name) VALUES (?, ?)';
+export const jobIds = 'SELECT id FROM job';
+export const jobIdsByIndex = 'SELECT id FROM job INDEXED BY sqlite_autoindex_job_1';
+export const runningWithoutAttempt = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
+  JOIN queue ON queue.number = job.queue WHERE phase = 'running' AND NOT EXISTS (SELECT 1 FROM attempt
+    WHERE attempt.number = job.attempt AND attempt.token = job.token AND finished_at IS NULL)`;
+/** Attempts of jobs whose last word was saved, but theirs was not. */
+export const forgetUnfinished = `DELETE FROM attempt WHERE finished_at IS NULL AND NOT EXISTS
+  (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`;
+export const countWaiting = `UPDATE schedule SET waiting =
+  (SELECT count(*) FROM tick WHERE tick.schedule = schedule.number AND tick.phase = 'waiting')`;
+
+export const rowsAfter = (table: string, key: string, limit: number): string =>
+  `SELECT * FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ${limit}`;
+export const rowsInOrder = (table: string, key: string[], direction: 'ASC' | 'DESC'): string =>
+  `SELECT * FROM ${table} ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')}`;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type ErrorCode, QueueError } from '../../core/errors.ts';
 
 /** SQLite's primary result codes that a user can meet, in the words of the error table. */
@@ -52,5 +53,10 @@ export function translate(error: unknown, path: string): unknown {
     ? BY_RESULT[13]
     : ((result === null ? undefined : BY_RESULT[result]) ?? BY_ERRNO[String(errno)]);
   if (found === undefined) return error;
+  // With a state directory beside it, it was a store of ours.
+  if (found[0] === 'not-a-database' && existsSync(`${path}.d/attempts`))
+    return new QueueError('store-corrupt', `${path} is damaged: it is no database any more`, undefined, {
+      cause: error,
+    });
   return new QueueError(found[0], `${path} ${found[1]}`, undefined, { cause: error });
 }

@@ -32,11 +32,18 @@ export async function migrate(connection: Connection): Promise<void> {
 
 /** The objects of this version's schema, each as JSON. */
 export function expectedSchema(): string[] {
-  const db = new DatabaseSync(':memory:');
-  for (const sql of [...MIGRATIONS, views]) db.exec(sql);
+  const db = freshDatabase(':memory:');
   const objects = db.prepare(schemaObjects).all();
   db.close();
   return objects.map((one) => JSON.stringify(one));
+}
+
+/** What a new store looks like before anything is in it. */
+export function freshDatabase(path: string): DatabaseSync {
+  const db = new DatabaseSync(path);
+  for (const sql of [...MIGRATIONS, views]) db.exec(sql);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+  return db;
 }
 
 /**

@@ -1,4 +1,13 @@
-import { accessSync, closeSync, constants, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import type { OpenedStore } from '../open.ts';
@@ -14,6 +23,7 @@ const LONGEST_NAME = 240;
 
 export async function openSqlite(location: string, create = true, anyOwner = false): Promise<OpenedStore> {
   const { path, created } = prepareFiles(resolve(location), create, anyOwner);
+  const hadState = created && existsSync(`${path}.d/attempts`);
   const connection = await connect(path);
   try {
     // First of all: a database of another program is refused before anything in it changes.
@@ -30,7 +40,9 @@ export async function openSqlite(location: string, create = true, anyOwner = fal
     store: sqliteStore(connection),
     stateDirectory: `${path}.d`,
     created,
-    warning: networkWarning(path),
+    warning: hadState
+      ? `${path} was gone although ${path}.d is there: this is a new, empty queue`
+      : networkWarning(path),
   };
 }
 
@@ -53,8 +65,12 @@ function prepareFiles(
     }
     // SQLite would take a file of one byte for an empty database, and a forbidden one for a missing one.
     if (stat.size > 0 && stat.size < SMALLEST_DATABASE) {
-      throw new QueueError('not-a-database', `${location} is not a queuectl database`);
+      throw wasOurs(path)
+        ? damaged(location)
+        : new QueueError('not-a-database', `${location} is not a queuectl database`);
     }
+    // SQLite would make a new queue of it. One that somebody is making at this moment does not stay empty.
+    if (stat.size === 0 && !created && wasOurs(path) && !grows(path)) throw damaged(location);
     accessSync(path, constants.R_OK | constants.W_OK);
     refuseUnsafe(path, anyOwner);
     return { path, created };
@@ -62,6 +78,23 @@ function prepareFiles(
     throw translate(error, location);
   }
 }
+
+function wasOurs(path: string): boolean {
+  return (
+    existsSync(`${path}.d/attempts`) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+  );
+}
+
+function damaged(location: string): QueueError {
+  return new QueueError('store-corrupt', `${location} is damaged: it was cut to nothing, or almost`);
+}
+
+function grows(path: string): boolean {
+  for (let i = 0; i < 25 && statSync(path).size === 0; i++) Atomics.wait(PAUSE, 0, 0, 20);
+  return statSync(path).size > 0;
+}
+
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 function makeFile(location: string): boolean {
   mkdirSync(dirname(location), { recursive: true, mode: 0o700 });

@@ -1,3 +1,4 @@
+import { QueueError } from '../../core/errors.ts';
 import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import {
@@ -14,8 +15,17 @@ const text = (value: Row[string] | undefined): string => value as string;
 const integer = (value: Row[string] | undefined): number => value as number;
 const maybeText = (value: Row[string] | undefined): string | null => value as string | null;
 const maybeInteger = (value: Row[string] | undefined): number | null => value as number | null;
-const json = <T>(value: Row[string] | undefined, fallback: T): T =>
-  value === null || value === undefined ? fallback : JSON.parse(value as string);
+const json = <T>(value: Row[string] | undefined, fallback: T): T => {
+  if (value === null || value === undefined) return fallback;
+  try {
+    return JSON.parse(value as string);
+  } catch {
+    throw new QueueError(
+      'store-corrupt',
+      `the database is damaged: '${String(value).slice(0, 40)}' should be JSON`,
+    );
+  }
+};
 
 export function toJob(row: Row): Job {
   return {

@@ -1,3 +1,4 @@
+import { QueueError } from '../../core/errors.ts';
 import type { Store } from '../store.ts';
 import { actingVerbs } from './acting.ts';
 import { careVerbs } from './care.ts';
@@ -15,7 +16,7 @@ export function sqliteStore(db: Connection): Store {
   let epoch: string | null = null;
   return {
     get epoch() {
-      epoch ??= db.get(sql.epoch)!.value as string;
+      epoch ??= readEpoch(db);
       return epoch;
     },
     get origin() {
@@ -50,6 +51,12 @@ export function sqliteStore(db: Connection): Store {
       db.close();
     },
   };
+}
+
+function readEpoch(db: Connection): string {
+  const row = db.get(sql.epoch);
+  if (row === undefined) throw new QueueError('store-corrupt', `${db.path} is damaged: it has no epoch`);
+  return row.value as string;
 }
 
 function readSettings(db: Connection): Map<string, string> {
