@@ -30,8 +30,13 @@ export async function startCommand(place: Place, job: ClaimedJob, user: UserLimi
   if (gone !== null) return { kind: 'refused', message: gone };
   let output: number | null = null;
   try {
-    if (!makePlace(place)) return { kind: 'gate-lost' };
-    output = openSync(place.output, 'ax', 0o600);
+    try {
+      if (!makePlace(place)) return { kind: 'gate-lost' };
+      output = openSync(place.output, 'ax', 0o600);
+    } catch (error) {
+      // Our own directory cannot be written: whatever the reason, it is no fault of the job.
+      return { kind: 'no-room', message: failed(error as NodeJS.ErrnoException).message };
+    }
     const args = frameArguments({ ...job, ...user, record: place.record });
     const child = spawn('/bin/sh', args, {
       cwd: job.cwd,
@@ -63,7 +68,7 @@ function started(child: ChildProcess, place: Place): Promise<Start> | Start {
   return new Promise((resolve) => child.once('error', (error) => resolve(failed(error))));
 }
 
-function failed(error: NodeJS.ErrnoException): Start {
+function failed(error: NodeJS.ErrnoException): Extract<Start, { message: string }> {
   const message = `cannot start the command: ${error.code ?? error.message}`;
   if (NO_ROOM.has(error.code ?? '')) return { kind: 'no-room', message };
   const hint = error.code === 'E2BIG' ? ' (command and environment are too long)' : '';

@@ -12,8 +12,8 @@ export function actingVerbs(db: Connection): ActingVerbs {
     db.write(() => ids.filter((id) => change(id) === 1));
   return {
     retry: (ids, from, now) => each(ids, (id) => db.run(sql.retryJob, now, now, id, JSON.stringify(from))),
-    remove: (ids, from) => db.write(() => remove(db, ids, from)),
-    cancel: (ids, now) => db.write(() => cancel(db, ids, now)),
+    remove: (ids, from) => db.write(() => remove(db, ids, from), { spare: true }),
+    cancel: (ids, now) => db.write(() => cancel(db, ids, now), { spare: true }),
     hold: (ids, now) => each(ids, (id) => db.run(sql.holdJob, now, id)),
     release: (ids, now) => each(ids, (id) => db.run(sql.releaseHeld, now, now, id)),
     edit: (ids, changes, now) => each(ids, (id) => edit(db, id, changes, now)),

@@ -12,14 +12,16 @@ type ClaimVerbs = Pick<
   'claim' | 'nextDue' | 'busy' | 'settle' | 'mark' | 'adopt' | 'running' | 'endings'
 >;
 
+const SPARE = { spare: true };
+
 export function claimVerbs(db: Connection): ClaimVerbs {
   return {
-    claim: (request, now) => db.write(() => claim(db, request, now)),
+    claim: (request, now) => db.write(() => claim(db, request, now), { spare: request.settle.length > 0 }),
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
     busy: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
-    settle: (settlement) => db.write(() => settle(db, settlement)),
+    settle: (settlement) => db.write(() => settle(db, settlement), SPARE),
     mark: (claim, reason) =>
-      db.write(() => db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 1),
+      db.write(() => db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 1, SPARE),
     adopt: (claim, workerId) =>
       db.write(() => {
         if (db.run(sql.adoptJob, workerId, claim.job, claim.token) === 0) return null;

@@ -2,7 +2,8 @@ import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import { isSqliteSound, OLDEST_SQLITE } from '../../core/sqlite-version.ts';
-import { isBusy, translate } from './failures.ts';
+import { freeBallast } from '../ballast.ts';
+import { isBusy, isFull, translate } from './failures.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
@@ -22,8 +23,11 @@ export interface Connection {
   pragma(name: string): number;
   /** Turns a file of ours to WAL mode, where it is not: without it no commit is taken. */
   useWal(): Promise<void>;
-  /** Waits for the other writers, runs `work` as a whole or not at all. No await inside. */
-  write<T>(work: () => T): Promise<T>;
+  /**
+   * Waits for the other writers, runs `work` as a whole or not at all. No await inside. `spare`: on a full disk it may use
+   * what the ballast keeps free, because it ends or removes something.
+   */
+  write<T>(work: () => T, how?: { spare: boolean }): Promise<T>;
   /** Several reads see one state of the store; a lock that is met is waited for. */
   read<T>(work: () => T): Promise<T>;
   /** Fails when the file at the path is no longer the one that is open: what is written now nobody would ever read. */
@@ -59,7 +63,15 @@ export async function connect(path: string, open = openFile): Promise<Connection
         if (mode !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
     read: (work) => untilFree(path, () => transaction(db, 'BEGIN', work)),
-    write: (work) => untilFree(path, () => transaction(db, 'BEGIN IMMEDIATE', work)),
+    write: (work, { spare } = { spare: false }) =>
+      untilFree(path, () => {
+        try {
+          return transaction(db, 'BEGIN IMMEDIATE', work);
+        } catch (error) {
+          if (!spare || !isFull(error) || !freeBallast(`${path}.d`)) throw error;
+          return transaction(db, 'BEGIN IMMEDIATE', work);
+        }
+      }),
     checkFile: () => {
       if (fileOf(path) !== file) {
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);
