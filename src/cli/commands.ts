@@ -77,6 +77,8 @@ export const COMMANDS: Record<string, Load | Group> = {
   doctor: () => import('./commands/doctor.ts'),
   backup: () => import('./commands/backup.ts'),
   restore: () => import('./commands/restore.ts'),
+  export: () => import('./commands/export.ts'),
+  import: () => import('./commands/import.ts'),
   db: {
     summary: 'The database file: check it, repair it',
     commands: {

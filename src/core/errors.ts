@@ -23,6 +23,8 @@ export const ERRORS = {
     "write five fields (minute hour day month weekday), such as '*/5 * * * *', or @daily",
   ),
   'no-such-file': usage(null),
+  'import-invalid': usage('queuectl export makes such a file'),
+  'import-conflict': { exit: 4, status: 409, hint: 'add --on-conflict skip, or import into an empty store' },
   'file-exists': { exit: 4, status: 409, hint: 'give another name, or add --force' },
   'needs-yes': usage('add --yes'),
   'job-not-found': { exit: 3, status: 404, hint: 'queuectl list' },

@@ -146,7 +146,41 @@ export interface Store {
    */
   renew(lose: (job: ClaimedJob) => Settlement): Promise<void>;
 
+  /** Hands out everything that makes up the queue, as of one moment, in an order in which it can be loaded. */
+  dump(keep: (row: ExportedRow) => void): Promise<void>;
+  /**
+   * Adds what was dumped, here or elsewhere, all or nothing. Numbers are moved out of the way of those in use; in an empty
+   * store they stay. What is here already under its name is skipped with all that belongs to it, or refused. What was running
+   * is settled as `lose` says.
+   */
+  load(
+    rows: (loading: Loading) => Iterable<ExportedRow>,
+    options: LoadOptions,
+    lose: (job: ClaimedJob) => Settlement,
+  ): Promise<Loaded>;
+
   close(): Promise<void>;
+}
+
+/** A row of the queue: what it is of, and its columns. */
+export interface ExportedRow {
+  table: string;
+  row: Record<string, string | number | bigint | Uint8Array | null>;
+}
+
+export interface LoadOptions {
+  onConflict: 'fail' | 'skip';
+}
+
+export interface Loading {
+  /** The number here of an attempt that has just been loaded, by the one it had there; null: it was skipped. */
+  attempt(number: number): number | null;
+}
+
+/** Rows by table. */
+export interface Loaded {
+  added: Record<string, number>;
+  skipped: Record<string, number>;
 }
 
 export type JobChanges = Partial<

@@ -20,6 +20,7 @@ import { settle } from './settle.ts';
 import { settleAndClaim } from './settle-and-claim.ts';
 import { settleAnswers } from './settle-answers.ts';
 import type { Case, OpenedForTest, Setting } from './topic.ts';
+import { transfer } from './transfer.ts';
 import { unique } from './unique.ts';
 import { workers } from './workers.ts';
 
@@ -52,6 +53,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   schedules,
   settings,
   renew,
+  'dump and load': transfer,
 };
 
 /** Puts a store under every sentence of the contract in store.ts. */

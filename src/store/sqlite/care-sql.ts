@@ -58,3 +58,13 @@ export const rowsAfter = (table: string, key: string, limit: number): string =>
   `SELECT * FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ${limit}`;
 export const rowsInOrder = (table: string, key: string[], direction: 'ASC' | 'DESC'): string =>
   `SELECT * FROM ${table} ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')}`;
+
+export const highestNumber = (
+  table: string,
+): string => `SELECT max(coalesce((SELECT max(number) FROM ${table}), 0),
+  coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0)) AS number`;
+export const rowByName = (table: string, columns: string[]): string =>
+  `SELECT * FROM ${table} WHERE ${columns.map((column) => `${column} = ?`).join(' AND ')}`;
+export const numberExists = (table: string): string => `SELECT 1 FROM ${table} WHERE number = ?`;
+export const runningAbove = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
+  JOIN queue ON queue.number = job.queue WHERE phase = 'running' AND job.number > ?`;

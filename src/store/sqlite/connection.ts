@@ -16,6 +16,8 @@ export interface Connection {
   readonly path: string;
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
   all(sql: string, ...values: SQLInputValue[]): Row[];
+  /** One by one, for what is too much at once. */
+  each(sql: string, ...values: SQLInputValue[]): Iterable<Row>;
   /** The number of rows changed. */
   run(sql: string, ...values: SQLInputValue[]): number;
   lastNumber(sql: string, ...values: SQLInputValue[]): number;
@@ -53,6 +55,7 @@ export async function connect(path: string, open = openFile): Promise<Connection
     path,
     get: (sql, ...values) => prepared(sql).get(...values) as Row | undefined,
     all: (sql, ...values) => prepared(sql).all(...values) as Row[],
+    each: (sql, ...values) => prepared(sql).iterate(...values) as Iterable<Row>,
     run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
     lastNumber: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
     exec: (sql) => db.exec(sql),

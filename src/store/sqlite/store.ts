@@ -10,6 +10,7 @@ import { pruneVerbs } from './prune.ts';
 import { queueVerbs } from './queues.ts';
 import { scheduleVerbs } from './schedules.ts';
 import * as sql from './sql.ts';
+import { transferVerbs } from './transfer.ts';
 import { workerVerbs } from './workers.ts';
 
 export function sqliteStore(db: Connection): Store {
@@ -29,6 +30,7 @@ export function sqliteStore(db: Connection): Store {
     ...pruneVerbs(db),
     ...queueVerbs(db),
     ...scheduleVerbs(db),
+    ...transferVerbs(db),
     ...careVerbs(db, () => {
       epoch = null;
     }),

@@ -5,7 +5,7 @@ export interface SavedTable {
   key: string[];
   /** Rows have a number of the store's own. A merge moves it out of the way. */
   numbered: boolean;
-  /** Columns that hold the number of a row of another table. */
+  /** Columns that hold the number of a row of another table; of one without a name, the first is what it belongs to. */
   refs: Record<string, string>;
   /** What makes two rows the same thing, for a merge; none: they belong to a row that has it. */
   name_of: string[];
