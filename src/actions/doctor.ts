@@ -29,7 +29,7 @@ const FEW_FILES = 256;
 /** Looks at everything queuectl stands on, and changes nothing: it makes no store and migrates none. */
 export async function diagnose(location: string, now: number): Promise<Finding[]> {
   const facts = await inspectStore(location);
-  const findings = [runtime(), sqlite(), ...files(facts)];
+  const findings = [runtime(), sqlite(), ...user(), ...files(facts)];
   if (facts.exists) findings.push(...inside(facts));
   if (facts.schema?.found === facts.schema?.known && facts.error === undefined && facts.exists) {
     const store = await peekStore(location);
@@ -47,6 +47,18 @@ function runtime(): Finding {
     'runtime',
     `${bun === undefined ? `node ${node}` : `bun ${bun}`} on ${process.platform} ${process.arch}`,
   );
+}
+
+function user(): Finding[] {
+  return process.getuid?.() === 0
+    ? [
+        warn(
+          'user',
+          'root: what this starts, jobs included, may do anything',
+          'run the workers as another user',
+        ),
+      ]
+    : [];
 }
 
 function sqlite(): Finding {

@@ -60,6 +60,8 @@ export default {
     const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
     void sweep(app, log);
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);
+    if (process.getuid?.() === 0)
+      context.io.note('running as root: every job may do anything on this machine');
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
     try {
