@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { keepOutputs, makeOwn } from './backup.ts';
 import { draftOf, refuseWhileUsed, removeDraft, swap } from './swap.ts';
+import { activeWorkers } from './workers.ts';
 
 export interface Restored {
   file: string;
@@ -37,7 +38,7 @@ export async function restore(
   refuseMissing(source, db);
   await checkOwner(db, anyOwner);
   refuseWhileUsed(db);
-  const before = await whatIsThere(location, `${db}.d`);
+  const before = await whatIsThere(app, location, `${db}.d`);
   if (before.held !== null && !sure(before.held)) return null;
   mkdirSync(dirname(db), { recursive: true, mode: 0o700 });
   const draft = draftOf(db);
@@ -79,6 +80,7 @@ function refuseMissing(source: string, db: string): void {
 
 /** What would be replaced, in words; null: nothing that anybody would miss. */
 async function whatIsThere(
+  app: Pick<App, 'clock' | 'random'>,
   location: string,
   stateDirectory: string,
 ): Promise<{ held: string | null; epoch: string | null }> {
@@ -91,6 +93,9 @@ async function whatIsThere(
     return { held: 'a store that cannot be read', epoch: null };
   }
   try {
+    const [worker] = await activeWorkers({ ...app, store, stateDirectory, newId: () => '' });
+    if (worker !== undefined)
+      throw new QueueError('store-busy', `worker ${worker.id} is running`, 'queuectl worker stop');
     await refuseLive(store, stateDirectory);
     const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
     const others = (await store.schedules()).length + (await store.settings()).size;
