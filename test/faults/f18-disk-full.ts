@@ -83,7 +83,7 @@ export async function diskFull(scale: number, _seed: number): Promise<DiskFullFi
     await until(completed, 'every job is settled');
     figures.integrity = (await box.run(['db', 'check'])).stdout.trim();
   } finally {
-    await box.run(['worker', 'stop', '--force', '--timeout', '20s']);
+    await box.run(['worker', 'stop', '--force', '--timeout', '20s']).catch(() => {});
     unmount(attempts);
     unmount(box.home);
     await box.cleanup();
