@@ -51,6 +51,8 @@ export const runningWithoutAttempt = `SELECT job.*, queue.name AS queue, NULL AS
 /** Attempts of jobs whose last word was saved, but theirs was not. */
 export const forgetUnfinished = `DELETE FROM attempt WHERE finished_at IS NULL AND NOT EXISTS
   (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`;
+export const countRuns = `UPDATE job SET runs = max(runs, (SELECT max(ordinal) FROM attempt WHERE attempt.job = job.number))
+  WHERE number IN (SELECT job FROM attempt)`;
 export const countWaiting = `UPDATE schedule SET waiting =
   (SELECT count(*) FROM tick WHERE tick.schedule = schedule.number AND tick.phase = 'waiting')`;
 

@@ -59,6 +59,7 @@ function saveAll(
   // A job that ran, and whose attempt is gone, is lost as after a crash; the others are found by their cookies.
   for (const row of db.all(care.runningWithoutAttempt)) settle(db, lose(toClaimedJob(row)));
   db.run(care.forgetUnfinished);
+  db.run(care.countRuns);
   db.run(care.countWaiting);
   return saving;
 }
