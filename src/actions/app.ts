@@ -22,8 +22,13 @@ export interface OpenedApp extends App {
  * `create`: make the store where there is none; a worker never does, or a deleted one would come back empty.
  * `actor`: who acts, a person or a worker, as the events are to say.
  */
-export async function openApp(location: string, actor: string | null, create = true): Promise<OpenedApp> {
-  const opened = await openStore(location, create, actor);
+export async function openApp(
+  location: string,
+  actor: string | null,
+  create = true,
+  anyOwner = false,
+): Promise<OpenedApp> {
+  const opened = await openStore(location, create, actor, anyOwner);
   return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
 }
 

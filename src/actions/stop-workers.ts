@@ -1,6 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import { wake } from '../exec/wake.ts';
-import type { StopOrder, Worker } from '../store/store.ts';
+import type { StopOrder, Worker } from '../store/worker.ts';
 import type { App } from './app.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';
 

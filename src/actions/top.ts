@@ -1,5 +1,6 @@
 import { type ClaimedJob, type Job, STATES, type State } from '../core/job.ts';
-import type { FinishedAttempt, Worker } from '../store/store.ts';
+import type { FinishedAttempt } from '../store/store.ts';
+import type { Worker } from '../store/worker.ts';
 import type { App } from './app.ts';
 import { listQueues, type QueueObject } from './queues.ts';
 import { activeWorkers } from './workers.ts';

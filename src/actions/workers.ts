@@ -1,7 +1,7 @@
 import { toIso } from '../core/time.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
-import type { Host, Supervised, Worker } from '../store/store.ts';
+import type { Host, Supervised, Worker } from '../store/worker.ts';
 import { type App, currentSettings } from './app.ts';
 
 export interface WorkerObject {

@@ -76,6 +76,18 @@ export const COMMANDS: Record<string, Load | Group> = {
     },
   },
   completion: () => import('./commands/completion.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  backup: () => import('./commands/backup.ts'),
+  restore: () => import('./commands/restore.ts'),
+  export: () => import('./commands/export.ts'),
+  import: () => import('./commands/import.ts'),
+  db: {
+    summary: 'The database file: check it, repair it',
+    commands: {
+      check: () => import('./commands/db-check.ts'),
+      repair: () => import('./commands/db-repair.ts'),
+    },
+  },
   prune: () => import('./commands/prune.ts'),
   version: () => import('./commands/version.ts'),
 };

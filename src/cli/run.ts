@@ -53,7 +53,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
         return workingDirectory();
       },
       async app(how: { create: boolean; actor?: string } = { create: true }) {
-        app ??= await open(location, io, how.create, how.actor ?? actorOf(environment));
+        const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
+        app ??= await open(io, location, how.actor ?? actorOf(environment), how.create, anyOwner);
         return app;
       },
     };
@@ -68,9 +69,9 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   }
 }
 
-async function open(location: string, io: Io, create: boolean, actor: string): Promise<OpenedApp> {
+async function open(io: Io, location: string, ...how: [string, boolean, boolean]): Promise<OpenedApp> {
   const { openApp } = await import('../actions/app.ts');
-  const app = await openApp(location, actor, create);
+  const app = await openApp(location, ...how);
   if (app.created) io.note(`created ${location}`);
   if (app.created && app.warning !== null) io.warn(app.warning);
   return app;

@@ -54,6 +54,7 @@ function environment(): string {
   VISUAL            the editor that edit ID opens (else: EDITOR)
   USER              who paused a queue, in its list (else: LOGNAME)
   QUEUECTL_HOOK_EVENT  set in a hook: what it enqueues triggers no hooks
+  QUEUECTL_ANY_OWNER  1: use a store that belongs to another user, or that others can write
   TMPDIR            where standard input is kept while enqueue --file reads it (/tmp)
 
 Set for a job, besides the worker's environment and the job's own variables:

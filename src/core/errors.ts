@@ -23,6 +23,9 @@ export const ERRORS = {
     "write five fields (minute hour day month weekday), such as '*/5 * * * *', or @daily",
   ),
   'no-such-file': usage(null),
+  'import-invalid': usage('queuectl export makes such a file'),
+  'import-conflict': { exit: 4, status: 409, hint: 'add --on-conflict skip, or import into an empty store' },
+  'file-exists': { exit: 4, status: 409, hint: 'give another name, or add --force' },
   'needs-yes': usage('add --yes'),
   'job-not-found': { exit: 3, status: 404, hint: 'queuectl list' },
   'ambiguous-id': usage('give more of the id, or the whole of it'),
@@ -39,7 +42,7 @@ export const ERRORS = {
     hint: 'check the path given by --db, QUEUECTL_DB or QUEUECTL_HOME',
   },
   'not-a-database': { exit: 5, status: 503, hint: 'point --db at another file; this one was left as it is' },
-  'store-corrupt': { exit: 5, status: 503, hint: 'restore a backup of the database file' },
+  'store-corrupt': { exit: 5, status: 503, hint: 'queuectl db check; queuectl db repair, or restore' },
   'newer-schema': { exit: 5, status: 503, hint: 'use the newer queuectl that wrote it' },
   'old-sqlite': {
     exit: 5,

@@ -9,6 +9,12 @@ export function thisHost(stateDirectory: string): { id: string; boot: string; pi
   return { id: hostId(stateDirectory), boot: processes.bootId(), pidNamespace: processes.pidNamespace() };
 }
 
+/** The same without making anything: null where no worker has ever been. */
+export function knownHost(stateDirectory: string): ReturnType<typeof thisHost> | null {
+  const id = read(join(stateDirectory, 'host'));
+  return id === null ? null : { id, boot: processes.bootId(), pidNamespace: processes.pidNamespace() };
+}
+
 /** Random and kept: host names are reused, and change. Linked into place whole, so that two makers agree on one. */
 function hostId(stateDirectory: string): string {
   const file = join(stateDirectory, 'host');

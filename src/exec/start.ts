@@ -34,12 +34,19 @@ export async function startCommand(place: Place, job: ClaimedJob, user: UserLimi
     return file;
   };
   try {
-    if (!makePlace(place)) return { kind: 'gate-lost' };
-    const output = keep(openSync(place.output, 'ax', 0o600));
-    const errors = job.splitOutput
-      ? keep(openSync(outputIn(place.directory, 'stderr').output, 'ax', 0o600))
-      : output;
-    const input = job.stdin === null ? 'ignore' : keep(openStdin(place, job.stdin));
+    let files: { output: number; errors: number; input: number | 'ignore' };
+    try {
+      if (!makePlace(place)) return { kind: 'gate-lost' };
+      const output = keep(openSync(place.output, 'ax', 0o600));
+      const errors = job.splitOutput
+        ? keep(openSync(outputIn(place.directory, 'stderr').output, 'ax', 0o600))
+        : output;
+      files = { output, errors, input: job.stdin === null ? 'ignore' : keep(openStdin(place, job.stdin)) };
+    } catch (error) {
+      // Our own directory cannot be written: whatever the reason, it is no fault of the job.
+      return { kind: 'no-room', message: failed(error as NodeJS.ErrnoException).message };
+    }
+    const { output, errors, input } = files;
     const args = frameArguments({ ...job, ...user, record: place.record });
     const child = spawn('/bin/sh', args, {
       cwd: job.cwd,
@@ -84,7 +91,7 @@ function started(child: ChildProcess, place: Place): Promise<Start> | Start {
   return new Promise((resolve) => child.once('error', (error) => resolve(failed(error))));
 }
 
-function failed(error: NodeJS.ErrnoException): Start {
+function failed(error: NodeJS.ErrnoException): Extract<Start, { message: string }> {
   const message = `cannot start the command: ${error.code ?? error.message}`;
   if (NO_ROOM.has(error.code ?? '')) return { kind: 'no-room', message };
   const hint = error.code === 'E2BIG' ? ' (command and environment are too long)' : '';

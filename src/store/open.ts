@@ -1,6 +1,7 @@
 import { QueueError } from '../core/errors.ts';
+import type { ClaimedJob } from '../core/job.ts';
 import { openSqlite } from './sqlite/open.ts';
-import type { Store } from './store.ts';
+import type { Settlement, Store } from './store.ts';
 
 export interface OpenedStore {
   store: Store;
@@ -19,22 +20,106 @@ export async function peekStore(location: string): Promise<Store | null> {
   return peekSqlite(location);
 }
 
-/** `actor`: who acts through it, for the events. */
+/** What a look from outside tells of a store, whether it can be opened or not; for `doctor`. */
+export interface StoreFacts {
+  path: string;
+  exists: boolean;
+  stateDirectory: string;
+  fileSystem: { name: string | null; network: boolean };
+  freeBytes: number;
+  walBytes: number;
+  /** What belongs to somebody else, or can be written by others. */
+  unsafe: { says: string; fix: string }[];
+  /** What others can read. */
+  readable: string[];
+  /** Null: it could not be read. */
+  schema: { found: number; known: number } | null;
+  journalMode?: string;
+  synchronous?: number;
+  /** What the quick check found. */
+  problems?: string[];
+  /** Why it cannot be read. */
+  error?: { says: string; fix: string | null };
+}
+
+export async function inspectStore(location: string): Promise<StoreFacts> {
+  refusePostgres(location);
+  const { inspectSqlite } = await import('./sqlite/inspect.ts');
+  return inspectSqlite(location);
+}
+
+/** Everything that is wrong with a store, one problem a line; nothing is changed. */
+export async function checkStore(location: string): Promise<{ path: string; problems: string[] }> {
+  refusePostgres(location);
+  const { checkSqlite } = await import('./sqlite/check.ts');
+  return checkSqlite(location);
+}
+
+export interface Repaired {
+  /** How the damaged file had to be read. */
+  how: string;
+  /** Rows saved, by table. */
+  saved: Record<string, number>;
+  /** What could not be, as exactly as it can be told. */
+  lost: string[];
+  jobs: number;
+  /** What is wrong with the new file still. */
+  problems: string[];
+}
+
+/** Saves what can be read of a damaged store into a new one at `draft`; null: nothing. `lose`: see Store.renew. */
+export async function repairStore(
+  path: string,
+  draft: string,
+  epoch: string | null,
+  lose: (job: ClaimedJob) => Settlement,
+): Promise<Repaired | null> {
+  const { repairSqlite } = await import('./sqlite/repair.ts');
+  return repairSqlite(path, draft, epoch, lose);
+}
+
+/** Refuses a store that is not safe to be ours, before its files are replaced. */
+export async function checkOwner(path: string, anyOwner: boolean): Promise<void> {
+  const { refuseUnsafe } = await import('./sqlite/owner.ts');
+  refuseUnsafe(path, anyOwner);
+}
+
+/** Copies a store as of one moment, whoever works on it; `to` must not exist. The copy is its own only once it is renewed. */
+export async function copyStore(from: string, to: string): Promise<void> {
+  refusePostgres(from);
+  const { copySqlite } = await import('./sqlite/copy.ts');
+  return copySqlite(from, to);
+}
+
+/** Opens such a copy, which has no state directory. */
+export async function openCopy(path: string): Promise<Store> {
+  const { openCopy } = await import('./sqlite/copy.ts');
+  return openCopy(path);
+}
+
+/**
+ * `actor`: who acts through it, for the events. `anyOwner`: also one that belongs to somebody else, or that others can
+ * write.
+ */
 export async function openStore(
   location: string,
   create: boolean,
   actor: string | null,
+  anyOwner: boolean,
 ): Promise<OpenedStore> {
-  if (isPostgres(location)) {
-    throw new QueueError(
-      'store-unavailable',
-      'this version of queuectl has no PostgreSQL store yet',
-      'give --db the path of a file',
-    );
-  }
-  return openSqlite(location, create, actor);
+  refusePostgres(location);
+  return openSqlite(location, create, actor, anyOwner);
 }
 
 function isPostgres(location: string): boolean {
   return /^postgres(ql)?:/i.test(location);
+}
+
+function refusePostgres(location: string): void {
+  if (!isPostgres(location)) return;
+  throw new QueueError(
+    'store-unavailable',
+    'this version of queuectl has no PostgreSQL store yet',
+    'give --db the path of a file',
+  );
 }

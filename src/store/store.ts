@@ -7,6 +7,8 @@ import type { Outcome } from '../core/outcome.ts';
 import type { Rate } from '../core/rate.ts';
 import type { EventRetention, Held, PrunedState, Retention } from '../core/retention.ts';
 import type { Schedule, ScheduleSpec } from '../core/schedule.ts';
+import type { ExportedRow, Loaded, Loading, LoadOptions } from './transfer.ts';
+import type { NewWorker, StopOrder, Supervised, Worker } from './worker.ts';
 
 /**
  * The contract of a store: domain verbs, each with its promise. The conformance suite is written against these
@@ -15,6 +17,8 @@ import type { Schedule, ScheduleSpec } from '../core/schedule.ts';
 export interface Store {
   /** Random, new with every store, restore and import: attempts of different stores never share a name. */
   readonly epoch: string;
+  /** The epoch of the store this one was a copy of; null: it is none. */
+  readonly origin: string | null;
 
   /**
    * Adds all or none, in the given order. An id that exists is refused, whatever its job's state. In place of a job whose
@@ -187,6 +191,25 @@ export interface Store {
   /** How many `pruneEvents` would remove in all. */
   prunableEvents(keep: EventRetention, now: number): Promise<number>;
 
+  /**
+   * Makes a copy of a store a store of its own: a new epoch, no workers. What was running in it is settled as `lose` says;
+   * all in one transaction. Only for a store that nobody works on.
+   */
+  renew(lose: (job: ClaimedJob) => Settlement): Promise<void>;
+
+  /** Hands out everything that makes up the queue, as of one moment, in an order in which it can be loaded. */
+  dump(keep: (row: ExportedRow) => void): Promise<void>;
+  /**
+   * Adds what was dumped, here or elsewhere, all or nothing. Numbers are moved out of the way of those in use; in an empty
+   * store they stay. What is here already under its name is skipped with all that belongs to it, or refused. What was running
+   * is settled as `lose` says.
+   */
+  load(
+    rows: (loading: Loading) => Iterable<ExportedRow>,
+    options: LoadOptions,
+    lose: (job: ClaimedJob) => Settlement,
+  ): Promise<Loaded>;
+
   close(): Promise<void>;
 }
 
@@ -332,41 +355,4 @@ export interface FinishedAttempt {
   finishedAt: number;
   /** It exited with 0. */
   ok: boolean;
-}
-
-/** Strongest last. */
-export const STOP_ORDERS = ['drain', 'leave', 'force'] as const;
-export type StopOrder = (typeof STOP_ORDERS)[number];
-
-/** The machine as far as processes are concerned: a pid means something only within one of these. */
-export interface Host {
-  id: string;
-  boot: string;
-  pidNamespace: string;
-}
-
-/** A process of ours, named for ever by its machine, its pid and its start. */
-export interface Supervised {
-  id: string;
-  pid: number;
-  /** When the process started, in the kernel's own count: with the pid it names one process for ever. */
-  startTime: string;
-  host: Host;
-}
-
-export interface NewWorker extends Supervised {
-  supervisor: string;
-  hostname: string;
-  concurrency: number;
-  queues: string[] | null;
-  startedAt: number;
-}
-
-export interface Worker extends NewWorker {
-  lastHeartbeat: number;
-  /** Rises with every heartbeat: an observer needs no clock in common with the worker. */
-  beat: number;
-  draining: boolean;
-  order: StopOrder | null;
-  currentJobs: string[];
 }

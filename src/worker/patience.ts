@@ -8,13 +8,18 @@ export function mayPass(error: unknown): boolean {
   return (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
 }
 
-/** Does it again until it is done, or fails for good. */
-export async function patiently<T>(work: () => Promise<T>): Promise<T> {
+function hasNoRoom(error: unknown): boolean {
+  return !(error instanceof QueueError && error.code === 'store-busy');
+}
+
+/** Does it again until it is done, or fails for good. On a full disk `relieve` is called before it is tried again. */
+export async function patiently<T>(work: () => Promise<T>, relieve?: () => Promise<void>): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!mayPass(error)) throw error;
+      if (hasNoRoom(error)) await relieve?.();
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }

@@ -1,7 +1,7 @@
 import type { App } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
 import type { ClaimedJob } from '../core/job.ts';
-import type { Host, Worker } from '../store/store.ts';
+import type { Host, Worker } from '../store/worker.ts';
 import type { Adoption } from './attempt.ts';
 
 /** When a heartbeat was last seen to move, by this observer's own clock: nobody's wall clock can expire anything. */

@@ -16,6 +16,8 @@ export interface SupervisorOptions {
   /** The arguments of one worker process. */
   workerArguments: string[];
   log(line: string): void;
+  /** Called when the disk is full. */
+  relieve(): Promise<void>;
 }
 
 /** What a supervisor tells its workers, a word a line on their standard input. */
@@ -126,7 +128,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   const unwatch = onWake(app.stateDirectory, async () => {
     if (restarts.size > 0 && (await wasOrderedToStop())) dropRestarts();
   });
-  await patiently(() => register(app, options.id));
+  await patiently(() => register(app, options.id), options.relieve);
   if (!stopping) for (let i = 0; i < options.count; i++) launch(0);
   else end.resolve();
   try {

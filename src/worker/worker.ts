@@ -11,7 +11,9 @@ import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
 import { trimAll, trimStreams } from '../exec/trim.ts';
 import { onWake, tellChange, wake } from '../exec/wake.ts';
-import { type ClaimResult, type SettleAnswer, STOP_ORDERS, type StopOrder } from '../store/store.ts';
+import { keepBallast } from '../store/ballast.ts';
+import type { ClaimResult, SettleAnswer } from '../store/store.ts';
+import { STOP_ORDERS, type StopOrder } from '../store/worker.ts';
 import { type Adoption, clearPlace } from './attempt.ts';
 import { whatIsLeft } from './drain.ts';
 import { mayPass, patiently } from './patience.ts';
@@ -71,8 +73,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   let over = false;
   const end = Promise.withResolvers<void>();
 
-  await trimAll(app.stateDirectory, settings['output-limit']);
-  await patiently(() =>
+  const trimEverything = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+  const register = (): Promise<void> =>
     app.store.register({
       id,
       supervisor: options.supervisor,
@@ -83,8 +85,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       concurrency: options.concurrency,
       queues: options.queues,
       startedAt,
-    }),
-  );
+    });
+  // On a disk that a command has filled, nothing else could be written.
+  await patiently(register, trimEverything);
   tellChange(app.stateDirectory);
 
   const slots = createSlots(
@@ -112,7 +115,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     } catch (error) {
       if (!mayPass(error)) return fail(error);
       emit({ type: 'worker-error', workerId: id, message: (error as Error).message });
-      await trimAll(app.stateDirectory, settings['output-limit']).catch(fail);
+      await trimEverything().catch(fail);
       // What ended is on disk, and the next worker will settle it: a stop need not wait for the store.
       if (order !== null && slots.running === 0) return leave();
       slowDown();
@@ -220,6 +223,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     const answer = await app.store.beat(id, order !== null, app.clock.now());
     if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
     settings = await currentSettings(app);
+    keepBallast(app.stateDirectory);
     const adopt = (job: ClaimedJob, how: Adoption): void => {
       emit({ type: 'attempt-adopted', job });
       slots.launch(job, how);

@@ -56,9 +56,9 @@ test.skipIf(!mayMount)(
   inSandbox(async (box) => {
     await onSmallDisk(box.home, '48m', async () => {
       await box.run(['config', 'set', 'output-limit', '1M']);
-      await box.startWorkers();
       await enqueue(box, 'flood', 'yes 0123456789 | head -c 200000000; echo end', { max_retries: 1 });
       await enqueue(box, 'after', 'true');
+      await box.startWorkers();
       await untilState(box, 'after', 'completed', 80_000);
       await box.run(['worker', 'stop', '--force']);
     });

@@ -32,7 +32,7 @@ export const idempotency: Record<string, Case> = {
       jobSpec('a'),
       jobSpec('c', { stdin: 'x' }),
     ];
-    for (const existing of [undefined, true]) {
+    for (const existing of [undefined, true] as const) {
       const answer = await store.insert(jobs, NOW, (job) => [job.id, job.existing], once);
       expect(answer).toEqual(['b', 'a', 'c'].map((id) => [id, existing]));
     }

@@ -16,6 +16,7 @@ import { orderAndClaim } from './order-and-claim.ts';
 import { output } from './output.ts';
 import { prune } from './prune.ts';
 import { queues } from './queues.ts';
+import { renew } from './renew.ts';
 import { retryAndRemove } from './retry-and-remove.ts';
 import { schedules } from './schedules.ts';
 import { settings } from './settings.ts';
@@ -24,6 +25,7 @@ import { settleAndClaim } from './settle-and-claim.ts';
 import { settleAnswers } from './settle-answers.ts';
 import { start } from './start.ts';
 import type { Case, OpenedForTest, Setting } from './topic.ts';
+import { transfer } from './transfer.ts';
 import { unique } from './unique.ts';
 import { workers } from './workers.ts';
 
@@ -60,6 +62,8 @@ const TOPICS: Record<string, Record<string, Case>> = {
   settings,
   'how a command is started': start,
   events,
+  renew,
+  'dump and load': transfer,
 };
 
 /** Puts a store under every sentence of the contract in store.ts. */

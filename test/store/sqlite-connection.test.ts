@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { connect, isSqliteSound } from '../../src/store/sqlite/connection.ts';
+import { isSqliteSound } from '../../src/core/sqlite-version.ts';
+import { connect } from '../../src/store/sqlite/connection.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';

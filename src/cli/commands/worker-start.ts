@@ -57,14 +57,15 @@ export default {
     const log = (line: string): void => {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
-    // First of all: on a disk that a command has filled, nothing else could be written.
-    await trimAll(app.stateDirectory, settings['output-limit']);
+    const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
     void sweep(app, log);
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);
+    if (process.getuid?.() === 0)
+      context.io.note('running as root: every job may do anything on this machine');
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
     try {
-      await supervise(app, { id, count: total, ignoreHangup, workerArguments, log });
+      await supervise(app, { id, count: total, ignoreHangup, workerArguments, log, relieve });
     } finally {
       await stderr.flushed();
     }

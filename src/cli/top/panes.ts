@@ -3,7 +3,7 @@ import type { Snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
-import type { Worker } from '../../store/store.ts';
+import type { Worker } from '../../store/worker.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
 import { relative } from '../times.ts';

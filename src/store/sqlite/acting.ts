@@ -19,8 +19,8 @@ export function actingVerbs(db: Connection): ActingVerbs {
     });
   return {
     retry: (ids, from, now) => db.write(() => retry(db, ids, from, now)),
-    remove: (ids, from, now) => db.write(() => remove(db, ids, from, now)),
-    cancel: (ids, now) => db.write(() => cancel(db, ids, now)),
+    remove: (ids, from, now) => db.write(() => remove(db, ids, from, now), { spare: true }),
+    cancel: (ids, now) => db.write(() => cancel(db, ids, now), { spare: true }),
     hold: (ids, now) => each(ids, { kind: 'held' }, (id) => db.run(sql.holdJob, now, id)),
     release: (ids, now) => each(ids, { kind: 'released' }, (id) => release(db, id, now)),
     edit: (ids, changes, now) =>

@@ -17,19 +17,21 @@ type ClaimVerbs = Pick<
   'claim' | 'nextDue' | 'busy' | 'settle' | 'mark' | 'adopt' | 'running' | 'endings'
 >;
 
+const SPARE = { spare: true };
+
 export function claimVerbs(db: Connection): ClaimVerbs {
   return {
-    claim: (request, now) => db.write(() => claim(db, request, now)),
+    claim: (request, now) => db.write(() => claim(db, request, now), { spare: request.settle.length > 0 }),
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
     busy: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
-    settle: (settlement) => db.write(() => settle(db, settlement).answer),
+    settle: (settlement) => db.write(() => settle(db, settlement).answer, SPARE),
     mark: (claim, reason) =>
       db.write(() => {
         const before = db.get(sql.endReason, claim.attempt)?.end_reason ?? null;
         if (db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 0) return false;
         if (before === null) recordOfAttempt(db, attemptEnding(reason), claim.attempt);
         return true;
-      }),
+      }, SPARE),
     adopt: (claim, workerId) =>
       db.write(() => {
         if (db.run(sql.adoptJob, workerId, claim.job, claim.token) === 0) return null;
@@ -133,7 +135,7 @@ interface Settled {
   unblocked: number;
 }
 
-function settle(db: Connection, settlement: Settlement): Settled {
+export function settle(db: Connection, settlement: Settlement): Settled {
   const { claim, finishedAt } = settlement;
   const answer = apply(db, settlement);
   const job = answer === 'applied' ? db.get(sql.endedJob, claim.job) : undefined;

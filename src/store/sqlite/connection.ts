@@ -1,14 +1,15 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
-import { isBusy, translate } from './failures.ts';
+import { isSqliteSound, OLDEST_SQLITE } from '../../core/sqlite-version.ts';
+import { freeBallast } from '../ballast.ts';
+import { isBusy, isFull, translate } from './failures.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
 /** SQLite waits this long by itself, blocking the process; the rest of the waiting is done between tries. */
 const BUSY_TIMEOUT_MS = 5;
 const GIVE_UP_MS = 30_000;
-const OLDEST_SQLITE = [3, 51, 3];
 
 /** One connection, its prepared statements and the only way to write: a short immediate transaction. */
 export interface Connection {
@@ -17,6 +18,8 @@ export interface Connection {
   readonly actor: string | null;
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
   all(sql: string, ...values: SQLInputValue[]): Row[];
+  /** One by one, for what is too much at once. */
+  each(sql: string, ...values: SQLInputValue[]): Iterable<Row>;
   /** The number of rows changed. */
   run(sql: string, ...values: SQLInputValue[]): number;
   lastNumber(sql: string, ...values: SQLInputValue[]): number;
@@ -24,12 +27,17 @@ export interface Connection {
   pragma(name: string): number;
   /** Turns a file of ours to WAL mode, where it is not: without it no commit is taken. */
   useWal(): Promise<void>;
-  /** Waits for the other writers, runs `work` as a whole or not at all. No await inside. */
-  write<T>(work: () => T): Promise<T>;
+  /**
+   * Waits for the other writers, runs `work` as a whole or not at all. No await inside. `spare`: on a full disk it may use
+   * what the ballast keeps free, because it ends or removes something.
+   */
+  write<T>(work: () => T, how?: { spare: boolean }): Promise<T>;
   /** Several reads see one state of the store; a lock that is met is waited for. */
   read<T>(work: () => T): Promise<T>;
   /** Fails when the file at the path is no longer the one that is open: what is written now nobody would ever read. */
   checkFile(): void;
+  /** Writes the whole database, as of one moment, into an empty file. */
+  copyInto(path: string): Promise<void>;
   close(): void;
 }
 
@@ -54,6 +62,7 @@ export async function connect(
     actor,
     get: (sql, ...values) => prepared(sql).get(...values) as Row | undefined,
     all: (sql, ...values) => prepared(sql).all(...values) as Row[],
+    each: (sql, ...values) => prepared(sql).iterate(...values) as Iterable<Row>,
     run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
     lastNumber: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
     exec: (sql) => db.exec(sql),
@@ -64,12 +73,24 @@ export async function connect(
         if (mode !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
     read: (work) => untilFree(path, () => transaction(db, 'BEGIN', work)),
-    write: (work) => untilFree(path, () => transaction(db, 'BEGIN IMMEDIATE', work)),
+    write: (work, { spare } = { spare: false }) =>
+      untilFree(path, () => {
+        try {
+          return transaction(db, 'BEGIN IMMEDIATE', work);
+        } catch (error) {
+          if (!spare || !isFull(error) || !freeBallast(`${path}.d`)) throw error;
+          return transaction(db, 'BEGIN IMMEDIATE', work);
+        }
+      }),
     checkFile: () => {
       if (fileOf(path) !== file) {
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);
       }
     },
+    copyInto: (target) =>
+      untilFree(path, () => {
+        db.prepare('VACUUM INTO ?').run(target);
+      }),
     close: () => db.close(),
   };
   try {
@@ -107,19 +128,9 @@ function refuseOldSqlite(db: DatabaseSync): void {
   if (!isSqliteSound(version)) {
     throw new QueueError(
       'old-sqlite',
-      `SQLite ${version} can corrupt a database in WAL mode; queuectl needs ${OLDEST_SQLITE.join('.')}`,
+      `SQLite ${version} can corrupt a database in WAL mode; queuectl needs ${OLDEST_SQLITE}`,
     );
   }
-}
-
-/** Before 3.51.3 a WAL reset under load could corrupt the file. */
-export function isSqliteSound(version: string): boolean {
-  const parts = version.split('.').map(Number);
-  for (const [i, oldest] of OLDEST_SQLITE.entries()) {
-    const part = parts[i] ?? 0;
-    if (part !== oldest) return part > oldest;
-  }
-  return true;
 }
 
 function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type ErrorCode, QueueError } from '../../core/errors.ts';
 
 /** SQLite's primary result codes that a user can meet, in the words of the error table. */
@@ -39,18 +40,27 @@ export function isUniqueViolation(error: unknown): boolean {
   return (error as { errcode?: unknown } | null)?.errcode === 2067;
 }
 
+const FULL = 13;
 const IOERR_SHMSIZE = 4874;
+
+/** The shared memory file that could not grow counts too: the disk is full, whatever SQLite calls it. */
+export function isFull(error: unknown): boolean {
+  return primaryResult(error) === FULL || (error as { errcode?: unknown } | null)?.errcode === IOERR_SHMSIZE;
+}
 
 /** Turns what SQLite or the file system threw into our own error, once, at the edge. */
 export function translate(error: unknown, path: string): unknown {
   if (error instanceof QueueError) return error;
   const result = primaryResult(error);
   const errno = (error as { code?: unknown } | null)?.code;
-  // The shared memory file could not grow: the disk is full, whatever SQLite calls it.
-  const full = (error as { errcode?: unknown } | null)?.errcode === IOERR_SHMSIZE;
-  const found = full
-    ? BY_RESULT[13]
+  const found = isFull(error)
+    ? BY_RESULT[FULL]
     : ((result === null ? undefined : BY_RESULT[result]) ?? BY_ERRNO[String(errno)]);
   if (found === undefined) return error;
+  // With a state directory beside it, it was a store of ours.
+  if (found[0] === 'not-a-database' && existsSync(`${path}.d/attempts`))
+    return new QueueError('store-corrupt', `${path} is damaged: it is no database any more`, undefined, {
+      cause: error,
+    });
   return new QueueError(found[0], `${path} ${found[1]}`, undefined, { cause: error });
 }

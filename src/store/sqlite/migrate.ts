@@ -1,4 +1,6 @@
+import { DatabaseSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
+import { schemaObjects } from './care-sql.ts';
 import type { Connection } from './connection.ts';
 import first from './migrations/001-first.ts';
 import control from './migrations/002-control.ts';
@@ -43,6 +45,22 @@ export async function migrate(connection: Connection): Promise<void> {
       connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
     }
   });
+}
+
+/** The objects of this version's schema, each as JSON. */
+export function expectedSchema(): string[] {
+  const db = freshDatabase(':memory:');
+  const objects = db.prepare(schemaObjects).all();
+  db.close();
+  return objects.map((one) => JSON.stringify(one));
+}
+
+/** What a new store looks like before anything is in it. */
+export function freshDatabase(path: string): DatabaseSync {
+  const db = new DatabaseSync(path);
+  for (const sql of [...MIGRATIONS, views]) db.exec(sql);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+  return db;
 }
 
 /**

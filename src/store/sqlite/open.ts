@@ -2,10 +2,10 @@ import {
   accessSync,
   closeSync,
   constants,
+  existsSync,
   mkdirSync,
   openSync,
   realpathSync,
-  statfsSync,
   statSync,
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -14,27 +14,21 @@ import type { OpenedStore } from '../open.ts';
 import { connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { migrate, version } from './migrate.ts';
+import { fileSystemOf } from './network.ts';
+import { refuseUnsafe } from './owner.ts';
 import { sqliteStore } from './store.ts';
 
 const SMALLEST_DATABASE = 512;
 const LONGEST_NAME = 240;
 
-/** File systems whose locks reach over the network, by the kernel's magic numbers. */
-const NETWORK: Record<number, string> = {
-  26985: 'NFS',
-  20859: 'SMB',
-  4283649346: 'CIFS',
-  4266872130: 'SMB2',
-  16914839: '9p',
-  1702057286: 'FUSE',
-};
-
 export async function openSqlite(
   location: string,
   create = true,
   actor: string | null = null,
+  anyOwner = false,
 ): Promise<OpenedStore> {
-  const { path, created } = prepareFiles(resolve(location), create);
+  const { path, created } = prepareFiles(resolve(location), create, anyOwner);
+  const hadState = created && existsSync(`${path}.d/attempts`);
   const connection = await connect(path, undefined, actor);
   try {
     // First of all: a database of another program is refused before anything in it changes.
@@ -51,12 +45,18 @@ export async function openSqlite(
     store: sqliteStore(connection),
     stateDirectory: `${path}.d`,
     created,
-    warning: networkWarning(path),
+    warning: hadState
+      ? `${path} was gone although ${path}.d is there: this is a new, empty queue`
+      : networkWarning(path),
   };
 }
 
 /** Makes the file before SQLite does, so that nobody else could read it even for a moment. */
-function prepareFiles(location: string, create: boolean): { path: string; created: boolean } {
+function prepareFiles(
+  location: string,
+  create: boolean,
+  anyOwner: boolean,
+): { path: string; created: boolean } {
   try {
     // SQLite needs room for the names of its own files beside it.
     if (Buffer.byteLength(basename(location)) > LONGEST_NAME) {
@@ -70,14 +70,36 @@ function prepareFiles(location: string, create: boolean): { path: string; create
     }
     // SQLite would take a file of one byte for an empty database, and a forbidden one for a missing one.
     if (stat.size > 0 && stat.size < SMALLEST_DATABASE) {
-      throw new QueueError('not-a-database', `${location} is not a queuectl database`);
+      throw wasOurs(path)
+        ? damaged(location)
+        : new QueueError('not-a-database', `${location} is not a queuectl database`);
     }
+    // SQLite would make a new queue of it. One that somebody is making at this moment does not stay empty.
+    if (stat.size === 0 && !created && wasOurs(path) && !grows(path)) throw damaged(location);
     accessSync(path, constants.R_OK | constants.W_OK);
+    refuseUnsafe(path, anyOwner);
     return { path, created };
   } catch (error) {
     throw translate(error, location);
   }
 }
+
+function wasOurs(path: string): boolean {
+  return (
+    existsSync(`${path}.d/attempts`) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+  );
+}
+
+function damaged(location: string): QueueError {
+  return new QueueError('store-corrupt', `${location} is damaged: it was cut to nothing, or almost`);
+}
+
+function grows(path: string): boolean {
+  for (let i = 0; i < 25 && statSync(path).size === 0; i++) Atomics.wait(PAUSE, 0, 0, 20);
+  return statSync(path).size > 0;
+}
+
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 function makeFile(location: string): boolean {
   mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
@@ -92,8 +114,6 @@ function makeFile(location: string): boolean {
 }
 
 function networkWarning(path: string): string | null {
-  const name = NETWORK[Number(statfsSync(dirname(path)).type) >>> 0];
-  return name === undefined
-    ? null
-    : `${path} is on a ${name} file system; SQLite is safe on local disks only`;
+  const { name, network } = fileSystemOf(dirname(path));
+  return network ? `${path} is on a ${name} file system; SQLite is safe on local disks only` : null;
 }

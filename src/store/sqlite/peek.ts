@@ -24,7 +24,7 @@ export async function peekSqlite(location: string): Promise<Store | null> {
  * Leaves no trace. A WAL file means that somebody is at work, or died: then it has to be read too, and is there already.
  * Without one the file is complete in itself; opened the ordinary way, SQLite would put a WAL beside it.
  */
-function lookAt(path: string): DatabaseSync {
+export function lookAt(path: string): DatabaseSync {
   const alone = pathToFileURL(path);
   alone.search = '?immutable=1';
   return new DatabaseSync(existsSync(`${path}-wal`) ? path : alone, { readOnly: true });

@@ -1,21 +1,25 @@
+import { QueueError } from '../../core/errors.ts';
 import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import {
-  type Attempt,
-  type ListedJob,
-  STOP_ORDERS,
-  type StopOrder,
-  type Supervised,
-  type Worker,
-} from '../store.ts';
+import type { Attempt, ListedJob } from '../store.ts';
+import { STOP_ORDERS, type StopOrder, type Supervised, type Worker } from '../worker.ts';
 import type { Row } from './connection.ts';
 
 const text = (value: Row[string] | undefined): string => value as string;
 const integer = (value: Row[string] | undefined): number => value as number;
 const maybeText = (value: Row[string] | undefined): string | null => value as string | null;
 const maybeInteger = (value: Row[string] | undefined): number | null => value as number | null;
-const json = <T>(value: Row[string] | undefined, fallback: T): T =>
-  value === null || value === undefined ? fallback : JSON.parse(value as string);
+const json = <T>(value: Row[string] | undefined, fallback: T): T => {
+  if (value === null || value === undefined) return fallback;
+  try {
+    return JSON.parse(value as string);
+  } catch {
+    throw new QueueError(
+      'store-corrupt',
+      `the database is damaged: '${String(value).slice(0, 40)}' should be JSON`,
+    );
+  }
+};
 
 /** The column `start`: what is not said is left out. */
 export interface StartColumn {

@@ -1,6 +1,9 @@
+import { QueueError } from '../../core/errors.ts';
 import { settingChanged } from '../../core/events.ts';
 import type { Store } from '../store.ts';
 import { actingVerbs } from './acting.ts';
+import { careVerbs } from './care.ts';
+import * as care from './care-sql.ts';
 import { claimVerbs } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { eventVerbs, record } from './events.ts';
@@ -10,14 +13,18 @@ import { queueVerbs } from './queues.ts';
 import { toJob } from './rows.ts';
 import { scheduleVerbs } from './schedules.ts';
 import * as sql from './sql.ts';
+import { transferVerbs } from './transfer.ts';
 import { workerVerbs } from './workers.ts';
 
 export function sqliteStore(db: Connection): Store {
   let epoch: string | null = null;
   return {
     get epoch() {
-      epoch ??= db.get(sql.epoch)!.value as string;
+      epoch ??= readEpoch(db);
       return epoch;
+    },
+    get origin() {
+      return (db.get(care.origin)?.value as string | undefined) ?? null;
     },
     ...jobVerbs(db),
     ...claimVerbs(db),
@@ -26,6 +33,10 @@ export function sqliteStore(db: Connection): Store {
     ...pruneVerbs(db),
     ...queueVerbs(db),
     ...scheduleVerbs(db),
+    ...transferVerbs(db),
+    ...careVerbs(db, () => {
+      epoch = null;
+    }),
     settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>
       db.write(() => {
@@ -49,6 +60,12 @@ export function sqliteStore(db: Connection): Store {
       db.close();
     },
   };
+}
+
+function readEpoch(db: Connection): string {
+  const row = db.get(sql.epoch);
+  if (row === undefined) throw new QueueError('store-corrupt', `${db.path} is damaged: it has no epoch`);
+  return row.value as string;
 }
 
 function readSettings(db: Connection): Map<string, string> {

@@ -1,4 +1,5 @@
-import { STOP_ORDERS, type StopOrder, type Store } from '../store.ts';
+import type { Store } from '../store.ts';
+import { STOP_ORDERS, type StopOrder } from '../worker.ts';
 import type { Connection } from './connection.ts';
 import { record } from './events.ts';
 import { toSupervised, toWorker } from './rows.ts';

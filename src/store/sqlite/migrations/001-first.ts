@@ -42,7 +42,7 @@ CREATE TABLE job (
   exit_code INTEGER,
   last_error TEXT,
   duration_ms INTEGER,
-  CHECK (CASE phase
+  CONSTRAINT phase_and_state_fit CHECK (CASE phase
     WHEN 'running' THEN state = 'processing' AND worker_id IS NOT NULL AND finished_at IS NULL AND due_at IS NULL
     WHEN 'ended' THEN (state = 'completed' OR state = 'dead' OR state = 'cancelled')
       AND worker_id IS NULL AND finished_at IS NOT NULL AND due_at IS NULL

@@ -1,0 +1,134 @@
+import { existsSync, linkSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { QueueError } from '../core/errors.ts';
+import { resolveSettings } from '../core/settings.ts';
+import { syncFile } from '../exec/durable.ts';
+import { holdersOf } from '../exec/holders.ts';
+import { attemptsIn, copyOutput } from '../exec/kept-output.ts';
+import { placeOf } from '../exec/place.ts';
+import { copyStore, openCopy } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import type { App } from './app.ts';
+import { loser } from './lose.ts';
+import { draftOf, removeDraft } from './swap.ts';
+
+export interface BackupOptions {
+  /** Replace a file that is there. */
+  force: boolean;
+  /** Keep long output too, in FILE.d. */
+  withOutput: boolean;
+}
+
+export interface Backup {
+  file: string;
+  bytes: number;
+  jobs: number;
+  /** Jobs that ran at that moment: in the backup they are lost attempts. */
+  running: number;
+  /** Long outputs that are in FILE.d, and those that were left out. */
+  outputs: number;
+  outputs_left: number;
+}
+
+/**
+ * A backup is a store of its own: one moment of the queue, its running attempts counted as lost, under another epoch, so that
+ * nothing of the original is ever taken for the backup's. It stands under its name only when it is whole, checked and on disk.
+ */
+export async function backup(
+  app: App,
+  location: string,
+  file: string,
+  options: BackupOptions,
+): Promise<Backup> {
+  const target = resolve(file);
+  if (!options.force) refuseExisting(target);
+  refuseStore(target, location);
+  const draft = draftOf(target);
+  try {
+    await copyStore(location, draft);
+    const made = await makeOwn(app, draft, (store, epoch) =>
+      keepOutputs(
+        store,
+        { epoch, stateDirectory: app.stateDirectory },
+        options.withOutput ? `${target}.d` : null,
+      ),
+    );
+    syncFile(draft);
+    if (options.force) renameSync(draft, target);
+    else putInPlace(draft, target);
+    syncFile(target);
+    return { file: target, bytes: statSync(target).size, ...made };
+  } finally {
+    removeDraft(draft);
+  }
+}
+
+/** Renews a copy; `outputs` is called with it and the epochs it had before, the last one first. */
+export async function makeOwn<T>(
+  app: Pick<App, 'clock' | 'random'>,
+  draft: string,
+  outputs: (store: Store, epoch: string, origin: string | null) => Promise<T>,
+): Promise<T & { jobs: number; running: number }> {
+  const store = await openCopy(draft);
+  try {
+    const { epoch, origin } = store;
+    const running = (await store.running()).length;
+    const settings = resolveSettings(await store.settings());
+    await store.renew(loser(settings, app.clock.now(), app.random));
+    const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
+    return { ...(await outputs(store, epoch, origin)), jobs, running };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Copies the long outputs that the store refers to from where they are to where its new epoch looks for them. */
+export async function keepOutputs(
+  store: Store,
+  from: { epoch: string; stateDirectory: string },
+  to: string | null,
+): Promise<{ outputs: number; outputs_left: number }> {
+  const counts = { outputs: 0, outputs_left: 0 };
+  for (const attempt of attemptsIn(from.stateDirectory, from.epoch)) {
+    if (!(await store.needsPlace(attempt))) continue;
+    const source = placeOf(from.stateDirectory, from.epoch, attempt).directory;
+    if (to === null) counts.outputs_left++;
+    else if (copied(source, placeOf(to, store.epoch, attempt).directory)) counts.outputs++;
+  }
+  return counts;
+}
+
+/** False: it was pruned in between. */
+function copied(from: string, to: string): boolean {
+  try {
+    copyOutput(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    rmSync(to, { recursive: true, force: true });
+    return false;
+  }
+}
+
+function refuseExisting(target: string): void {
+  if (statSync(target, { throwIfNoEntry: false }) !== undefined)
+    throw new QueueError('file-exists', `${target} exists already`);
+}
+
+/** Nor with --force: a store that is in use is nobody's backup. */
+function refuseStore(target: string, location: string): void {
+  if (!existsSync(target)) return;
+  const real = realpathSync(target);
+  if (real === realpathSync(location) || holdersOf(real).length > 0)
+    throw new QueueError('usage', `${target} is a store in use`, 'give another name');
+}
+
+/** A link never replaces anything, whoever came in between. */
+function putInPlace(draft: string, target: string): void {
+  try {
+    linkSync(draft, target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') refuseExisting(target);
+    throw error;
+  }
+}

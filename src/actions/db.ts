@@ -1,0 +1,57 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { QueueError } from '../core/errors.ts';
+import { resolveSettings } from '../core/settings.ts';
+import { syncFile } from '../exec/durable.ts';
+import { epochOf } from '../exec/kept-output.ts';
+import { checkOwner, checkStore, type Repaired, repairStore } from '../store/open.ts';
+import type { App } from './app.ts';
+import { loser } from './lose.ts';
+import { draftOf, refuseWhileUsed, removeDraft, swap } from './swap.ts';
+
+export interface Check {
+  db: string;
+  ok: boolean;
+  problems: string[];
+}
+
+export async function checkDatabase(location: string): Promise<Check> {
+  const { path, problems } = await checkStore(location);
+  return { db: path, ok: problems.length === 0, problems };
+}
+
+export interface Repair extends Repaired {
+  db: string;
+  /** Where the damaged file is now. */
+  kept: string | null;
+}
+
+/**
+ * Puts what can be saved of a damaged store in its place, and keeps the damaged file. Where no job can be saved, nothing is
+ * changed: an empty queue is no repair.
+ */
+export async function repairDatabase(
+  app: Pick<App, 'clock' | 'random'>,
+  location: string,
+  anyOwner: boolean,
+): Promise<Repair> {
+  if (!existsSync(location)) throw new QueueError('store-unavailable', `${location} does not exist`);
+  const db = realpathSync(location);
+  await checkOwner(db, anyOwner);
+  refuseWhileUsed(db);
+  const draft = draftOf(db);
+  try {
+    const lose = loser(resolveSettings(new Map()), app.clock.now(), app.random);
+    const repaired = await repairStore(db, draft, epochOf(`${db}.d`), lose);
+    if (repaired === null || (repaired.jobs === 0 && repaired.lost.length > 0)) {
+      throw new QueueError(
+        'store-corrupt',
+        `no job could be saved from ${db} (${repaired?.lost[0] ?? 'nothing in it can be read'}); it was left as it is`,
+        'queuectl restore, from a backup',
+      );
+    }
+    syncFile(draft);
+    return { db, ...repaired, kept: swap(draft, db, 'damaged', app.clock.now()) };
+  } finally {
+    removeDraft(draft);
+  }
+}

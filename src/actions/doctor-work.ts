@@ -1,0 +1,61 @@
+import { formatDuration } from '../core/duration.ts';
+import { runsThisExecutable } from '../exec/executable.ts';
+import { knownHost } from '../exec/host.ts';
+import type { Store } from '../store/store.ts';
+import type { Worker } from '../store/worker.ts';
+import { type Finding, ok, warn } from './doctor.ts';
+import { presence } from './workers.ts';
+
+/** Nobody's clock is that exact. */
+const CLOCK_SLACK_MS = 5000;
+
+/** Workers, their jobs and the clock, as the store tells them. */
+export async function diagnoseWork(store: Store, stateDirectory: string, now: number): Promise<Finding[]> {
+  const workers = await store.workers();
+  const gone = new Set(goneAmong(workers, stateDirectory).map((worker) => worker.id));
+  const live = workers.filter((worker) => !gone.has(worker.id));
+  const known = new Set(live.map((worker) => worker.id));
+  const stuck = (await store.running()).filter((job) => job.workerId === null || !known.has(job.workerId));
+  return [
+    live.length === 0
+      ? warn('workers', 'none is running', 'queuectl worker start')
+      : ok('workers', `${live.length} running`),
+    ...oldWorkers(live),
+    gone.size === 0
+      ? ok('stale workers', 'none')
+      : warn('stale workers', `${gone.size} died without a word`, 'queuectl worker start'),
+    stuck.length === 0
+      ? ok('stuck jobs', 'none')
+      : warn(
+          'stuck jobs',
+          `${stuck.length} under a worker that is gone, such as ${stuck[0]!.id}`,
+          'queuectl worker start',
+        ),
+    clock(await latest(store, workers), now),
+  ];
+}
+
+function goneAmong(workers: Worker[], stateDirectory: string): Worker[] {
+  const host = knownHost(stateDirectory);
+  return host === null ? workers : workers.filter((worker) => presence(worker, host) === 'gone');
+}
+
+function oldWorkers(live: Worker[]): Finding[] {
+  const others = live.filter((worker) => runsThisExecutable(worker.pid) === false);
+  if (others.length === 0) return [];
+  const pids = others.map((worker) => worker.pid).join(', ');
+  const says = `process ${pids} runs another queuectl than this one`;
+  return [warn('version', says, 'queuectl worker stop --leave; queuectl worker start')];
+}
+
+async function latest(store: Store, workers: Worker[]): Promise<number> {
+  const [newest] = await store.list({}, { limit: 1 });
+  return Math.max(newest?.createdAt ?? 0, ...workers.map((worker) => worker.lastHeartbeat));
+}
+
+/** What was written later than now says that the clock was set back, or that it is wrong elsewhere. */
+function clock(written: number, now: number): Finding {
+  const ahead = written - now;
+  if (ahead <= CLOCK_SLACK_MS) return ok('clock', new Date(now).toISOString());
+  return warn('clock', `${formatDuration(ahead)} behind what the store has seen`, 'timedatectl set-ntp true');
+}

@@ -1,0 +1,141 @@
+import { formatBytes } from '../core/numbers.ts';
+import { isSqliteSound, OLDEST_SQLITE } from '../core/sqlite-version.ts';
+import { processes } from '../exec/processes.ts';
+import { inspectStore, peekStore, type StoreFacts } from '../store/open.ts';
+import { diagnoseWork } from './doctor-work.ts';
+
+export interface Finding {
+  check: string;
+  status: 'ok' | 'warn' | 'fail';
+  says: string;
+  /** The command that helps, or what to do. */
+  fix: string | null;
+}
+
+export const ok = (check: string, says: string): Finding => ({ check, status: 'ok', says, fix: null });
+export const warn = (check: string, says: string, fix: string | null): Finding => ({
+  ...{ check, status: 'warn', says, fix },
+});
+const fail = (check: string, says: string, fix: string | null): Finding => ({
+  ...{ check, status: 'fail', says, fix },
+});
+
+const LOW_DISK = 256 * 1024 ** 2;
+const NO_DISK = 16 * 1024 ** 2;
+const LARGE_WAL = 64 * 1024 ** 2;
+const FULL_SYNC = 2;
+const FEW_FILES = 256;
+
+/** Looks at everything queuectl stands on, and changes nothing: it makes no store and migrates none. */
+export async function diagnose(location: string, now: number): Promise<Finding[]> {
+  const facts = await inspectStore(location);
+  const findings = [runtime(), sqlite(), ...user(), ...files(facts)];
+  if (facts.exists) findings.push(...inside(facts));
+  if (facts.schema?.found === facts.schema?.known && facts.error === undefined && facts.exists) {
+    const store = await peekStore(location);
+    if (store !== null) {
+      findings.push(...(await diagnoseWork(store, facts.stateDirectory, now)));
+      await store.close();
+    }
+  }
+  return [...findings, openFiles()];
+}
+
+function runtime(): Finding {
+  const { bun, node } = process.versions;
+  return ok(
+    'runtime',
+    `${bun === undefined ? `node ${node}` : `bun ${bun}`} on ${process.platform} ${process.arch}`,
+  );
+}
+
+function user(): Finding[] {
+  return process.getuid?.() === 0
+    ? [
+        warn(
+          'user',
+          'root: what this starts, jobs included, may do anything',
+          'run the workers as another user',
+        ),
+      ]
+    : [];
+}
+
+function sqlite(): Finding {
+  const version = process.versions.sqlite ?? 'unknown';
+  if (isSqliteSound(version)) return ok('sqlite', version);
+  return fail(
+    'sqlite',
+    `${version} can corrupt a database in WAL mode; ${OLDEST_SQLITE} is needed`,
+    'run the queuectl executable, or a newer Node',
+  );
+}
+
+function files(facts: StoreFacts): Finding[] {
+  const { path, fileSystem, freeBytes } = facts;
+  const disk = `${formatBytes(freeBytes)} free`;
+  return [
+    facts.exists ? ok('store', path) : ok('store', `none yet; the first enqueue makes ${path}`),
+    fileSystem.network
+      ? warn(
+          'file system',
+          `${fileSystem.name}: SQLite is safe on local disks only`,
+          'queuectl --db /a/local/path …',
+        )
+      : ok('file system', fileSystem.name ?? 'local'),
+    freeBytes < NO_DISK
+      ? fail('disk', disk, 'queuectl prune, or free some space')
+      : freeBytes < LOW_DISK
+        ? warn('disk', disk, 'queuectl prune, or free some space')
+        : ok('disk', disk),
+    ...permissions(facts),
+  ];
+}
+
+function permissions({ exists, unsafe, readable }: StoreFacts): Finding[] {
+  const found = unsafe.map((one) => fail('permissions', one.says, one.fix));
+  for (const one of readable)
+    found.push(
+      warn('permissions', `${one} can be read by others`, `chmod go= ${one.replace(/ \(\d+\)$/, '')}`),
+    );
+  if (found.length > 0) return found;
+  return exists ? [ok('permissions', 'directory 0700, files 0600, owned by this user')] : [];
+}
+
+function inside(facts: StoreFacts): Finding[] {
+  if (facts.error !== undefined) return [fail('database', facts.error.says, facts.error.fix)];
+  const { schema, problems = [], walBytes } = facts;
+  return [
+    facts.journalMode === 'wal'
+      ? ok('journal mode', 'wal')
+      : warn('journal mode', `${facts.journalMode}; the next command turns it to wal`, 'queuectl status'),
+    facts.synchronous === FULL_SYNC
+      ? ok('synchronous', 'full')
+      : fail('synchronous', String(facts.synchronous), 'this is a bug: please report it'),
+    walBytes >= LARGE_WAL
+      ? warn(
+          'wal',
+          `${formatBytes(walBytes)}: a long reader keeps it from shrinking`,
+          'end it (fuser shows who)',
+        )
+      : ok('wal', formatBytes(walBytes)),
+    problems.length === 0
+      ? ok('quick check', 'ok')
+      : fail('quick check', problems.slice(0, 3).join('; '), 'queuectl db check; queuectl db repair'),
+    schema!.found === schema!.known
+      ? ok('schema', `version ${schema!.found}`)
+      : warn(
+          'schema',
+          `version ${schema!.found}; the next command brings it to ${schema!.known}`,
+          'queuectl status',
+        ),
+  ];
+}
+
+function openFiles(): Finding {
+  const limit = processes.inheritedOpenFiles();
+  if (limit === null) return ok('open files', 'unknown here');
+  return Number(limit) < FEW_FILES
+    ? warn('open files', `at most ${limit} for a job`, 'ulimit -n 1024')
+    : ok('open files', `at most ${limit} for a job`);
+}

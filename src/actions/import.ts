@@ -1,0 +1,135 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { QueueError } from '../core/errors.ts';
+import { checkId, checkName, checkQueueName } from '../core/id.ts';
+import { resolveSettings } from '../core/settings.ts';
+import { type Place, placeOf, removePlace } from '../exec/place.ts';
+import { tellChange, wake } from '../exec/wake.ts';
+import type { ExportedRow, Loaded, Loading, LoadOptions } from '../store/transfer.ts';
+import { type App, currentSettings } from './app.ts';
+import { EXPORT_VERSION } from './export.ts';
+import { loser } from './lose.ts';
+
+const LONGEST_LINE = 16 * 1024 * 1024;
+
+/** Loads what `export` wrote, in one transaction: all of it or nothing, long outputs included. */
+export async function importLines(app: App, chunks: Iterable<string>, options: LoadOptions): Promise<Loaded> {
+  const settings = await currentSettings(app);
+  const places = new Map<number, Place>();
+  let at = 0;
+  const rows = function* (loading: Loading): Generator<ExportedRow> {
+    let ended = false;
+    let count = 0;
+    at = 0;
+    for (const text of linesOf(chunks)) {
+      at++;
+      if (text.trim() === '') continue;
+      if (ended) throw invalid('there is something behind the end');
+      const [kind, value] = parse(text);
+      if (at === 1) checkHeader(kind, value);
+      else if (kind === 'end') ended = checkEnd(value, count);
+      else if (kind === 'file') keepOutput(app, loading, value, places);
+      else {
+        count++;
+        yield checked(kind, value);
+      }
+    }
+    if (!ended) throw invalid('the file ends too early');
+  };
+  try {
+    const loaded = await app.store.load(rows, options, loser(settings, app.clock.now(), app.random));
+    wake(app.stateDirectory);
+    tellChange(app.stateDirectory);
+    return loaded;
+  } catch (error) {
+    for (const place of places.values()) removePlace(place);
+    if (
+      error instanceof QueueError &&
+      ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'].includes(error.code)
+    )
+      throw new QueueError(error.code, `line ${at}: ${error.message}`, error.hint ?? undefined);
+    throw error;
+  }
+}
+
+function* linesOf(chunks: Iterable<string>): Generator<string> {
+  let rest = '';
+  for (const chunk of chunks) {
+    const pieces = (rest + chunk).split('\n');
+    rest = pieces.pop()!;
+    if (rest.length > LONGEST_LINE) throw invalid('the line is too long');
+    yield* pieces;
+  }
+  if (rest !== '') yield rest;
+}
+
+function parse(text: string): [kind: string, value: Record<string, unknown>] {
+  let object: unknown;
+  try {
+    object = JSON.parse(text);
+  } catch {
+    throw invalid('it is not JSON');
+  }
+  if (object === null || typeof object !== 'object' || Array.isArray(object))
+    throw invalid('it is no JSON object');
+  const [first] = Object.entries(object);
+  if (first === undefined) throw invalid('it is empty');
+  if (first[0] === 'queuectl') return ['queuectl', object as Record<string, unknown>];
+  const [kind, value] = first;
+  if (value === null || typeof value !== 'object') throw invalid(`'${kind}' is no JSON object`);
+  return [kind, value as Record<string, unknown>];
+}
+
+function checkHeader(kind: string, header: Record<string, unknown>): void {
+  if (kind !== 'queuectl' || header.queuectl !== 'export') throw invalid('this is no export of queuectl');
+  if (header.version !== EXPORT_VERSION) {
+    throw invalid(`it has format ${header.version}; this queuectl reads format ${EXPORT_VERSION}`);
+  }
+}
+
+function checkEnd({ rows }: Record<string, unknown>, count: number): true {
+  if (rows !== count) throw invalid(`there should be ${rows} rows, and there are ${count}`);
+  return true;
+}
+
+/** A row as the store takes it. Names are looked at as on any other way in; the rest the schema judges. */
+function checked(table: string, value: Record<string, unknown>): ExportedRow {
+  const row: ExportedRow['row'] = {};
+  for (const [column, one] of Object.entries(value)) row[column] = decode(column, one);
+  if (table === 'job') checkId(String(row.id), 'id');
+  if (table === 'queue') checkQueueName(String(row.name), 'the name of a queue');
+  if (table === 'schedule') checkName(String(row.name), 'the name of a schedule');
+  if (table === 'setting') resolveSettings(new Map([[String(row.key), String(row.value)]]));
+  return { table, row };
+}
+
+function decode(column: string, value: unknown): ExportedRow['row'][string] {
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
+  const { base64 } = value as { base64?: unknown };
+  if (typeof base64 !== 'string') throw invalid(`'${column}' is neither text nor a number`);
+  return Buffer.from(base64, 'base64');
+}
+
+/** Under its new number, before the commit: should that not come, it is removed, or swept later. */
+function keepOutput(
+  app: App,
+  loading: Loading,
+  { attempt, base64 }: Record<string, unknown>,
+  places: Map<number, Place>,
+): void {
+  if (!Number.isSafeInteger(attempt) || typeof base64 !== 'string')
+    throw invalid('a file without attempt or content');
+  const number = loading.attempt(attempt as number);
+  if (number === null) return;
+  let place = places.get(number);
+  if (place === undefined) {
+    place = placeOf(app.stateDirectory, app.store.epoch, number);
+    places.set(number, place);
+    removePlace(place);
+    mkdirSync(place.directory, { recursive: true, mode: 0o700 });
+  }
+  appendFileSync(place.output, Buffer.from(base64, 'base64'), { mode: 0o600 });
+}
+
+function invalid(why: string): QueueError {
+  return new QueueError('import-invalid', why);
+}

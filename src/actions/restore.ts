@@ -1,0 +1,131 @@
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { QueueError } from '../core/errors.ts';
+import { syncFile } from '../exec/durable.ts';
+import { moveOutputs } from '../exec/kept-output.ts';
+import { placeOf } from '../exec/place.ts';
+import { processes } from '../exec/processes.ts';
+import { checkOwner, copyStore, openCopy, peekStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import type { App } from './app.ts';
+import { keepOutputs, makeOwn } from './backup.ts';
+import { draftOf, refuseWhileUsed, removeDraft, swap } from './swap.ts';
+import { activeWorkers } from './workers.ts';
+
+export interface Restored {
+  file: string;
+  db: string;
+  jobs: number;
+  running: number;
+  outputs: number;
+  /** Where the store that was there before is now; null: there was none. */
+  kept: string | null;
+}
+
+/**
+ * Puts a backup in the place of the store. It is copied, checked and renewed beside it first, then takes its name in one step;
+ * what was there is kept. `sure`: also when that holds jobs, or cannot be read.
+ */
+export async function restore(
+  app: Pick<App, 'clock' | 'random'>,
+  location: string,
+  file: string,
+  anyOwner: boolean,
+  sure: (what: string) => boolean,
+): Promise<Restored | null> {
+  const db = existsSync(location) ? realpathSync(location) : resolve(location);
+  const source = resolve(file);
+  refuseMissing(source, db);
+  await checkOwner(db, anyOwner);
+  refuseWhileUsed(db);
+  const before = await whatIsThere(app, location, `${db}.d`);
+  if (before.held !== null && !sure(before.held)) return null;
+  mkdirSync(dirname(db), { recursive: true, mode: 0o700 });
+  const draft = draftOf(db);
+  try {
+    await copyStore(source, draft);
+    await refuseLiveAttempts(draft, `${db}.d`);
+    const made = await makeOwn(app, draft, async (store, epoch, origin) => {
+      // With it, or, when a backup without its outputs has come back, where they still are.
+      const places: [string, string | null][] = [
+        [`${source}.d`, epoch],
+        [`${db}.d`, epoch],
+        [`${db}.d`, origin],
+      ];
+      let outputs = 0;
+      for (const [stateDirectory, from] of places) {
+        if (outputs === 0 && from !== null)
+          ({ outputs } = await keepOutputs(store, { epoch: from, stateDirectory }, `${db}.d`));
+      }
+      return { outputs };
+    });
+    syncFile(draft);
+    const kept = swap(draft, db, 'before', app.clock.now());
+    if (kept !== null && before.epoch !== null) moveOutputs(`${db}.d`, `${kept}.d`, before.epoch);
+    return { file: source, db, ...made, kept };
+  } finally {
+    removeDraft(draft);
+  }
+}
+
+function refuseMissing(source: string, db: string): void {
+  if (!existsSync(source)) throw new QueueError('no-such-file', `${source} does not exist`);
+  if (existsSync(db) && realpathSync(source) === db)
+    throw new QueueError(
+      'usage',
+      `${source} is the store itself`,
+      'give the backup, and the store with --db',
+    );
+}
+
+/** What would be replaced, in words; null: nothing that anybody would miss. */
+async function whatIsThere(
+  app: Pick<App, 'clock' | 'random'>,
+  location: string,
+  stateDirectory: string,
+): Promise<{ held: string | null; epoch: string | null }> {
+  if (!existsSync(location)) return { held: null, epoch: null };
+  let store: Store | null;
+  try {
+    store = await peekStore(location);
+    if (store === null) return { held: 'the store of another version', epoch: null };
+  } catch {
+    return { held: 'a store that cannot be read', epoch: null };
+  }
+  try {
+    const [worker] = await activeWorkers({ ...app, store, stateDirectory, newId: () => '' });
+    if (worker !== undefined)
+      throw new QueueError('store-busy', `worker ${worker.id} is running`, 'queuectl worker stop');
+    await refuseLive(store, stateDirectory);
+    const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
+    const others = (await store.schedules()).length + (await store.settings()).size;
+    const held =
+      jobs > 0 ? `${jobs} ${jobs === 1 ? 'job' : 'jobs'}` : others > 0 ? 'schedules or settings' : null;
+    return { held, epoch: store.epoch };
+  } finally {
+    await store.close();
+  }
+}
+
+async function refuseLiveAttempts(draft: string, stateDirectory: string): Promise<void> {
+  const store = await openCopy(draft);
+  try {
+    await refuseLive(store, stateDirectory);
+  } finally {
+    await store.close();
+  }
+}
+
+/** A command that still runs without a worker would be started a second time beside itself. */
+async function refuseLive(store: Store, stateDirectory: string): Promise<void> {
+  for (const job of await store.running()) {
+    const { cookie } = placeOf(stateDirectory, store.epoch, job.claim.attempt);
+    const [one] = processes.find(cookie, -1);
+    if (one === undefined) continue;
+    throw new QueueError(
+      'wrong-state',
+      `job '${job.id}' is still running, as process ${one.pid}`,
+      'queuectl worker start --drain lets it end',
+    );
+  }
+}

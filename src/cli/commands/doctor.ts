@@ -1,0 +1,42 @@
+import { diagnose, type Finding } from '../../actions/doctor.ts';
+import type { Command } from '../command.ts';
+import type { Io } from '../io.ts';
+import { printTable } from '../table.ts';
+import type { Color } from '../text.ts';
+import { VERSION } from '../version.ts';
+
+const COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', fail: 'red' };
+
+export default {
+  name: 'doctor',
+  summary: 'Look at everything queuectl stands on, and say what helps',
+  args: '',
+  most: 0,
+  flags: {},
+  examples: ['queuectl doctor', 'queuectl doctor --json | jq \'.checks[] | select(.status != "ok")\''],
+  notes: [
+    'Runtime, SQLite, disk, permissions, the database (it is read as a whole), its',
+    'workers and jobs. Nothing is made or changed. Exits with 1 when a check fails.',
+  ],
+  async run({ io, location }) {
+    const findings = await diagnose(location, Date.now());
+    const failed = findings.some((one) => one.status === 'fail');
+    if (io.json) io.out(`${JSON.stringify({ version: VERSION, ok: !failed, checks: findings })}\n`);
+    else print(io, findings);
+    return failed ? 1 : 0;
+  },
+} satisfies Command as Command;
+
+function print(io: Io, findings: Finding[]): void {
+  const shown = io.quiet ? findings.filter((one) => one.status !== 'ok') : findings;
+  printTable(
+    io,
+    [
+      { title: 'CHECK', value: (one) => one.check },
+      { title: 'STATUS', value: (one) => one.status, color: (one) => COLORS[one.status] },
+      { title: 'FOUND', value: (one) => one.says },
+      { title: 'TRY', value: (one) => one.fix ?? '' },
+    ],
+    shown,
+  );
+}

@@ -1,0 +1,89 @@
+import { closeSync, existsSync, linkSync, openSync, renameSync, writeSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { exportLines } from '../../actions/export.ts';
+import { draftOf, removeDraft } from '../../actions/swap.ts';
+import { QueueError } from '../../core/errors.ts';
+import { syncFile } from '../../exec/durable.ts';
+import type { Command } from '../command.ts';
+import { startProgress } from '../progress.ts';
+
+const BUFFER = 256 * 1024;
+
+export default {
+  name: 'export',
+  summary: 'Write everything in the queue as JSON lines',
+  args: '[FILE]',
+  most: 1,
+  flags: { force: { help: 'replace FILE if it is there' } },
+  examples: ['queuectl export queue.jsonl', 'queuectl export | gzip >queue.jsonl.gz'],
+  notes: [
+    'Jobs in every state with their attempts and outputs, queues with their limits,',
+    'schedules, settings: as of one moment, while workers go on. To standard output',
+    'without FILE. A slow reader keeps the WAL of the database from shrinking.',
+  ],
+  async run({ io, app }, input) {
+    const [file] = input.args;
+    const store = await app({ create: false });
+    if (file === undefined || file === '-') {
+      const lines = buffered((text) => io.out(text));
+      await exportLines(store, lines.write);
+      lines.flush();
+      return 0;
+    }
+    const target = resolve(file);
+    const exists = new QueueError('file-exists', `${target} exists already`);
+    if (!input.has('force') && existsSync(target)) throw exists;
+    const draft = draftOf(target);
+    const progress = startProgress(io);
+    try {
+      const out = openSync(draft, 'wx', 0o600);
+      let rows = 0;
+      const lines = buffered((text) => writeAll(out, Buffer.from(text)));
+      const counts = await exportLines(store, (line) => {
+        lines.write(line);
+        progress.at(() => `exporting row ${++rows}`);
+      });
+      lines.flush();
+      closeSync(out);
+      syncFile(draft);
+      if (input.has('force')) renameSync(draft, target);
+      else linkSync(draft, target);
+      syncFile(target);
+      progress.end();
+      if (io.json) io.out(`${JSON.stringify({ file: target, ...counts })}\n`);
+      else io.out(io.tty && !io.quiet ? `${target}: ${counts.jobs} jobs\n` : `${target}\n`);
+      return 0;
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST') throw exists;
+      if (error instanceof QueueError || code === undefined) throw error;
+      throw new QueueError(
+        code === 'ENOSPC' ? 'disk-full' : 'no-such-file',
+        `${target} cannot be written: ${message}`,
+      );
+    } finally {
+      progress.end();
+      removeDraft(draft);
+    }
+  },
+} satisfies Command as Command;
+
+/** A line at a time would be a system call for each. */
+function buffered(out: (text: string) => void): { write(line: string): void; flush(): void } {
+  let text = '';
+  const flush = (): void => {
+    if (text !== '') out(text);
+    text = '';
+  };
+  return {
+    write(line) {
+      text += line;
+      if (text.length > BUFFER) flush();
+    },
+    flush,
+  };
+}
+
+function writeAll(file: number, data: Uint8Array): void {
+  for (let at = 0; at < data.length; ) at += writeSync(file, data, at);
+}

@@ -1,0 +1,11 @@
+/** Before this a WAL reset under load could corrupt the file. */
+export const OLDEST_SQLITE = '3.51.3';
+
+export function isSqliteSound(version: string): boolean {
+  const parts = version.split('.').map(Number);
+  for (const [i, oldest] of OLDEST_SQLITE.split('.').map(Number).entries()) {
+    const part = parts[i] ?? 0;
+    if (part !== oldest) return part > oldest;
+  }
+  return true;
+}

@@ -1,0 +1,49 @@
+import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The attempts of an epoch that have a directory there. */
+export function attemptsIn(stateDirectory: string, epoch: string): number[] {
+  const prefix = `${epoch}-`;
+  return namesIn(join(stateDirectory, 'attempts'))
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => Number(name.slice(prefix.length)))
+    .filter(Number.isInteger);
+}
+
+/** Copies what an attempt wrote, with its gaps; not its record, which belongs to the attempt itself. */
+export function copyOutput(from: string, to: string): void {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(from)) {
+    const file = join(from, name);
+    if (!/^(out(\.short)?|gap-\d+-\d+)$/.test(name) || !lstatSync(file).isFile()) continue;
+    copyFileSync(file, join(to, name), constants.COPYFILE_FICLONE);
+    chmodSync(join(to, name), 0o600);
+  }
+}
+
+/** To another state directory, all that is left of the attempts of an epoch. */
+export function moveOutputs(from: string, to: string, epoch: string): void {
+  for (const attempt of attemptsIn(from, epoch)) {
+    const name = join('attempts', `${epoch}-${attempt}`);
+    mkdirSync(join(to, 'attempts'), { recursive: true, mode: 0o700 });
+    renameSync(join(from, name), join(to, name));
+  }
+}
+
+/** The epoch that the directories of attempts are named by, most of them; null: there are none. */
+export function epochOf(stateDirectory: string): string | null {
+  const counts = new Map<string, number>();
+  for (const name of namesIn(join(stateDirectory, 'attempts'))) {
+    const epoch = /^([0-9a-f]{12})-\d+$/.exec(name)?.[1];
+    if (epoch !== undefined) counts.set(epoch, (counts.get(epoch) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

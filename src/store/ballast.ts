@@ -1,0 +1,60 @@
+import {
+  closeSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+const NAME = 'ballast';
+const MOST = 1024 * 1024;
+/** On a file system smaller than this, what it would keep free would be missed. */
+const SMALLEST_DISK = 4 * MOST;
+const SHARE = 16;
+/** Made only while so many times its size is free. */
+const PLENTY = 4;
+
+/**
+ * A file that is there to be removed: deleting and settling need room in SQLite, too, and on a full disk there is none. Made
+ * while there is plenty, by any worker.
+ */
+export function keepBallast(stateDirectory: string): void {
+  const file = join(stateDirectory, NAME);
+  const draft = `${file}.${process.pid}`;
+  try {
+    if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
+    const { blocks, bavail, bsize } = statfsSync(stateDirectory);
+    const size = ballastSize(Number(blocks) * Number(bsize));
+    if (size === 0 || Number(bavail) * Number(bsize) < PLENTY * size) return;
+    const out = openSync(draft, 'wx', 0o600);
+    try {
+      const zeros = Buffer.alloc(65_536);
+      for (let at = 0; at < size; at += zeros.length)
+        writeSync(out, zeros, 0, Math.min(zeros.length, size - at));
+    } finally {
+      closeSync(out);
+    }
+    renameSync(draft, file);
+  } catch {
+    // Without it everything works but on a full disk.
+    rmSync(draft, { force: true });
+  }
+}
+
+function ballastSize(disk: number): number {
+  return disk < SMALLEST_DISK ? 0 : Math.min(MOST, Math.floor(disk / SHARE));
+}
+
+/** False: there was none. */
+export function freeBallast(stateDirectory: string): boolean {
+  try {
+    unlinkSync(join(stateDirectory, NAME));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,93 @@
+/** What the care of a store asks. Apart from sql.ts because all of it reads whole tables, and is meant to. */
+
+export const quickCheck = 'PRAGMA quick_check(20)';
+export const schemaObjects = `SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name`;
+
+export const origin = "SELECT value FROM meta WHERE key = 'origin'";
+export const keepOrigin = `INSERT INTO meta SELECT 'origin', value FROM meta WHERE key = 'epoch'
+  ON CONFLICT DO UPDATE SET value = excluded.value`;
+export const newEpoch = "UPDATE meta SET value = lower(hex(randomblob(6))) WHERE key = 'epoch'";
+export const forgetWorkers = 'DELETE FROM worker';
+export const forgetSupervisors = 'DELETE FROM supervisor';
+
+export const integrityCheck = 'PRAGMA integrity_check(50)';
+export const foreignKeyCheck = 'PRAGMA foreign_key_check';
+
+/** What must hold between rows; each names the rows for which it does not. */
+export const INVARIANTS: Record<string, string> = {
+  'the counters are those of the rows': `SELECT queue || ' ' || state AS row FROM (
+      SELECT queue, state, count(*) AS jobs, sum(bytes) AS bytes FROM job GROUP BY queue, state
+      EXCEPT SELECT queue, state, jobs, bytes FROM counter)
+    UNION SELECT queue || ' ' || state FROM counter c WHERE jobs > 0
+      AND NOT EXISTS (SELECT 1 FROM job WHERE job.queue = c.queue AND job.state = c.state)`,
+  'every running job has an attempt that has not ended': `SELECT id AS row FROM job WHERE phase = 'running'
+    AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = job.attempt AND attempt.job = job.number
+      AND attempt.token = job.token AND finished_at IS NULL)`,
+  'every attempt that has not ended is of a running job': `SELECT number AS row FROM attempt WHERE finished_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`,
+  'no attempt is beyond the runs of its job': `SELECT attempt.number AS row FROM attempt JOIN job ON job.number = attempt.job
+    WHERE ordinal > runs`,
+  'fields that hold JSON hold JSON': `SELECT id AS row FROM job WHERE NOT json_valid(coalesce(argv, '[]'))
+    OR NOT json_valid(coalesce(env, '{}')) OR NOT json_valid(coalesce(tags, '{}'))
+    OR NOT json_valid(coalesce(hooks, '{}')) OR NOT json_valid(coalesce(policy, '{}'))
+    OR NOT json_valid(coalesce(start, '{}')) OR NOT json_valid(coalesce(depends_on, '[]'))
+    UNION ALL SELECT name FROM schedule WHERE NOT json_valid(job)`,
+  'every job waits for as many others as are open': `SELECT id AS row FROM job WHERE blockers <>
+    (SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')
+    OR (phase = 'blocked' AND blockers = 0) OR (phase IN ('ready', 'waiting', 'running') AND blockers > 0)`,
+  'nobody waits for a job that has ended, or is gone': `SELECT child AS row FROM dependency WHERE phase = 'open'
+    AND NOT EXISTS (SELECT 1 FROM job WHERE job.number = parent AND job.phase <> 'ended')`,
+  'waiting ticks are counted': `SELECT name AS row FROM schedule WHERE waiting <>
+    (SELECT count(*) FROM tick WHERE tick.schedule = schedule.number AND tick.phase = 'waiting')`,
+  'no number is used twice': `SELECT name AS row FROM sqlite_sequence WHERE
+    (name = 'job' AND seq < (SELECT max(number) FROM job)) OR (name = 'attempt' AND seq < (SELECT max(number) FROM attempt))`,
+};
+
+export const setEpoch = "UPDATE meta SET value = ? WHERE key = 'epoch'";
+export const columnsOf = 'SELECT name FROM pragma_table_info(?)';
+export const insertRow = (table: string, columns: string[]): string =>
+  `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
+export const queueExists = 'SELECT 1 FROM queue WHERE number = ?';
+export const insertNumberedQueue = 'INSERT INTO queue (number, name) VALUES (?, ?)';
+export const jobIds = 'SELECT id FROM job';
+export const jobIdsByIndex = 'SELECT id FROM job INDEXED BY sqlite_autoindex_job_1';
+export const runningWithoutAttempt = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
+  JOIN queue ON queue.number = job.queue WHERE phase = 'running' AND NOT EXISTS (SELECT 1 FROM attempt
+    WHERE attempt.number = job.attempt AND attempt.token = job.token AND finished_at IS NULL)`;
+/** Attempts of jobs whose last word was saved, but theirs was not. */
+export const forgetUnfinished = `DELETE FROM attempt WHERE finished_at IS NULL AND NOT EXISTS
+  (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`;
+export const forgetCounters = 'DELETE FROM counter';
+export const countJobs = `INSERT INTO counter (queue, state, jobs, bytes)
+  SELECT queue, state, count(*), sum(bytes) FROM job GROUP BY queue, state`;
+/** A dependency that was lost counts as fulfilled: nobody could tell how it ended. */
+export const countBlockers = `UPDATE job SET blockers =
+  (SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')
+  WHERE depends_on IS NOT NULL OR blockers > 0`;
+export const letGo = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' ELSE 'waiting' END
+  WHERE (phase = 'blocked' AND blockers = 0) OR (phase IN ('ready', 'waiting') AND blockers > 0)`;
+/** Parents that have ended, or are not there, with those who still wait for them. */
+export const endedParents = `SELECT DISTINCT dependency.parent AS number, coalesce(parent.state, 'deleted') AS end,
+  coalesce(parent.id, child.depends_on ->> ('$[' || ordinal || '].id')) AS id
+  FROM dependency JOIN job AS child ON child.number = dependency.child
+  LEFT JOIN job AS parent ON parent.number = dependency.parent
+  WHERE dependency.phase = 'open' AND coalesce(parent.phase, 'ended') = 'ended'`;
+export const countRuns = `UPDATE job SET runs = max(runs, (SELECT max(ordinal) FROM attempt WHERE attempt.job = job.number))
+  WHERE number IN (SELECT job FROM attempt)`;
+export const countWaiting = `UPDATE schedule SET waiting =
+  (SELECT count(*) FROM tick WHERE tick.schedule = schedule.number AND tick.phase = 'waiting')`;
+
+export const rowsAfter = (table: string, key: string, limit: number): string =>
+  `SELECT * FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ${limit}`;
+export const rowsInOrder = (table: string, key: string[], direction: 'ASC' | 'DESC'): string =>
+  `SELECT * FROM ${table} ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')}`;
+
+export const highestNumber = (
+  table: string,
+): string => `SELECT max(coalesce((SELECT max(number) FROM ${table}), 0),
+  coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0)) AS number`;
+export const rowByName = (table: string, columns: string[]): string =>
+  `SELECT * FROM ${table} WHERE ${columns.map((column) => `${column} = ?`).join(' AND ')}`;
+export const numberExists = (table: string): string => `SELECT 1 FROM ${table} WHERE number = ?`;
+export const runningAbove = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
+  JOIN queue ON queue.number = job.queue WHERE phase = 'running' AND job.number > ?`;

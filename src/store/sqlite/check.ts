@@ -1,0 +1,77 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { QueueError } from '../../core/errors.ts';
+import * as sql from './care-sql.ts';
+import { type Connection, connect } from './connection.ts';
+import { translate } from './failures.ts';
+import { expectedSchema, SCHEMA_VERSION, version } from './migrate.ts';
+import { lookAt } from './peek.ts';
+
+const SHOWN = 5;
+
+/** Everything that can be proven about the file and what is in it, one problem a line; nothing is changed. */
+export async function checkSqlite(location: string): Promise<{ path: string; problems: string[] }> {
+  let path = resolve(location);
+  try {
+    path = realpathSync(path);
+    const connection = await connect(path, lookAt);
+    try {
+      return { path, problems: await problemsOf(connection) };
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    const known = translate(error, path);
+    if (known instanceof QueueError && known.code === 'store-corrupt')
+      return { path, problems: [known.message] };
+    throw known;
+  }
+}
+
+/** All of one moment: workers may be at work. */
+export function problemsOf(connection: Connection): Promise<string[]> {
+  return connection.read(() => {
+    const found = version(connection);
+    const problems = lines(connection, sql.integrityCheck).filter((line) => line !== 'ok');
+    for (const row of connection.all(sql.foreignKeyCheck))
+      problems.push(`${row.table} ${row.rowid} refers to a ${row.parent} that is not there`);
+    // Of an older schema nothing more is known: the next command brings it up to date.
+    if (found !== SCHEMA_VERSION) return problems;
+    problems.push(...schemaProblems(connection));
+    for (const [rule, query] of Object.entries(sql.INVARIANTS)) {
+      const rows = attempt(() => lines(connection, query));
+      if (typeof rows === 'string') problems.push(`cannot tell whether ${rule}: ${rows}`);
+      else if (rows.length > 0) problems.push(`not so: ${rule} (${some(rows)})`);
+    }
+    return problems;
+  });
+}
+
+function schemaProblems(connection: Connection): string[] {
+  const found = new Set(connection.all(sql.schemaObjects).map((row) => JSON.stringify(row)));
+  const expected = new Set(expectedSchema());
+  const name = (one: string): string => String((JSON.parse(one) as { name: string }).name);
+  return [
+    ...[...expected]
+      .filter((one) => !found.has(one))
+      .map((one) => `${name(one)} is missing, or not as it should be`),
+    ...[...found].filter((one) => !expected.has(one)).map((one) => `${name(one)} is not queuectl's`),
+  ];
+}
+
+function lines(connection: Connection, query: string): string[] {
+  return connection.all(query).map((row) => String(Object.values(row)[0]));
+}
+
+function attempt<T>(work: () => T): T | string {
+  try {
+    return work();
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function some(rows: string[]): string {
+  const shown = rows.slice(0, SHOWN).join(', ');
+  return rows.length > SHOWN ? `${shown} and ${rows.length - SHOWN} more` : shown;
+}

@@ -1,0 +1,77 @@
+import { closeSync, openSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { QueueError } from '../../core/errors.ts';
+import type { Store } from '../store.ts';
+import * as sql from './care-sql.ts';
+import { type Connection, connect } from './connection.ts';
+import { translate } from './failures.ts';
+import { expectedSchema, migrate, version } from './migrate.ts';
+import { lookAt } from './peek.ts';
+import { sqliteStore } from './store.ts';
+
+/**
+ * Copies a store as of one moment, whoever works on it: by SQLite's own means, because the WAL belongs to it. Both ends are
+ * checked; `to` must not exist.
+ */
+export async function copySqlite(from: string, to: string): Promise<void> {
+  const source = await openToLook(from);
+  try {
+    if ((await source.read(() => version(source))) === 0)
+      throw new QueueError('not-a-database', `${source.path} is empty, not a queuectl database`);
+    refuseDamaged(source);
+    await copyInto(source, to);
+  } catch (error) {
+    throw translate(error, source.path);
+  } finally {
+    source.close();
+  }
+}
+
+async function copyInto(source: Connection, to: string): Promise<void> {
+  try {
+    // Made before SQLite would, so that nobody else can read it even for a moment.
+    closeSync(openSync(to, 'wx', 0o600));
+    await source.copyInto(to);
+  } catch (error) {
+    throw translate(error, to);
+  }
+}
+
+/** A copy that nobody else works on, brought to this version's schema, without a state directory. */
+export async function openCopy(path: string): Promise<Store> {
+  const connection = await connect(path);
+  try {
+    refuseDamaged(connection);
+    await migrate(connection);
+    refuseForeignSchema(connection);
+    return sqliteStore(connection);
+  } catch (error) {
+    connection.close();
+    throw translate(error, path);
+  }
+}
+
+async function openToLook(location: string): Promise<Connection> {
+  try {
+    return await connect(realpathSync(resolve(location)), lookAt);
+  } catch (error) {
+    throw translate(error, resolve(location));
+  }
+}
+
+function refuseDamaged(connection: Connection): void {
+  const [first] = connection.all(sql.quickCheck).map((row) => String(Object.values(row)[0]));
+  if (first !== 'ok') throw new QueueError('store-corrupt', `${connection.path} is damaged: ${first}`);
+}
+
+/** A file from elsewhere could bring triggers and views of its own, which would run with every write. */
+function refuseForeignSchema(connection: Connection): void {
+  const found = connection.all(sql.schemaObjects).map((row) => JSON.stringify(row));
+  const expected = new Set(expectedSchema());
+  const stranger = found.find((one) => !expected.has(one));
+  if (stranger !== undefined || found.length !== expected.size) {
+    const what =
+      stranger === undefined ? 'a part is missing' : `${JSON.parse(stranger).name} is not queuectl's`;
+    throw new QueueError('not-a-database', `${connection.path} has a schema of its own: ${what}`);
+  }
+}

@@ -1,0 +1,95 @@
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { StoreFacts } from '../open.ts';
+import * as sql from './care-sql.ts';
+import { connect } from './connection.ts';
+import { translate } from './failures.ts';
+import { SCHEMA_VERSION, version } from './migrate.ts';
+import { fileSystemOf } from './network.ts';
+import { modeOf, unsafePlace } from './owner.ts';
+import { lookAt } from './peek.ts';
+
+/** What a look from outside tells. Nothing is made or changed; the quick check reads the whole file. */
+export async function inspectSqlite(location: string): Promise<StoreFacts> {
+  const asked = resolve(location);
+  const path = existsSync(asked) ? realpathSync(asked) : asked;
+  const place = nearestDirectory(path);
+  const { bavail, bsize } = statfsSync(place);
+  const facts: StoreFacts = {
+    path,
+    exists: existsSync(path),
+    stateDirectory: `${path}.d`,
+    fileSystem: fileSystemOf(place),
+    freeBytes: Number(bavail) * Number(bsize),
+    walBytes: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    unsafe: [path, `${path}-wal`, `${path}-shm`, `${path}.d`, `${path}.d/attempts`]
+      .map(unsafePlace)
+      .filter((one) => one !== null),
+    readable: readableByOthers(path),
+    schema: null,
+  };
+  if (!facts.exists) return facts;
+  try {
+    // Before SQLite opens it: a second descriptor closed later would drop its locks.
+    const wal = isWal(path);
+    const connection = await connect(path, lookAt);
+    try {
+      facts.schema = { found: version(connection), known: SCHEMA_VERSION };
+      facts.journalMode = wal ? 'wal' : 'delete';
+      facts.synchronous = connection.pragma('synchronous');
+      facts.problems = connection.all(sql.quickCheck).map((row) => String(Object.values(row)[0]));
+      if (facts.problems[0] === 'ok') facts.problems = [];
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    const known = translate(error, path) as Error & { hint?: string };
+    facts.error = { says: known.message, fix: known.hint ?? null };
+  }
+  return facts;
+}
+
+const WRITE_VERSION_AT = 18;
+const WAL = 2;
+
+function isWal(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const header = Buffer.alloc(WRITE_VERSION_AT + 1);
+    return readSync(file, header, 0, header.length, 0) === header.length && header[WRITE_VERSION_AT] === WAL;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Where the store is, or would be made. */
+function nearestDirectory(path: string): string {
+  let directory = dirname(path);
+  while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
+  return directory;
+}
+
+/** What others can read although it should be for its owner alone. */
+function readableByOthers(path: string): string[] {
+  const found: string[] = [];
+  const look = (one: string): void => {
+    const stat = statSync(one, { throwIfNoEntry: false });
+    if (stat !== undefined && (stat.mode & 0o055) !== 0) found.push(`${one} (${modeOf(stat)})`);
+  };
+  for (const one of [path, `${path}-wal`, `${path}-shm`, `${path}.d`]) look(one);
+  try {
+    for (const name of readdirSync(`${path}.d`)) look(`${path}.d/${name}`);
+  } catch {
+    // None there, or not for us to look at: that is said elsewhere.
+  }
+  return found;
+}

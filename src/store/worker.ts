@@ -1,0 +1,38 @@
+/** Workers and supervisors as a store knows them. */
+
+/** Strongest last. */
+export const STOP_ORDERS = ['drain', 'leave', 'force'] as const;
+export type StopOrder = (typeof STOP_ORDERS)[number];
+
+/** The machine as far as processes are concerned: a pid means something only within one of these. */
+export interface Host {
+  id: string;
+  boot: string;
+  pidNamespace: string;
+}
+
+/** A process of ours, named for ever by its machine, its pid and its start. */
+export interface Supervised {
+  id: string;
+  pid: number;
+  /** When the process started, in the kernel's own count: with the pid it names one process for ever. */
+  startTime: string;
+  host: Host;
+}
+
+export interface NewWorker extends Supervised {
+  supervisor: string;
+  hostname: string;
+  concurrency: number;
+  queues: string[] | null;
+  startedAt: number;
+}
+
+export interface Worker extends NewWorker {
+  lastHeartbeat: number;
+  /** Rises with every heartbeat: an observer needs no clock in common with the worker. */
+  beat: number;
+  draining: boolean;
+  order: StopOrder | null;
+  currentJobs: string[];
+}

@@ -1,0 +1,252 @@
+/**
+ * RELIABILITY S1–S25: bad input and attack, one row each. Others have files of their own: S15, S16 and S19 odd-files, S20 backup
+ * and export. S17 needs a configuration file, which there is none of.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type RunOptions, sandbox } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { onTerminal } from '../support/terminal.ts';
+
+const box = sandbox();
+
+beforeAll(async () => {
+  await box.run(['enqueue', '--id', 'there', '--delay', '1h', '--tag', 'k=v', 'echo original']);
+});
+afterAll(() => box.cleanup());
+
+type Row = [number: string, what: string, args: string[], code: number, says: RegExp, options?: RunOptions];
+
+const job = (fields: object): string[] => ['enqueue', JSON.stringify({ command: 'true', ...fields })];
+const flag = (...flags: string[]): string[] => ['enqueue', ...flags, 'true'];
+const stdin = (text: string): RunOptions => ({ stdin: text });
+const NASTY = '\x1b]0;title\x07\x1b[2J\x9b31m\r\x08\x7f';
+
+const REFUSED: Row[] = [
+  ['S1', 'an empty id', job({ id: '' }), 2, /id must not be empty/],
+  ['S1', 'an id with NUL', ['enqueue', '{"command":"true","id":"a\\u0000b"}'], 2, /id must not contain/],
+  ['S1', 'an id with a newline', job({ id: 'a\nb' }), 2, /id must not contain/],
+  ['S1', 'an id with an escape', job({ id: NASTY }), 2, /id must not contain/],
+  ['S1', 'an id that turns the text around', job({ id: 'a\u202eb' }), 2, /id must not contain/],
+  ['S1', 'an id of zero width', job({ id: 'a\u200bb' }), 2, /id must not contain/],
+  ['S1', 'an id of 300 characters', job({ id: 'x'.repeat(300) }), 2, /128/],
+  ['S1', 'an id like a flag', job({ id: '--yes' }), 2, /id must not start/],
+  ['S2', 'a queue with a newline', job({ queue: 'a\nb' }), 2, /queue must not contain/],
+  ['S2', 'a queue of 300 characters', job({ queue: 'x'.repeat(300) }), 2, /128/],
+  ['S2', 'a queue that means all', job({ queue: '*' }), 2, /queue/],
+  ['S2', 'a tag with a newline', job({ tags: { 'a\nb': 'c' } }), 2, /tags/],
+  ['S3', 'an empty command', ['enqueue', ''], 2, /empty/],
+  ['S3', 'a command of spaces', ['enqueue', ' \t '], 2, /empty/],
+  ['S3', 'NUL in a command', ['enqueue', '{"command":"a\\u0000b"}'], 2, /NUL/],
+  [
+    'S3',
+    'a command longer than the kernel takes',
+    ['enqueue', '--file', '-'],
+    2,
+    /limit/,
+    stdin(`echo ${'x'.repeat(140_000)}\n`),
+  ],
+  [
+    'S3',
+    'an argument longer than that',
+    ['enqueue', '--file', '-'],
+    2,
+    /longer than 131071/,
+    stdin(JSON.stringify({ argv: ['echo', 'x'.repeat(140_000)] })),
+  ],
+  ['S6', 'a variable of queuectl', job({ env: { QUEUECTL_RUN: 'x' } }), 2, /QUEUECTL_RUN/],
+  ['S6', 'a variable with = in its name', job({ env: { 'A=B': 'x' } }), 2, /env/],
+  ['S6', 'a variable without a name', job({ env: { '': 'x' } }), 2, /env/],
+  ['S6', 'NUL in a variable', ['enqueue', '{"command":"true","env":{"A":"b\\u0000c"}}'], 2, /env/],
+  ['S6', 'NUL in the name of one', ['enqueue', '{"command":"true","env":{"A\\u0000":"b"}}'], 2, /env/],
+  ['S8', 'a cwd that is relative', job({ cwd: '../x' }), 2, /cwd/],
+  ['S8', 'NUL in a cwd', ['enqueue', '{"command":"true","cwd":"/a\\u0000b"}'], 2, /cwd/],
+  ...['-1', '1e309', 'NaN', '1e3', '0x10', '9007199254740993', '5m; x', '１', ' ', '--5']
+    .flatMap((value): Row[] => [
+      ['S9', `--max-retries '${value}'`, flag(`--max-retries=${value}`), 2, /max-retries/],
+      ['S9', `--priority '${value}'`, flag(`--priority=${value}`), value === '-1' ? 0 : 2, /priority/],
+      ['S9', `--timeout '${value}'`, flag(`--timeout=${value}`), 2, /timeout/],
+    ])
+    .filter(([, , , code]) => code !== 0),
+  ['S9', 'a timeout of nothing', flag('--timeout=0'), 2, /timeout/],
+  ['S9', 'a number beyond all', ['enqueue', '{"command":"true","priority":1e309}'], 2, /priority/],
+  [
+    'S10',
+    'a cron of many commas',
+    ['schedule', 'add', 'x', '--cron', `${'1,'.repeat(1000)}1 * * * *`, '--', 'true'],
+    2,
+    /256/,
+  ],
+  [
+    'S10',
+    'a cron of 10,000 characters',
+    ['schedule', 'add', 'x', '--cron', '* '.repeat(5000), '--', 'true'],
+    2,
+    /256/,
+  ],
+  ['S10', 'a pattern as cron', ['schedule', 'add', 'x', '--cron', '(a+)+$ * * * *', '--', 'true'], 2, /cron/],
+  ['S10', 'a pattern as filter', ['list', '--where', 'attempts>(a+)+$'], 2, /--where/],
+  ['S10', 'a field that is none', ['list', '--where', 'evil>1'], 2, /where/],
+  ['S11', 'JSON of endless depth', ['enqueue', '--file', '-'], 2, /nested|JSON/, stdin('['.repeat(200_000))],
+  ['S11', 'half a character', ['enqueue', '{"command":"\\ud800"}'], 2, /Unicode/],
+  ['S11', 'bytes that are no text', ['enqueue', '--file', '/bin/sh'], 2, /UTF-8/],
+  ['S12', 'SQL as an id', ['show', "' OR 1=1--"], 3, /no job/],
+  ['S12', 'SQL as an id to delete', ['delete', "'; DROP TABLE job;--"], 3, /no job/],
+  ['S12', 'a wildcard as an id', ['delete', '%'], 3, /no job/],
+  ['S12', 'SQL as a filter', ['list', '--where', '1=1; DROP TABLE job'], 2, /where/],
+  ['S12', 'a limit below 1', ['list', '--limit', '-1'], 2, /--limit/],
+  ['S20', 'text to import', ['import', '-'], 2, /line 1/, stdin('dear diary\n')],
+  ['S20', 'a program to restore', ['restore', '--yes', '/bin/sh'], 5, /not a queuectl database/],
+  ['S25', 'a token on the command line', ['status', '--token', 'secret'], 2, /unknown flag/],
+];
+
+async function everything(): Promise<string> {
+  return (await box.run(['export'])).stdout;
+}
+
+for (const [number, what, args, code, says, options] of REFUSED) {
+  test(`${number}: ${what} is refused, and nothing changes`, async () => {
+    const before = await everything();
+    const said = await box.run(args, options);
+    expectRefusal(said, code, says);
+    expect(said.stderr).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+    expect(await everything()).toBe(before);
+  });
+}
+
+/** What is only text, and must stay that: the command, and what it has to print. */
+const LITERAL: [number: string, what: string, args: string[], prints: string][] = [
+  ...[
+    '../../etc/passwd',
+    'a/b',
+    'con',
+    `it's "quoted"`,
+    'two words',
+    '%s',
+    "'; DROP TABLE job;--",
+    '.',
+    '..',
+    '~',
+    '$(id)',
+    '<b>',
+  ].map((id): [string, string, string[], string] => [
+    'S1',
+    `the id ${id}`,
+    job({ id, command: 'printf %s "$QUEUECTL_JOB_ID"' }),
+    id,
+  ]),
+  ...['<script>alert(1)</script>', `"quo'te`, '📮', 'a b'].map(
+    (queue): [string, string, string[], string] => [
+      'S2',
+      `the queue ${queue}`,
+      job({ queue, command: 'printf %s "$QUEUECTL_QUEUE"' }),
+      queue,
+    ],
+  ),
+  ...['; rm -rf /', '$(id)', '`id`', '*', '&& false', '| cat', '"', "'", '\\', '-n', '$HOME', '~'].map(
+    (text): [string, string, string[], string] => [
+      'S4',
+      `the argument ${text}`,
+      ['enqueue', '--', 'printf', '%s', text],
+      text,
+    ],
+  ),
+  [
+    'S6',
+    'a variable that would load code',
+    job({
+      env: { LD_PRELOAD: '', BASH_ENV: '/nowhere', NODE_OPTIONS: 'x' },
+      command: 'printf %s "$NODE_OPTIONS"',
+    }),
+    'x',
+  ],
+  [
+    'S11',
+    '__proto__',
+    ['enqueue', '{"command":"printf fine","__proto__":{"state":"dead"},"constructor":{"prototype":{"x":1}}}'],
+    'fine',
+  ],
+  [
+    'S23',
+    'lines that look like orders',
+    ['enqueue', `printf '::set-output name=state::dead\\n{"uid":0,"state":"dead"}'`],
+    '::set-output name=state::dead\n{"uid":0,"state":"dead"}',
+  ],
+  [
+    'S24',
+    'what a job inherits',
+    ['enqueue', 'ls /proc/self/fd | tr "\\n" " "; env | grep -c "^BUN_\\|TOKEN" || true'],
+    '0 1 2 3 0\n',
+  ],
+];
+
+test('S1, S2, S4, S6, S11, S23, S24: what is only text stays text', async () => {
+  const ids: string[] = [];
+  for (const [, what, args] of LITERAL) {
+    const { code, stdout, stderr } = await box.run(args);
+    expect({ what, code, stderr: stderr.replace(/^warning: unknown field.*\n/gm, '') }).toEqual({
+      what,
+      code: 0,
+      stderr: '',
+    });
+    ids.push(stdout.slice(0, -1));
+  }
+  await box.run(['worker', 'start', '--drain', '--quiet']);
+  for (const [i, [number, what, , prints]] of LITERAL.entries()) {
+    const { stdout } = await box.run(['logs', ids[i]!]);
+    expect({ number, what, stdout }).toEqual({ number, what, stdout: prints });
+    expect(await box.json(['show', ids[i]!])).toMatchObject({ state: 'completed', exit_code: 0 });
+  }
+  expect(({} as Record<string, unknown>).x).toBe(undefined);
+  for (const id of ids) expect(existsSync(join(box.home, 'queue.db.d', 'attempts', id, 'out'))).toBe(false);
+  const found = await box.json<{ id: string }[]>(['list', '--queue', "' OR 1=1--"]);
+  expect(found).toEqual([]);
+});
+
+test('S8: a directory that is gone, or none, is a failure that says so', async () => {
+  const gone = join(box.directory, 'gone');
+  mkdirSync(gone);
+  writeFileSync(join(box.directory, 'plain'), '');
+  await box.run(['enqueue', '--id', 'gone', '--max-retries', '1', '--cwd', gone, 'true']);
+  await box.run([
+    'enqueue',
+    JSON.stringify({ id: 'plain', max_retries: 1, command: 'true', cwd: join(box.directory, 'plain') }),
+  ]);
+  await box.run(['enqueue', '--id', 'fine', 'true']);
+  rmdirSync(gone);
+  await box.run(['worker', 'start', '--drain', '--quiet']);
+  expect(await box.json(['show', 'gone'])).toMatchObject({
+    state: 'dead',
+    last_error: expect.stringContaining('does not exist'),
+  });
+  expect(await box.json(['show', 'plain'])).toMatchObject({
+    state: 'dead',
+    last_error: expect.stringContaining('not a directory'),
+  });
+  expect(await box.json(['show', 'fine'])).toMatchObject({ state: 'completed' });
+});
+
+test('S13, S14: nothing that a job or a user wrote drives the terminal', async () => {
+  const command = `printf '${NASTY.replaceAll('\x1b', '\\033').replaceAll('\x07', '\\007').replaceAll('\x9b', '\\233').replaceAll('\x7f', '\\177').replaceAll('\r', '\\r').replaceAll('\x08', '\\b')}'; echo end; exit 3`;
+  const nasty = JSON.stringify({
+    id: 'nasty',
+    command: `# ${NASTY}\u202e\n${command}`,
+    max_retries: 1,
+    tags: { k: NASTY },
+  });
+  expect((await box.run(['enqueue', '--file', '-'], { stdin: nasty })).code).toBe(0);
+  await box.run(['worker', 'start', '--drain', '--quiet']);
+  for (const args of [
+    ['list'],
+    ['show', 'nasty'],
+    ['logs', 'nasty'],
+    ['dlq', 'list'],
+    ['explain', 'nasty'],
+  ]) {
+    const shown = onTerminal(box, args, 40, 200);
+    await shown.closed;
+    expect(shown.output().length).toBeGreaterThan(10);
+    expect(shown.output()).not.toMatch(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]/);
+  }
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'bun:test';
+import { existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { startGatedJob } from '../support/gated-job.ts';
+import { killAll, workersOf } from '../support/processes.ts';
+import { enqueue, inSandbox, type Sandbox, untilState } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
+
+function tamper(box: Sandbox, sql: string): void {
+  const db = new DatabaseSync(dbOf(box), { enableForeignKeyConstraints: false });
+  db.exec(sql);
+  db.close();
+}
+
+test.concurrent(
+  'a sound store passes, while workers run too; a store that is not there is made by neither',
+  inSandbox(async (box) => {
+    for (const verb of ['check', 'repair'])
+      expectRefusal(await box.run(['db', verb]), 5, /does not exist|no such file/);
+    expect(existsSync(box.home)).toBe(false);
+    await box.startWorkers();
+    await enqueue(box, 'job', 'echo hello');
+    await untilState(box, 'job', 'completed');
+    expect(await box.run(['db', 'check'])).toMatchObject({ code: 0, stdout: 'ok\n', stderr: '' });
+    expect(await box.json(['db', 'check'])).toMatchObject({ ok: true, problems: [] });
+    expectRefusal(await box.run(['db', 'repair']), 5, /in use by process/);
+  }),
+);
+
+/** Damage that SQLite itself does not see. */
+const WRONG: [what: string, sql: string, says: RegExp][] = [
+  ['a counter', "UPDATE counter SET jobs = jobs + 1 WHERE state = 'pending'", /counters/],
+  ['a reference', 'DELETE FROM queue', /refers to a queue/],
+  [
+    'a running job without an attempt',
+    "UPDATE job SET state = 'processing', phase = 'running', worker_id = 'w', due_at = NULL WHERE id = 'one'",
+    /running job/,
+  ],
+  ['JSON', "UPDATE job SET tags = '{' WHERE id = 'one'", /JSON/],
+  ['a trigger that is gone', 'DROP TRIGGER job_changed', /job_changed is missing/],
+  [
+    'a trigger of somebody else',
+    'CREATE TRIGGER evil AFTER INSERT ON job BEGIN SELECT 1; END',
+    /evil is not/,
+  ],
+];
+
+for (const [what, sql, says] of WRONG) {
+  test.concurrent(
+    `db check finds ${what}, and db repair makes it good`,
+    inSandbox(async (box) => {
+      await enqueue(box, 'one', 'true');
+      await enqueue(box, 'two', 'true');
+      tamper(box, sql);
+      const check = await box.run(['db', 'check']);
+      expect(check.code).toBe(1);
+      expect(check.stdout).toMatch(says);
+      await box.run(['db', 'repair']);
+      expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+      expect((await box.json<unknown[]>(['list'])).length).toBeGreaterThan(0);
+      expect((await box.run(['worker', 'start', '--drain'])).code).toBe(0);
+      expect(JSON.stringify(await box.json(['status']))).not.toContain('"pending":1');
+    }),
+  );
+}
+
+test.concurrent(
+  'every command says of a damaged file that it is, and what helps; none makes a new queue',
+  inSandbox(async (box) => {
+    for (let i = 0; i < 30; i++) await enqueue(box, `job${i}`, `echo ${'x'.repeat(1000)}`, { delay: 60 });
+    const db = dbOf(box);
+    for (const size of [0, 100, 20_480]) {
+      truncateSync(db, size);
+      for (const command of [
+        ['list'],
+        ['status'],
+        ['enqueue', 'true'],
+        ['config', 'list'],
+        ['worker', 'start'],
+      ]) {
+        const said = await box.run(command);
+        expectRefusal(said, 5, /is damaged/);
+        expect(said.stderr).toContain('queuectl db repair');
+      }
+      if (size === 0) writeFileSync(db, '');
+    }
+    expect(readdirSync(box.home).filter((name) => !name.startsWith('queue.db'))).toEqual([]);
+    rmSync(db);
+    const { code, stderr } = await box.run(['enqueue', 'true']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('new, empty queue');
+  }),
+);
+
+test.concurrent(
+  'what ran when the file was damaged is found again after the repair, and not run twice',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    tamper(box, 'UPDATE counter SET jobs = jobs + 1');
+    expect((await box.run(['db', 'repair'])).stdout).toContain('saved\tjob\t1');
+    await box.startWorkers();
+    job.letGo();
+    expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
+    expect(job.traces()).toHaveLength(2);
+  }),
+);

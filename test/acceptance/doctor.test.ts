@@ -1,0 +1,106 @@
+import { expect, test } from 'bun:test';
+import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { startGatedJob } from '../support/gated-job.ts';
+import { killAll, workersOf } from '../support/processes.ts';
+import { EXECUTABLE, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+
+interface Finding {
+  check: string;
+  status: string;
+  says: string;
+  fix: string | null;
+}
+
+async function doctor(box: Sandbox): Promise<{ code: number; find(check: string): Finding }> {
+  const { code, stdout } = await box.run(['doctor', '--json']);
+  const { checks, ok } = JSON.parse(stdout) as { checks: Finding[]; ok: boolean };
+  expect(ok).toBe(code === 0);
+  for (const one of checks) if (one.status !== 'ok') expect(one.fix).toBeTruthy();
+  return { code, find: (check) => checks.find((one) => one.check === check)! };
+}
+
+test.concurrent(
+  'without a store it says so and makes none',
+  inSandbox(async (box) => {
+    const { code, find } = await doctor(box);
+    expect(code).toBe(0);
+    expect(find('store').says).toContain('none yet');
+    expect(find('sqlite').status).toBe('ok');
+    expect(existsSync(box.home)).toBe(false);
+  }),
+);
+
+test.concurrent(
+  'a sound store: every check is ok but the missing worker, and nothing changes',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', 'true']);
+    const before = readdirSync(box.home, { recursive: true });
+    const { code, find } = await doctor(box);
+    expect(code).toBe(0);
+    for (const check of ['journal mode', 'synchronous', 'quick check', 'schema', 'permissions', 'stuck jobs'])
+      expect(find(check)).toMatchObject({ check, status: 'ok' });
+    expect(find('workers')).toMatchObject({ status: 'warn', fix: 'queuectl worker start' });
+    expect(readdirSync(box.home, { recursive: true })).toEqual(before);
+    expect((await box.run(['doctor'])).stdout).toContain('quick check\tok\tok');
+  }),
+);
+
+test.concurrent(
+  'an old schema is told of and left as it is',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', 'true']);
+    const edit = (sql: string): void => {
+      const db = new DatabaseSync(join(box.home, 'queue.db'));
+      db.exec(sql);
+      db.close();
+    };
+    edit('PRAGMA user_version = 3');
+    const { code, find } = await doctor(box);
+    expect(code).toBe(0);
+    expect(find('schema')).toMatchObject({ status: 'warn', says: expect.stringContaining('version 3') });
+    const db = new DatabaseSync(join(box.home, 'queue.db'));
+    expect(db.prepare('PRAGMA user_version').get()).toMatchObject({ user_version: 3 });
+    db.close();
+  }),
+);
+
+test.concurrent(
+  'a worker that was killed, its job, and another executable',
+  inSandbox(async (box) => {
+    const old = join(box.directory, 'queuectl');
+    copyFileSync(EXECUTABLE, old);
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    expect((await doctor(box)).find('workers')).toMatchObject({ status: 'ok', says: '1 running' });
+    const { stdout } = await box.run([], { through: ['sh', '-c', `exec ${old} doctor --json`] });
+    expect(stdout).toContain('another queuectl');
+    await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    const { find } = await doctor(box);
+    expect(find('stale workers').status).toBe('warn');
+    expect(find('stuck jobs')).toMatchObject({ status: 'warn', says: expect.stringContaining('job') });
+    const next = await box.startWorkers();
+    await until(() => next.output().includes('adopted'), 'the job is adopted');
+    expect((await doctor(box)).find('stuck jobs').status).toBe('ok');
+    job.letGo();
+  }),
+);
+
+test.concurrent(
+  'what others can write, and a damaged file, fail',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', 'true']);
+    const db = join(box.home, 'queue.db');
+    chmodSync(db, 0o666);
+    const open = await doctor(box);
+    expect(open.code).toBe(1);
+    expect(open.find('permissions')).toMatchObject({ status: 'fail', fix: `chmod go-w ${db}` });
+    chmodSync(db, 0o600);
+    rmSync(`${db}.d`, { recursive: true });
+    writeFileSync(db, 'no database'.repeat(1000));
+    const damaged = await doctor(box);
+    expect(damaged.code).toBe(1);
+    expect(damaged.find('database').status).toBe('fail');
+  }),
+);

@@ -1,0 +1,198 @@
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startGatedJob } from '../support/gated-job.ts';
+import { enqueue, inSandbox, type Sandbox, untilState } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const file = (box: Sandbox, name: string): string => join(box.directory, name);
+
+/** A queue with something of everything. */
+async function fillQueue(box: Sandbox): Promise<void> {
+  await enqueue(box, 'good', 'echo hello', { tags: { a: 'b' }, env: { X: 'ü\u0007' } });
+  await enqueue(box, 'bad', 'echo no >&2; exit 3', { max_retries: 1, priority: 5 });
+  await enqueue(box, 'loud', 'seq 30000');
+  await enqueue(box, 'bytes', 'printf "\\377\\000\\n"');
+  await box.run(['worker', 'start', '--drain', '--quiet']);
+  await enqueue(box, 'later', 'true', { delay: 3600, queue: 'mail', unique_key: 'k', backoff_base: 1.5 });
+  await enqueue(box, 'held', 'true');
+  await box.json(['hold', 'held']);
+  await enqueue(box, 'gone', 'true');
+  await box.json(['cancel', 'gone']);
+  await enqueue(box, 'deleted', 'true');
+  await box.json(['delete', 'deleted']);
+  await box.json(['queue', 'set', 'mail', '--concurrency', '2', '--rate', '5/m']);
+  await box.json(['queue', 'pause', 'mail']);
+  await box.json(['config', 'set', 'max-retries', '7']);
+  expect(
+    (await box.run(['schedule', 'add', 'nightly', '--cron', '0 3 * * *', '--', 'echo', 'hi'])).code,
+  ).toBe(0);
+  await box.run(['schedule', 'run', 'nightly']);
+}
+
+test.concurrent(
+  'export, import, export: the same but for the epoch, long and odd output included',
+  inSandbox(async (box) => {
+    await fillQueue(box);
+    const first = (await box.run(['export'])).stdout;
+    await box.json(['export', file(box, 'all.jsonl')]);
+    expect(readFileSync(file(box, 'all.jsonl'), 'utf8')).toBe(first);
+    expect(statSync(file(box, 'all.jsonl')).mode & 0o777).toBe(0o600);
+    const other = ['--db', file(box, 'other.db')];
+    expect(await box.json(['import', file(box, 'all.jsonl'), ...other])).toMatchObject({
+      added: { job: 8 },
+      skipped: {},
+    });
+    const second = (await box.run(['export', ...other])).stdout;
+    const body = (text: string): string => text.slice(text.indexOf('\n'));
+    expect(body(second)).toBe(body(first));
+    expect(second.split('\n')[0]).not.toBe(first.split('\n')[0]);
+    for (const id of ['good', 'bad', 'loud', 'bytes'])
+      expect((await box.run(['logs', id, ...other])).stdout).toBe((await box.run(['logs', id])).stdout);
+    for (const command of [['list'], ['queue', 'list'], ['config', 'list'], ['show', 'bad']])
+      expect(await box.json([...command, ...other])).toEqual(await box.json(command));
+    expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
+    const stdin = { stdin: first };
+    expect((await box.run(['import', '-', '--db', file(box, 'third.db')], stdin)).stdout).toBe('8\n');
+  }),
+);
+
+test.concurrent(
+  'a merge refuses what is there, or skips it with all that belongs to it; nothing is done by half',
+  inSandbox(async (box) => {
+    await fillQueue(box);
+    await box.json(['export', file(box, 'all.jsonl')]);
+    const other = ['--db', file(box, 'other.db')];
+    await box.json(['enqueue', '--id', 'loud', 'echo mine', ...other]);
+    await box.json(['config', 'set', 'max-retries', '5', ...other]);
+    await box.run(['worker', 'start', '--drain', '--quiet', ...other]);
+    const before = (await box.run(['export', ...other])).stdout;
+    expectRefusal(
+      await box.run(['import', file(box, 'all.jsonl'), ...other]),
+      4,
+      /line \d+: setting 'max-retries'/,
+    );
+    expect((await box.run(['export', ...other])).stdout).toBe(before);
+    const { added, skipped } = await box.json<{
+      added: Record<string, number>;
+      skipped: Record<string, number>;
+    }>([...['import', '--on-conflict', 'skip', file(box, 'all.jsonl'), ...other]]);
+    expect(added.job).toBe(7);
+    expect(skipped).toMatchObject({ setting: 1, job: 1, attempt: 1 });
+    expect((await box.run(['logs', 'loud', ...other])).stdout).toBe('mine\n');
+    expect((await box.run(['logs', 'bad', ...other])).stdout).toBe('no\n');
+    expect((await box.run(['config', 'get', 'max-retries', ...other])).stdout).toBe('5\n');
+    expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
+    await box.json(['release', 'held', ...other]);
+    expect((await box.run(['worker', 'start', '--drain', '--quiet', ...other])).code).toBe(0);
+    expect(await box.json(['show', 'held', ...other])).toMatchObject({ state: 'completed' });
+  }),
+);
+
+test.concurrent(
+  'what runs when it is exported is lost where it is imported',
+  inSandbox(async (box) => {
+    await box.startWorkers('--concurrency', '2');
+    const job = await startGatedJob(box, 'job');
+    await enqueue(box, 'once', 'until test -e go; do sleep 0.05; done', { at_most_once: true });
+    await untilState(box, 'once', 'processing');
+    await box.json(['export', file(box, 'all.jsonl')]);
+    const other = ['--db', file(box, 'other.db')];
+    await box.json(['import', file(box, 'all.jsonl'), ...other]);
+    expect(await box.json(['show', 'job', ...other])).toMatchObject({
+      state: 'pending',
+      attempts: 0,
+      crashes: 1,
+    });
+    expect(await box.json(['show', 'once', ...other])).toMatchObject({ state: 'dead' });
+    expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
+    job.letGo();
+    writeFileSync(file(box, 'go'), '');
+  }),
+);
+
+test.concurrent(
+  'a file that is none of ours, or not whole, changes nothing',
+  inSandbox(async (box) => {
+    await fillQueue(box);
+    const lines = (await box.run(['export'])).stdout.trimEnd().split('\n');
+    const at = (kind: string): number => lines.findIndex((line) => line.startsWith(`{"${kind}"`));
+    const changed = (kind: string, change: (row: Record<string, unknown>) => void): string => {
+      const copy = [...lines];
+      const object = JSON.parse(copy[at(kind)]!);
+      change(object[kind]);
+      copy[at(kind)] = JSON.stringify(object);
+      return copy.join('\n');
+    };
+    const bad: [string, RegExp][] = [
+      ['', /ends too early/],
+      ['hello\n', /line 1: .*JSON/],
+      ['{"id":"x","command":"true"}', /line 1: /],
+      ['[]', /line 1: /],
+      [lines.slice(0, -1).join('\n'), /ends too early/],
+      [lines.filter((_, i) => i !== at('output')).join('\n'), /there should be/],
+      [[...lines, '{"job":{}}'].join('\n'), /behind the end/],
+      [lines.join('\n').replace('"version":1', '"version":99'), /format 99/],
+      [
+        changed('job', (row) => {
+          row.state = 'asleep';
+        }),
+        /line \d+: .*CHECK/,
+      ],
+      [
+        changed('job', (row) => {
+          row.priority = 'high';
+        }),
+        /line \d+: /,
+      ],
+      [
+        changed('job', (row) => {
+          row.id = 'a\nb';
+        }),
+        /line \d+: id must not/,
+      ],
+      [
+        changed('job', (row) => {
+          row.env = '{';
+        }),
+        /line \d+: its env is not JSON/,
+      ],
+      [
+        changed('job', (row) => {
+          row.evil = 1;
+        }),
+        /line \d+: a job has no 'evil'/,
+      ],
+      [
+        changed('job', (row) => {
+          row.number = '1; DROP TABLE job';
+        }),
+        /line \d+: .*number/,
+      ],
+      [
+        changed('setting', (row) => {
+          row.value = '-5';
+        }),
+        /line \d+: /,
+      ],
+      [lines.join('\n').replace('{"queue":', '{"sqlite_schema":'), /line \d+: there is no table/],
+    ];
+    const other = ['--db', file(box, 'other.db')];
+    await box.json(['enqueue', '--id', 'there', 'true', ...other]);
+    const before = (await box.run(['export', ...other])).stdout;
+    for (const [text, says] of bad) {
+      writeFileSync(file(box, 'bad.jsonl'), text);
+      expectRefusal(await box.run(['import', file(box, 'bad.jsonl'), ...other]), 2, says);
+      expect((await box.run(['export', ...other])).stdout).toBe(before);
+    }
+    expect(readdirSync(file(box, 'other.db.d/attempts'))).toEqual([]);
+    expectRefusal(await box.run(['export', file(box, 'bad.jsonl')]), 4, /exists already/);
+    expectRefusal(await box.run(['export', file(box, 'no/where.jsonl')]), 2, /cannot be written/);
+    expectRefusal(await box.run(['import', file(box, 'nothing')]), 2, /does not exist/);
+    expectRefusal(
+      await box.run(['import', '--on-conflict', 'maybe', file(box, 'bad.jsonl')]),
+      2,
+      /fail or skip/,
+    );
+  }),
+);

@@ -1,0 +1,146 @@
+import { expect, test } from 'bun:test';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { startGatedJob } from '../support/gated-job.ts';
+import { killAll, workersOf } from '../support/processes.ts';
+import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+/** What a command, or anybody, may put in the place of its output file while it runs. */
+const ODD: Record<string, string> = {
+  'a link to somebody else': 'ln -sf "$SECRET" "$OUT"',
+  'a pipe that nobody writes to': 'rm "$OUT"; mkfifo "$OUT"',
+  'a device': 'ln -sf /dev/zero "$OUT"',
+  'a directory': 'rm "$OUT"; mkdir "$OUT"',
+  nothing: 'rm "$OUT"',
+  'nothing, without its directory': 'rm -r "$(dirname "$OUT")"',
+};
+
+for (const [what, vandalise] of Object.entries(ODD)) {
+  test.concurrent(
+    `F44: ${what} in the place of the output harms neither the worker nor anybody's files`,
+    inSandbox(async (box) => {
+      const secret = join(box.directory, 'secret');
+      writeFileSync(secret, 'a secret\n'.repeat(3000));
+      const before = readFileSync(secret);
+      await box.run(['config', 'set', 'output-limit', '64k']);
+      const workers = await box.startWorkers();
+      const attempts = join(box.home, 'queue.db.d', 'attempts');
+      const command = `OUT=$(echo ${attempts}/*-1/out); SECRET=${secret}; echo hello; ${vandalise}; until test -e go; do sleep 0.05; done; seq 100000`;
+      await enqueue(box, 'vandal', command);
+      await untilState(box, 'vandal', 'processing');
+      await until(
+        () =>
+          !isOrdinary(join(attempts, readdirSync(attempts).find((name) => name.endsWith('-1')) ?? '', 'out')),
+        'it is done',
+      );
+      expect((await box.run(['logs', 'vandal'])).stdout).not.toContain('secret');
+      writeFileSync(join(box.directory, 'go'), '');
+      await untilState(box, 'vandal', 'completed');
+      expect((await box.run(['logs', 'vandal'])).stdout).not.toContain('secret');
+      expect(readFileSync(secret)).toEqual(before);
+      await enqueue(box, 'next', 'echo fine');
+      await untilState(box, 'next', 'completed');
+      expect((await box.run(['logs', 'next'])).stdout).toBe('fine\n');
+      expect(workers.output()).not.toContain('starting another');
+    }),
+  );
+}
+
+function isOrdinary(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+test.concurrent(
+  'every file and directory is for its owner alone, whatever the umask',
+  inSandbox(async (box) => {
+    const loose = { through: ['sh', '-c', 'umask 0; exec "$0" "$@"'] };
+    expect((await box.run(['worker', 'start', '--detach'], loose)).code).toBe(0);
+    await box.run(['enqueue', '--id', 'loud', 'seq 10000'], loose);
+    await box.run(['enqueue', '--id', 'runs', 'until test -e go; do sleep 0.05; done'], loose);
+    await untilState(box, 'loud', 'completed');
+    await untilState(box, 'runs', 'processing');
+    expect((await box.run(['backup', '--with-output', join(box.home, 'backup.db')], loose)).code).toBe(0);
+    const found = readdirSync(box.home, { recursive: true, encoding: 'utf8' });
+    expect(found).toContain('queue.db-wal');
+    for (const name of ['', ...found]) {
+      const stat = lstatSync(join(box.home, name));
+      const mode = (stat.mode & 0o777).toString(8);
+      expect({ name, mode }).toEqual({ name, mode: stat.isDirectory() ? '700' : '600' });
+    }
+    writeFileSync(join(box.directory, 'go'), '');
+  }),
+);
+
+/** S16: as ssh judges its keys. */
+const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
+  ['a database that others can write', (db) => chmodSync(db, 0o666), /written by others/],
+  ['a database that the group can write', (db) => chmodSync(db, 0o660), /written by others/],
+  ['a state directory that others can write', (db) => chmodSync(`${db}.d`, 0o777), /written by others/],
+  ['attempts that others can write', (db) => chmodSync(`${db}.d/attempts`, 0o777), /written by others/],
+  ["somebody else's database", (db) => chownSync(db, 65534, 65534), /belongs to user 65534/],
+  ["somebody else's state directory", (db) => chownSync(`${db}.d`, 65534, 65534), /belongs to user 65534/],
+  [
+    "a link to somebody else's directory",
+    (db) => {
+      rmSync(`${db}.d`, { recursive: true });
+      mkdirSync(`${db}.theirs`, { mode: 0o700 });
+      chownSync(`${db}.theirs`, 65534, 65534);
+      symlinkSync(`${db}.theirs`, `${db}.d`);
+    },
+    /belongs to user 65534/,
+  ],
+];
+
+for (const [what, make, says] of UNSAFE) {
+  test.skipIf(process.getuid!() !== 0 && says.source.includes('belongs')).concurrent(
+    `S16, S19: ${what} is refused by every command, and used only when that is said`,
+    inSandbox(async (box) => {
+      await enqueue(box, 'job', 'true');
+      const db = join(box.home, 'queue.db');
+      make(db);
+      for (const command of [['list'], ['enqueue', 'true'], ['worker', 'start'], ['config', 'list']])
+        expectRefusal(await box.run(command), 6, says);
+      const { code, stdout } = await box.run(['list', '-q'], { env: { QUEUECTL_ANY_OWNER: '1' } });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: 'job\n' });
+      expect((await box.run(['doctor'])).code).toBe(1);
+    }),
+  );
+}
+
+test.skipIf(process.getuid!() !== 0)(
+  'an attempt of another user, left by its worker, does not end the next one again and again',
+  inSandbox(async (box) => {
+    chmodSync(box.directory, 0o777);
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    job.letGo();
+    await until(() => job.traces().length === 2, 'it has ended');
+    const everything = readdirSync(box.home, { recursive: true, encoding: 'utf8' });
+    for (const name of ['', ...everything.filter((one) => !one.includes('attempts/'))])
+      chownSync(join(box.home, name), 65534, 65534);
+    const nobody = { through: ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'], cwd: '/' };
+    const next = box.start(['worker', 'start'], nobody);
+    await until(() => next.output().includes('adopted'), 'it is adopted');
+    await until(() => /job\b.*(lost|dead|again|put back)/.test(next.output()), 'it is settled');
+    await box.run(['enqueue', '--cwd', '/', '--id', 'next', 'true'], nobody);
+    await until(
+      async () => (await box.run(['show', 'next', '--json'], nobody)).stdout.includes('"completed"'),
+      'it works on',
+    );
+    expect(next.output()).not.toContain('starting another');
+    expect(statSync(join(box.home, 'queue.db')).uid).toBe(65534);
+  }),
+);

@@ -1,0 +1,28 @@
+import { expect } from 'bun:test';
+import { ending, jobSpec, NOW, newWorker, running } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+/** A copy becomes a store of its own. */
+export const renew: Record<string, Case> = {
+  async 'the epoch is new, and the old one is remembered as the origin'({ store, another }) {
+    const before = store.epoch;
+    expect(store.origin).toBe(null);
+    await store.renew((job) => ending(job, { why: 'lost' }));
+    expect(store.epoch).not.toBe(before);
+    expect(await another()).toMatchObject({ epoch: store.epoch, origin: before });
+  },
+
+  async 'no worker is left, and what ran is settled as told'({ store }) {
+    await store.register(newWorker('w1'));
+    await store.registerSupervisor({ ...newWorker('s1') });
+    const job = await running(store, 'job');
+    await store.insert([jobSpec('waiting')], NOW);
+    await store.renew((one) => ending(one, { why: 'lost' }));
+    expect(await store.workers()).toEqual([]);
+    expect(await store.supervisors()).toEqual([]);
+    expect(await store.running()).toEqual([]);
+    expect(await store.get('job')).toMatchObject({ state: 'pending', attempts: 0, crashes: 1 });
+    expect(await store.attempts('job')).toMatchObject([{ why: 'lost' }]);
+    expect(await store.settle(ending(job, { why: 'exited', code: 0 }))).toBe('lost');
+  },
+};

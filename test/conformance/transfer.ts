@@ -1,0 +1,107 @@
+import { expect } from 'bun:test';
+import type { Store } from '../../src/store/store.ts';
+import type { ExportedRow } from '../../src/store/transfer.ts';
+import { claimOne, ending, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+async function dumped(store: Store): Promise<ExportedRow[]> {
+  const rows: ExportedRow[] = [];
+  await store.dump((row) => rows.push(row));
+  return rows;
+}
+
+const lost = (job: Parameters<typeof ending>[0]) => ending(job, { why: 'lost' });
+const add = (store: Store, rows: ExportedRow[], onConflict: 'fail' | 'skip' = 'fail') =>
+  store.load(() => rows, { onConflict }, lost);
+
+/** Something of everything, as rows; the store is empty again afterwards. */
+async function aQueue(store: Store): Promise<ExportedRow[]> {
+  await store.setQueue('mail', { concurrency: 3 });
+  const job = await running(store, 'done');
+  const kept = new Uint8Array([0, 255, 10]);
+  await store.settle(ending(job, succeeded, NOW + 1, { output: { bytes: 3, truncated: false, kept } }));
+  await store.insert([jobSpec('waits', { queue: 'mail', tags: { a: 'ü' } })], NOW);
+  await store.set('max-retries', '9', () => {});
+  const rows = await dumped(store);
+  await store.remove(['done', 'waits'], ['completed', 'pending'], NOW);
+  await store.set('max-retries', null, () => {});
+  return rows;
+}
+
+export const transfer: Record<string, Case> = {
+  async 'what was dumped can be loaded: jobs, attempts, output, queues, settings and counts'({ store }) {
+    const rows = await aQueue(store);
+    expect((await add(store, rows)).added).toMatchObject({ job: 2, attempt: 1, output: 1, setting: 1 });
+    expect(await store.get('done')).toMatchObject({ state: 'completed', attempts: 1 });
+    const [attempt] = await store.attempts('done');
+    expect(await store.output(attempt!.number)).toEqual(new Uint8Array([0, 255, 10]));
+    expect(await store.get('waits')).toMatchObject({ queue: 'mail', tags: { a: 'ü' } });
+    expect((await store.settings()).get('max-retries')).toBe('9');
+    expect(await store.counts()).toContainEqual({ queue: 'mail', state: 'pending', jobs: 1 });
+    expect((await claimOne(store)).id).toBe('waits');
+  },
+
+  async 'what is here already refuses all of it, or is skipped with all that belongs to it'({ store }) {
+    const rows = await aQueue(store);
+    await store.insert([jobSpec('done', { command: 'mine' })], NOW);
+    await expect(add(store, rows)).rejects.toMatchObject({ code: 'import-conflict' });
+    expect(await store.get('waits')).toBe(null);
+    const { added, skipped } = await add(store, rows, 'skip');
+    expect({ job: added.job, skipped }).toMatchObject({ job: 1, skipped: { job: 1, attempt: 1, output: 1 } });
+    expect(await store.get('done')).toMatchObject({ command: 'mine', state: 'pending' });
+    expect(await store.attempts('done')).toEqual([]);
+  },
+
+  async 'what ran is settled as told; an attempt is known by its new number'({ store }) {
+    await running(store, 'runs');
+    const rows = await dumped(store);
+    await store.renew(lost);
+    await store.remove(['runs'], ['pending'], NOW);
+    let number: number | null = null;
+    const old = Number(rows.find((one) => one.table === 'attempt')!.row.number);
+    await store.load(
+      function* (loading) {
+        yield* rows;
+        number = loading.attempt(old);
+      },
+      { onConflict: 'fail' },
+      lost,
+    );
+    expect(await store.get('runs')).toMatchObject({ state: 'pending', crashes: 1 });
+    expect(await store.attempts('runs')).toMatchObject([{ number, why: 'lost' }]);
+    expect(number).not.toBe(old);
+  },
+
+  async 'a job goes on waiting for others, whatever their numbers; for one that is here already, too'({
+    store,
+  }) {
+    const after = (id: string, parent: string) => jobSpec(id, { dependsOn: [{ id: parent, on: 'ok' }] });
+    await store.insert([jobSpec('a', { stdin: 'text' }), after('b', 'a'), after('c', 'b')], NOW);
+    const rows = await dumped(store);
+    await store.remove(['a', 'b', 'c'], ['pending'], NOW);
+    await add(store, rows);
+    expect((await store.get('b'))!.blocked).toBe(true);
+    expect(await store.stdin('a')).toBe('text');
+    await store.remove(['b', 'c'], ['pending'], NOW);
+    const mine = await claimOne(store);
+    await store.settle(ending(mine, succeeded));
+    await add(store, rows, 'skip');
+    expect((await store.get('b'))!.blocked).toBe(false);
+    expect(await store.dependencies('c')).toMatchObject([{ id: 'b', phase: 'open', state: 'pending' }]);
+    await store.settle(ending(await claimOne(store, 'w1', NOW + 9000), succeeded));
+    expect((await claimOne(store, 'w1', NOW + 9000)).id).toBe('c');
+    const counted = Object.fromEntries((await store.counts()).map(({ state, jobs }) => [state, jobs]));
+    expect(counted).toEqual({ completed: 2, processing: 1 });
+  },
+
+  async 'a row that breaks a rule is refused, and nothing is added'({ store }) {
+    const rows = await aQueue(store);
+    for (const change of [{ state: 'asleep' }, { priority: 'x' }, { nonsense: 1 }, { tags: '{' }]) {
+      const broken = rows.map((one) =>
+        one.table === 'job' ? { ...one, row: { ...one.row, ...change } } : one,
+      );
+      await expect(add(store, broken)).rejects.toMatchObject({ code: 'import-invalid' });
+    }
+    expect(await store.list({}, { limit: 10 })).toEqual([]);
+  },
+};

@@ -1,0 +1,251 @@
+/**
+ * F21: a real store, damaged in every way a disk can: what do the commands say? Run alone it takes 2,000 mutants:
+ * `bun test/faults/f21-corruption.ts [mutants] [seed]`, after `npm run build`.
+ */
+import { spawn } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { claim, ending, failedWith, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
+
+const EXECUTABLE = resolve(import.meta.dirname, '../../dist/queuectl');
+const JOBS = 90;
+/** So many of them are in the WAL only. */
+const IN_WAL = 20;
+const PAGE = 4096;
+
+export interface CorruptionFigures {
+  mutants: number;
+  /** Commands that ended without a word, or by a signal. */
+  crashes: string[];
+  /** Jobs gone although every command and `db check` said that all is well. */
+  silent: string[];
+  /** Repairs that said less than the truth, or left a store that does not pass its check. */
+  badRepairs: string[];
+  detected: number;
+  unharmed: number;
+  repaired: number;
+  /** Repairs that saved no job, said so and changed nothing. */
+  beyondRepair: number;
+  /** By kind. */
+  beyond: Record<string, number>;
+  jobsSaved: number;
+  jobsLost: number;
+}
+
+type Mutation = [kind: string, harm: (db: string, random: () => number) => void];
+
+/** mulberry32 */
+function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const at = (random: () => number, size: number): number => Math.floor(random() * size);
+
+function flip(file: string, random: () => number, bits: number, from = 0): void {
+  const bytes = readFileSync(file);
+  for (let i = 0; i < bits; i++) bytes[from + at(random, bytes.length - from)]! ^= 1 << at(random, 8);
+  writeFileSync(file, bytes);
+}
+
+function overwrite(file: string, from: number, length: number, value: () => number): void {
+  const bytes = readFileSync(file);
+  for (let i = from; i < Math.min(from + length, bytes.length); i++) bytes[i] = value();
+  writeFileSync(file, bytes);
+}
+
+const pageAt = (file: string, random: () => number): number => PAGE * at(random, statSync(file).size / PAGE);
+
+const MUTATIONS: Mutation[] = [
+  ['one bit', (db, random) => flip(db, random, 1)],
+  ['some bits', (db, random) => flip(db, random, 2 + at(random, 30))],
+  ['many bits', (db, random) => flip(db, random, 100 + at(random, 900))],
+  ['cut', (db, random) => truncateSync(db, at(random, statSync(db).size))],
+  ['cut to nothing', (db) => truncateSync(db, 0)],
+  ['zeroed page', (db, random) => overwrite(db, pageAt(db, random), PAGE, () => 0)],
+  ['zeroed first page', (db) => overwrite(db, 0, PAGE, () => 0)],
+  ['page of noise', (db, random) => overwrite(db, pageAt(db, random), PAGE, () => at(random, 256))],
+  ['wrong header', (db, random) => overwrite(db, 0, 16 + at(random, 85), () => at(random, 256))],
+  ['bit of the WAL', (db, random) => flip(`${db}-wal`, random, 1 + at(random, 20))],
+  ['cut WAL', (db, random) => truncateSync(`${db}-wal`, at(random, statSync(`${db}-wal`).size))],
+  ['no WAL', (db) => rmSync(`${db}-wal`)],
+  ['no shared memory', (db) => rmSync(`${db}-shm`, { force: true })],
+  ['bits of the shared memory', (db, random) => existsSync(`${db}-shm`) && flip(`${db}-shm`, random, 50)],
+];
+
+const FEWER_ALLOWED = new Set(['bit of the WAL', 'cut WAL', 'no WAL']);
+
+/** A store with jobs in every state, output, schedules; the last jobs are in its WAL only, as after a crash. */
+async function makeBase(directory: string): Promise<void> {
+  const live = join(directory, 'live.db');
+  const { store } = await openSqlite(live);
+  await store.register(newWorker('w1'));
+  await store.set('max-retries', '4', () => {});
+  for (let i = 0; i < JOBS - IN_WAL; i++) {
+    const long = i % 7 === 0 ? 'x'.repeat(3000) : '';
+    await store.insert([jobSpec(`job${i}`, { command: `echo ${i} ${long}`, tags: { n: String(i) } })], NOW);
+  }
+  for (const job of await claim(store, { limit: 40 })) {
+    const kept = Buffer.from(`output of ${job.id}\n`.repeat(60));
+    const outcome = job.claim.job % 3 === 0 ? failedWith(1) : succeeded;
+    await store.settle(
+      ending(job, outcome, NOW + 1000, { output: { bytes: kept.length, truncated: false, kept } }),
+    );
+  }
+  await store.unregister('w1');
+  const checkpoint = new DatabaseSync(live);
+  checkpoint.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  checkpoint.close();
+  for (let i = JOBS - IN_WAL; i < JOBS; i++) await store.insert([jobSpec(`job${i}`)], NOW);
+  // Nobody else has it open, so no lock is missed.
+  for (const end of ['', '-wal', '-shm'])
+    writeFileSync(join(directory, `base.db${end}`), readFileSync(live + end));
+  await store.close();
+}
+
+interface Said {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function run(db: string, ...args: string[]): Promise<Said> {
+  return new Promise((done) => {
+    const child = spawn(EXECUTABLE, ['--db', db, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (data) => {
+      stdout += data;
+    });
+    child.stderr.on('data', (data) => {
+      stderr += data;
+    });
+    const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      done({ code, stdout, stderr });
+    });
+  });
+}
+
+const isError = (said: Said): boolean => said.code !== 0 && /^\{"error":|^error: /.test(said.stderr);
+
+/** `scale` mutants, the kinds in turn. */
+export async function corruption(scale: number, seed: number): Promise<CorruptionFigures> {
+  const figures: CorruptionFigures = {
+    ...{ mutants: scale, crashes: [], silent: [], badRepairs: [], detected: 0, unharmed: 0 },
+    ...{ repaired: 0, beyondRepair: 0, beyond: {}, jobsSaved: 0, jobsLost: 0 },
+  };
+  const directory = mkdtempSync(join(tmpdir(), 'queuectl-f21-'));
+  try {
+    await makeBase(directory);
+    let next = 0;
+    const lane = async (): Promise<void> => {
+      while (next < scale) await tryMutant(directory, next++, seed, figures);
+    };
+    await Promise.all([lane(), lane()]);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+  return figures;
+}
+
+async function tryMutant(base: string, n: number, seed: number, figures: CorruptionFigures): Promise<void> {
+  const [kind, harm] = MUTATIONS[n % MUTATIONS.length]!;
+  const name = `${kind}, mutant ${n} of seed ${seed}`;
+  const directory = join(base, String(n));
+  mkdirSync(join(directory, 'queue.db.d', 'attempts'), { recursive: true, mode: 0o700 });
+  const db = join(directory, 'queue.db');
+  for (const end of ['', '-wal', '-shm']) {
+    writeFileSync(db + end, '', { mode: 0o600 });
+    copyFileSync(join(base, `base.db${end}`), db + end);
+  }
+  harm(db, randomFrom(seed * 100_003 + n));
+  const before = readFileSync(db);
+
+  const check = await run(db, 'db', 'check', '--json');
+  const found = check.code === 1 && check.stdout.startsWith('{');
+  const lists = await run(db, 'list', '--json');
+  const status = await run(db, 'status', '--json');
+  const added = await run(db, 'enqueue', '--id', 'added', 'true');
+  for (const [what, said] of Object.entries({ check, lists, status, added }))
+    if (said.code !== 0 && !(what === 'check' && found) && !isError(said))
+      figures.crashes.push(`${name}: ${what}: ${JSON.stringify(said).slice(0, 300)}`);
+
+  const seen = lists.code === 0 ? (JSON.parse(lists.stdout) as unknown[]).length : null;
+  const well = check.code === 0 && lists.code === 0 && status.code === 0 && added.code === 0;
+  const least = FEWER_ALLOWED.has(kind) ? JOBS - IN_WAL : JOBS;
+  if (well && seen! < least) figures.silent.push(`${name}: ${seen} of ${JOBS} jobs`);
+  if (well) figures.unharmed++;
+  else {
+    figures.detected++;
+    await tryRepair(db, name, least, before, figures);
+  }
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function tryRepair(
+  db: string,
+  name: string,
+  least: number,
+  before: Buffer,
+  figures: CorruptionFigures,
+): Promise<void> {
+  const repair = await run(db, 'db', 'repair', '--json');
+  const bad = (why: string): void =>
+    void figures.badRepairs.push(`${name}: ${why}: ${JSON.stringify(repair).slice(0, 400)}`);
+  if (isError(repair)) {
+    figures.beyondRepair++;
+    const kind = name.split(',')[0]!;
+    figures.beyond[kind] = (figures.beyond[kind] ?? 0) + 1;
+    if (process.env.F21_DEBUG) process.stderr.write(`${name}: ${repair.stderr}`);
+    figures.jobsLost += JOBS;
+    if (!existsSync(db) || (before.length > 0 && statSync(db).size === 0)) bad('the file is gone');
+    return;
+  }
+  if (!repair.stdout.startsWith('{')) {
+    figures.crashes.push(`${name}: repair: ${JSON.stringify(repair).slice(0, 300)}`);
+    return;
+  }
+  const { jobs, lost, kept } = JSON.parse(repair.stdout) as { jobs: number; lost: string[]; kept: string };
+  figures.repaired++;
+  figures.jobsSaved += Math.min(jobs, JOBS);
+  figures.jobsLost += Math.max(0, JOBS - jobs);
+  if (jobs < least && lost.length === 0) bad('lost jobs without a word');
+  if (jobs === 0) bad('an empty queue');
+  if (!existsSync(kept)) bad('the damaged file is gone');
+  const list = await run(db, 'list', '--json');
+  if (list.code !== 0 || (JSON.parse(list.stdout) as unknown[]).length !== jobs)
+    bad('does not list what it saved');
+  const check = await run(db, 'db', 'check', '--json');
+  if (check.code !== 0) bad(`does not pass its check: ${check.stdout}${check.stderr}`);
+}
+
+if (import.meta.main) {
+  const scale = Number(process.argv[2] ?? 2000);
+  const seed = Number(process.argv[3] ?? Date.now() % 1_000_000);
+  const started = performance.now();
+  const figures = await corruption(scale, seed);
+  const seconds = Math.round((performance.now() - started) / 1000);
+  process.stdout.write(`${JSON.stringify({ test: 'F21', seed, seconds, ...figures }, null, 2)}\n`);
+  const failures = figures.crashes.length + figures.silent.length + figures.badRepairs.length;
+  process.exitCode = failures === 0 ? 0 : 1;
+}

@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A small file system of its own needs the right to mount one. */
+export const mayMount = (() => {
+  const probe = mkdtempSync(join(tmpdir(), 'queuectl-mount-'));
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', probe]);
+  if (status === 0) spawnSync('umount', [probe]);
+  rmSync(probe, { recursive: true, force: true });
+  return status === 0;
+})();
+
+export function mountSmall(directory: string, options: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const { status, stderr } = spawnSync('mount', [
+    '-t',
+    'tmpfs',
+    '-o',
+    `${options},mode=700`,
+    'tmpfs',
+    directory,
+  ]);
+  if (status !== 0) throw new Error(`mount: ${stderr}`);
+}
+
+export function unmount(directory: string): void {
+  spawnSync('umount', ['-l', directory]);
+}
+
+/** As full as it gets. */
+export function fill(file: string): void {
+  spawnSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=4k'], { stdio: 'ignore' });
+  spawnSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=1', 'oflag=append', 'conv=notrunc', 'count=8192'], {
+    stdio: 'ignore',
+  });
+}

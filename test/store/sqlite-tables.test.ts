@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test';
+import { LEFT_OUT, SAVED } from '../../src/store/sqlite/tables.ts';
+import { withSqlite } from '../support/sqlite.ts';
+
+test('every table of the schema is saved by export and repair, or left out for a reason', () =>
+  withSqlite(async (_, connection) => {
+    const tables = connection
+      .all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .map((row) => String(row.name));
+    expect([...SAVED.map((table) => table.name), ...Object.keys(LEFT_OUT)].sort()).toEqual(tables.sort());
+  }));
+
+test('what refers to a row of another table says so', () =>
+  withSqlite(async (_, connection) => {
+    for (const { name, refs, key } of SAVED) {
+      const columns = connection.all('SELECT name, pk FROM pragma_table_info(?)', name);
+      const primary = columns.filter((row) => Number(row.pk) > 0).map((row) => String(row.name));
+      expect({ name, key: [...key].sort() }).toEqual({ name, key: primary.sort() });
+      for (const row of connection.all(
+        'SELECT "table" AS parent, "from" AS child FROM pragma_foreign_key_list(?)',
+        name,
+      ))
+        expect(refs[String(row.child)]).toBe(String(row.parent));
+    }
+  }));
