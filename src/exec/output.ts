@@ -9,6 +9,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { crashPoint } from '../core/crash-point.ts';
 import type { OutputPlace } from './place.ts';
 
 /** Output up to this size moves into the store when the attempt settles. */
@@ -139,7 +140,9 @@ export function readGap(place: OutputPlace): Gap | null {
 export function writeGap(place: OutputPlace, gap: Gap): void {
   const old = gapNames(place);
   const name = `gap-${gap.from}-${gap.to}`;
+  crashPoint('before-gap');
   closeSync(openSync(`${place.directory}/${name}`, 'a', 0o600));
+  crashPoint('after-gap');
   for (const before of old) if (before !== name) rmSync(`${place.directory}/${before}`, { force: true });
 }
 
@@ -176,7 +179,9 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
     return;
   }
+  crashPoint('before-short');
   renameSync(draft, shortOf(place));
+  crashPoint('after-short');
   rmSync(place.output, { force: true });
 }
 

@@ -1,5 +1,6 @@
 import { mkdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
 
 /** What of an attempt on disk concerns its output. */
 export interface OutputPlace {
@@ -29,8 +30,10 @@ export function placeOf(stateDirectory: string, epoch: string, attempt: number):
 
 /** False: somebody else has made it, so this attempt is no longer ours to start. */
 export function makePlace(place: Place): boolean {
+  crashPoint('before-place');
   try {
     mkdirSync(place.directory, { mode: 0o700 });
+    crashPoint('after-place');
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -44,8 +47,10 @@ export function makePlace(place: Place): boolean {
 
 /** Removes it with whatever is in it. The two files of an ordinary attempt are tried first, without a look around. */
 export function removePlace(place: Place): void {
+  crashPoint('before-remove-place');
   try {
     unlinkSync(place.output);
+    crashPoint('in-remove-place');
     unlinkSync(place.record);
     rmdirSync(place.directory);
   } catch {

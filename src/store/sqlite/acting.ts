@@ -8,15 +8,17 @@ type ActingVerbs = Pick<Store, 'retry' | 'remove' | 'cancel' | 'hold' | 'release
 
 /** What people do to jobs. Every guard is in a WHERE: what cannot be changed any more is left as it is. */
 export function actingVerbs(db: Connection): ActingVerbs {
-  const each = (ids: string[], change: (id: string) => number): Promise<string[]> =>
-    db.write(() => ids.filter((id) => change(id) === 1));
+  type Verb = 'retry' | 'hold' | 'release' | 'edit';
+  const each = (verb: Verb, ids: string[], change: (id: string) => number): Promise<string[]> =>
+    db.write(verb, () => ids.filter((id) => change(id) === 1));
   return {
-    retry: (ids, from, now) => each(ids, (id) => db.run(sql.retryJob, now, now, id, JSON.stringify(from))),
-    remove: (ids, from) => db.write(() => remove(db, ids, from)),
-    cancel: (ids, now) => db.write(() => cancel(db, ids, now)),
-    hold: (ids, now) => each(ids, (id) => db.run(sql.holdJob, now, id)),
-    release: (ids, now) => each(ids, (id) => db.run(sql.releaseHeld, now, now, id)),
-    edit: (ids, changes, now) => each(ids, (id) => edit(db, id, changes, now)),
+    retry: (ids, from, now) =>
+      each('retry', ids, (id) => db.run(sql.retryJob, now, now, id, JSON.stringify(from))),
+    remove: (ids, from) => db.write('remove', () => remove(db, ids, from)),
+    cancel: (ids, now) => db.write('cancel', () => cancel(db, ids, now)),
+    hold: (ids, now) => each('hold', ids, (id) => db.run(sql.holdJob, now, id)),
+    release: (ids, now) => each('release', ids, (id) => db.run(sql.releaseHeld, now, now, id)),
+    edit: (ids, changes, now) => each('edit', ids, (id) => edit(db, id, changes, now)),
   };
 }
 

@@ -14,14 +14,14 @@ type ClaimVerbs = Pick<
 
 export function claimVerbs(db: Connection): ClaimVerbs {
   return {
-    claim: (request, now) => db.write(() => claim(db, request, now)),
+    claim: (request, now) => db.write('claim', () => claim(db, request, now)),
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
     busy: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
-    settle: (settlement) => db.write(() => settle(db, settlement)),
+    settle: (settlement) => db.write('settle', () => settle(db, settlement)),
     mark: (claim, reason) =>
-      db.write(() => db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 1),
+      db.write('mark', () => db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 1),
     adopt: (claim, workerId) =>
-      db.write(() => {
+      db.write('adopt', () => {
         if (db.run(sql.adoptJob, workerId, claim.job, claim.token) === 0) return null;
         db.run(sql.adoptAttempt, workerId, claim.attempt);
         return claimedJob(db, claim.job);

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
+import type { Store } from '../store.ts';
 import { isBusy, translate } from './failures.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
@@ -23,7 +25,7 @@ export interface Connection {
   /** Turns a file of ours to WAL mode, where it is not: without it no commit is taken. */
   useWal(): Promise<void>;
   /** Waits for the other writers, runs `work` as a whole or not at all. No await inside. */
-  write<T>(work: () => T): Promise<T>;
+  write<T>(verb: keyof Store | 'migrate', work: () => T): Promise<T>;
   /** Several reads see one state of the store; a lock that is met is waited for. */
   read<T>(work: () => T): Promise<T>;
   /** Fails when the file at the path is no longer the one that is open: what is written now nobody would ever read. */
@@ -57,7 +59,18 @@ export async function connect(path: string, open = openFile): Promise<Connection
         if (mode !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
     read: (work) => untilFree(path, () => transaction(db, 'BEGIN', work)),
-    write: (work) => untilFree(path, () => transaction(db, 'BEGIN IMMEDIATE', work)),
+    async write(verb, work) {
+      crashPoint(`before-${verb}`);
+      const result = await untilFree(path, () =>
+        transaction(db, 'BEGIN IMMEDIATE', () => {
+          const done = work();
+          crashPoint(`in-${verb}`);
+          return done;
+        }),
+      );
+      crashPoint(`after-${verb}`);
+      return result;
+    },
     checkFile: () => {
       if (fileOf(path) !== file) {
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);

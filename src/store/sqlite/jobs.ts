@@ -17,7 +17,7 @@ type JobVerbs = Pick<
 
 export function jobVerbs(db: Connection): JobVerbs {
   return {
-    insert: (jobs, now, keep) => db.write(() => insert(db, jobs, now, keep)),
+    insert: (jobs, now, keep) => db.write('insert', () => insert(db, jobs, now, keep)),
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),

@@ -15,7 +15,8 @@ export function pruneVerbs(db: Connection): PruneVerbs {
     async prune(state, keep, now) {
       // A look first: as long as nothing has to go, nobody waits for the writer.
       const some = await db.read(() => nextBatch(db, state, keep, now).length > 0);
-      return some ? db.write(() => removeBatch(db, state, keep, now)) : { jobs: 0, bytes: 0, attempts: [] };
+      if (!some) return { jobs: 0, bytes: 0, attempts: [] };
+      return db.write('prune', () => removeBatch(db, state, keep, now));
     },
     prunable: (state, keep, now) => db.read(() => prunable(db, state, keep, now)),
   };

@@ -8,7 +8,7 @@ export function queueVerbs(db: Connection): QueueVerbs {
   return {
     queues: () => db.read(() => db.all(sql.queues).map(toQueue)),
     setQueue: (name, changes) =>
-      db.write(() => {
+      db.write('setQueue', () => {
         const number = queueNumber(db, name);
         const { paused, concurrency, rate } = changes;
         if (paused !== undefined) db.run(sql.pauseQueue, paused?.at ?? null, paused?.by ?? null, number);

@@ -26,11 +26,11 @@ const MOST_WAITING = 1000;
 
 export function scheduleVerbs(db: Connection): ScheduleVerbs {
   return {
-    addSchedule: (spec, nextAt, now) => db.write(() => add(db, spec, nextAt, now)),
+    addSchedule: (spec, nextAt, now) => db.write('addSchedule', () => add(db, spec, nextAt, now)),
     schedules: () => db.read(() => db.all(sql.schedules).map(toSchedule)),
-    removeSchedule: (name) => db.write(() => db.run(sql.deleteSchedule, name) === 1),
+    removeSchedule: (name) => db.write('removeSchedule', () => db.run(sql.deleteSchedule, name) === 1),
     pauseSchedule: (name, paused, nextAt) =>
-      db.write(() => {
+      db.write('pauseSchedule', () => {
         db.run(sql.pauseSchedule, paused?.at ?? null, paused?.by ?? null, nextAt, name);
         return byName(db, name);
       }),
@@ -40,8 +40,8 @@ export function scheduleVerbs(db: Connection): ScheduleVerbs {
         return row.releasable === 1 ? 0 : (row.next_at as number | null);
       }),
     dueSchedules: (now) => db.read(() => due(db, now)),
-    fire: (firing, job, now) => db.write(() => fire(db, firing, job, now)),
-    fireNow: (name, job, now) => db.write(() => fireNow(db, name, job, now)),
+    fire: (firing, job, now) => db.write('fire', () => fire(db, firing, job, now)),
+    fireNow: (name, job, now) => db.write('fireNow', () => fireNow(db, name, job, now)),
   };
 }
 

@@ -25,7 +25,7 @@ export function sqliteStore(db: Connection): Store {
     ...scheduleVerbs(db),
     settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>
-      db.write(() => {
+      db.write('set', () => {
         if (text === null) db.run(sql.dropSetting, key);
         else db.run(sql.putSetting, key, text);
         check(readSettings(db));

@@ -19,7 +19,7 @@ type WorkerVerbs = Pick<
 export function workerVerbs(db: Connection): WorkerVerbs {
   return {
     register: (worker) =>
-      db.write(() => {
+      db.write('register', () => {
         const { host } = worker;
         db.run(
           sql.insertWorker,
@@ -41,25 +41,25 @@ export function workerVerbs(db: Connection): WorkerVerbs {
         );
       }),
     beat: (workerId, draining, now) =>
-      db.write(() => {
+      db.write('beat', () => {
         db.checkFile();
         if (db.run(sql.beatWorker, now, draining ? 1 : 0, workerId) === 0) return null;
         return { order: ordered(db, workerId) };
       }),
     ordered: (workerId) => db.read(() => ordered(db, workerId)),
-    unregister: (workerId) => db.write(() => db.run(sql.deleteWorker, workerId) === 1),
+    unregister: (workerId) => db.write('unregister', () => db.run(sql.deleteWorker, workerId) === 1),
     workers: () => db.read(() => db.all(sql.workers).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
-      db.write(() => {
+      db.write('registerSupervisor', () => {
         db.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace);
       }),
     unregisterSupervisor: (id) =>
-      db.write(() => {
+      db.write('unregisterSupervisor', () => {
         db.run(sql.deleteSupervisor, id);
       }),
     supervisors: () => db.read(() => db.all(sql.supervisors).map(toSupervised)),
     order: (ids, order) =>
-      db.write(() => {
+      db.write('order', () => {
         const rank = STOP_ORDERS.indexOf(order) + 1;
         for (const id of ids) {
           db.run(sql.orderWorker, rank, id);
