@@ -37,7 +37,7 @@ export function workerVerbs(db: Connection): WorkerVerbs {
             worker.concurrency,
             worker.queues === null ? null : JSON.stringify(worker.queues),
           ],
-          ...[worker.startedAt, worker.startedAt],
+          ...[worker.startedAt, worker.startedAt, worker.supervisor],
         );
       }),
     beat: (workerId, draining, now) =>
@@ -62,7 +62,7 @@ export function workerVerbs(db: Connection): WorkerVerbs {
       db.write('order', () => {
         const rank = STOP_ORDERS.indexOf(order) + 1;
         for (const id of ids) {
-          db.run(sql.orderWorker, rank, id);
+          db.run(sql.orderWorker, rank, id, id);
           db.run(sql.orderSupervisor, rank, id);
         }
       }),
