@@ -20,7 +20,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   let answersForJob = false;
   try {
     const crashAt = environment[CRASH_AT];
-    if (crashAt) armCrashPoint(crashAt, () => process.kill(process.pid, 'SIGKILL'));
+    if (crashAt) armCrashPoint(crashAt, (signal) => process.kill(process.pid, signal));
     if (args[0] === COMPLETE) {
       const { complete } = await import('./complete.ts');
       io.out(await complete(args.slice(1), environment));

@@ -7,13 +7,14 @@ export function crashPoint(name: string): void {
   passed?.(name);
 }
 
-/** `name:nth`: dies at the nth passing of that point; a bare name means the first. */
-export function armCrashPoint(text: string, die: () => void): void {
-  const match = /^([a-z]+-[A-Za-z-]+)(?::([1-9]\d{0,8}))?$/.exec(text);
-  if (match === null) throw new QueueError('usage', `QUEUECTL_CRASH_AT must be name:nth, not '${text}'`);
+/** `name:nth`: a SIGKILL to itself at the nth passing of that point, or with `:stop` a SIGSTOP; a bare name means the first. */
+export function armCrashPoint(text: string, send: (signal: 'SIGKILL' | 'SIGSTOP') => void): void {
+  const match = /^([a-z]+-[A-Za-z-]+)(?::([1-9]\d{0,8}))?(:stop)?$/.exec(text);
+  if (match === null)
+    throw new QueueError('usage', `QUEUECTL_CRASH_AT must be name:nth or name:nth:stop, not '${text}'`);
   let left = Number(match[2] ?? 1);
   watchCrashPoints((name) => {
-    if (name === match[1] && --left === 0) die();
+    if (name === match[1] && --left === 0) send(match[3] === undefined ? 'SIGKILL' : 'SIGSTOP');
   });
 }
 

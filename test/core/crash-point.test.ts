@@ -13,11 +13,19 @@ test('dies at the nth passing of that point and no other', () => {
   expect(deaths).toBe(1);
 });
 
+test('stops there instead, if told so', () => {
+  const sent: string[] = [];
+  armCrashPoint('before-spawn:1:stop', (signal) => sent.push(signal));
+  crashPoint('before-spawn');
+  crashPoint('before-spawn');
+  expect(sent).toEqual(['SIGSTOP']);
+});
+
 test('a bare name is its first passing; anything else is refused', () => {
   let deaths = 0;
   armCrashPoint('before-spawn', () => deaths++);
   crashPoint('before-spawn');
   expect(deaths).toBe(1);
-  for (const text of ['x', 'before-spawn:0', 'before-spawn:x', 'a b', ':1'])
+  for (const text of ['x', 'before-spawn:0', 'before-spawn:x', 'a b', ':1', 'before-spawn:1:go'])
     expect(caught(() => armCrashPoint(text, () => {})).code).toBe('usage');
 });

@@ -1,0 +1,43 @@
+import { below } from '../support/random.ts';
+import { unfinished } from './audit.ts';
+import type { Fault } from './fault.ts';
+import { lonelyWorker } from './lonely-worker.ts';
+import { ADOPTER, QUICK } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+import { witnessed } from './witness.ts';
+
+/** A worker that dies at the point, round after round, and another one that takes its job over. */
+function orphanRounds(point: string, longestMs: number): Fault['run'] {
+  return (rounds, seed, program) =>
+    roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK },
+      open(lab) {
+        lab.supervisor(ADOPTER);
+        return async (_, round) => {
+          const command = witnessed(below(lab.random, longestMs) / 1000);
+          await lab.enqueue([{ id: `j${round}`, command }]);
+          await lonelyWorker(lab, point).exit;
+          await lab.rest(30_000);
+          if (unfinished(lab.database) > 0) throw new Error(`job j${round} was not taken over`);
+        };
+      },
+    });
+}
+
+/** The job runs, and nobody has written down as what: it is found by its cookie and adopted. */
+export const killedAfterSpawn: Fault = {
+  id: 'F3',
+  title: 'worker killed between spawn and the record of it',
+  small: 8,
+  full: 200,
+  run: orphanRounds('after-spawn', 800),
+};
+
+/** The job has ended, and nobody has settled it: its record tells how, and it is not run again. */
+export const killedAfterExit: Fault = {
+  id: 'F4',
+  title: 'worker killed between the end of a job and its settlement',
+  small: 8,
+  full: 200,
+  run: orphanRounds('after-exit', 100),
+};

@@ -1,0 +1,72 @@
+import { until } from '../support/queuectl.ts';
+import { below, pick } from '../support/random.ts';
+import type { Fault } from './fault.ts';
+import { lonelyWorker } from './lonely-worker.ts';
+import { ADOPTER, freeze, gone, isStopped, QUICK, ready, started } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+import { witnessed } from './witness.ts';
+
+/** After the claim and before anything of the job runs: who comes too late must find the gate taken. */
+const BEFORE_START = ['after-claim', 'before-place', 'after-place', 'before-output', 'before-spawn'];
+
+/** A worker stands still between its claim and the start of the job, wakes, and must not start it any more. */
+export const frozenBeforeStart: Fault = {
+  id: 'F7b',
+  title: 'a worker stands still between claim and spawn for longer than its lease',
+  small: 8,
+  full: 100,
+  run: (rounds, seed, program) =>
+    roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK },
+      open: () => async (lab, round) => {
+        const id = `j${round}`;
+        await lab.enqueue([{ id, command: witnessed(below(lab.random, 300) / 1000) }]);
+        const frozen = lonelyWorker(lab, `${pick(lab.random, BEFORE_START)}:1:stop`);
+        await until(() => isStopped(frozen.pid), 'the worker stands still');
+        const other = lab.supervisor();
+        if (below(lab.random, 2) === 0) await lab.rest(20_000);
+        else
+          await until(() => other.output().includes(`job=${id} attempt=1 queue=default adopted`), 'adopted');
+        process.kill(frozen.pid, 'SIGCONT');
+        await gone([frozen.pid]);
+        await lab.rest(20_000);
+        await lab.box.json(['worker', 'stop']);
+      },
+    }),
+};
+
+/** A worker stands still for longer than its lease, wakes, and finds that its job is another's. */
+export const frozenWorker: Fault = {
+  id: 'F7',
+  title: 'SIGSTOP of a worker for longer than its lease, then SIGCONT',
+  small: 8,
+  full: 300,
+  run: (rounds, seed, program) =>
+    roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK },
+      async open(lab) {
+        const adopter = lab.supervisor(ADOPTER);
+        const frozen = lab.supervisor();
+        await ready(adopter);
+        return async (_, round) => {
+          const id = `j${round}`;
+          await lab.enqueue([{ id, command: witnessed(0.4 + below(lab.random, 2500) / 1000) }]);
+          await started(lab, id);
+          const [pid] = frozen.workers();
+          if (pid === undefined) throw new Error('the worker is gone');
+          const readies = frozen.output().split(' ready ').length;
+          freeze(lab, pid);
+          await until(
+            () => adopter.output().includes(`job=${id} attempt=1 queue=default adopted`),
+            'adopted',
+          );
+          // Woken before or after the job has been settled by the other.
+          if (below(lab.random, 2) === 0) await lab.rest(20_000);
+          process.kill(pid, 'SIGCONT');
+          await gone([pid]);
+          await lab.rest(20_000);
+          await ready(frozen, readies);
+        };
+      },
+    }),
+};
