@@ -3,7 +3,7 @@ import { crashPoints } from './f02-crash-points.ts';
 import { killedAfterExit, killedAfterSpawn } from './f03-spawn.ts';
 import { supervisorKilled } from './f05-supervisor.ts';
 import { manyStarts } from './f06-many-starts.ts';
-import { frozenBeforeStart, frozenWorker } from './f07-frozen-worker.ts';
+import { frozenBeforeSettlement, frozenBeforeStart, frozenWorker } from './f07-frozen-worker.ts';
 import { frozenJob } from './f08-frozen-job.ts';
 import type { Fault } from './fault.ts';
 
@@ -17,5 +17,6 @@ export const FAULTS: Fault[] = [
   manyStarts,
   frozenWorker,
   frozenBeforeStart,
+  frozenBeforeSettlement,
   frozenJob,
 ];

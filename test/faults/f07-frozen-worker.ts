@@ -7,21 +7,25 @@ import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 /** After the claim and before anything of the job runs: who comes too late must find the gate taken. */
-const BEFORE_START = ['after-claim', 'before-place', 'after-place', 'before-output', 'before-spawn'];
+const BEFORE_START = [
+  'after-claim:1',
+  'before-place:1',
+  'after-place:1',
+  'before-output:1',
+  'before-spawn:1',
+];
+/** The job has ended, and its settlement comes too late. */
+const BEFORE_SETTLEMENT = ['before-claim:2'];
 
-/** A worker stands still between its claim and the start of the job, wakes, and must not start it any more. */
-export const frozenBeforeStart: Fault = {
-  id: 'F7b',
-  title: 'a worker stands still between claim and spawn for longer than its lease',
-  small: 8,
-  full: 100,
-  run: (rounds, seed, program) =>
+/** A worker stands still at one of the points, and wakes when its job is another's. */
+function frozenAt(points: string[]): Fault['run'] {
+  return (rounds, seed, program) =>
     roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       open: () => async (lab, round) => {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(below(lab.random, 300) / 1000) }]);
-        const frozen = lonelyWorker(lab, `${pick(lab.random, BEFORE_START)}:1:stop`);
+        const frozen = lonelyWorker(lab, `${pick(lab.random, points)}:stop`);
         await until(() => isStopped(frozen.pid), 'the worker stands still');
         const other = lab.supervisor();
         if (below(lab.random, 2) === 0) await lab.rest(20_000);
@@ -32,7 +36,23 @@ export const frozenBeforeStart: Fault = {
         await lab.rest(20_000);
         await lab.box.json(['worker', 'stop']);
       },
-    }),
+    });
+}
+
+export const frozenBeforeStart: Fault = {
+  id: 'F7b',
+  title: 'a worker stands still between claim and spawn for longer than its lease',
+  small: 6,
+  full: 150,
+  run: frozenAt(BEFORE_START),
+};
+
+export const frozenBeforeSettlement: Fault = {
+  id: 'F7c',
+  title: 'a worker stands still just before it settles for longer than its lease',
+  small: 4,
+  full: 150,
+  run: frozenAt(BEFORE_SETTLEMENT),
 };
 
 /** A worker stands still for longer than its lease, wakes, and finds that its job is another's. */
