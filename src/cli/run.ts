@@ -1,5 +1,4 @@
 import type { OpenedApp } from '../actions/app.ts';
-import { armCrashPoint } from '../core/crash-point.ts';
 import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { CRASH_AT } from '../exec/environment.ts';
@@ -19,8 +18,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   let app: OpenedApp | null = null;
   let answersForJob = false;
   try {
-    const crashAt = environment[CRASH_AT];
-    if (crashAt) armCrashPoint(crashAt, (signal) => process.kill(process.pid, signal));
+    const point = environment[CRASH_AT];
+    if (point) (await import('./crash.ts')).crashAt(point);
     if (args[0] === COMPLETE) {
       const { complete } = await import('./complete.ts');
       io.out(await complete(args.slice(1), environment));

@@ -49,8 +49,9 @@ function environment(): string {
   VISUAL            the editor that edit ID opens (else: EDITOR)
   USER              who paused a queue, in its list (else: LOGNAME)
   QUEUECTL_HOOK_EVENT  set in a hook: what it enqueues triggers no hooks
-  QUEUECTL_CRASH_AT for tests: name:nth, the process kills itself at the nth passing of that point (after-claim:2), or
-                    with :stop behind it stops there; neither jobs nor the replacement of a worker see it
+  QUEUECTL_CRASH_AT for tests: name:nth, the process kills itself at the nth passing of that point (after-claim:2);
+                    with :stop, :throw or :block behind it, it stops, fails or stands still there instead.
+                    Neither jobs nor the replacement of a worker see it
   TMPDIR            where standard input is kept while enqueue --file reads it (/tmp)
 
 Set for a job, besides the worker's environment and the job's own variables:

@@ -25,7 +25,7 @@ export interface Lab {
   /** Notes what a client knows of an enqueue. */
   note(id: string, outcome: Enqueued['outcome']): void;
   configure(settings: Record<string, string>): Promise<void>;
-  supervisor(args?: string[], env?: Record<string, string>): Supervisor;
+  supervisor(args?: string[], env?: Record<string, string>, through?: string[]): Supervisor;
   supervisors(): Supervisor[];
   /** Waits until every job has ended; what never does shows in the verdict. */
   rest(limitMs?: number): Promise<void>;
@@ -72,8 +72,8 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
     async configure(settings) {
       for (const [key, value] of Object.entries(settings)) await box.json(['config', 'set', key, value]);
     },
-    supervisor(args = [], env = {}) {
-      const one = box.start(['worker', 'start', ...args], { env });
+    supervisor(args = [], env = {}, through = []) {
+      const one = box.start(['worker', 'start', ...args], { env, through });
       const supervisor = { ...one, workers: () => childrenOf(one.pid) };
       started.push(supervisor);
       return supervisor;

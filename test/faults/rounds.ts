@@ -27,11 +27,12 @@ export interface Rounds {
   /** Before the first round of a lane; answers what each round does. */
   open(lab: Lab): Promise<Round> | Round;
   once?: History['once'];
+  lanes?: number;
 }
 
 /** Rounds in a few queues at a time, each queue judged after its last round. */
 export async function roundsInLabs(plan: Rounds): Promise<Figures> {
-  const lanes = Math.min(LANES, plan.rounds);
+  const lanes = Math.min(plan.lanes ?? LANES, plan.rounds);
   const figures = await Promise.all(
     Array.from({ length: lanes }, (_, lane) =>
       inLab(
@@ -40,6 +41,7 @@ export async function roundsInLabs(plan: Rounds): Promise<Figures> {
           await lab.configure(plan.settings ?? {});
           const play = await plan.open(lab);
           for (let i = lane; i < plan.rounds; i += lanes) await play(lab, i);
+          if (lab.supervisors().length === 0) await lab.supervisor(['--drain']).exit;
           await lab.rest();
           const { violations } = await lab.judge(plan.once);
           return { jobs: lab.enqueued.length, violations };
