@@ -107,7 +107,7 @@ export const CONTROLS: Control[] = [
       {
         file: 'store/sqlite/connection.ts',
         from: 'if (!isBusy(error)) throw',
-        to: 'if (isBusy(error)) throw',
+        to: 'if (error) throw',
       },
     ],
     fault: busyStorm,
