@@ -112,6 +112,6 @@ export const CONTROLS: Control[] = [
     ],
     fault: busyStorm,
     scale: 100,
-    found: ['invariant'],
+    found: ['invariant', 'lost'],
   },
 ];

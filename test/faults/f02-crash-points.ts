@@ -20,7 +20,7 @@ const points = (): string[] => allPoints().filter((point) => !point.endsWith('-m
 export const crashPoints: Fault = {
   id: 'F2',
   title: 'SIGKILL at every crash point',
-  small: 12,
+  small: 8,
   full: points().length * ALL_SEEDS,
   async run(rounds, seed, program) {
     const order = shuffled(points(), seed);

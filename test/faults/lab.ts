@@ -27,7 +27,7 @@ export interface Lab {
   configure(settings: Record<string, string>): Promise<void>;
   supervisor(args?: string[], env?: Record<string, string>, through?: string[]): Supervisor;
   supervisors(): Supervisor[];
-  /** Waits until every job has ended; what never does shows in the verdict. */
+  /** Waits until every job has ended, or nobody is left to run it; what never does shows in the verdict. */
   rest(limitMs?: number): Promise<void>;
   /** Stops what still runs and judges. */
   judge(once?: History['once']): Promise<Verdict>;
@@ -80,7 +80,9 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
     },
     supervisors: () => started.filter((one) => isAlive(one.pid)),
     async rest(limitMs = 120_000) {
-      await until(() => unfinished(database) === 0, 'every job has ended', limitMs).catch(() => {});
+      const over = (): boolean =>
+        unfinished(database) === 0 || (started.length > 0 && !started.some((one) => isAlive(one.pid)));
+      await until(over, 'every job has ended', limitMs).catch(() => {});
     },
     async judge(once = 'all') {
       await box.run(['worker', 'stop', '--timeout', '30s']);

@@ -1,6 +1,7 @@
 /**
- * The full figures: `npm run test:faults [-- --only F1,F4] [--seed N] [--scale N]`. Prints a table and writes the same as
- * JSON to test/faults/results.json, from which docs/guarantees.md is made; faults that were not run keep their figures.
+ * The full figures: `npm run test:faults [-- --only F1,F4] [--seed N] [--scale N] [--out FILE]`. Prints a table and writes
+ * the same as JSON to test/faults/results.json, from which scripts/guarantees.ts makes the table of docs/guarantees.md;
+ * faults that were not run keep their figures.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,11 +21,9 @@ export interface FaultResult {
   seconds: number;
 }
 
-const RESULTS = join(import.meta.dir, 'results.json');
-
-const { values } = parseArgs({
-  options: { only: { type: 'string' }, seed: { type: 'string' }, scale: { type: 'string' } },
-});
+const text = { type: 'string' } as const;
+const { values } = parseArgs({ options: { only: text, seed: text, scale: text, out: text } });
+const RESULTS = values.out ?? join(import.meta.dir, 'results.json');
 const only = values.only?.toUpperCase().split(',');
 const chosen = FAULTS.filter(({ id }) => only === undefined || only.includes(id.toUpperCase()));
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
