@@ -5,6 +5,7 @@ import { watchCrashPoints } from '../../src/core/crash-point.ts';
 import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { allPoints } from '../faults/points.ts';
 import { claimOne, ending, jobSpec, NOW, newWorker, succeeded, want } from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -72,6 +73,13 @@ test('every verb that writes passes its three points', () =>
       watchCrashPoints(null);
     }
   }));
+
+test('every step of an attempt outside the store has its points', () => {
+  const around = ['place', 'spawn', 'gate', 'signal', 'gap', 'punch', 'short', 'start', 'host'];
+  const steps = around.flatMap((step) => [`before-${step}`, `after-${step}`]);
+  const others = ['before-output', 'after-exit', 'in-gate', 'before-remove-place', 'before-touch'];
+  expect(allPoints()).toEqual(expect.arrayContaining([...steps, ...others]));
+});
 
 /** What changes something outside the store: each of these has a point in the same file before it. */
 const STEPS = /\b(spawn|process\.kill|mkdirSync|writeSync|writeFileSync|renameSync|linkSync|utimesSync)\(/;
