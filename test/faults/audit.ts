@@ -45,7 +45,9 @@ export function unfinished(path: string): number {
 }
 
 export function readJobs(path: string): JobRow[] {
-  const sql = 'SELECT id, state, attempts, max_retries AS maxRetries, crashes FROM job ORDER BY number';
+  const sql = `SELECT id, state, attempts, max_retries AS maxRetries, crashes,
+    (SELECT group_concat(why || coalesce(' ' || exit_code, ''), ', ') FROM attempt WHERE job = job.number) AS ends
+    FROM job ORDER BY number`;
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as JobRow[]);
 }
 

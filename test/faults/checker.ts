@@ -12,6 +12,8 @@ export interface JobRow {
   attempts: number;
   maxRetries: number;
   crashes: number;
+  /** How its attempts ended, in words. */
+  ends?: string | null;
 }
 
 /** One change of a job's row, as a trigger saw it. */
@@ -78,7 +80,7 @@ export function check(history: History): Verdict {
     violations: [
       ...lost(history, jobs, lines),
       ...unexpected(history, jobs),
-      ...[...lines].flatMap(([id, own]) => [...twice(history, id, own), ...overlap(id, own)]),
+      ...[...lines].flatMap(([id, own]) => [...twice(history, id, own, jobs.get(id)), ...overlap(id, own)]),
       ...history.jobs.flatMap(stuck),
       ...history.jobs.flatMap(overcharged),
       ...history.orphans.map(({ pid, job }) => violation('orphan', `process ${pid} of ${job} is left`)),
@@ -120,10 +122,10 @@ function unexpected({ enqueued, witness, jobs }: History, rows: Map<string, JobR
     .map((id) => violation('unexpected', `${id} ${rows.has(id) ? 'is there' : 'ran'}; nobody enqueued it`));
 }
 
-function twice({ once }: History, id: string, lines: WitnessLine[]): Violation[] {
+function twice({ once }: History, id: string, lines: WitnessLine[], row?: JobRow): Violation[] {
   const starts = lines.filter((line) => line.what === 'S');
   if ((once === 'all' || once.has(id)) && starts.length > 1)
-    return [violation('twice', `${id} ran ${starts.length} times`)];
+    return [violation('twice', `${id} ran ${starts.length} times (${row?.ends ?? 'no attempts'})`)];
   const done = lines.findIndex((line) => line.what === 'E' && line.code === 0);
   if (done !== -1 && lines.slice(done).some((line) => line.what === 'S'))
     return [violation('twice', `${id} ran again after it had succeeded`)];

@@ -78,15 +78,15 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
       started.push(supervisor);
       return supervisor;
     },
-    supervisors: () => started.filter((one) => isAlive(one.pid)),
+    supervisors: () => started.filter(isRunning),
     async rest(limitMs = 120_000) {
       const over = (): boolean =>
-        unfinished(database) === 0 || (started.length > 0 && !started.some((one) => isAlive(one.pid)));
+        unfinished(database) === 0 || (started.length > 0 && !started.some(isRunning));
       await until(over, 'every job has ended', limitMs).catch(() => {});
     },
     async judge(once = 'all') {
       await box.run(['worker', 'stop', '--timeout', '30s']);
-      for (const one of started) if (isAlive(one.pid)) process.kill(one.pid, 'SIGKILL');
+      for (const one of started) if (isRunning(one)) process.kill(one.pid, 'SIGKILL');
       await Promise.all(started.map((one) => one.closed));
       const verdict = check({
         enqueued,
@@ -101,6 +101,11 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
       return verdict;
     },
   };
+}
+
+/** By what its parent, this process, was told of its end: its pid may be another's by now. */
+function isRunning({ child }: Running): boolean {
+  return child.exitCode === null && child.signalCode === null;
 }
 
 function childrenOf(pid: number): number[] {
