@@ -27,7 +27,7 @@ export interface Lab {
   configure(settings: Record<string, string>): Promise<void>;
   supervisor(args?: string[], env?: Record<string, string>, through?: string[]): Supervisor;
   supervisors(): Supervisor[];
-  /** Waits until every job has ended, or nobody is left to run it; what never does shows in the verdict. */
+  /** Waits until every job has ended, nobody is left, or none ends for so long; what never does shows in the verdict. */
   rest(limitMs?: number): Promise<void>;
   /** Stops what still runs and judges. */
   judge(once?: History['once']): Promise<Verdict>;
@@ -80,9 +80,16 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
     },
     supervisors: () => started.filter(isRunning),
     async rest(limitMs = 120_000) {
-      const over = (): boolean =>
-        unfinished(database) === 0 || (started.length > 0 && !started.some(isRunning));
-      await until(over, 'every job has ended', limitMs).catch(() => {});
+      let left = Number.POSITIVE_INFINITY;
+      let since = performance.now();
+      const over = (): boolean => {
+        const now = unfinished(database);
+        if (now < left) since = performance.now();
+        left = now;
+        const deserted = started.length > 0 && !started.some(isRunning);
+        return left === 0 || deserted || performance.now() - since > limitMs;
+      };
+      await until(over, 'every job has ended', Number.POSITIVE_INFINITY);
     },
     async judge(once = 'all') {
       await box.run(['worker', 'stop', '--timeout', '30s']);
