@@ -62,8 +62,9 @@ export const frozenWorker: Fault = {
   title: 'SIGSTOP of a worker for longer than its lease, then SIGCONT',
   small: 8,
   full: 300,
-  run: (rounds, seed, program) =>
-    roundsInLabs({
+  async run(rounds, seed, program) {
+    let taken = 0;
+    const figures = await roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       async open(lab) {
         const adopter = lab.supervisor(ADOPTER);
@@ -84,10 +85,14 @@ export const frozenWorker: Fault = {
           if (below(lab.random, 2) === 0) await lab.rest(20_000);
           process.kill(pid, 'SIGCONT');
           if (!adopted()) return;
+          taken++;
           await gone([pid]);
           await lab.rest(20_000);
           await ready(frozen, readies);
         };
       },
-    }),
+    });
+    // Only those that lost their job to another count.
+    return { ...figures, faults: taken };
+  },
 };
