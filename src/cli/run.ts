@@ -2,6 +2,7 @@ import { actorOf } from '../actions/actor.ts';
 import type { OpenedApp } from '../actions/app.ts';
 import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
+import { CRASH_AT } from '../exec/environment.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Context } from './command.ts';
 import { COMMANDS, COMPLETE, isGroup, WORKER_PROCESS } from './commands.ts';
@@ -18,6 +19,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   let app: OpenedApp | null = null;
   let answersForJob = false;
   try {
+    const point = environment[CRASH_AT];
+    if (point) (await import('./crash.ts')).crashAt(point);
     if (args[0] === COMPLETE) {
       const { complete } = await import('./complete.ts');
       io.out(await complete(args.slice(1), environment));

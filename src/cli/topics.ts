@@ -55,6 +55,9 @@ function environment(): string {
   USER              who paused a queue, in its list (else: LOGNAME)
   QUEUECTL_HOOK_EVENT  set in a hook: what it enqueues triggers no hooks
   QUEUECTL_ANY_OWNER  1: use a store that belongs to another user, or that others can write
+  QUEUECTL_CRASH_AT for tests: name:nth, the process kills itself at the nth passing of that point (after-claim:2);
+                    with :stop, :throw or :block behind it, it stops, fails or stands still there instead.
+                    Neither jobs nor the replacement of a worker see it
   TMPDIR            where standard input is kept while enqueue --file reads it (/tmp)
 
 Set for a job, besides the worker's environment and the job's own variables:

@@ -2,6 +2,8 @@ import type { ClaimedJob } from '../core/job.ts';
 
 /** Settings of the runtime inside our executable: they are about queuectl, never about a job or a worker. */
 const RUNTIME = /^(BUN_|NODE_OPTIONS$)/;
+/** Where a process is made to die: the worker that was meant, not what its jobs start. */
+export const CRASH_AT = 'QUEUECTL_CRASH_AT';
 
 export function withoutRuntime(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !RUNTIME.test(name)));
@@ -19,8 +21,9 @@ export function jobEnvironment(
   job: ClaimedJob,
   cookie: string,
 ): NodeJS.ProcessEnv {
+  const { [CRASH_AT]: _, ...inherited } = withoutRuntime(worker);
   return {
-    ...withoutRuntime(worker),
+    ...inherited,
     PWD: job.cwd,
     ...job.env,
     QUEUECTL_JOB_ID: job.id,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { processes } from './processes.ts';
 
@@ -22,6 +23,7 @@ function hostId(stateDirectory: string): string {
   if (known !== null) return known;
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   writeFileSync(draft, randomBytes(8).toString('hex'), { mode: 0o600 });
+  crashPoint('before-host');
   try {
     linkSync(draft, file);
   } catch (error) {
@@ -29,6 +31,7 @@ function hostId(stateDirectory: string): string {
   } finally {
     unlinkSync(draft);
   }
+  crashPoint('after-host');
   const made = read(file);
   if (made === null) throw new QueueError('store-unavailable', `${file} cannot be read`);
   return made;

@@ -1,3 +1,4 @@
+import { crashPoint } from '../core/crash-point.ts';
 import { type Found, processes } from './processes.ts';
 
 /** What an attempt's processes are known by: the frame's group and the cookie in their environment. */
@@ -60,8 +61,10 @@ function signalAll(found: Found[], target: Target, signal: NodeJS.Signals): void
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
+  crashPoint('before-signal');
   try {
     process.kill(pid, signal);
+    crashPoint('after-signal');
   } catch {
     // It ended in between, which is what we wanted.
   }

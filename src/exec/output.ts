@@ -9,6 +9,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { crashPoint } from '../core/crash-point.ts';
 import type { OutputPlace } from './place.ts';
 import { openRegular } from './regular-file.ts';
 
@@ -143,7 +144,9 @@ export function readGap(place: OutputPlace): Gap | null {
 export function writeGap(place: OutputPlace, gap: Gap): void {
   const old = gapNames(place);
   const name = `${place.gaps}-${gap.from}-${gap.to}`;
+  crashPoint('before-gap');
   if (!old.includes(name)) closeSync(openSync(`${place.directory}/${name}`, 'ax', 0o600));
+  crashPoint('after-gap');
   for (const before of old) if (before !== name) rmSync(`${place.directory}/${before}`, { force: true });
 }
 
@@ -181,7 +184,9 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
     return;
   }
+  crashPoint('before-short');
   renameSync(draft, shortOf(place));
+  crashPoint('after-short');
   rmSync(place.output, { force: true });
 }
 

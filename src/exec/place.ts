@@ -1,5 +1,6 @@
 import { mkdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
 import type { Stream } from '../core/job.ts';
 
 /** What of an attempt on disk concerns its output, or one stream of it. */
@@ -40,8 +41,10 @@ export function outputIn(directory: string, stream: Stream): OutputPlace {
 
 /** False: somebody else has made it, so this attempt is no longer ours to start. */
 export function makePlace(place: Place): boolean {
+  crashPoint('before-place');
   try {
     mkdirSync(place.directory, { mode: 0o700 });
+    crashPoint('after-place');
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -58,8 +61,10 @@ export function makePlace(place: Place): boolean {
  * be removed, because it is somebody else's, is left: it stands in nobody's way.
  */
 export function removePlace(place: Place): void {
+  crashPoint('before-remove-place');
   try {
     unlinkSync(place.output);
+    crashPoint('in-remove-place');
     unlinkSync(place.record);
     rmdirSync(place.directory);
   } catch {

@@ -4,6 +4,12 @@ import type { Found, Processes } from './processes.ts';
 /** The kernel counts process times in hundredths of a second on every platform we run on. */
 const TICK_MS = 10;
 
+/**
+ * One that was listed may have forked and ended before it was looked at: its child is new in the next list. So lists are
+ * read until nothing in one is new, or, where others start processes all the time, so often.
+ */
+const MOST_LOOKS = 30;
+
 export const linux: Processes = {
   bootId: () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
   pidNamespace: () => readlinkSync('/proc/self/ns/pid'),
@@ -17,11 +23,16 @@ export const linux: Processes = {
   carries: (pid, cookie) => hasCookie(pid, cookie) && !isOver(pid),
   find(cookie) {
     const found: Found[] = [];
-    for (const name of readdirSync('/proc')) {
-      const pid = Number(name);
-      if (!Number.isInteger(pid) || !hasCookie(pid, cookie) || isOurs(pid)) continue;
-      const about = stat(pid);
-      if (about !== null && !isOver(pid)) found.push({ pid, group: about.group });
+    const seen = new Set<number>();
+    for (let look = 0; look < MOST_LOOKS; look++) {
+      const fresh = allPids().filter((pid) => !seen.has(pid));
+      if (fresh.length === 0) break;
+      for (const pid of fresh) {
+        seen.add(pid);
+        if (!hasCookie(pid, cookie) || isOurs(pid)) continue;
+        const about = stat(pid);
+        if (about !== null && !isOver(pid)) found.push({ pid, group: about.group });
+      }
     }
     return found;
   },
@@ -35,6 +46,10 @@ export const linux: Processes = {
     return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
   },
 };
+
+function allPids(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger);
+}
 
 function hasCookie(pid: number, cookie: string): boolean {
   const environment = maybeRead(`/proc/${pid}/environ`);

@@ -1,4 +1,5 @@
 import { closeSync, lstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { crashPoint } from '../core/crash-point.ts';
 import { makePlace, type Place } from './place.ts';
 import { openRegular } from './regular-file.ts';
 
@@ -36,6 +37,7 @@ export function readRecord(place: Place): AttemptRecord | null {
  */
 export function takeGate(place: Place): boolean {
   makePlace(place);
+  crashPoint('before-gate');
   let fd: number;
   try {
     fd = openSync(place.record, 'wx', 0o600);
@@ -43,8 +45,10 @@ export function takeGate(place: Place): boolean {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
+  crashPoint('in-gate');
   writeSync(fd, `${'0'.padEnd(10)} gate \n`);
   closeSync(fd);
+  crashPoint('after-gate');
   return true;
 }
 

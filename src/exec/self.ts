@@ -1,4 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { crashPoint } from '../core/crash-point.ts';
 import { withoutRuntime } from './environment.ts';
 
 /**
@@ -29,7 +30,10 @@ export function startSelf(
   const env: NodeJS.ProcessEnv = { ...withoutRuntime(process.env), ...FEW_THREADS };
   // A worker started by a job is not one of the job's processes.
   delete env.QUEUECTL_RUN;
-  return spawn(file, [...first, ...args], { ...options, env });
+  crashPoint('before-start');
+  const child = spawn(file, [...first, ...args], { ...options, env });
+  crashPoint('after-start');
+  return child;
 }
 
 function self(): [string, string[]] {

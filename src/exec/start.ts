@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { crashPoint } from '../core/crash-point.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { signalNumber } from '../core/signals.ts';
 import { jobEnvironment, missingSecrets } from './environment.ts';
@@ -37,6 +38,7 @@ export async function startCommand(place: Place, job: ClaimedJob, user: UserLimi
     let files: { output: number; errors: number; input: number | 'ignore' };
     try {
       if (!makePlace(place)) return { kind: 'gate-lost' };
+      crashPoint('before-output');
       const output = keep(openSync(place.output, 'ax', 0o600));
       const errors = job.splitOutput
         ? keep(openSync(outputIn(place.directory, 'stderr').output, 'ax', 0o600))
@@ -48,12 +50,14 @@ export async function startCommand(place: Place, job: ClaimedJob, user: UserLimi
     }
     const { output, errors, input } = files;
     const args = frameArguments({ ...job, ...user, record: place.record });
+    crashPoint('before-spawn');
     const child = spawn('/bin/sh', args, {
       cwd: job.cwd,
       env: jobEnvironment(process.env, job, place.cookie),
       detached: true,
       stdio: [input, output, errors],
     });
+    crashPoint('after-spawn');
     // What keeps a worker alive are its own timers: leaving with jobs still running must not wait for them.
     child.unref();
     return await started(child, place);
@@ -114,7 +118,10 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
       resolve(exitFor(place, pid, code));
     };
     child.once('error', () => {});
-    child.once('exit', (code, signal) => finish(code ?? 128 + signalNumber(signal ?? 'SIGKILL')));
+    child.once('exit', (code, signal) => {
+      crashPoint('after-exit');
+      finish(code ?? 128 + signalNumber(signal ?? 'SIGKILL'));
+    });
   });
 }
 

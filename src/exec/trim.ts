@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, readdirSync } from 'node:fs';
+import { crashPoint } from '../core/crash-point.ts';
 import { gapOf, outputSize, readGap, writeGap } from './output.ts';
 import { type OutputPlace, outputIn } from './place.ts';
 import { openRegular } from './regular-file.ts';
@@ -26,7 +27,10 @@ export async function trimOutput(place: OutputPlace, limit: number): Promise<voi
   writeGap(place, gap);
   const start = Math.ceil(gap.from / BLOCK) * BLOCK;
   const length = Math.floor(gap.to / BLOCK) * BLOCK - start;
-  if (length > 0 && process.platform === 'linux') await punch(place.output, start, length);
+  if (length <= 0 || process.platform !== 'linux') return;
+  crashPoint('before-punch');
+  await punch(place.output, start, length);
+  crashPoint('after-punch');
 }
 
 /** By descriptor, not by name: by then another file may stand in its place. */

@@ -1,5 +1,6 @@
 import { type FSWatcher, mkdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
 
 const WAKE_FILE = 'wake';
 /** In a directory of its own: workers watch the state directory, and an idle one has nothing to do with what ended. */
@@ -30,6 +31,7 @@ export function onChange(stateDirectory: string, callback: () => void): (() => v
 }
 
 function touch(file: string): void {
+  crashPoint('before-touch');
   const now = new Date();
   try {
     utimesSync(file, now, now);

@@ -102,7 +102,10 @@ export interface Store {
   registerSupervisor(supervisor: Supervised): Promise<void>;
   unregisterSupervisor(id: string): Promise<void>;
   supervisors(): Promise<(Supervised & { order: StopOrder | null })[]>;
-  /** Orders workers and supervisors to stop. A stronger order replaces a weaker one, never the reverse. */
+  /**
+   * Orders workers and supervisors to stop. A supervisor's order is that of its workers, those included that register
+   * later. A stronger order replaces a weaker one, never the reverse.
+   */
   order(ids: string[], order: StopOrder): Promise<void>;
 
   /**

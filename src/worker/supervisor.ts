@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
+import { CRASH_AT } from '../exec/environment.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
 import { startSelf } from '../exec/self.ts';
@@ -71,6 +72,8 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     if (!everReady && ++falseStarts >= FALSE_STARTS) {
       return end.reject(new QueueError('worker-failed', `workers end before they are ready (${how})`));
     }
+    // One that was made to die at a named point is followed by one that is not.
+    delete process.env[CRASH_AT];
     options.log(`worker process ${child.pid ?? '?'} ended (${how}); starting another`);
     const timer = setTimeout(() => {
       restarts.delete(timer);

@@ -274,9 +274,14 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     if (over) return;
     over = true;
     quiet();
-    await app.store.unregister(id);
-    tellChange(app.stateDirectory);
-    if ((await app.store.workers()).length === 0) removeStopFile(app.stateDirectory);
+    try {
+      await app.store.unregister(id);
+      tellChange(app.stateDirectory);
+      if ((await app.store.workers()).length === 0) removeStopFile(app.stateDirectory);
+    } catch (error) {
+      // What may pass is not waited for: the others see by themselves that this one is gone.
+      if (!mayPass(error)) return end.reject(error);
+    }
     emit({ type: 'worker-stopped', workerId: id, left });
     end.resolve();
   };

@@ -88,6 +88,18 @@ export const workers: Record<string, Case> = {
     expect((await store.workers()).map((worker) => worker.order)).toEqual(['leave', null, 'leave']);
   },
 
+  'what a supervisor is ordered holds for its workers, whenever they register': async ({ store }) => {
+    const { host, pid, startTime } = newWorker('w');
+    await store.registerSupervisor({ id: 's', host, pid, startTime });
+    await store.register(newWorker('before', { supervisor: 's' }));
+    await store.order(['s'], 'drain');
+    await store.register(newWorker('after', { supervisor: 's' }));
+    await store.register(newWorker('other', { supervisor: 't' }));
+    expect(await store.ordered('before')).toBe('drain');
+    expect(await store.ordered('after')).toBe('drain');
+    expect(await store.ordered('other')).toBeNull();
+  },
+
   'orders only get stronger': async ({ store }) => {
     for (const [i, first] of STOP_ORDERS.entries()) {
       for (const [j, second] of STOP_ORDERS.entries()) {

@@ -32,7 +32,7 @@ describe('connection', () => {
 
   test('a write happens as a whole or not at all', () =>
     withSqlite(async (store, connection) => {
-      const broken = connection.write(() => {
+      const broken = connection.write('set', () => {
         connection.run("INSERT INTO setting VALUES ('a', '1')");
         throw new Error('in the middle');
       });
@@ -43,7 +43,7 @@ describe('connection', () => {
   test('a write holds the lock from its beginning, before it has changed anything', () =>
     withSqlite(async (_, connection) => {
       const other = await connect(connection.path);
-      await connection.write(() => {
+      await connection.write('set', () => {
         expect(() => other.exec('BEGIN IMMEDIATE')).toThrow(/locked/);
       });
       other.close();

@@ -51,14 +51,14 @@ export interface Running {
   closed: Promise<number>;
 }
 
-export function sandbox(through: string[] = []): Sandbox {
+export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
   const directory = mkdtempSync(join(tmpdir(), 'queuectl-test-'));
   const home = join(directory, 'home');
   const running: Running[] = [];
 
   const wholeCommand = (args: string[], options: RunOptions): [string, string[]] => {
-    const [program, ...rest] = [...(options.through ?? through), EXECUTABLE, ...args];
-    return [program!, rest];
+    const [first, ...rest] = [...(options.through ?? through), program, ...args];
+    return [first!, rest];
   };
 
   const start = (args: string[], options: RunOptions = {}): Running => {

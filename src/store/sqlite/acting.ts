@@ -11,20 +11,26 @@ type ActingVerbs = Pick<Store, 'retry' | 'remove' | 'cancel' | 'hold' | 'release
 
 /** What people do to jobs. Every guard is in a WHERE: what cannot be changed any more is left as it is. */
 export function actingVerbs(db: Connection): ActingVerbs {
-  const each = (ids: string[], what: Happening, change: (id: string) => number): Promise<string[]> =>
-    db.write(() => {
+  type Verb = 'hold' | 'release' | 'edit';
+  const each = (
+    verb: Verb,
+    ids: string[],
+    what: Happening,
+    change: (id: string) => number,
+  ): Promise<string[]> =>
+    db.write(verb, () => {
       const changed = ids.filter((id) => change(id) === 1);
       for (const id of changed) recordOfJob(db, what, id);
       return changed;
     });
   return {
-    retry: (ids, from, now) => db.write(() => retry(db, ids, from, now)),
-    remove: (ids, from, now) => db.write(() => remove(db, ids, from, now), { spare: true }),
-    cancel: (ids, now) => db.write(() => cancel(db, ids, now), { spare: true }),
-    hold: (ids, now) => each(ids, { kind: 'held' }, (id) => db.run(sql.holdJob, now, id)),
-    release: (ids, now) => each(ids, { kind: 'released' }, (id) => release(db, id, now)),
+    retry: (ids, from, now) => db.write('retry', () => retry(db, ids, from, now)),
+    remove: (ids, from, now) => db.write('remove', () => remove(db, ids, from, now), { spare: true }),
+    cancel: (ids, now) => db.write('cancel', () => cancel(db, ids, now), { spare: true }),
+    hold: (ids, now) => each('hold', ids, { kind: 'held' }, (id) => db.run(sql.holdJob, now, id)),
+    release: (ids, now) => each('release', ids, { kind: 'released' }, (id) => release(db, id, now)),
     edit: (ids, changes, now) =>
-      each(ids, { kind: 'edited', detail: { fields: Object.keys(changes) } }, (id) =>
+      each('edit', ids, { kind: 'edited', detail: { fields: Object.keys(changes) } }, (id) =>
         edit(db, id, changes, now),
       ),
   };

@@ -10,7 +10,7 @@ type CareVerbs = Pick<Store, 'renew'>;
 export function careVerbs(db: Connection, onRenewed: () => void): CareVerbs {
   return {
     renew: (lose) =>
-      db.write(() => {
+      db.write('renew', () => {
         db.run(care.keepOrigin);
         db.run(care.newEpoch);
         db.run(care.forgetWorkers);

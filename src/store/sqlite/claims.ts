@@ -21,19 +21,24 @@ const SPARE = { spare: true };
 
 export function claimVerbs(db: Connection): ClaimVerbs {
   return {
-    claim: (request, now) => db.write(() => claim(db, request, now), { spare: request.settle.length > 0 }),
+    claim: (request, now) =>
+      db.write('claim', () => claim(db, request, now), { spare: request.settle.length > 0 }),
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
     busy: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
-    settle: (settlement) => db.write(() => settle(db, settlement).answer, SPARE),
+    settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, SPARE),
     mark: (claim, reason) =>
-      db.write(() => {
-        const before = db.get(sql.endReason, claim.attempt)?.end_reason ?? null;
-        if (db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 0) return false;
-        if (before === null) recordOfAttempt(db, attemptEnding(reason), claim.attempt);
-        return true;
-      }, SPARE),
+      db.write(
+        'mark',
+        () => {
+          const before = db.get(sql.endReason, claim.attempt)?.end_reason ?? null;
+          if (db.run(sql.markAttempt, reason, claim.attempt, claim.token) === 0) return false;
+          if (before === null) recordOfAttempt(db, attemptEnding(reason), claim.attempt);
+          return true;
+        },
+        SPARE,
+      ),
     adopt: (claim, workerId) =>
-      db.write(() => {
+      db.write('adopt', () => {
         if (db.run(sql.adoptJob, workerId, claim.job, claim.token) === 0) return null;
         db.run(sql.adoptAttempt, workerId, claim.attempt);
         recordOfAttempt(db, { kind: 'adopted' }, claim.attempt);

@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
 import { isSqliteSound, OLDEST_SQLITE } from '../../core/sqlite-version.ts';
 import { freeBallast } from '../ballast.ts';
+import type { Store } from '../store.ts';
 import { isBusy, isFull, translate } from './failures.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
@@ -31,7 +33,7 @@ export interface Connection {
    * Waits for the other writers, runs `work` as a whole or not at all. No await inside. `spare`: on a full disk it may use
    * what the ballast keeps free, because it ends or removes something.
    */
-  write<T>(work: () => T, how?: { spare: boolean }): Promise<T>;
+  write<T>(verb: keyof Store | 'migrate', work: () => T, how?: { spare: boolean }): Promise<T>;
   /** Several reads see one state of the store; a lock that is met is waited for. */
   read<T>(work: () => T): Promise<T>;
   /** Fails when the file at the path is no longer the one that is open: what is written now nobody would ever read. */
@@ -73,15 +75,25 @@ export async function connect(
         if (mode !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
     read: (work) => untilFree(path, () => transaction(db, 'BEGIN', work)),
-    write: (work, { spare } = { spare: false }) =>
-      untilFree(path, () => {
+    async write(verb, work, { spare } = { spare: false }) {
+      crashPoint(`before-${verb}`);
+      const commit = () =>
+        transaction(db, 'BEGIN IMMEDIATE', () => {
+          const done = work();
+          crashPoint(`in-${verb}`);
+          return done;
+        });
+      const result = await untilFree(path, () => {
         try {
-          return transaction(db, 'BEGIN IMMEDIATE', work);
+          return commit();
         } catch (error) {
           if (!spare || !isFull(error) || !freeBallast(`${path}.d`)) throw error;
-          return transaction(db, 'BEGIN IMMEDIATE', work);
+          return commit();
         }
-      }),
+      });
+      crashPoint(`after-${verb}`);
+      return result;
+    },
     checkFile: () => {
       if (fileOf(path) !== file) {
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);

@@ -22,7 +22,7 @@ export function eventVerbs(db: Connection): EventVerbs {
     async pruneEvents(keep, now) {
       // A look first: as long as nothing has to go, nobody waits for the writer.
       const some = await db.read(() => surplus(db, keep, now, 0).length > 0);
-      return some ? db.write(() => removeBatch(db, keep, now)) : 0;
+      return some ? db.write('pruneEvents', () => removeBatch(db, keep, now)) : 0;
     },
     prunableEvents: (keep, now) => db.read(() => prunable(db, keep, now)),
   };

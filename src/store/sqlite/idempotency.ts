@@ -42,5 +42,5 @@ export async function forgetKeys(db: Connection, now: number): Promise<number> {
   const before = now - KEY_KEPT_MS;
   // A look first: as long as nothing has to go, nobody waits for the writer.
   const some = await db.read(() => db.get(sql.oldKey, before) !== undefined);
-  return some ? db.write(() => db.run(sql.forgetKeys, before, KEYS_AT_ONCE)) : 0;
+  return some ? db.write('forgetKeys', () => db.run(sql.forgetKeys, before, KEYS_AT_ONCE)) : 0;
 }

@@ -33,7 +33,7 @@ export function jobVerbs(db: Connection): JobVerbs {
   return {
     insert: (jobs, now, keep, once) =>
       once === undefined
-        ? db.write(() => insert(db, jobs, now, keep))
+        ? db.write('insert', () => insert(db, jobs, now, keep))
         : insertOnce(db, jobs, now, once, keep),
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
@@ -79,7 +79,7 @@ async function insertOnce<T>(
   keep?: Keep<T>,
 ): Promise<T[]> {
   let added: T[] = [];
-  const before = await db.write(() => {
+  const before = await db.write('insert', () => {
     const answer = takeKey(db, once, now);
     if (answer !== null) return answer;
     if (keep === undefined) added = insert<T>(db, jobs, now);

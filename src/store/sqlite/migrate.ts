@@ -37,7 +37,7 @@ export const APPLICATION_ID = 0x7163746c;
 /** Brings the file to this version's schema. Safe when many processes do it at once: one works, the others find it done. */
 export async function migrate(connection: Connection): Promise<void> {
   if ((await connection.read(() => version(connection))) === SCHEMA_VERSION) return;
-  await connection.write(() => {
+  await connection.write('migrate', () => {
     const from = version(connection);
     for (const sql of MIGRATIONS.slice(from)) connection.exec(sql);
     if (from < SCHEMA_VERSION) {

@@ -19,7 +19,7 @@ export function pruneVerbs(db: Connection): PruneVerbs {
       // A look first: as long as nothing has to go, nobody waits for the writer.
       const some = await db.read(() => nextBatch(db, state, keep, now).length > 0);
       if (!some) return { jobs: 0, bytes: 0, attempts: [] };
-      return db.write(() => removeBatch(db, state, keep, now), { spare: true });
+      return db.write('prune', () => removeBatch(db, state, keep, now), { spare: true });
     },
     prunable: (state, keep, now) => db.read(() => prunable(db, state, keep, now)),
     forgetKeys: (now) => forgetKeys(db, now),

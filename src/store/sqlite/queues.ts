@@ -10,7 +10,7 @@ export function queueVerbs(db: Connection): QueueVerbs {
   return {
     queues: () => db.read(() => db.all(sql.queues).map(toQueue)),
     setQueue: (name, changes) =>
-      db.write(() => {
+      db.write('setQueue', () => {
         const number = queueNumber(db, name);
         const { paused, concurrency, rate, agingMs } = changes;
         const before = toQueue(db.get(sql.queueByName, name)!);

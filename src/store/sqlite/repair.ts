@@ -31,7 +31,7 @@ export async function repairSqlite(
     const wreck = openWreck(path, copy);
     if (wreck === null) return null;
     try {
-      const repaired = await connection.write(() => saveAll(connection, wreck, knownEpoch, lose));
+      const repaired = await connection.write('migrate', () => saveAll(connection, wreck, knownEpoch, lose));
       return { ...repaired, problems: await problemsOf(connection) };
     } finally {
       wreck.close();

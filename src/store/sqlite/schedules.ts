@@ -28,16 +28,16 @@ const MOST_WAITING = 1000;
 
 export function scheduleVerbs(db: Connection): ScheduleVerbs {
   return {
-    addSchedule: (spec, nextAt, now) => db.write(() => add(db, spec, nextAt, now)),
+    addSchedule: (spec, nextAt, now) => db.write('addSchedule', () => add(db, spec, nextAt, now)),
     schedules: () => db.read(() => db.all(sql.schedules).map(toSchedule)),
     removeSchedule: (name) =>
-      db.write(() => {
+      db.write('removeSchedule', () => {
         if (db.run(sql.deleteSchedule, name) === 0) return false;
         record(db, { kind: 'schedule-removed', detail: { schedule: name } });
         return true;
       }),
     pauseSchedule: (name, paused, nextAt) =>
-      db.write(() => {
+      db.write('pauseSchedule', () => {
         if (db.run(sql.pauseSchedule, paused?.at ?? null, paused?.by ?? null, nextAt, name) === 0)
           return null;
         const kind = paused === null ? 'schedule-resumed' : 'schedule-paused';
@@ -50,8 +50,8 @@ export function scheduleVerbs(db: Connection): ScheduleVerbs {
         return row.releasable === 1 ? 0 : (row.next_at as number | null);
       }),
     dueSchedules: (now) => db.read(() => due(db, now)),
-    fire: (firing, job, now) => db.write(() => fire(db, firing, job, now)),
-    fireNow: (name, job, now) => db.write(() => fireNow(db, name, job, now)),
+    fire: (firing, job, now) => db.write('fire', () => fire(db, firing, job, now)),
+    fireNow: (name, job, now) => db.write('fireNow', () => fireNow(db, name, job, now)),
   };
 }
 

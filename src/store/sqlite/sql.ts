@@ -128,7 +128,8 @@ export const endings = `SELECT job.attempt, end_reason FROM job JOIN attempt ON 
   WHERE phase = 'running' AND job.worker_id = ? AND end_reason IS NOT NULL`;
 
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
-  concurrency, queues, started_at, last_heartbeat) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  concurrency, queues, started_at, last_heartbeat, stop_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+  coalesce((SELECT stop_order FROM supervisor WHERE id = ?), 0))`;
 export const beatWorker = 'UPDATE worker SET beat = beat + 1, last_heartbeat = ?, draining = ? WHERE id = ?';
 export const stopOrder = 'SELECT stop_order FROM worker WHERE id = ?';
 export const deleteWorker = `DELETE FROM worker WHERE id = ?
@@ -139,7 +140,7 @@ export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, ho
   VALUES (?, ?, ?, ?, ?, ?)`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = ?';
 export const supervisors = 'SELECT * FROM supervisor ORDER BY id';
-export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ?';
+export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ? OR supervisor = ?';
 export const orderSupervisor = 'UPDATE supervisor SET stop_order = max(stop_order, ?) WHERE id = ?';
 
 export const retryJob = `UPDATE job SET state = 'pending', phase = iif(phase = 'held', 'held', iif(blockers > 0, 'blocked', 'ready')), attempts = 0, crashes = 0, due_at = ?, updated_at = ?,

@@ -39,7 +39,7 @@ export function sqliteStore(db: Connection): Store {
     }),
     settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>
-      db.write(() => {
+      db.write('set', () => {
         const changed = text === null ? db.run(sql.dropSetting, key) : db.run(sql.putSetting, key, text);
         check(readSettings(db));
         if (changed === 1) record(db, settingChanged(key, text));

@@ -21,7 +21,7 @@ export function transferVerbs(db: Connection): TransferVerbs {
             keep({ table: name, row: { ...row } });
         }
       }),
-    load: (rows, options, lose) => db.write(() => load(db, rows, options, lose)),
+    load: (rows, options, lose) => db.write('load', () => load(db, rows, options, lose)),
   };
 }
 

@@ -21,7 +21,7 @@ type WorkerVerbs = Pick<
 export function workerVerbs(db: Connection): WorkerVerbs {
   return {
     register: (worker) =>
-      db.write(() => {
+      db.write('register', () => {
         const { host } = worker;
         db.run(
           sql.insertWorker,
@@ -39,40 +39,40 @@ export function workerVerbs(db: Connection): WorkerVerbs {
             worker.concurrency,
             worker.queues === null ? null : JSON.stringify(worker.queues),
           ],
-          ...[worker.startedAt, worker.startedAt],
+          ...[worker.startedAt, worker.startedAt, worker.supervisor],
         );
         const { id, pid, hostname, concurrency, queues } = worker;
         const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
         record(db, { kind: 'worker-ready', detail }, id);
       }),
     beat: (workerId, draining, now) =>
-      db.write(() => {
+      db.write('beat', () => {
         db.checkFile();
         if (db.run(sql.beatWorker, now, draining ? 1 : 0, workerId) === 0) return null;
         return { order: ordered(db, workerId) };
       }),
     ordered: (workerId) => db.read(() => ordered(db, workerId)),
     unregister: (workerId) =>
-      db.write(() => {
+      db.write('unregister', () => {
         if (db.run(sql.deleteWorker, workerId) === 0) return false;
         record(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
         return true;
       }),
     workers: () => db.read(() => db.all(sql.workers).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
-      db.write(() => {
+      db.write('registerSupervisor', () => {
         db.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace);
       }),
     unregisterSupervisor: (id) =>
-      db.write(() => {
+      db.write('unregisterSupervisor', () => {
         db.run(sql.deleteSupervisor, id);
       }),
     supervisors: () => db.read(() => db.all(sql.supervisors).map(toSupervised)),
     order: (ids, order) =>
-      db.write(() => {
+      db.write('order', () => {
         const rank = STOP_ORDERS.indexOf(order) + 1;
         for (const id of ids) {
-          db.run(sql.orderWorker, rank, id);
+          db.run(sql.orderWorker, rank, id, id);
           db.run(sql.orderSupervisor, rank, id);
         }
       }),

@@ -1,0 +1,23 @@
+import { armCrashPoint, type Crash } from '../core/crash-point.ts';
+
+const BLOCKED_MS = 3000;
+
+/** Lets this process come to harm at a named point: only tests ask for it. */
+export function crashAt(text: string): void {
+  armCrashPoint(text, crash);
+}
+
+function crash(how: Crash): void {
+  switch (how) {
+    case 'kill':
+      process.kill(process.pid, 'SIGKILL');
+      break;
+    case 'stop':
+      process.kill(process.pid, 'SIGSTOP');
+      break;
+    case 'throw':
+      throw new Error('made to fail at a crash point');
+    case 'block':
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BLOCKED_MS);
+  }
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test';
+import { execute } from '../support/execute.ts';
+import { inSandbox } from '../support/queuectl.ts';
+
+test.concurrent(
+  'a process dies where it is told to, and only there; anything else is refused',
+  inSandbox(async (box) => {
+    const enqueue = (at: string) =>
+      box.run(['enqueue', '--id', at, '--command', 'true'], { env: { QUEUECTL_CRASH_AT: at } });
+    expect(await enqueue('before-insert')).toMatchObject({ code: -1, stdout: '' });
+    expect(await enqueue('in-insert')).toMatchObject({ code: -1, stdout: '' });
+    expect(await enqueue('after-insert')).toMatchObject({ code: -1, stdout: '' });
+    expect(await enqueue('after-insert:2')).toMatchObject({ code: 0 });
+    expect((await box.run(['list', '--quiet'])).stdout.split('\n').sort()).toEqual([
+      '',
+      'after-insert',
+      'after-insert:2',
+    ]);
+    const refused = await enqueue('nonsense');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain("must be name:nth:kill|stop|throw|block, not 'nonsense'");
+  }),
+);
+
+test.concurrent(
+  'neither a job nor the replacement of a worker sees where its worker was to die',
+  inSandbox(async (box) => {
+    const workers = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'after-claim' } });
+    const { job, output } = await execute(box, { command: 'echo "<$QUEUECTL_CRASH_AT>"' });
+    expect(output).toBe('<>\n');
+    expect(job).toMatchObject({ state: 'completed', attempts: 1, crashes: 0 });
+    expect(workers.output().split('ended (SIGKILL); starting another').length).toBe(2);
+  }),
+);

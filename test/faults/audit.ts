@@ -1,0 +1,92 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Change, JobRow, Violation } from './checker.ts';
+
+/**
+ * A table of every change of a job's state, token or holder, written by triggers of the test's own: what workers and
+ * commands did to the rows, whatever they say about it.
+ */
+const TRIGGERS = `
+CREATE TABLE IF NOT EXISTS audit (
+  seq INTEGER PRIMARY KEY, job TEXT, queue INTEGER,
+  from_state TEXT, to_state TEXT, from_token INTEGER, to_token INTEGER, holder TEXT);
+CREATE TRIGGER IF NOT EXISTS audit_added AFTER INSERT ON job BEGIN
+  INSERT INTO audit (job, queue, to_state, to_token) VALUES (NEW.id, NEW.queue, NEW.state, NEW.token);
+END;
+CREATE TRIGGER IF NOT EXISTS audit_changed AFTER UPDATE OF state, phase, token, worker_id, finished_at ON job
+WHEN OLD.phase IS NOT NEW.phase OR OLD.token IS NOT NEW.token OR OLD.phase = 'ended' BEGIN
+  INSERT INTO audit (job, queue, from_state, to_state, from_token, to_token, holder)
+  VALUES (NEW.id, NEW.queue, OLD.state, NEW.state, OLD.token, NEW.token, OLD.worker_id);
+END;
+CREATE TRIGGER IF NOT EXISTS audit_removed AFTER DELETE ON job BEGIN
+  INSERT INTO audit (job, queue, from_state, from_token) VALUES (OLD.id, OLD.queue, OLD.state, OLD.token);
+END;`;
+
+const LONGEST_WAIT = 'PRAGMA busy_timeout = 30000';
+
+function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(path);
+  try {
+    db.exec(LONGEST_WAIT);
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
+export function startAudit(path: string): void {
+  withDatabase(path, (db) => db.exec(TRIGGERS));
+}
+
+/** How many jobs have not ended. */
+export function unfinished(path: string): number {
+  return withDatabase(path, (db) =>
+    Number(db.prepare("SELECT count(*) AS n FROM job WHERE phase <> 'ended'").get()!.n),
+  );
+}
+
+export function readJobs(path: string): JobRow[] {
+  const sql = `SELECT id, state, attempts, max_retries AS maxRetries, crashes,
+    (SELECT group_concat(why || coalesce(' ' || exit_code, ''), ', ') FROM attempt WHERE job = job.number) AS ends
+    FROM job ORDER BY number`;
+  return withDatabase(path, (db) => db.prepare(sql).all() as unknown as JobRow[]);
+}
+
+export function readChanges(path: string): Change[] {
+  const sql = `SELECT job, from_state AS "from", to_state AS "to", from_token AS fromToken, to_token AS toToken, holder
+    FROM audit WHERE from_state IS NOT NULL AND to_state IS NOT NULL ORDER BY seq`;
+  return withDatabase(path, (db) => db.prepare(sql).all() as unknown as Change[]);
+}
+
+/** What must hold in the file itself, each a query that finds nothing. */
+const INVARIANTS: Record<string, string> = {
+  'foreign keys': 'PRAGMA foreign_key_check',
+  'counters = rows': `SELECT * FROM
+    (SELECT queue, state, jobs FROM counter WHERE jobs > 0 EXCEPT SELECT queue, state, count(*) FROM job GROUP BY 1, 2)
+    UNION ALL SELECT * FROM
+    (SELECT queue, state, count(*) FROM job GROUP BY 1, 2 EXCEPT SELECT queue, state, jobs FROM counter)`,
+  'counters = events': `SELECT * FROM (SELECT state, sum(step) AS jobs FROM
+      (SELECT to_state AS state, 1 AS step FROM audit WHERE to_state IS NOT NULL
+       UNION ALL SELECT from_state, -1 FROM audit WHERE from_state IS NOT NULL) GROUP BY state HAVING sum(step) <> 0)
+    EXCEPT SELECT state, sum(jobs) FROM counter GROUP BY state`,
+  'no attempt is open without its job': `SELECT attempt.number FROM attempt JOIN job ON job.number = attempt.job
+    WHERE attempt.finished_at IS NULL AND (job.phase <> 'running' OR job.attempt IS NOT attempt.number)`,
+  'one holder a job': `SELECT job.id FROM job WHERE phase = 'running' AND
+    (SELECT count(*) FROM attempt WHERE attempt.job = job.number AND attempt.finished_at IS NULL) <> 1`,
+  'a token is used once': 'SELECT job, token FROM attempt GROUP BY job, token HAVING count(*) > 1',
+  'attempts are counted': `SELECT id FROM job WHERE attempts + crashes >
+    (SELECT count(*) FROM attempt WHERE attempt.job = job.number)`,
+};
+
+export function brokenInvariants(path: string): Violation[] {
+  return withDatabase(path, (db) => {
+    const found: Violation[] = [];
+    const integrity = Object.values(db.prepare('PRAGMA integrity_check').get()!)[0];
+    if (integrity !== 'ok') found.push({ kind: 'invariant', what: `integrity_check: ${integrity}` });
+    for (const [name, sql] of Object.entries(INVARIANTS)) {
+      const rows = db.prepare(sql).all();
+      if (rows.length > 0)
+        found.push({ kind: 'invariant', what: `${name}: ${JSON.stringify(rows.slice(0, 3))}` });
+    }
+    return found;
+  });
+}

@@ -1,0 +1,50 @@
+import { killStorm } from './f01-kill-storm.ts';
+import { crashPoints } from './f02-crash-points.ts';
+import { killedAfterExit, killedAfterSpawn } from './f03-spawn.ts';
+import { supervisorKilled } from './f05-supervisor.ts';
+import { manyStarts } from './f06-many-starts.ts';
+import { frozenBeforeSettlement, frozenBeforeStart, frozenWorker } from './f07-frozen-worker.ts';
+import { frozenJob } from './f08-frozen-job.ts';
+import { busyStorm, longReader } from './f11-busy.ts';
+import { replacedFile } from './f22-replaced-file.ts';
+import { openFilesExhausted, processesExhausted } from './f23-exhausted.ts';
+import { killedWhilePrinting } from './f26-output.ts';
+import { stubbornJobs } from './f27-stubborn-jobs.ts';
+import { leftovers } from './f28-leftovers.ts';
+import { pidReuse } from './f29-pid-reuse.ts';
+import { reboot } from './f30-reboot.ts';
+import { stopSignals } from './f31-signals.ts';
+import { blockedLoop, unexpectedError } from './f32-broken-worker.ts';
+import { killedEnqueue } from './f34-killed-enqueue.ts';
+import { killedMigration, manyMigrations } from './f35-migrations.ts';
+import type { Fault } from './fault.ts';
+
+/** Every fault that is tested, in the order of its number. */
+export const FAULTS: Fault[] = [
+  killStorm,
+  crashPoints,
+  killedAfterSpawn,
+  killedAfterExit,
+  supervisorKilled,
+  manyStarts,
+  frozenWorker,
+  frozenBeforeStart,
+  frozenBeforeSettlement,
+  frozenJob,
+  busyStorm,
+  longReader,
+  replacedFile,
+  openFilesExhausted,
+  processesExhausted,
+  killedWhilePrinting,
+  stubbornJobs,
+  leftovers,
+  pidReuse,
+  reboot,
+  stopSignals,
+  unexpectedError,
+  blockedLoop,
+  killedEnqueue,
+  manyMigrations,
+  killedMigration,
+];

@@ -1,0 +1,109 @@
+import { expect, test } from 'bun:test';
+import { type Change, check, type History, type JobRow, type Kind } from './checker.ts';
+import { saidIn } from './lab.ts';
+import type { WitnessLine } from './witness.ts';
+
+function line(what: 'S' | 'E', attempt = 1, over: Partial<WitnessLine> = {}): WitnessLine {
+  const code = what === 'S' ? null : 0;
+  return { what, job: 'a', attempt, fence: attempt, pid: attempt, born: '1', uptime: 0, code, ...over };
+}
+
+function row(over: Partial<JobRow> = {}): JobRow {
+  return { id: 'a', state: 'completed', attempts: 1, maxRetries: 3, crashes: 0, ...over };
+}
+
+function change(over: Partial<Change> = {}): Change {
+  return {
+    ...{ job: 'a', from: 'processing', to: 'completed' },
+    ...{ fromToken: 1, toToken: 1, holder: 'w1', ...over },
+  };
+}
+
+/** One job that ran once and completed. */
+function sound(over: Partial<History> = {}): History {
+  return {
+    enqueued: [{ id: 'a', outcome: 'ok' }],
+    witness: [line('S'), line('E')],
+    jobs: [row()],
+    changes: [
+      change({ from: 'pending', to: 'processing', fromToken: 0, toToken: 1, holder: null }),
+      change(),
+    ],
+    said: [{ job: 'a', workers: ['w1'] }],
+    orphans: [],
+    once: new Set(),
+    ...over,
+  };
+}
+
+const kinds = (over: Partial<History>): Kind[] => check(sound(over)).violations.map((one) => one.kind);
+
+test('nothing is wrong with a sound history', () => {
+  expect(check(sound())).toEqual({ violations: [], recovered: 0 });
+  expect(kinds({ once: 'all' })).toEqual([]);
+});
+
+test('lost: acknowledged and not there, not ended, or completed without having run', () => {
+  expect(kinds({ jobs: [] })).toEqual(['lost']);
+  expect(kinds({ jobs: [row({ state: 'pending' })] })).toEqual(['lost']);
+  expect(kinds({ witness: [] })).toEqual(['lost']);
+  expect(kinds({ witness: [line('S')] })).toEqual(['lost']);
+});
+
+test('an enqueue of unknown outcome may have happened or not', () => {
+  const enqueued = [{ id: 'a', outcome: 'info' as const }];
+  expect(check(sound({ enqueued }))).toEqual({ violations: [], recovered: 1 });
+  expect(check(sound({ enqueued, jobs: [], witness: [] }))).toEqual({ violations: [], recovered: 0 });
+});
+
+test('unexpected: there or run although the enqueue failed or never was', () => {
+  expect(kinds({ enqueued: [{ id: 'a', outcome: 'fail' }] })).toEqual(['unexpected']);
+  expect(kinds({ enqueued: [], jobs: [] })).toEqual(['unexpected']);
+});
+
+test('twice: a second run of what runs once, after a success, or under one claim', () => {
+  const again = [line('S'), line('E', 1, { code: 1 }), line('S', 2), line('E', 2)];
+  expect(kinds({ witness: again })).toEqual([]);
+  expect(kinds({ witness: again, once: 'all' })).toEqual(['twice']);
+  expect(kinds({ witness: again, once: new Set(['a']) })).toEqual(['twice']);
+  expect(kinds({ witness: [line('S'), line('E'), line('S', 2), line('E', 2)] })).toEqual(['twice']);
+  const same = [line('S'), line('S', 1, { pid: 7 }), line('E', 1, { pid: 7 })];
+  expect(kinds({ witness: same })).toEqual(['twice']);
+});
+
+test('overlap: a run ends after the next one has started', () => {
+  const failed = { code: 1 };
+  expect(kinds({ witness: [line('S'), line('S', 2), line('E', 1, failed), line('E', 2)] })).toEqual([
+    'overlap',
+  ]);
+  // The first was killed: it has no end, and nothing says that it lived on.
+  expect(kinds({ witness: [line('S'), line('S', 2), line('E', 2)] })).toEqual([]);
+});
+
+test('stuck, orphan, overcharged, rewritten', () => {
+  expect(kinds({ jobs: [row({ state: 'processing' })] })).toEqual(['stuck']);
+  expect(kinds({ orphans: [{ pid: 1, job: 'a' }] })).toEqual(['orphan']);
+  expect(kinds({ jobs: [row({ attempts: 4 })] })).toEqual(['overcharged']);
+  const again = change({ from: 'completed', to: 'failed', holder: null });
+  expect(kinds({ changes: [...sound().changes, again] })).toEqual(['rewritten']);
+  expect(kinds({ changes: [...sound().changes, { ...again, to: 'pending' }] })).toEqual([]);
+});
+
+test('stale: settled by one that did not hold it, or a token that did not rise', () => {
+  expect(kinds({ said: [{ job: 'a', workers: ['w2'] }] })).toEqual(['stale']);
+  expect(kinds({ changes: [change({ toToken: 0 })] })).toEqual(['stale']);
+  const taken = change({ from: 'processing', to: 'processing', fromToken: 1, toToken: 1 });
+  expect(kinds({ changes: [taken, change()] })).toEqual(['stale']);
+});
+
+test('what workers say is read from their logs', () => {
+  const log = `2030-01-01T00:00:00.000Z worker=w1 ready pid=1 slots=1 queues=*
+2030-01-01T00:00:00.000Z job=a attempt=1 queue=default started pid=2
+2030-01-01T00:00:00.000Z job=a attempt=1 queue=default completed (exit 0) after 1s
+2030-01-01T00:00:00.000Z job=b attempt=1 queue=default was taken over by another worker
+2030-01-01T00:00:00.000Z job=c attempt=2 queue=q put back (lost) after 1s\n`;
+  expect(saidIn(log)).toEqual([
+    { job: 'a', workers: ['w1'] },
+    { job: 'c', workers: ['w1'] },
+  ]);
+});

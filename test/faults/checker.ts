@@ -1,0 +1,179 @@
+import type { WitnessLine } from './witness.ts';
+
+/** What a client knows of its enqueue. `info`: it was cut off, so either is right. */
+export interface Enqueued {
+  id: string;
+  outcome: 'ok' | 'fail' | 'info';
+}
+
+export interface JobRow {
+  id: string;
+  state: string;
+  attempts: number;
+  maxRetries: number;
+  crashes: number;
+  /** How its attempts ended, in words. */
+  ends?: string | null;
+}
+
+/** One change of a job's row, as a trigger saw it. */
+export interface Change {
+  job: string;
+  from: string;
+  to: string;
+  fromToken: number;
+  toToken: number;
+  /** The worker that held the job before the change. */
+  holder: string | null;
+}
+
+/** That a worker said it settled a job: one of these, the workers of one log. */
+export interface Said {
+  job: string;
+  workers: string[];
+}
+
+/** All that is known after the last fault, once the queue has come to rest. */
+export interface History {
+  enqueued: Enqueued[];
+  witness: WitnessLine[];
+  jobs: JobRow[];
+  changes: Change[];
+  said: Said[];
+  orphans: { pid: number; job: string }[];
+  /** Jobs that may run only once, whatever happens: all of them, or those named. */
+  once: 'all' | ReadonlySet<string>;
+}
+
+export type Kind =
+  | 'lost'
+  | 'unexpected'
+  | 'twice'
+  | 'overlap'
+  | 'stale'
+  | 'stuck'
+  | 'orphan'
+  | 'overcharged'
+  | 'rewritten'
+  | 'invariant';
+
+export interface Violation {
+  kind: Kind;
+  what: string;
+}
+
+export interface Verdict {
+  violations: Violation[];
+  /** Enqueues of unknown outcome whose job is there. */
+  recovered: number;
+}
+
+const FINAL = new Set(['completed', 'dead', 'cancelled']);
+
+/** Judges a history. Pure: the same history gives the same verdict. */
+export function check(history: History): Verdict {
+  const jobs = new Map(history.jobs.map((job) => [job.id, job]));
+  const lines = Map.groupBy(history.witness, (line) => line.job);
+  const recovered = history.enqueued.filter((one) => one.outcome === 'info' && jobs.has(one.id)).length;
+  return {
+    recovered,
+    violations: [
+      ...lost(history, jobs, lines),
+      ...unexpected(history, jobs),
+      ...[...lines].flatMap(([id, own]) => [...twice(history, id, own, jobs.get(id)), ...overlap(id, own)]),
+      ...history.jobs.flatMap(stuck),
+      ...history.jobs.flatMap(overcharged),
+      ...history.orphans.map(({ pid, job }) => violation('orphan', `process ${pid} of ${job} is left`)),
+      ...stale(history),
+      ...history.changes.flatMap(rewritten),
+    ],
+  };
+}
+
+function violation(kind: Kind, what: string): Violation {
+  return { kind, what };
+}
+
+/** What was acknowledged must have reached its end, and what is said to be completed must have run to its end. */
+function lost(
+  { enqueued }: History,
+  jobs: Map<string, JobRow>,
+  lines: Map<string, WitnessLine[]>,
+): Violation[] {
+  const found: Violation[] = [];
+  for (const { id, outcome } of enqueued) {
+    const state = jobs.get(id)?.state;
+    if (outcome === 'ok' && state === undefined) found.push(violation('lost', `${id} is not there`));
+    else if (outcome === 'ok' && !FINAL.has(state!) && state !== 'processing')
+      found.push(violation('lost', `${id} is still ${state}`));
+    const ran = lines.get(id)?.some((line) => line.what === 'E' && line.code === 0) ?? false;
+    if (state === 'completed' && !ran)
+      found.push(violation('lost', `${id} is completed, but never ran to its end`));
+  }
+  return found;
+}
+
+/** Nothing runs, and nothing is there, that nobody asked for. */
+function unexpected({ enqueued, witness, jobs }: History, rows: Map<string, JobRow>): Violation[] {
+  const asked = new Set(enqueued.filter((one) => one.outcome !== 'fail').map((one) => one.id));
+  const found = new Set([...witness.map((line) => line.job), ...jobs.map((job) => job.id)]);
+  return [...found]
+    .filter((id) => !asked.has(id))
+    .map((id) => violation('unexpected', `${id} ${rows.has(id) ? 'is there' : 'ran'}; nobody enqueued it`));
+}
+
+function twice({ once }: History, id: string, lines: WitnessLine[], row?: JobRow): Violation[] {
+  const starts = lines.filter((line) => line.what === 'S');
+  if ((once === 'all' || once.has(id)) && starts.length > 1)
+    return [violation('twice', `${id} ran ${starts.length} times (${row?.ends ?? 'no attempts'})`)];
+  const done = lines.findIndex((line) => line.what === 'E' && line.code === 0);
+  if (done !== -1 && lines.slice(done).some((line) => line.what === 'S'))
+    return [violation('twice', `${id} ran again after it had succeeded`)];
+  if (new Set(starts.map((line) => line.fence)).size < starts.length)
+    return [violation('twice', `${id} ran twice under one claim`)];
+  return [];
+}
+
+/** One run's end after another one's start: both lived at that moment. */
+function overlap(id: string, lines: WitnessLine[]): Violation[] {
+  let last: WitnessLine | null = null;
+  for (const line of lines) {
+    if (line.what === 'S') last = line;
+    else if (last !== null && (line.pid !== last.pid || line.born !== last.born))
+      return [violation('overlap', `${id}: attempt ${line.attempt} ended while ${last.attempt} ran`)];
+  }
+  return [];
+}
+
+function stuck(job: JobRow): Violation[] {
+  return job.state === 'processing' ? [violation('stuck', `${job.id} is processing for ever`)] : [];
+}
+
+function overcharged(job: JobRow): Violation[] {
+  if (job.attempts <= Math.max(1, job.maxRetries)) return [];
+  return [violation('overcharged', `${job.id} has ${job.attempts} attempts of ${job.maxRetries}`)];
+}
+
+/** A settlement is the holder's: what a worker says it settled, it held then. And a token only ever rises. */
+function stale({ changes, said }: History): Violation[] {
+  const holders = new Map<string, Set<string>>();
+  const found: Violation[] = [];
+  for (const change of changes) {
+    if (change.toToken < change.fromToken) found.push(violation('stale', `the token of ${change.job} fell`));
+    if (change.to === 'processing' && change.toToken <= change.fromToken)
+      found.push(violation('stale', `${change.job} changed hands without a new token`));
+    if (change.from !== 'processing' || change.to === 'processing' || change.holder === null) continue;
+    holders.set(change.job, (holders.get(change.job) ?? new Set()).add(change.holder));
+  }
+  for (const { job, workers } of said) {
+    if (!workers.some((worker) => holders.get(job)?.has(worker)))
+      found.push(violation('stale', `${job} was settled by a worker that did not hold it`));
+  }
+  return found;
+}
+
+/** What has ended stays as it is, unless somebody asks for another try. */
+function rewritten(change: Change): Violation[] {
+  if (!FINAL.has(change.from) || change.to === 'pending') return [];
+  return [violation('rewritten', `${change.job} went from ${change.from} to ${change.to}`)];
+}

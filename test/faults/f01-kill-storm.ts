@@ -1,0 +1,59 @@
+import { below, pick } from '../support/random.ts';
+import { unfinished } from './audit.ts';
+import type { Fault } from './fault.ts';
+import { inLab, type Lab } from './lab.ts';
+import { witnessed } from './witness.ts';
+
+const JOBS_A_KILL = 20;
+const WORKERS = 8;
+const SUPERVISORS = 2;
+/** One kill in so many hits a supervisor: its workers finish and go, another one is started. */
+const SUPERVISOR_IN = 10;
+
+/** SIGKILL of random workers and supervisors, as long as there are kills and jobs. */
+export const killStorm: Fault = {
+  id: 'F1',
+  title: 'SIGKILL storm on workers and supervisors',
+  small: 15,
+  full: 500,
+  run: (kills, seed, program) =>
+    inLab(
+      seed,
+      async (lab) => {
+        const jobs = kills * JOBS_A_KILL;
+        await lab.enqueue(
+          Array.from({ length: jobs }, (_, i) => ({
+            id: `j${i}`,
+            command: witnessed(below(lab.random, 200) / 1000),
+          })),
+        );
+        const start = () => lab.supervisor(['--count', String(WORKERS / SUPERVISORS)]);
+        for (let i = 0; i < SUPERVISORS; i++) start();
+        let killed = 0;
+        while (killed < kills) {
+          await new Promise((done) => setTimeout(done, 50 + below(lab.random, 450)));
+          if (kill(lab, killed)) killed++;
+          while (lab.supervisors().length < SUPERVISORS) start();
+          if (unfinished(lab.database) === 0) await lab.enqueue(more(killed));
+        }
+        await lab.rest();
+        const verdict = await lab.judge();
+        return { jobs: lab.enqueued.length, faults: killed, violations: verdict.violations };
+      },
+      program,
+    ),
+};
+
+/** So that no kill falls into an empty queue. */
+function more(round: number): { id: string; command: string }[] {
+  return Array.from({ length: JOBS_A_KILL }, (_, i) => ({ id: `k${round}-${i}`, command: witnessed(0.05) }));
+}
+
+function kill(lab: Lab, nth: number): boolean {
+  const supervisors = lab.supervisors();
+  const workers = supervisors.flatMap((one) => one.workers());
+  const victims = (nth + 1) % SUPERVISOR_IN === 0 ? supervisors.map((one) => one.pid) : workers;
+  if (victims.length === 0) return false;
+  process.kill(pick(lab.random, victims), 'SIGKILL');
+  return true;
+}

@@ -1,0 +1,155 @@
+import { below } from '../support/random.ts';
+import { readJobs, unfinished } from './audit.ts';
+import type { Violation } from './checker.ts';
+import { type Crash, crashAt, recovered } from './crash.ts';
+import type { Fault } from './fault.ts';
+import { inLab, type Lab } from './lab.ts';
+import { lonelyWorker } from './lonely-worker.ts';
+import { allPoints } from './points.ts';
+import { inLanes, shuffled } from './rounds.ts';
+import { witnessed } from './witness.ts';
+
+const FLOOD = '. ./witness.sh; say S -; head -c 300000 /dev/zero; sleep 0.8; say E 0';
+const TICK = witnessed(0);
+const ALL_SEEDS = 20;
+
+/** Those of a migration have a test of their own. */
+const points = (): string[] => allPoints().filter((point) => !point.endsWith('-migrate'));
+
+/** A process dies at a named point; whatever it was doing, the others bring it to its end. */
+export const crashPoints: Fault = {
+  id: 'F2',
+  title: 'SIGKILL at every crash point',
+  small: 8,
+  full: points().length * ALL_SEEDS,
+  async run(rounds, seed, program) {
+    const order = shuffled(points(), seed);
+    const results = await inLanes(rounds, (i) => round(order[i % order.length]!, seed + i, program));
+    return {
+      jobs: results.reduce((sum, one) => sum + one.jobs, 0),
+      faults: rounds,
+      violations: results.flatMap((one) => one.violations),
+      notes: `${Math.min(rounds, order.length)} points`,
+    };
+  },
+};
+
+export async function round(
+  point: string,
+  seed: number,
+  program?: string,
+): Promise<{ jobs: number; violations: Violation[] }> {
+  for (const scene of scenesFor(point)) {
+    const result = await inLab(seed, (lab) => play(lab, point, scene), program);
+    if (result !== null) return result;
+  }
+  return { jobs: 0, violations: [{ kind: 'invariant', what: `nothing ever passes ${point}` }] };
+}
+
+type Scene = (lab: Lab, crash: Crash) => Promise<void>;
+
+/** Where it is known, the scene that passes the point comes first. */
+function scenesFor(point: string): Scene[] {
+  if (/-(adopt|gate|settle)$/.test(point)) return [adopting, cancelling, working];
+  if (/-(set|setQueue|insert|hold|release|edit|cancel|retry|remove|prune|\w*Schedule|fireNow)$/.test(point))
+    return [asking, working];
+  return [working, adopting, cancelling, asking];
+}
+
+/** Null: nobody came by the point. */
+async function play(
+  lab: Lab,
+  point: string,
+  scene: Scene,
+): Promise<{ jobs: number; violations: Violation[] } | null> {
+  await lab.configure({ 'backoff-strategy': 'fixed', 'retry-delay': '50ms', 'kill-grace': '200ms' });
+  await lab.configure({ 'output-limit': '64K', 'heartbeat-interval': '200ms', lease: '1s' });
+  const nth = 1 + below(lab.random, 3);
+  const crash = crashAt(
+    lab,
+    /-(claim|beat|spawn|exit|touch|signal)$/.test(point) ? `${point}:${nth}` : point,
+  );
+  await scene(lab, crash);
+  if (!crash.died) return null;
+  const known = new Set(lab.enqueued.map((one) => one.id));
+  for (const { id } of readJobs(lab.database)) if (!known.has(id)) lab.note(id, 'ok');
+  const { violations } = await lab.judge(new Set(known));
+  const about = (one: Violation): Violation => ({ ...one, what: `${point}: ${one.what}` });
+  return { jobs: lab.enqueued.length, violations: violations.map(about) };
+}
+
+/** What people ask for, and no worker yet. */
+async function asking(lab: Lab, crash: Crash): Promise<void> {
+  const add = async (id: string, command: string): Promise<void> => {
+    await crash.run('enqueue', '--id', id, '--command', command);
+    lab.note(id, 'ok');
+  };
+  await crash.run('config', 'set', 'max-retries', '2');
+  await crash.run('queue', 'set', 'q', '--concurrency', '2');
+  for (const id of ['kept', 'tried', 'gone']) await add(id, witnessed(0));
+  await crash.run('hold', 'kept');
+  await crash.run('edit', 'kept', '--priority', '3');
+  await crash.run('release', 'kept');
+  await crash.run('cancel', 'tried', 'gone');
+  await crash.run('retry', 'tried');
+  await crash.run('delete', 'gone');
+  lab.enqueued.splice(
+    lab.enqueued.findIndex((one) => one.id === 'gone'),
+    1,
+  );
+  await crash.run('schedule', 'add', 's', '--every', '1h', TICK);
+  await crash.run('schedule', 'pause', 's');
+  await crash.run('schedule', 'run', 's');
+  await crash.run('schedule', 'remove', 's');
+  // A job that was cancelled and may go now.
+  await lab.box.json(['enqueue', '--id', 'old', '--command', 'true']);
+  await lab.box.json(['cancel', 'old']);
+  await lab.configure({ 'keep-cancelled': '1ms' });
+  await crash.run('prune');
+  const workers = lab.supervisor(['--count', '2']);
+  await recovered(lab, workers, () => unfinished(lab.database) === 0, 'all have ended');
+}
+
+/** Workers with jobs of every kind. */
+async function working(lab: Lab, crash: Crash): Promise<void> {
+  const jobs = [
+    ...Array.from({ length: 4 }, (_, i) => ({ id: `ok${i}`, command: witnessed(0.02 * i) })),
+    { id: 'dead', command: witnessed(0, 1), max_retries: 1 },
+    { id: 'late', command: witnessed(60), max_retries: 1, timeout_ms: 300 },
+    { id: 'flood', command: FLOOD },
+  ];
+  await lab.enqueue(jobs);
+  // Known to the checker as one that may run again.
+  const retried = '. ./witness.sh; witnessed 0 $((QUEUECTL_ATTEMPT < 2))';
+  await lab.box.json(['enqueue', '--id', 'retried', '--command', retried]);
+  await lab.box.json(['schedule', 'add', 's', '--every', '1s', TICK]);
+  const workers = crash.supervisor('--count', '2', '--concurrency', '2');
+  const fired = (): boolean => readJobs(lab.database).length > jobs.length + 1;
+  await recovered(lab, workers, () => unfinished(lab.database) === 0 && fired(), 'all have ended');
+  await lab.box.json(['schedule', 'remove', 's']);
+  await recovered(lab, workers, () => unfinished(lab.database) === 0, 'all have ended');
+  await crash.run('worker', 'stop', '--timeout', '20s');
+  await lab.box.run(['worker', 'stop', '--timeout', '20s']);
+  await workers.exit;
+  crash.look(workers);
+}
+
+/** Claims whose worker is gone: after its job ended, while it runs, and before it started. */
+async function adopting(lab: Lab, crash: Crash): Promise<void> {
+  await lab.enqueue([
+    { id: 'ended', command: witnessed(0) },
+    { id: 'alive', command: witnessed(0.5) },
+    { id: 'unstarted', command: witnessed(0) },
+  ]);
+  await lonelyWorker(lab, 'before-place:3').exit;
+  const workers = crash.supervisor('--count', '2');
+  await recovered(lab, workers, () => unfinished(lab.database) === 0, 'all have ended');
+  crash.look(workers);
+}
+
+/** The same, and nobody but a cancel to take the job over. */
+async function cancelling(lab: Lab, crash: Crash): Promise<void> {
+  await lab.enqueue([{ id: 'alive', command: witnessed(60) }]);
+  await lonelyWorker(lab, 'after-spawn').exit;
+  await crash.run('cancel', 'alive');
+}

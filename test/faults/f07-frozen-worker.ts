@@ -1,0 +1,98 @@
+import { until } from '../support/queuectl.ts';
+import { below, pick } from '../support/random.ts';
+import { unfinished } from './audit.ts';
+import type { Fault } from './fault.ts';
+import { lonelyWorker } from './lonely-worker.ts';
+import { ADOPTER, freeze, gone, isStopped, QUICK, ready, started } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+import { witnessed } from './witness.ts';
+
+/** After the claim and before anything of the job runs: who comes too late must find the gate taken. */
+const BEFORE_START = [
+  'after-claim:1',
+  'before-place:1',
+  'after-place:1',
+  'before-output:1',
+  'before-spawn:1',
+];
+/** The job has ended, and its settlement comes too late. */
+const BEFORE_SETTLEMENT = ['before-claim:2'];
+
+/** A worker stands still at one of the points, and wakes when its job is another's. */
+function frozenAt(points: string[]): Fault['run'] {
+  return (rounds, seed, program) =>
+    roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK },
+      open: () => async (lab, round) => {
+        const id = `j${round}`;
+        await lab.enqueue([{ id, command: witnessed(below(lab.random, 300) / 1000) }]);
+        const frozen = lonelyWorker(lab, `${pick(lab.random, points)}:stop`);
+        await until(() => isStopped(frozen.pid), 'the worker stands still');
+        const other = lab.supervisor();
+        if (below(lab.random, 2) === 0) await lab.rest(20_000);
+        else
+          await until(() => other.output().includes(`job=${id} attempt=1 queue=default adopted`), 'adopted');
+        process.kill(frozen.pid, 'SIGCONT');
+        await gone([frozen.pid]);
+        await lab.rest(20_000);
+        await lab.box.json(['worker', 'stop']);
+      },
+    });
+}
+
+export const frozenBeforeStart: Fault = {
+  id: 'F7b',
+  title: 'a worker stands still between claim and spawn for longer than its lease',
+  small: 6,
+  full: 150,
+  run: frozenAt(BEFORE_START),
+};
+
+export const frozenBeforeSettlement: Fault = {
+  id: 'F7c',
+  title: 'a worker stands still just before it settles for longer than its lease',
+  small: 4,
+  full: 150,
+  run: frozenAt(BEFORE_SETTLEMENT),
+};
+
+/** A worker stands still for longer than its lease, wakes, and finds that its job is another's. */
+export const frozenWorker: Fault = {
+  id: 'F7',
+  title: 'SIGSTOP of a worker for longer than its lease, then SIGCONT',
+  small: 8,
+  full: 300,
+  async run(rounds, seed, program) {
+    let taken = 0;
+    const figures = await roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK },
+      async open(lab) {
+        const adopter = lab.supervisor(ADOPTER);
+        const frozen = lab.supervisor();
+        await ready(adopter);
+        return async (_, round) => {
+          const id = `j${round}`;
+          await lab.enqueue([{ id, command: witnessed(0.4 + below(lab.random, 2500) / 1000) }]);
+          await started(lab, id);
+          const pid = await until(() => frozen.workers()[0], 'a worker');
+          const readies = frozen.output().split(' ready ').length;
+          freeze(lab, pid);
+          // On a busy machine it may have been over before the worker stood still: then there is nothing to take.
+          const adopted = (): boolean =>
+            adopter.output().includes(`job=${id} attempt=1 queue=default adopted`);
+          await until(() => adopted() || unfinished(lab.database) === 0, 'adopted');
+          // Woken before or after the job has been settled by the other.
+          if (below(lab.random, 2) === 0) await lab.rest(20_000);
+          process.kill(pid, 'SIGCONT');
+          if (!adopted()) return;
+          taken++;
+          await gone([pid]);
+          await lab.rest(20_000);
+          await ready(frozen, readies);
+        };
+      },
+    });
+    // Only those that lost their job to another count.
+    return { ...figures, faults: taken };
+  },
+};

@@ -1,0 +1,52 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../support/queuectl.ts';
+import type { Fault } from './fault.ts';
+import type { Lab } from './lab.ts';
+import { QUICK, ready, started } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+import { witnessed } from './witness.ts';
+
+const SAID = 'was removed or replaced while in use';
+
+/** The database is moved away under its workers, with or without another in its place: they stop rather than write on. */
+export const replacedFile: Fault = {
+  id: 'F22',
+  title: 'database file removed or replaced while in use',
+  small: 4,
+  full: 20,
+  run: (rounds, seed, program) =>
+    roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK },
+      open: () => async (lab, round) => {
+        const id = `j${round}`;
+        await lab.enqueue([{ id, command: witnessed(0.7) }]);
+        const supervisor = lab.supervisor();
+        await ready(supervisor);
+        await started(lab, id);
+        const aside = join(lab.box.directory, `aside${round}`);
+        mkdirSync(aside);
+        moveDatabase(lab.box.home, aside);
+        if (round % 2 === 0) await lab.box.json(['enqueue', '--id', 'another', '--command', 'true']);
+        await until(() => supervisor.output().includes(SAID), 'the worker noticed');
+        process.kill(-supervisor.pid, 'SIGKILL');
+        await supervisor.exit;
+        putBack(lab, aside);
+        const code = await lab.supervisor(['--drain']).exit;
+        if (code !== 0) throw new Error(`exit code ${code} with the file back in its place`);
+      },
+    }),
+};
+
+const files = (directory: string): string[] =>
+  readdirSync(directory).filter((name) => /^queue\.db(-wal|-shm)?$/.test(name));
+
+function moveDatabase(from: string, to: string): void {
+  for (const name of files(from)) renameSync(join(from, name), join(to, name));
+}
+
+function putBack(lab: Lab, aside: string): void {
+  for (const name of files(lab.box.home)) rmSync(join(lab.box.home, name));
+  moveDatabase(aside, lab.box.home);
+  if (!existsSync(lab.database)) throw new Error('the database is not back');
+}

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import type { Fault } from './fault.ts';
+import { inLab } from './lab.ts';
+import { inProcessGroup, noProcessLimit } from './process-limit.ts';
+import { witnessed } from './witness.ts';
+
+const SLOTS = 50;
+const OPEN_FILES = 64;
+const PROCESSES = 60;
+
+/** Many more jobs than the machine has room for: what cannot start is put back, uncharged, and runs later. */
+function exhausted(through: string[]): Fault['run'] {
+  return (jobs, seed, program) =>
+    inLab(
+      seed,
+      async (lab) => {
+        const job = (i: number) => ({ id: `j${i}`, command: witnessed(0.1), max_retries: 1 });
+        await lab.enqueue(Array.from({ length: jobs }, (_, i) => job(i)));
+        const workers = lab.supervisor(['--concurrency', String(SLOTS), '--drain'], {}, through);
+        await lab.rest();
+        await workers.exit;
+        const { violations } = await lab.judge();
+        const short = workers.output().split('put back (never-started)').length - 1;
+        return { jobs, faults: short, violations, notes: `${short} starts put back` };
+      },
+      program,
+    );
+}
+
+export const openFilesExhausted: Fault = {
+  id: 'F23',
+  title: `${SLOTS} slots and a limit of ${OPEN_FILES} open files`,
+  small: 150,
+  full: 1000,
+  missing: () => (spawnSync('prlimit', ['--version']).status === 0 ? null : 'no prlimit'),
+  run: exhausted(['prlimit', `--nofile=${OPEN_FILES}:${OPEN_FILES}`]),
+};
+
+export const processesExhausted: Fault = {
+  id: 'F24',
+  title: `${SLOTS} slots and a limit of ${PROCESSES} processes`,
+  small: 150,
+  full: 500,
+  missing: noProcessLimit,
+  run: (jobs, seed, program) =>
+    inProcessGroup(PROCESSES, (through) => exhausted(through)(jobs, seed, program)),
+};

@@ -1,0 +1,44 @@
+import { until } from '../support/queuectl.ts';
+import { below } from '../support/random.ts';
+import type { Fault } from './fault.ts';
+import { QUICK, started } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+
+const BLOCKS = 20;
+
+/** Writes numbered lines, with pauses between blocks of them; what is missing or there twice shows. */
+const printing = (lines: number): string =>
+  `. ./witness.sh; say S -; b=0; n=0; while [ $b -lt ${BLOCKS} ]; do i=0
+   while [ $i -lt ${lines} ]; do echo "line $n"; i=$((i+1)); n=$((n+1)); done
+   sleep 0.02; b=$((b+1)); done; say E 0`;
+
+/** The command writes into its file, not through the worker: nothing is lost, and nothing is signalled. */
+export const killedWhilePrinting: Fault = {
+  id: 'F26',
+  title: 'worker killed while its job prints',
+  small: 8,
+  full: 100,
+  run: (rounds, seed, program) =>
+    roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK },
+      open(lab) {
+        const supervisor = lab.supervisor();
+        return async (_, round) => {
+          const id = `j${round}`;
+          const lines = 1 + below(lab.random, 200);
+          await lab.enqueue([{ id, command: printing(lines), max_retries: 1 }]);
+          await started(lab, id);
+          await new Promise((done) => setTimeout(done, below(lab.random, 300)));
+          const [pid] = await until(() => {
+            const workers = supervisor.workers();
+            return workers.length > 0 && workers;
+          }, 'a worker');
+          process.kill(pid!, 'SIGKILL');
+          await lab.rest(30_000);
+          const { stdout } = await lab.box.run(['logs', id]);
+          const wanted = Array.from({ length: lines * BLOCKS }, (_, i) => `line ${i}\n`).join('');
+          if (stdout !== wanted) throw new Error(`${id}: ${stdout.length} bytes of ${wanted.length}`);
+        };
+      },
+    }),
+};

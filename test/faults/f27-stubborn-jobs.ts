@@ -1,0 +1,47 @@
+import { until } from '../support/queuectl.ts';
+import { readJobs } from './audit.ts';
+import type { Fault } from './fault.ts';
+import { QUICK, started } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+
+const FOR_EVER = 'while :; do sleep 0.1; done';
+
+/** Jobs that do not want to end. */
+const STUBBORN: Record<string, string> = {
+  'ignores SIGTERM': `trap '' TERM INT HUP; ${FOR_EVER}`,
+  'forks when it is told to end': `trap 'sleep 60 & sleep 60 &' TERM; ${FOR_EVER}`,
+  nohup: `nohup sleep 60 >/dev/null 2>&1 & ${FOR_EVER}`,
+  setsid: `setsid sleep 60 & ${FOR_EVER}`,
+  daemon: `(setsid sh -c 'sleep 60 & setsid sleep 60 & exit' &); ${FOR_EVER}`,
+  'hops from process to process': `setsid sh -c 'hop() { sleep 0.02; hop & }; hop & wait' & ${FOR_EVER}`,
+  'stops itself': 'kill -STOP $$; sleep 60',
+  'many children': `i=0; while [ $i -lt 40 ]; do setsid sleep 60 & i=$((i+1)); done; ${FOR_EVER}`,
+};
+const KINDS = Object.keys(STUBBORN);
+
+/** Ended by a timeout or a cancel, whatever it does; and nothing of it is left once it is said to be over. */
+export const stubbornJobs: Fault = {
+  id: 'F27',
+  title: 'jobs that ignore SIGTERM, fork, daemonise, leave their session',
+  small: KINDS.length,
+  full: 100 * KINDS.length,
+  run: (rounds, seed, program) =>
+    roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK },
+      open(lab) {
+        lab.supervisor();
+        return async (_, round) => {
+          const id = `j${round}`;
+          const kind = KINDS[round % KINDS.length]!;
+          const cancel = Math.floor(round / KINDS.length) % 2 === 1;
+          const command = `. ./witness.sh; say S -; ${STUBBORN[kind]}`;
+          await lab.enqueue([{ id, command, max_retries: 1, ...(cancel ? {} : { timeout_ms: 400 }) }]);
+          await started(lab, id);
+          if (cancel) await lab.box.json(['cancel', id]);
+          const over = (): boolean =>
+            ['dead', 'cancelled'].includes(readJobs(lab.database).find((job) => job.id === id)!.state);
+          await until(over, `${kind}: it is over`, 30_000);
+        };
+      },
+    }),
+};

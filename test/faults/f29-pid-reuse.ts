@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { isAlive } from '../support/processes.ts';
+import { until } from '../support/queuectl.ts';
+import type { Fault } from './fault.ts';
+import type { Lab } from './lab.ts';
+import { lonelyWorker } from './lonely-worker.ts';
+import { groupOf, QUICK, started } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+import { witnessed } from './witness.ts';
+
+const LAST_PID = '/proc/sys/kernel/ns_last_pid';
+const TRIES = 100;
+
+/** The pid in the record, or that of the dead worker, now belongs to somebody else: who must never be signalled. */
+export const pidReuse: Fault = {
+  id: 'F29',
+  title: 'the pid of a dead job or worker belongs to an innocent process',
+  small: 4,
+  full: 200,
+  missing() {
+    try {
+      accessSync(LAST_PID, constants.W_OK);
+      return process.getuid?.() === 0 ? null : 'setting the last pid needs root';
+    } catch {
+      return 'no ns_last_pid';
+    }
+  },
+  async run(rounds, seed, program) {
+    const once = new Set<string>();
+    return roundsInLabs({
+      // One at a time: they would take each other's pids.
+      ...{ rounds, seed, program, settings: QUICK, once, lanes: 1 },
+      open: () => async (lab, round) => {
+        for (let i = 0; !(await spares(lab, `j${round}-${i}`, round)); i++) {
+          if (i === 20) throw new Error('the pid was never to be had');
+        }
+      },
+    });
+  },
+};
+
+/** False: somebody else has got the pid first, and nothing was tried. */
+async function spares(lab: Lab, id: string, round: number): Promise<boolean> {
+  await lab.enqueue([{ id, command: witnessed(0.5) }]);
+  const worker = lonelyWorker(lab, 'after-spawn');
+  const { pid } = await started(lab, id);
+  const frame = groupOf(pid);
+  await worker.exit;
+  process.kill(-frame, 'SIGKILL');
+  // Not even a zombie may be left of it: that would keep the pid.
+  await until(() => !existsSync(`/proc/${frame}`) && !existsSync(`/proc/${pid}`), 'reaped');
+  const innocent = await processWithPid(round % 2 === 0 ? frame : worker.pid);
+  // Found or cancelled: both look for what is left of the attempt.
+  if (round % 4 < 2) await lab.supervisor(['--drain']).exit;
+  else await lab.box.json(['cancel', id]);
+  if (innocent === null) return false;
+  const spared = isAlive(innocent.pid!);
+  innocent.kill('SIGKILL');
+  if (!spared) throw new Error(`${id}: the innocent process was signalled`);
+  return true;
+}
+
+/** Tells the kernel which pid it gave last, until a process of ours gets the wanted one: others start processes too. */
+async function processWithPid(pid: number): Promise<ChildProcess | null> {
+  for (let i = 0; i < TRIES; i++) {
+    writeFileSync(LAST_PID, String(pid - 1));
+    const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+    if (child.pid === pid) return child;
+    child.kill('SIGKILL');
+    await new Promise((done) => setTimeout(done, 2));
+  }
+  return null;
+}

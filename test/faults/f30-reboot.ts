@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isAlive } from '../support/processes.ts';
+import type { Fault } from './fault.ts';
+import { freeze, gone, groupOf, ready, started } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+import { witnessed } from './witness.ts';
+
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+const MOUNT = `mount --bind "$0" ${BOOT_ID} && exec "$@"`;
+
+/** After a restart of the machine nothing of before it lives: claims are void at once, however long the lease. */
+export const reboot: Fault = {
+  id: 'F30',
+  title: 'another boot id, all jobs gone, a lease of an hour',
+  small: 2,
+  full: 20,
+  missing() {
+    const tried = spawnSync('unshare', ['-m', 'sh', '-c', MOUNT, '/etc/hostname', 'true']);
+    return tried.status === 0 ? null : 'no mount namespace to be had';
+  },
+  run: (rounds, seed, program) =>
+    roundsInLabs({
+      ...{ rounds, seed, program, settings: { lease: '1h' }, once: new Set<string>() },
+      open: () => async (lab, round) => {
+        const id = `j${round}`;
+        await lab.enqueue([{ id, command: witnessed(1) }]);
+        const before = lab.supervisor();
+        await ready(before);
+        const { pid } = await started(lab, id);
+        // It lives, which after a true restart it could not: so nothing but the boot id says that it is gone.
+        const [worker] = before.workers();
+        freeze(lab, worker!);
+        process.kill(before.pid, 'SIGKILL');
+        process.kill(-groupOf(pid), 'SIGKILL');
+        await gone([pid]);
+        const file = join(lab.box.directory, `boot${round}`);
+        writeFileSync(file, `${randomUUID()}\n`);
+        const through = ['unshare', '-m', 'sh', '-c', MOUNT, file];
+        const code = await lab.box.start(['worker', 'start', '--drain'], { through }).exit;
+        if (isAlive(worker!)) process.kill(worker!, 'SIGKILL');
+        if (code !== 0) throw new Error(`the start after the restart exited with ${code}`);
+      },
+    }),
+};

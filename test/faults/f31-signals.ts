@@ -1,0 +1,65 @@
+import { until } from '../support/queuectl.ts';
+import { readJobs } from './audit.ts';
+import type { Fault } from './fault.ts';
+import type { Lab, Supervisor } from './lab.ts';
+import { QUICK, ready, started } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+import { witnessed } from './witness.ts';
+
+type Way = 'drain' | 'force' | 'crash';
+
+/** How a supervisor is told to stop, and what that means for its job. */
+const SIGNALS: [string, Way, (supervisor: Supervisor) => Promise<void> | void][] = [
+  ['SIGTERM', 'drain', (one) => void process.kill(one.pid, 'SIGTERM')],
+  ['SIGTERM twice', 'force', (one) => twice(one, 'SIGTERM')],
+  ['SIGINT to the group', 'drain', (one) => void process.kill(-one.pid, 'SIGINT')],
+  ['SIGINT to the group twice', 'force', (one) => twice(one, 'SIGINT')],
+  ['SIGHUP', 'drain', (one) => void process.kill(one.pid, 'SIGHUP')],
+  ['SIGHUP to the group', 'drain', (one) => void process.kill(-one.pid, 'SIGHUP')],
+  ['SIGQUIT', 'crash', (one) => void process.kill(one.pid, 'SIGQUIT')],
+  ['SIGQUIT to the group', 'crash', (one) => void process.kill(-one.pid, 'SIGQUIT')],
+];
+
+async function twice(supervisor: Supervisor, signal: NodeJS.Signals): Promise<void> {
+  process.kill(-supervisor.pid, signal);
+  await until(() => supervisor.output().includes('once more ends them'), 'the first was taken');
+  // Within a fifth of a second two are one.
+  await new Promise((done) => setTimeout(done, 250));
+  process.kill(-supervisor.pid, signal);
+}
+
+/** Drained or forced, the exit code is 0 and nothing is charged; the next start does the rest. */
+export const stopSignals: Fault = {
+  id: 'F31',
+  title: 'stop by SIGTERM, SIGINT, SIGHUP, SIGQUIT, once and twice, to one and to all',
+  small: SIGNALS.length,
+  full: 100 * SIGNALS.length,
+  async run(rounds, seed, program) {
+    const once = new Set<string>();
+    return roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK, once },
+      open: () => async (lab, round) => {
+        const [name, way, stop] = SIGNALS[round % SIGNALS.length]!;
+        const id = `j${round}`;
+        if (way !== 'force') once.add(id);
+        await lab.enqueue([{ id, command: witnessed(way === 'force' ? 3 : 0.7) }]);
+        const supervisor = lab.supervisor();
+        await ready(supervisor);
+        await started(lab, id);
+        await stop(supervisor);
+        const code = await supervisor.exit;
+        if (way !== 'crash' && code !== 0) throw new Error(`${name}: exit code ${code}`);
+        if (way !== 'crash') expectState(lab, id, way === 'drain' ? 'completed' : 'pending', name);
+        if (way === 'force') await lab.box.json(['cancel', id]);
+        else await lab.supervisor(['--drain']).exit;
+      },
+    });
+  },
+};
+
+function expectState(lab: Lab, id: string, state: string, name: string): void {
+  const job = readJobs(lab.database).find((one) => one.id === id)!;
+  const charged = state === 'completed' ? 1 : 0;
+  if (job.state !== state || job.attempts !== charged || job.crashes !== 0)
+    throw new Error(`${name}: ${JSON.stringify(job)}`);
+}

@@ -1,0 +1,59 @@
+import { until } from '../support/queuectl.ts';
+import type { Fault } from './fault.ts';
+import { ADOPTER, QUICK } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+import { witnessed } from './witness.ts';
+
+/** Where an error comes out of nowhere: in a loop, in an event, before and after a commit. */
+const THROWS = [
+  ...[
+    'before-register:1',
+    'after-register:1',
+    'before-beat:2',
+    'after-beat:2',
+    'in-claim:2',
+    'after-claim:1',
+  ],
+  ...['before-claim:2', 'after-exit:1', 'before-touch:1', 'before-remove-place:1', 'before-unregister:1'],
+  ...['in-unregister:1', 'after-unregister:1'],
+];
+/** Where the worker does nothing else for three leases. */
+const BLOCKS = ['after-spawn:1', 'after-beat:1', 'before-claim:2', 'after-claim:1'];
+const JOBS = 3;
+
+/** A worker that comes to harm by itself: its jobs go on, others settle them. */
+function brokenWorker(points: string[], how: string): Fault['run'] {
+  return (rounds, seed, program) =>
+    roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK },
+      open(lab) {
+        lab.supervisor(ADOPTER);
+        return async (_, round) => {
+          const env = { QUEUECTL_CRASH_AT: `${points[round % points.length]}:${how}` };
+          await lab.enqueue(
+            Array.from({ length: JOBS }, (_, i) => ({ id: `j${round}-${i}`, command: witnessed(0.2 * i) })),
+          );
+          const supervisor = lab.supervisor(['--concurrency', '2'], env);
+          await lab.rest(40_000);
+          process.kill(supervisor.pid, 'SIGTERM');
+          await until(() => supervisor.child.exitCode !== null, 'the workers have stopped', 20_000);
+        };
+      },
+    });
+}
+
+export const unexpectedError: Fault = {
+  id: 'F32',
+  title: 'an error that nobody expected in a worker',
+  small: THROWS.length,
+  full: 10 * THROWS.length,
+  run: brokenWorker(THROWS, 'throw'),
+};
+
+export const blockedLoop: Fault = {
+  id: 'F33',
+  title: 'the event loop of a worker blocked for three leases',
+  small: 4,
+  full: 50,
+  run: brokenWorker(BLOCKS, 'block'),
+};

@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { sandbox } from '../support/queuectl.ts';
+import { randomFrom } from '../support/random.ts';
+import type { Violation } from './checker.ts';
+import type { Fault, Figures } from './fault.ts';
+import { checkVersions, makeOldStore } from './old-store.ts';
+
+const OPENERS = 16;
+const JOBS = 500;
+
+/** Many processes open an old database at once: one migrates it, the others wait and find it done. */
+export const manyMigrations: Fault = {
+  id: 'F35',
+  title: `${OPENERS} processes open an old database at once`,
+  small: 3,
+  full: 200,
+  run: (rounds, _, program) =>
+    eachRound(rounds, program, async (box, path) => {
+      const codes = await Promise.all(
+        Array.from({ length: OPENERS }, async () => (await box.run(['status', '--json'])).code),
+      );
+      const refused = codes.filter((code) => code !== 0);
+      return [
+        ...refused.map((code): Violation => ({ kind: 'invariant', what: `exit code ${code}` })),
+        ...checkVersions(path, 'new', JOBS),
+      ];
+    }),
+};
+
+const CALLS = ['pwrite64', 'fdatasync', 'fsync', 'ftruncate', 'unlink'];
+
+/** The migration dies at its points, and at each of its system calls that change a file. */
+export const killedMigration: Fault = {
+  id: 'F36',
+  title: 'a migration killed at every point and every write',
+  small: 12,
+  full: 400,
+  missing: () => (spawnSync('strace', ['-V']).status === 0 ? null : 'no strace'),
+  run(rounds, seed, program) {
+    const random = randomFrom(seed);
+    const points = ['before-migrate', 'in-migrate', 'after-migrate'];
+    let nth = 0;
+    return eachRound(rounds, program, async (box, path, round) => {
+      const point = points[round];
+      const call = CALLS[Math.floor(random() * 2)]!;
+      nth = point === undefined ? nth + 1 : 0;
+      const inject = `inject=${call}:signal=KILL:when=${1 + (nth % 60)}`;
+      const through = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`, '-e', inject];
+      await (point === undefined
+        ? box.run(['status'], { through })
+        : box.run(['status'], { env: { QUEUECTL_CRASH_AT: point } }));
+      const killed = checkVersions(path, 'either', JOBS);
+      const { code, stderr } = await box.run(['status']);
+      const after = checkVersions(path, 'new', JOBS);
+      const refused: Violation[] = code === 0 ? [] : [{ kind: 'invariant', what: `not opened: ${stderr}` }];
+      return [...killed, ...refused, ...after].map((one) => ({
+        ...one,
+        what: `${point ?? inject}: ${one.what}`,
+      }));
+    });
+  },
+};
+
+async function eachRound(
+  rounds: number,
+  program: string | undefined,
+  work: (box: ReturnType<typeof sandbox>, path: string, round: number) => Promise<Violation[]>,
+): Promise<Figures> {
+  const box = sandbox([], program);
+  const path = join(box.home, 'queue.db');
+  const violations: Violation[] = [];
+  try {
+    for (let round = 0; round < rounds; round++) {
+      makeOldStore(path, JOBS);
+      violations.push(...(await work(box, path, round)));
+    }
+  } finally {
+    await box.cleanup();
+  }
+  return { jobs: rounds * JOBS, faults: rounds, violations };
+}

@@ -1,0 +1,134 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Random } from '../../src/core/clock.ts';
+import { isAlive } from '../support/processes.ts';
+import { EXECUTABLE, type Running, type Sandbox, sandbox, until } from '../support/queuectl.ts';
+import { randomFrom } from '../support/random.ts';
+import { brokenInvariants, readChanges, readJobs, startAudit, unfinished } from './audit.ts';
+import { check, type Enqueued, type History, type Said, type Verdict } from './checker.ts';
+import { orphansOf } from './orphans.ts';
+import { readWitness, writeWitnessScript } from './witness.ts';
+
+export interface Supervisor extends Running {
+  /** Its live worker processes, by the kernel's own list. */
+  workers(): number[];
+}
+
+/** A queue under attack, and everything that is to be known of it afterwards. */
+export interface Lab {
+  box: Sandbox;
+  random: Random;
+  database: string;
+  enqueued: Enqueued[];
+  /** Adds jobs at once and notes that they were acknowledged. */
+  enqueue(jobs: { id: string; command: string; [field: string]: unknown }[]): Promise<void>;
+  /** Notes what a client knows of an enqueue. */
+  note(id: string, outcome: Enqueued['outcome']): void;
+  configure(settings: Record<string, string>): Promise<void>;
+  supervisor(args?: string[], env?: Record<string, string>, through?: string[]): Supervisor;
+  supervisors(): Supervisor[];
+  /** Waits until every job has ended, nobody is left, or none ends for so long; what never does shows in the verdict. */
+  rest(limitMs?: number): Promise<void>;
+  /** Stops what still runs and judges. */
+  judge(once?: History['once']): Promise<Verdict>;
+}
+
+export async function inLab<T>(
+  seed: number,
+  work: (lab: Lab) => Promise<T>,
+  program = EXECUTABLE,
+): Promise<T> {
+  const box = sandbox([], program);
+  try {
+    return await work(await openLab(box, seed));
+  } finally {
+    await box.cleanup();
+  }
+}
+
+async function openLab(box: Sandbox, seed: number): Promise<Lab> {
+  const database = join(box.home, 'queue.db');
+  const enqueued: Enqueued[] = [];
+  const started: Supervisor[] = [];
+  writeWitnessScript(box.directory);
+  await box.json(['status']);
+  startAudit(database);
+  const note = (id: string, outcome: Enqueued['outcome']): void => {
+    enqueued.push({ id, outcome });
+    appendFileSync(join(box.directory, 'client.log'), `${outcome} ${id}\n`);
+  };
+  return {
+    box,
+    random: randomFrom(seed),
+    database,
+    enqueued,
+    note,
+    async enqueue(jobs) {
+      const stdin = jobs.map((job) => JSON.stringify(job)).join('\n');
+      const { code, stderr } = await box.run(['enqueue', '--file', '-'], { stdin });
+      if (code !== 0) throw new Error(`enqueue exited with ${code}: ${stderr}`);
+      for (const { id } of jobs) note(id, 'ok');
+    },
+    async configure(settings) {
+      for (const [key, value] of Object.entries(settings)) await box.json(['config', 'set', key, value]);
+    },
+    supervisor(args = [], env = {}, through = []) {
+      const one = box.start(['worker', 'start', ...args], { env, through });
+      const supervisor = { ...one, workers: () => childrenOf(one.pid) };
+      started.push(supervisor);
+      return supervisor;
+    },
+    supervisors: () => started.filter(isRunning),
+    async rest(limitMs = 120_000) {
+      let left = Number.POSITIVE_INFINITY;
+      let since = performance.now();
+      const over = (): boolean => {
+        const now = unfinished(database);
+        if (now < left) since = performance.now();
+        left = now;
+        const deserted = started.length > 0 && !started.some(isRunning);
+        return left === 0 || deserted || performance.now() - since > limitMs;
+      };
+      await until(over, 'every job has ended', Number.POSITIVE_INFINITY);
+    },
+    async judge(once = 'all') {
+      await box.run(['worker', 'stop', '--timeout', '30s']);
+      for (const one of started) if (isRunning(one)) process.kill(one.pid, 'SIGKILL');
+      await Promise.all(started.map((one) => one.closed));
+      const verdict = check({
+        enqueued,
+        witness: readWitness(box.directory),
+        jobs: readJobs(database),
+        changes: readChanges(database),
+        said: started.flatMap((one) => saidIn(one.output())),
+        orphans: orphansOf(box.home),
+        once,
+      });
+      verdict.violations.push(...brokenInvariants(database));
+      return verdict;
+    },
+  };
+}
+
+/** By what its parent, this process, was told of its end: its pid may be another's by now. */
+function isRunning({ child }: Running): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+      .split(' ')
+      .map(Number)
+      .filter((child) => child > 0 && isAlive(child));
+  } catch {
+    return [];
+  }
+}
+
+/** Who says in this log that it settled which job. */
+export function saidIn(log: string): Said[] {
+  const workers = [...log.matchAll(/ worker=(\w+) ready /g)].map(([, id]) => id!);
+  const settled = /^\S+ job=(\S+) attempt=\d+ queue=\S+ (?:completed|failed|dead|cancelled|put back) /gm;
+  return [...log.matchAll(settled)].map(([, job]) => ({ job: job!, workers }));
+}

@@ -1,0 +1,69 @@
+/**
+ * The full figures: `npm run test:faults [-- --only F1,F4] [--seed N] [--scale N] [--out FILE]`. Prints a table and writes
+ * the same as JSON to test/faults/results.json, from which scripts/guarantees.ts makes the table of docs/guarantees.md;
+ * faults that were not run keep their figures.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { FAULTS } from './catalogue.ts';
+import type { Fault } from './fault.ts';
+
+export interface FaultResult {
+  test: string;
+  title: string;
+  jobs: number;
+  faults: number;
+  result: string;
+  seed: number;
+  commit: string;
+  seconds: number;
+}
+
+const text = { type: 'string' } as const;
+const { values } = parseArgs({ options: { only: text, seed: text, scale: text, out: text } });
+const RESULTS = values.out ?? join(import.meta.dir, 'results.json');
+const only = values.only?.toUpperCase().split(',');
+const chosen = FAULTS.filter(({ id }) => only === undefined || only.includes(id.toUpperCase()));
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
+const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
+
+async function run(fault: Fault): Promise<FaultResult & { skipped: boolean }> {
+  const about = { test: fault.id, title: fault.title, seed, commit };
+  const missing = fault.missing?.() ?? null;
+  if (missing !== null)
+    return { ...about, jobs: 0, faults: 0, result: `skipped: ${missing}`, seconds: 0, skipped: true };
+  const start = performance.now();
+  const figures = await fault.run(Number(values.scale ?? fault.full), seed);
+  const seconds = Math.round((performance.now() - start) / 1000);
+  const { jobs, faults, violations, notes } = figures;
+  for (const one of violations.slice(0, 20)) process.stdout.write(`  ${one.kind}: ${one.what}\n`);
+  const wrong = Map.groupBy(violations, (one) => one.kind);
+  const counted = [...wrong].map(([kind, all]) => `${all.length} ${kind}`).join(', ');
+  const result = [counted === '' ? 'ok' : counted, ...(notes === undefined ? [] : [notes])].join('; ');
+  return { ...about, jobs, faults, result, seconds, skipped: false };
+}
+
+const results: FaultResult[] = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : [];
+let failed = 0;
+let skipped = 0;
+process.stdout.write(`seed ${seed}, commit ${commit}\n`);
+for (const fault of chosen) {
+  const { skipped: left, ...result } = await run(fault);
+  if (left) skipped++;
+  else if (!result.result.startsWith('ok')) failed++;
+  const { test, title, jobs, faults, seconds } = result;
+  process.stdout.write(
+    `${test.padEnd(4)} ${title}: ${jobs} jobs, ${faults} faults, ${result.result} (${seconds} s)\n`,
+  );
+  const before = results.findIndex((one) => one.test === test);
+  // What this machine cannot do leaves the figures of one that can.
+  if (left && before !== -1) continue;
+  results.splice(before === -1 ? results.length : before, before === -1 ? 0 : 1, result);
+  const order = FAULTS.map(({ id }) => id);
+  results.sort((a, b) => order.indexOf(a.test) - order.indexOf(b.test));
+  writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
+}
+process.stdout.write(`${chosen.length - failed - skipped} held, ${failed} failed, ${skipped} skipped\n`);
+process.exitCode = failed === 0 && chosen.length > 0 ? 0 : 1;

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { isAlive } from '../support/processes.ts';
+import { until } from '../support/queuectl.ts';
+import type { Lab, Supervisor } from './lab.ts';
+import { readWitness, type WitnessLine } from './witness.ts';
+
+/** A worker that serves no queue of ours, and so only takes over what others leave. */
+export const ADOPTER = ['--queue', 'nothing'];
+/** Workers that are quick to see that others are gone. */
+export const QUICK = { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' };
+
+/** The start of a job, once it has borne witness to it. */
+export function started(lab: Lab, job: string): Promise<WitnessLine> {
+  const first = (): WitnessLine | undefined =>
+    readWitness(lab.box.directory).find((line) => line.what === 'S' && line.job === job);
+  return until(first, `${job} has started`);
+}
+
+export async function ready(supervisor: Supervisor, count = 1): Promise<void> {
+  await until(() => supervisor.output().split(' ready ').length > count, 'the workers are ready');
+}
+
+/** Stops a process, though never while it holds the database: that would stop everybody. */
+export function freeze(lab: Lab, pid: number): void {
+  process.kill(pid, 'SIGSTOP');
+  while (!canWrite(lab.database)) {
+    process.kill(pid, 'SIGCONT');
+    process.kill(pid, 'SIGSTOP');
+  }
+}
+
+function canWrite(database: string): boolean {
+  const db = new DatabaseSync(database, { timeout: 500 });
+  try {
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    db.close();
+  }
+}
+
+export async function gone(pids: number[], limitMs?: number): Promise<void> {
+  await until(() => !pids.some(isAlive), `${pids.join(', ')} are gone`, limitMs);
+}
+
+/** The process group of a process. */
+export function groupOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[2]);
+}
+
+export function isStopped(pid: number): boolean {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return text.slice(text.lastIndexOf(')') + 2).startsWith('T');
+}

@@ -1,0 +1,64 @@
+import { below, randomFrom } from '../support/random.ts';
+import type { History } from './checker.ts';
+import type { Figures } from './fault.ts';
+import { inLab, type Lab } from './lab.ts';
+
+const LANES = 4;
+
+/** Rounds that wait more than they work, a few at a time. The results are in the order of the rounds. */
+export async function inLanes<T>(rounds: number, work: (round: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let i = next++; i < rounds; i = next++) results[i] = await work(i);
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return results;
+}
+
+/** What one round does to the queue of its lane. */
+export type Round = (lab: Lab, round: number) => Promise<void>;
+
+export interface Rounds {
+  rounds: number;
+  seed: number;
+  program?: string | undefined;
+  settings?: Record<string, string>;
+  /** Before the first round of a lane; answers what each round does. */
+  open(lab: Lab): Promise<Round> | Round;
+  once?: History['once'];
+  lanes?: number;
+}
+
+/** Rounds in a few queues at a time, each queue judged after its last round. */
+export async function roundsInLabs(plan: Rounds): Promise<Figures> {
+  const lanes = Math.min(plan.lanes ?? LANES, plan.rounds);
+  const figures = await Promise.all(
+    Array.from({ length: lanes }, (_, lane) =>
+      inLab(
+        plan.seed + lane,
+        async (lab) => {
+          await lab.configure(plan.settings ?? {});
+          const play = await plan.open(lab);
+          for (let i = lane; i < plan.rounds; i += lanes) await play(lab, i);
+          if (lab.supervisors().length === 0) await lab.supervisor(['--drain']).exit;
+          await lab.rest();
+          const { violations } = await lab.judge(plan.once);
+          return { jobs: lab.enqueued.length, violations };
+        },
+        plan.program,
+      ),
+    ),
+  );
+  return {
+    jobs: figures.reduce((sum, one) => sum + one.jobs, 0),
+    faults: plan.rounds,
+    violations: figures.flatMap((one) => one.violations),
+  };
+}
+
+export function shuffled<T>(all: readonly T[], seed: number): T[] {
+  const random = randomFrom(seed);
+  const left = [...all];
+  return all.map(() => left.splice(below(random, left.length), 1)[0]!);
+}

@@ -1,0 +1,64 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lines } from '../support/queuectl.ts';
+
+/** One line that a job wrote by itself: S at its start, E at its end. The order of the file is the order of events. */
+export interface WitnessLine {
+  what: 'S' | 'E';
+  job: string;
+  attempt: number;
+  fence: number;
+  pid: number;
+  /** When the process started, in the kernel's count, and when the line was written, in seconds since the boot. */
+  born: string;
+  uptime: number;
+  /** The exit code it is about to end with; null at its start. */
+  code: number | null;
+}
+
+const LOG = 'witness.log';
+
+/** No process is started for a line, and each is one write with O_APPEND: whole lines, whoever writes at once. */
+const SCRIPT = `read -r stat </proc/$$/stat
+set -- $stat
+born=\${22}
+say() {
+  read -r up rest </proc/uptime
+  echo "$1 $QUEUECTL_JOB_ID $QUEUECTL_ATTEMPT $QUEUECTL_FENCE $$ $born $up $2" >>${LOG}
+}
+witnessed() {
+  say S -
+  [ "$1" = 0 ] || sleep "$1"
+  say E "$2"
+  exit "$2"
+}
+`;
+
+export function writeWitnessScript(directory: string): void {
+  writeFileSync(join(directory, 'witness.sh'), SCRIPT);
+}
+
+/** A command that bears witness to its start and its end. */
+export function witnessed(seconds: number, code = 0): string {
+  return `. ./witness.sh; witnessed ${seconds} ${code}`;
+}
+
+export function readWitness(directory: string): WitnessLine[] {
+  return lines(join(directory, LOG)).map(parse);
+}
+
+function parse(line: string): WitnessLine {
+  const [what, job, attempt, fence, pid, born, uptime, code] = line.split(' ');
+  if ((what !== 'S' && what !== 'E') || job === undefined || code === undefined)
+    throw new Error(`not a line of a witness: ${line}`);
+  return {
+    what,
+    job,
+    attempt: Number(attempt),
+    fence: Number(fence),
+    pid: Number(pid),
+    born: born!,
+    uptime: Number(uptime),
+    code: code === '-' ? null : Number(code),
+  };
+}
