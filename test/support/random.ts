@@ -4,7 +4,11 @@ import type { Random } from '../../src/core/clock.ts';
 export function seededRandom(what: string): Random {
   const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32)) >>> 0;
   console.info(`${what}: TEST_SEED=${seed}`);
-  let state = seed;
+  return randomFrom(seed);
+}
+
+export function randomFrom(seed: number): Random {
+  let state = seed >>> 0;
   // mulberry32
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -1,0 +1,26 @@
+import { chmodSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dir, '../..');
+
+/**
+ * queuectl made wrong on purpose, for the negative controls: a copy of the source in `directory` in which one text is
+ * replaced, and a program that runs it. A text that is not there exactly once is an error: the control would be idle.
+ */
+export function patched(directory: string, file: string, from: string, to: string): string {
+  const source = join(directory, 'patched');
+  cpSync(join(ROOT, 'src'), join(source, 'src'), { recursive: true });
+  cpSync(join(ROOT, 'package.json'), join(source, 'package.json'));
+  symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
+  const path = join(source, 'src', file);
+  const parts = readFileSync(path, 'utf8').split(from);
+  if (parts.length !== 2) throw new Error(`${file} holds "${from}" ${parts.length - 1} times`);
+  writeFileSync(path, parts.join(to));
+  const program = join(source, 'queuectl');
+  writeFileSync(
+    program,
+    `#!/bin/sh\nexec '${process.execPath}' --no-install '${source}/src/cli/main.ts' "$@"\n`,
+  );
+  chmodSync(program, 0o755);
+  return program;
+}
