@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { inTempDir } from '../support/temp-dir.ts';
 import { powerCut } from './f13-power-cut.ts';
 import { seedOf } from './figures.ts';
-import { patched } from './patched.ts';
+import { patchedProgram } from './patched.ts';
 import { hasTool } from './syscalls.ts';
 
 const missing = hasTool('strace') ? '' : ' (skipped: no strace)';
@@ -20,7 +20,7 @@ test.skipIf(missing !== '')(
   `F13 negative control: synchronous=NORMAL loses acknowledged jobs${missing}`,
   async () => {
     await inTempDir(async (directory) => {
-      const program = patched(
+      const program = patchedProgram(
         directory,
         'store/sqlite/connection.ts',
         'PRAGMA synchronous = FULL',
