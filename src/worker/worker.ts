@@ -263,8 +263,13 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     if (over) return;
     over = true;
     quiet();
-    await app.store.unregister(id);
-    if ((await app.store.workers()).length === 0) removeStopFile(app.stateDirectory);
+    try {
+      await app.store.unregister(id);
+      if ((await app.store.workers()).length === 0) removeStopFile(app.stateDirectory);
+    } catch (error) {
+      // Left registered, it is seen to be gone by whoever looks next.
+      if (!mayPass(error)) return end.reject(error);
+    }
     emit({ type: 'worker-stopped', workerId: id, left });
     end.resolve();
   };
