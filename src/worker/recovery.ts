@@ -34,6 +34,8 @@ export async function recover(app: App, input: RecoveryInput): Promise<number> {
     adopted++;
     const before = workers.find((worker) => worker.id === job.workerId)?.host;
     input.adopt(mine, { rebooted: before?.id === input.host.id && before.boot !== input.host.boot });
+    // One that has ended is settled before the next is taken: workers that die young still get somewhere together.
+    await new Promise((resolve) => setImmediate(resolve));
   }
   for (const worker of gone) await app.store.unregister(worker.id);
   return adopted;
