@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import type { OutputPlace } from './place.ts';
+import { openRegular } from './regular-file.ts';
 
 /** Output up to this size moves into the store when the attempt settles. */
 const KEPT_IN_STORE = 16 * 1024;
@@ -119,8 +120,11 @@ export function gapOf(bytes: number, limit: number, gone: Gap | null): Gap | nul
 
 /** How long the file is, and how much of the disk it takes: holes take nothing. */
 export function outputSize(place: OutputPlace): { bytes: number; used: number } {
-  const stat = statSync(place.output, { throwIfNoEntry: false });
-  return { bytes: stat?.size ?? 0, used: (stat?.blocks ?? 0) * 512 };
+  const file = openRegular(place.output);
+  if (typeof file !== 'number') return { bytes: 0, used: 0 };
+  const { size, blocks } = fstatSync(file);
+  closeSync(file);
+  return { bytes: size, used: blocks * 512 };
 }
 
 /**
@@ -139,7 +143,7 @@ export function readGap(place: OutputPlace): Gap | null {
 export function writeGap(place: OutputPlace, gap: Gap): void {
   const old = gapNames(place);
   const name = `gap-${gap.from}-${gap.to}`;
-  closeSync(openSync(`${place.directory}/${name}`, 'a', 0o600));
+  if (!old.includes(name)) closeSync(openSync(`${place.directory}/${name}`, 'ax', 0o600));
   for (const before of old) if (before !== name) rmSync(`${place.directory}/${before}`, { force: true });
 }
 
@@ -163,7 +167,8 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
   const draft = `${place.output}.${process.pid}`;
   writeGap(place, gap);
   try {
-    const short = openSync(draft, 'w', 0o600);
+    rmSync(draft, { force: true });
+    const short = openSync(draft, 'wx', 0o600);
     try {
       for (const piece of range(file, 0, gap.from)) writeWhole(short, piece);
       writeWhole(short, mark(gap));
@@ -203,10 +208,6 @@ export function readRange(file: number, from: number, to: number): Buffer {
 }
 
 export function openIfThere(path: string): number | null {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
+  const file = openRegular(path);
+  return typeof file === 'number' ? file : null;
 }

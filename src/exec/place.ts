@@ -42,13 +42,24 @@ export function makePlace(place: Place): boolean {
   }
 }
 
-/** Removes it with whatever is in it. The two files of an ordinary attempt are tried first, without a look around. */
+/**
+ * Removes it with whatever is in it. The two files of an ordinary attempt are tried first, without a look around. What cannot
+ * be removed, because it is somebody else's, is left: it stands in nobody's way.
+ */
 export function removePlace(place: Place): void {
   try {
     unlinkSync(place.output);
     unlinkSync(place.record);
     rmdirSync(place.directory);
   } catch {
-    rmSync(place.directory, { recursive: true, force: true });
+    removeAll(place.directory);
+  }
+}
+
+function removeAll(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch {
+    // Somebody else's, or on a disk that cannot be written now.
   }
 }

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { makePlace, type Place } from './place.ts';
+import { openRegular } from './regular-file.ts';
 
 /** What the frame left: its pid, and the exit code once the command ended. */
 export type AttemptRecord =
@@ -10,17 +11,18 @@ export type AttemptRecord =
   /** There, but not readable: something started, how it ended is unknown. */
   | { kind: 'unreadable' };
 
+const LONGEST = 64;
+
 /** How a frame exits that did not run its command: the gate was taken, or there was no room for a process. */
 export const GATE_LOST_CODE = 75;
 export const NO_ROOM_CODE = 76;
 
 export function readRecord(place: Place): AttemptRecord | null {
-  let text: string;
-  try {
-    text = readFileSync(place.record, 'latin1');
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : { kind: 'unreadable' };
-  }
+  const file = openRegular(place.record);
+  if (typeof file !== 'number') return file === 'absent' ? null : { kind: 'unreadable' };
+  const buffer = Buffer.alloc(LONGEST);
+  const text = buffer.toString('latin1', 0, readSync(file, buffer, 0, LONGEST, 0));
+  closeSync(file);
   const match = /^(\d+) +(run|gate|\d+) *\n/.exec(text);
   if (match === null) return { kind: 'unreadable' };
   const pid = Number(match[1]);
@@ -47,6 +49,7 @@ export function takeGate(place: Place): boolean {
 }
 
 /** When the record was last written: for one that ended, the end. */
-export function recordedAt(place: Place): number {
-  return Math.floor(statSync(place.record).mtimeMs);
+export function recordedAt(place: Place): number | undefined {
+  const stat = lstatSync(place.record, { throwIfNoEntry: false });
+  return stat === undefined ? undefined : Math.floor(stat.mtimeMs);
 }

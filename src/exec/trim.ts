@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, constants, existsSync, readdirSync } from 'node:fs';
 import { gapOf, outputSize, readGap, writeGap } from './output.ts';
 import type { OutputPlace } from './place.ts';
+import { openRegular } from './regular-file.ts';
 
 /** The file may use this much more than its limit before it is trimmed (again). */
 const SLACK = 1.5;
@@ -26,7 +27,8 @@ export async function trimOutput(place: OutputPlace, limit: number): Promise<voi
 /** By descriptor, not by name: by then another file may stand in its place. */
 function punch(path: string, start: number, length: number): Promise<void> {
   return new Promise((resolve) => {
-    const file = openSync(path, 'r+');
+    const file = openRegular(path, constants.O_RDWR);
+    if (typeof file !== 'number') return resolve();
     const args = ['--punch-hole', '--offset', String(start), '--length', String(length), '/proc/self/fd/0'];
     const child = spawn('fallocate', args, { stdio: [file, 'ignore', 'ignore'] });
     closeSync(file);

@@ -60,7 +60,7 @@ interface Running {
   ageMs: number;
   exit: Promise<number | null | 'gate-lost' | 'no-room'>;
   /** When it ended, if that was before anybody watched. */
-  endedAt?: number;
+  endedAt?: number | undefined;
 }
 
 type Begun = { running: Running } | { outcome: Outcome } | 'claim-lost';
