@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, readdirSync } from 'node:fs';
-import { gapOf, outputSize, readGap, writeGap } from './output.ts';
+import { gapOf, outputSize, passOver, readGap, writeGap } from './output.ts';
 import type { OutputPlace } from './place.ts';
 import { openRegular } from './regular-file.ts';
 
@@ -18,7 +18,11 @@ export async function trimOutput(place: OutputPlace, limit: number): Promise<voi
   const gap = gapOf(bytes, limit, readGap(place));
   if (gap === null) return;
   // The mark is on disk before a byte is gone, so that nobody reads the hole as output.
-  writeGap(place, gap);
+  try {
+    writeGap(place, gap);
+  } catch (error) {
+    return passOver(error);
+  }
   const start = Math.ceil(gap.from / BLOCK) * BLOCK;
   const length = Math.floor(gap.to / BLOCK) * BLOCK - start;
   if (length > 0 && process.platform === 'linux') await punch(place.output, start, length);
