@@ -177,8 +177,8 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
       closeSync(short);
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') return passOver(error);
-    rmSync(draft, { force: true });
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') rmSync(draft, { force: true });
+    else passOver(error);
     return;
   }
   renameSync(draft, shortOf(place));
