@@ -41,7 +41,9 @@ export async function recover(app: App, input: RecoveryInput): Promise<number> {
   return adopted;
 }
 
-function isGone(worker: Worker, input: RecoveryInput, now: number): boolean {
+type Observer = Pick<RecoveryInput, 'host' | 'leaseMs' | 'seen'>;
+
+export function isGone(worker: Worker, input: Observer, now: number): boolean {
   const known = input.seen.get(worker.id);
   if (known === undefined || known.beat !== worker.beat) {
     input.seen.set(worker.id, { beat: worker.beat, since: now });

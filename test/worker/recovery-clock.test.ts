@@ -2,8 +2,10 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { untilEnded } from '../../src/worker/orphans.ts';
 import { recover, type Sightings } from '../../src/worker/recovery.ts';
-import { NOW, newWorker, running } from '../support/jobs.ts';
+import { ending, NOW, newWorker, running } from '../support/jobs.ts';
+import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const HOUR = 3_600_000;
@@ -61,3 +63,22 @@ for (const step of [HOUR, -HOUR, 365 * 24 * HOUR]) {
       expect(await look()).toBe(1);
     }));
 }
+
+test('a cancel leaves a job to its worker elsewhere, whatever the wall clock says', () =>
+  inTempDir(async (dir) => {
+    const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
+    let looks = 0;
+    const monotonic = (): number => looks++;
+    const clock = { now: () => NOW + HOUR, monotonic };
+    try {
+      await store.register(newWorker('w1'));
+      const job = await running(store, 'a');
+      await store.cancel(['a'], NOW);
+      const ended = untilEnded({ store, stateDirectory, clock, random: () => 0, newId: String }, ['a']);
+      await until(() => looks > 2, 'the cancel has looked around');
+      expect(await store.settle(ending(job, { why: 'cancelled' }))).toBe('applied');
+      expect(await ended).toEqual(['a']);
+    } finally {
+      await store.close();
+    }
+  }));
