@@ -6,15 +6,6 @@ import { patchedProgram } from './patched.ts';
 
 const missing = (await inTempDir(buildClock)) === null ? ' (skipped: no C compiler on Linux)' : '';
 
-test.skipIf(missing !== '')(
-  `F9: steps of the clock expire no lease, repeat no job and leave none behind${missing}`,
-  async () => {
-    const { violations, faults } = await clockSteps('small', seedOf('F9'));
-    expect(violations).toEqual([]);
-    expect(faults).toBeGreaterThan(10);
-  },
-);
-
 test.skipIf(missing !== '')(`F9 negative control: leases by the wall clock expire${missing}`, async () => {
   await inTempDir(async (directory) => {
     const program = patchedProgram(

@@ -5,11 +5,6 @@ import { races } from './f42-races.ts';
 import { seedOf } from './figures.ts';
 import { patchSource } from './patched.ts';
 
-test('F42: sweepers, cancel, completion, timeout, retry and crashes, interleaved, do what the model does', async () => {
-  const { violations } = await races('small', seedOf('F42'));
-  expect(violations).toEqual([]);
-});
-
 /** Enough to be sure that it is met; the first one ends the run. */
 const TRIES = 5000;
 /** Each takes the token out of one statement; the number of its parameters stays. */
