@@ -163,13 +163,13 @@ function join(a: Gap, b: Gap): Gap {
 }
 
 /**
- * A file of its own: a process that the command left behind may still be writing to the old one. Without room for it
- * the old one stays. Its gap is noted in both cases: whoever is reading the old file is told what was dropped of it.
+ * A file of its own: a process that the command left behind may still be writing to the old one. Without room for it,
+ * or leave to make it, the old one stays. Its gap is noted: whoever is reading the old file is told what was dropped.
  */
 function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): void {
   const draft = `${place.output}.${process.pid}`;
-  writeGap(place, gap);
   try {
+    writeGap(place, gap);
     rmSync(draft, { force: true });
     const short = openSync(draft, 'wx', 0o600);
     try {
@@ -180,14 +180,20 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
       closeSync(short);
     }
   } catch (error) {
-    rmSync(draft, { force: true });
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') rmSync(draft, { force: true });
+    else passOver(error);
     return;
   }
   crashPoint('before-short');
   renameSync(draft, shortOf(place));
   crashPoint('after-short');
   rmSync(place.output, { force: true });
+}
+
+/** Somebody has moved, replaced or locked the attempt's directory: its output is theirs, and no worker stops for it. */
+export function passOver(error: unknown): void {
+  const { code } = error as NodeJS.ErrnoException;
+  if (!['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ELOOP', 'EEXIST'].includes(code ?? '')) throw error;
 }
 
 function writeWhole(file: number, data: Uint8Array): void {

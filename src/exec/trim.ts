@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, readdirSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
-import { gapOf, outputSize, readGap, writeGap } from './output.ts';
+import { gapOf, outputSize, passOver, readGap, writeGap } from './output.ts';
 import { type OutputPlace, outputIn } from './place.ts';
 import { openRegular } from './regular-file.ts';
 
@@ -24,7 +24,11 @@ export async function trimOutput(place: OutputPlace, limit: number): Promise<voi
   const gap = gapOf(bytes, limit, readGap(place));
   if (gap === null) return;
   // The mark is on disk before a byte is gone, so that nobody reads the hole as output.
-  writeGap(place, gap);
+  try {
+    writeGap(place, gap);
+  } catch (error) {
+    return passOver(error);
+  }
   const start = Math.ceil(gap.from / BLOCK) * BLOCK;
   const length = Math.floor(gap.to / BLOCK) * BLOCK - start;
   if (length <= 0 || process.platform !== 'linux') return;

@@ -1,8 +1,9 @@
 import type { App } from '../actions/app.ts';
 import { currentSettings } from '../actions/app.ts';
-import { activeWorkers } from '../actions/workers.ts';
+import { thisHost } from '../exec/host.ts';
 import { wake } from '../exec/wake.ts';
 import { clearPlace, runAttempt } from './attempt.ts';
+import { isGone, type Sightings } from './recovery.ts';
 
 const LOOK_MS = 50;
 
@@ -12,11 +13,15 @@ const LOOK_MS = 50;
  */
 export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   const left = new Set(ids);
+  const { lease } = await currentSettings(app);
+  const observer = { host: thisHost(app.stateDirectory), leaseMs: lease, seen: new Map() as Sightings };
   for (;;) {
     const running = (await app.store.running()).filter((job) => left.has(job.id));
     for (const id of left) if (!running.some((job) => job.id === id)) left.delete(id);
     if (left.size === 0) break;
-    const alive = new Set((await activeWorkers(app)).map((worker) => worker.id));
+    const workers = await app.store.workers();
+    const now = app.clock.monotonic();
+    const alive = new Set(workers.filter((one) => !isGone(one, observer, now)).map((worker) => worker.id));
     for (const job of running) {
       if (job.workerId !== null && !alive.has(job.workerId)) await takeAndEnd(app, job.claim);
     }

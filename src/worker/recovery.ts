@@ -34,12 +34,16 @@ export async function recover(app: App, input: RecoveryInput): Promise<number> {
     adopted++;
     const before = workers.find((worker) => worker.id === job.workerId)?.host;
     input.adopt(mine, { rebooted: before?.id === input.host.id && before.boot !== input.host.boot });
+    // One that has ended is settled before the next is taken: workers that die young still get somewhere together.
+    await new Promise((resolve) => setImmediate(resolve));
   }
   for (const worker of gone) await app.store.unregister(worker.id);
   return adopted;
 }
 
-function isGone(worker: Worker, input: RecoveryInput, now: number): boolean {
+type Observer = Pick<RecoveryInput, 'host' | 'leaseMs' | 'seen'>;
+
+export function isGone(worker: Worker, input: Observer, now: number): boolean {
   const known = input.seen.get(worker.id);
   if (known === undefined || known.beat !== worker.beat) {
     input.seen.set(worker.id, { beat: worker.beat, since: now });

@@ -3,7 +3,6 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path';
 import { EXECUTABLE } from '../../scripts/executable.ts';
 import { inTempDir } from '../support/temp-dir.ts';
-import type { Kind } from './checker.ts';
 import type { Fault } from './fault.ts';
 
 /** A piece of the source and what it is replaced with; it must be there exactly once. */
@@ -20,13 +19,13 @@ export interface Control {
   fault: Fault;
   scale: number;
   /** One of these must be found. Empty: nothing may be found, the patch alone is harmless. */
-  found: Kind[];
+  found: string[];
 }
 
 const ROOT = resolve(import.meta.dir, '../..');
 
 /** What the fault finds in the patched program. */
-export async function runControl(control: Control, seed: number): Promise<Kind[]> {
+export async function runControl(control: Control, seed: number): Promise<string[]> {
   return inTempDir(async (directory) => {
     const program = build(directory, control.patches);
     const { violations } = await control.fault.run(control.scale, seed, program);

@@ -1,10 +1,9 @@
-import type { Violation } from './checker.ts';
-
 /** What a run of a fault came to. */
 export interface Figures {
   jobs: number;
   faults: number;
-  violations: Violation[];
+  /** Empty when everything held. */
+  violations: { kind: string; what: string }[];
   /** What else is worth a word in the table. */
   notes?: string;
 }
@@ -16,7 +15,7 @@ export interface Fault {
   small: number;
   full: number;
   /** Why this machine cannot do it; null: it can. */
-  missing?: () => string | null;
+  missing?: () => string | null | Promise<string | null>;
   /** `scale` is the number of rounds, jobs or kills; the seed decides everything that is left to chance. */
   run(scale: number, seed: number, program?: string): Promise<Figures>;
 }

@@ -4,7 +4,7 @@ import { FAULTS } from './catalogue.ts';
 const LIMIT_MS = 115_000;
 
 for (const fault of FAULTS) {
-  const missing = fault.missing?.() ?? null;
+  const missing = (await fault.missing?.()) ?? null;
   const name = `${fault.id}: ${fault.title}${missing === null ? '' : ` (skipped: ${missing})`}`;
   const body = async () => {
     const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));

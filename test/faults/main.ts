@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { FAULTS } from './catalogue.ts';
+import { ALL_FAULTS } from './all.ts';
 import type { Fault } from './fault.ts';
 
 export interface FaultResult {
@@ -25,13 +25,13 @@ const text = { type: 'string' } as const;
 const { values } = parseArgs({ options: { only: text, seed: text, scale: text, out: text } });
 const RESULTS = values.out ?? join(import.meta.dir, 'results.json');
 const only = values.only?.toUpperCase().split(',');
-const chosen = FAULTS.filter(({ id }) => only === undefined || only.includes(id.toUpperCase()));
+const chosen = ALL_FAULTS.filter(({ id }) => only === undefined || only.includes(id.toUpperCase()));
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
 const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
 
 async function run(fault: Fault): Promise<FaultResult & { skipped: boolean }> {
   const about = { test: fault.id, title: fault.title, seed, commit };
-  const missing = fault.missing?.() ?? null;
+  const missing = (await fault.missing?.()) ?? null;
   if (missing !== null)
     return { ...about, jobs: 0, faults: 0, result: `skipped: ${missing}`, seconds: 0, skipped: true };
   const start = performance.now();
@@ -61,7 +61,7 @@ for (const fault of chosen) {
   // What this machine cannot do leaves the figures of one that can.
   if (left && before !== -1) continue;
   results.splice(before === -1 ? results.length : before, before === -1 ? 0 : 1, result);
-  const order = FAULTS.map(({ id }) => id);
+  const order = ALL_FAULTS.map(({ id }) => id);
   results.sort((a, b) => order.indexOf(a.test) - order.indexOf(b.test));
   writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
 }

@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fsyncSync,
   mkdirSync,
   openSync,
   realpathSync,
@@ -78,6 +79,7 @@ function prepareFiles(
     if (stat.size === 0 && !created && wasOurs(path) && !grows(path)) throw damaged(location);
     accessSync(path, constants.R_OK | constants.W_OK);
     refuseUnsafe(path, anyOwner);
+    if (stat.size === 0) syncDirectories(path);
     return { path, created };
   } catch (error) {
     throw translate(error, location);
@@ -110,6 +112,36 @@ function makeFile(location: string): boolean {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     if ((error as NodeJS.ErrnoException).code === 'EISDIR') return false;
     throw error;
+  }
+}
+
+/**
+ * A new file survives a power cut when its name and those of the directories made for it do. Whoever finds it empty does
+ * this before writing: the one who made them may have died.
+ */
+function syncDirectories(path: string): void {
+  const directory = dirname(path);
+  if (directory === path) return;
+  const file = openDirectory(directory);
+  if (file !== null) {
+    try {
+      fsyncSync(file);
+    } catch (error) {
+      // Some file systems cannot do it.
+      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
+    } finally {
+      closeSync(file);
+    }
+  }
+  syncDirectories(directory);
+}
+
+/** Null: not ours to open, so not made by us either. */
+function openDirectory(path: string): number | null {
+  try {
+    return openSync(path, constants.O_RDONLY);
+  } catch {
+    return null;
   }
 }
 

@@ -1,0 +1,141 @@
+import { dirname } from 'node:path';
+import type { Random } from '../../src/core/clock.ts';
+import type { Op } from './syscalls.ts';
+
+/** Of what is not synced yet a power cut keeps nothing, everything, or what chance wants: whole writes or sectors. */
+export type Kept = 'none' | 'all' | 'some writes' | 'some sectors';
+
+const SECTOR = 512;
+
+type Change = Extract<Op, { kind: 'write' | 'truncate' }>;
+type Naming = { path: string; file: File | 'directory' | null; done: number };
+
+interface File {
+  synced: Uint8Array;
+  size: number;
+  pending: Change[];
+}
+
+/**
+ * A disk as a power cut finds it. What a file holds is safe once the file was synced, and its name once its directory
+ * was: nothing else is promised by POSIX, whatever file systems do beyond it.
+ */
+export interface Disk {
+  apply(op: Op): void;
+  /** Whether something is not synced: else all power cuts leave the same. */
+  readonly restless: boolean;
+  /** The files with their contents after a power cut at this moment. */
+  cut(kept: Kept, random: Random): Map<string, Uint8Array>;
+}
+
+export function createDisk(root: string): Disk {
+  /** As processes see it, and as it is on stable storage. */
+  const names = new Map<string, File | 'directory'>();
+  const safe = new Map<string, File | 'directory'>();
+  let naming: Naming[] = [];
+  const fileAt = (path: string): File | null => {
+    const found = names.get(path);
+    return found === undefined || found === 'directory' ? null : found;
+  };
+  const rename = (path: string, file: File | 'directory' | null, done: number): void => {
+    if (file === null) names.delete(path);
+    else names.set(path, file);
+    naming.push({ path, file, done });
+  };
+  const sync = (path: string, begun: number): void => {
+    const file = fileAt(path);
+    if (file !== null) {
+      for (const change of file.pending) if (change.done < begun) put(file, change);
+      file.pending = file.pending.filter((change) => change.done >= begun);
+      return;
+    }
+    const here = (one: Naming): boolean => dirname(one.path) === path && one.done < begun;
+    for (const one of naming.filter(here)) name(safe, one);
+    naming = naming.filter((one) => !here(one));
+  };
+  return {
+    apply(op) {
+      switch (op.kind) {
+        case 'create':
+          if (names.has(op.path)) return;
+          rename(
+            op.path,
+            op.directory ? 'directory' : { synced: new Uint8Array(0), size: 0, pending: [] },
+            op.done,
+          );
+          return;
+        case 'write':
+        case 'truncate':
+          fileAt(op.path)?.pending.push(op);
+          return;
+        case 'unlink':
+          return rename(op.path, null, op.done);
+        case 'rename': {
+          const file = names.get(op.path) ?? null;
+          rename(op.path, null, op.done);
+          return rename(op.to, file, op.done);
+        }
+        case 'sync':
+          return sync(op.path, op.begun);
+      }
+    },
+    get restless() {
+      return (
+        naming.length > 0 || [...names.values()].some((one) => one !== 'directory' && one.pending.length > 0)
+      );
+    },
+    cut(kept, random) {
+      const found = new Map(safe);
+      for (const one of naming) if (keeps(kept, random)) name(found, one);
+      const whole = (path: string): boolean => path === root || (found.has(path) && whole(dirname(path)));
+      const contents = new Map<string, Uint8Array>();
+      for (const [path, file] of found) {
+        if (file !== 'directory' && whole(path)) contents.set(path, after(file, kept, random));
+      }
+      return contents;
+    },
+  };
+}
+
+function name(names: Map<string, File | 'directory'>, { path, file }: Naming): void {
+  if (file === null) names.delete(path);
+  else names.set(path, file);
+}
+
+function keeps(kept: Kept, random: Random): boolean {
+  return kept === 'all' || (kept !== 'none' && random() < 0.5);
+}
+
+function after(file: File, kept: Kept, random: Random): Uint8Array {
+  const copy: File = { synced: file.synced.slice(0, file.size), size: file.size, pending: [] };
+  for (const change of file.pending) {
+    if (kept !== 'some sectors' || change.kind === 'truncate') {
+      if (keeps(kept, random)) put(copy, change);
+    } else {
+      for (const part of sectors(change)) if (random() < 0.5) put(copy, part);
+    }
+  }
+  return copy.synced.subarray(0, copy.size);
+}
+
+/** A disk writes whole sectors, whatever a write was cut into. */
+function* sectors(change: Extract<Op, { kind: 'write' }>): Generator<Change> {
+  const { at, data } = change;
+  for (let from = 0; from < data.length; ) {
+    const to = Math.min(data.length, from + SECTOR - ((at + from) % SECTOR));
+    yield { ...change, at: at + from, data: data.subarray(from, to) };
+    from = to;
+  }
+}
+
+function put(file: File, change: Change): void {
+  const size = change.kind === 'truncate' ? change.size : Math.max(file.size, change.at + change.data.length);
+  if (size > file.synced.length) {
+    const larger = new Uint8Array(Math.max(size, file.synced.length * 2));
+    larger.set(file.synced.subarray(0, file.size));
+    file.synced = larger;
+  }
+  if (change.kind === 'truncate') file.synced.fill(0, size, Math.max(size, file.size));
+  else file.synced.set(change.data, change.at);
+  file.size = size;
+}

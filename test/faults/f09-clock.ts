@@ -1,0 +1,138 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Random } from '../../src/core/clock.ts';
+import { configure, type JobJson, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
+import { below, randomFrom } from '../support/random.ts';
+import type { Figures, Scale } from './figures.ts';
+
+const HOUR = 3_600_000;
+const YEAR = 365 * 24 * HOUR;
+const LEAP_MS = 100;
+const LIMIT_MS = { small: 60_000, full: 300_000 };
+const JOBS = { small: 40, full: 1000 };
+/** They run while the clock moves: one that expired leases would have them adopted. */
+const LONG_SECONDS = 3;
+
+/** How the clock is at each tenth of a second; the first steps leave it alone, so that jobs run when it moves. */
+const CASES: [string, (step: number, random: Random) => number][] = [
+  ['an hour ahead', (step) => (step < 10 ? 0 : HOUR)],
+  ['an hour back', (step) => (step < 10 ? 0 : -HOUR)],
+  ['a year ahead', (step) => (step < 10 ? 0 : YEAR)],
+  ['leaps each 100 ms', (_step, random) => below(random, 2 * HOUR) - HOUR],
+];
+/** Steps after which it stays ahead of everything that it ever was: due times are those of the wall clock. */
+const UNSTEADY_STEPS = 50;
+
+/** Steps of the wall clock of workers and of everybody else, by a preloaded library; the monotonic clock goes on. */
+export async function clockSteps(scale: Scale, seed: number, program?: string): Promise<Figures> {
+  const one = async ([name, offset]: (typeof CASES)[number], i: number) => {
+    const random = randomFrom(seed + i);
+    const box = sandbox();
+    try {
+      const { violations, steps } = await underClock(box, scale, (step) => offset(step, random), program);
+      return { steps, violations: violations.map(({ kind, what }) => ({ kind, what: `${name}: ${what}` })) };
+    } finally {
+      await box.cleanup();
+    }
+  };
+  const found = await Promise.all(CASES.map(one));
+  return {
+    test: 'F9',
+    jobs: JOBS[scale] * CASES.length,
+    faults: found.reduce((sum, { steps }) => sum + steps, 0),
+    violations: found.flatMap(({ violations }) => violations),
+    notes: CASES.map(([name]) => name).join(', '),
+    seed,
+  };
+}
+
+/** Null: there is no compiler, or programs here do not ask the C library for the time. */
+export function buildClock(directory: string): string | null {
+  const library = join(directory, 'clock.so');
+  const args = ['-shared', '-fPIC', '-O2', '-o', library, join(import.meta.dir, 'clock.c')];
+  return process.platform === 'linux' && spawnSync('cc', args).status === 0 ? library : null;
+}
+
+async function underClock(
+  box: Sandbox,
+  scale: Scale,
+  offset: (step: number) => number,
+  program: string | undefined,
+) {
+  const library = buildClock(box.directory);
+  if (library === null) throw new Error('no C compiler');
+  const file = join(box.directory, 'offset');
+  writeFileSync(file, Buffer.alloc(8));
+  const env = { LD_PRELOAD: library, CLOCK_OFFSET_FILE: file };
+  const witness = join(box.directory, 'witness');
+  const jobs = specs(JOBS[scale], witness);
+  const list = join(box.directory, 'jobs');
+  writeFileSync(list, jobs.map(({ runs: _, ...job }) => `${JSON.stringify(job)}\n`).join(''));
+  await configure(box, { 'heartbeat-interval': '300ms', lease: '10s', 'retry-delay': '500ms' });
+  const added = await box.run(['enqueue', '--file', list], { env });
+  if (added.code !== 0 || added.stderr.includes('warning')) throw new Error(added.stderr);
+
+  // Another program in the place of the executable, which stands first among the arguments.
+  const through = program === undefined ? [] : ['sh', '-c', 'shift; exec "$0" "$@"', program];
+  const args = ['worker', 'start', '--count', '2', '--concurrency', '6'];
+  const workers = box.start(args, { env, through });
+  await until(() => workers.output().split(' ready ').length > 2, 'two workers are ready');
+  let steps = 0;
+  let last = 0;
+  const move = (to: number): void => {
+    if (to !== last) steps++;
+    last = to;
+    const open = openSync(file, 'r+');
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(BigInt(to));
+    writeSync(open, bytes, 0, 8, 0);
+    closeSync(open);
+  };
+  const violations: Figures['violations'] = [];
+  const read = async (): Promise<JobJson[]> => {
+    const { stdout } = await box.run(['list', '--limit', '10000', '--json'], { env });
+    return JSON.parse(stdout);
+  };
+  let step = 0;
+  const mover = setInterval(() => move(step < UNSTEADY_STEPS ? offset(step++) : 2 * YEAR), LEAP_MS);
+  const done = async () => (await read()).every((job) => job.state === 'completed');
+  await until(done, 'all jobs have completed', LIMIT_MS[scale]).catch(async (error: Error) => {
+    const left = (await read())
+      .filter((job) => job.state !== 'completed')
+      .map((job) => `${job.id} ${job.state}`);
+    violations.push({ kind: 'stuck', what: `${error.message}: ${left.slice(0, 10)}` });
+  });
+  clearInterval(mover);
+  const ran = Map.groupBy(lines(witness), (line) => line);
+  for (const { id, runs } of jobs) {
+    const times = ran.get(id)?.length ?? 0;
+    if (times !== runs)
+      violations.push({ kind: times > runs ? 'run twice' : 'lost', what: `${id} ran ${times} times` });
+  }
+  for (const job of await read())
+    if ((job.duration_ms ?? 0) < 0)
+      violations.push({ kind: 'duration', what: `${job.id}: ${job.duration_ms} ms` });
+  const adopted = workers
+    .output()
+    .split('\n')
+    .filter((line) => line.endsWith(' adopted'));
+  for (const line of adopted) violations.push({ kind: 'lease expired', what: line });
+  return { violations, steps };
+}
+
+/** Short ones, long ones, delayed ones, ones that fail once, ones with a timeout they keep. */
+function specs(count: number, witness: string) {
+  return Array.from({ length: count }, (_, i) => {
+    const say = `echo j${i} >>'${witness}'`;
+    const once = `test -e '${witness}.${i}' || { : >'${witness}.${i}'; exit 1; }`;
+    const kinds = [
+      { command: say, runs: 1 },
+      { command: say, delay: '2s', runs: 1 },
+      { command: `${say}; ${once}`, runs: 2 },
+      { command: `${say}; sleep 0.2`, timeout: '30s', runs: 1 },
+    ];
+    const long = { command: `${say}; sleep ${LONG_SECONDS}`, timeout: '60s', priority: 10, runs: 1 };
+    return { id: `j${i}`, ...(i < 8 ? long : kinds[i % kinds.length]!) };
+  });
+}

@@ -1,0 +1,178 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { EXECUTABLE } from '../support/queuectl.ts';
+import { randomFrom } from '../support/random.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+import { createDisk, type Kept } from './disk.ts';
+import type { Figures, Scale } from './figures.ts';
+import { type Op, record } from './syscalls.ts';
+
+const VARIANTS: Kept[] = ['none', 'all', 'some writes', 'some writes', 'some sectors', 'some sectors'];
+/** Of the many states of a small run so many are looked at, by chance. */
+const SMALL_STATES = 400;
+/** One state in so many is opened by the product too, and every one before the first job was acknowledged. */
+const OPENED_BY_US = 50;
+
+/** Power cuts at every system call of processes that enqueue, claim and settle; `program` is queuectl. */
+export function powerCut(scale: Scale, seed: number, program = EXECUTABLE): Promise<Figures> {
+  return inTempDir(async (directory) => {
+    const root = join(directory, 'root');
+    mkdirSync(root);
+    const database = join(root, 'new', 'home', 'queue.db');
+    const wanted = new Set([root, join(root, 'new'), join(root, 'new', 'home'), ...besides(database)]);
+    const trace = record(
+      script(scale, program, directory),
+      join(directory, 'trace'),
+      { ...process.env, QUEUECTL_HOME: join(root, 'new', 'home') },
+      (path) => wanted.has(path) || path === join(directory, 'acks') || path === join(directory, 'log'),
+    );
+    return judge(trace, root, database, scale, seed);
+  });
+}
+
+function besides(database: string): string[] {
+  return ['', '-wal', '-journal'].map((end) => database + end);
+}
+
+/** The store is new, so that its making is cut too. Processes follow each other, and run at the same time. */
+function script(scale: Scale, program: string, directory: string): string {
+  const rounds = scale === 'small' ? 1 : 12;
+  const file = join(directory, 'jobs');
+  const many = Array.from({ length: scale === 'small' ? 10 : 120 }, (_, i) => ({
+    id: `m${i}`,
+    command: 'true',
+  }));
+  writeFileSync(file, many.map((job) => `${JSON.stringify(job)}\n`).join(''));
+  return `cd ${directory}
+q() { ${program} "$@"; }
+for round in $(seq ${rounds}); do
+  q enqueue true --id a$round >>acks
+  q enqueue 'echo out; exit 1' --max-retries 1 --id b$round >>acks &
+  q enqueue true --id c$round >>acks
+  wait
+done
+q enqueue --file ${file} >>acks
+q worker start --count 2 --drain 2>>log >>log &
+for round in $(seq ${rounds}); do
+  q enqueue true --id d$round >>acks &
+  q enqueue true --id e$round >>acks
+  q enqueue true --delay 1h --id f$round >>acks
+  q cancel f$round >>cancelled
+done
+wait`;
+}
+
+interface Promised {
+  enqueued: Set<string>;
+  completed: Set<string>;
+}
+
+/** What was told to people stands from that moment on. */
+function listen(promised: Promised, op: Extract<Op, { kind: 'append' }>): void {
+  for (const line of op.text.split('\n')) {
+    if (basename(op.path) === 'log') {
+      const [, id] = line.match(/ job=(\S+) .* completed /) ?? [];
+      if (id !== undefined) promised.completed.add(id);
+    } else if (line !== '') promised.enqueued.add(line);
+  }
+}
+
+async function judge(
+  trace: Op[],
+  root: string,
+  database: string,
+  scale: Scale,
+  seed: number,
+): Promise<Figures> {
+  const random = randomFrom(seed);
+  const disk = createDisk(root);
+  const promised: Promised = { enqueued: new Set(), completed: new Set() };
+  const seen = new Set<string>();
+  const violations: Figures['violations'] = [];
+  const share = scale === 'small' ? SMALL_STATES / (trace.length * VARIANTS.length) : 1;
+  const bench = stateDirectory();
+  try {
+    for (const [i, op] of trace.entries()) {
+      if (op.kind === 'append') listen(promised, op);
+      else disk.apply(op);
+      for (const kept of disk.restless ? VARIANTS : (['all'] as const)) {
+        if (promised.enqueued.size > 0 && random() > share) continue;
+        const files = disk.cut(kept, random);
+        const key = fingerprint(files, promised);
+        if (seen.has(key)) continue;
+        seen.add(key);
+        const ours = promised.enqueued.size === 0 || seen.size % OPENED_BY_US === 0;
+        const wrong = await look(bench, files, database, promised, ours);
+        for (const one of wrong)
+          violations.push({ ...one, what: `${one.what} (after call ${i} of ${trace.length}, ${kept} kept)` });
+      }
+    }
+  } finally {
+    rmSync(bench, { recursive: true, force: true });
+  }
+  const { enqueued, completed } = promised;
+  const notes = `${seen.size} states of ${trace.length} calls, ${enqueued.size} jobs and ${completed.size} ends acknowledged`;
+  return { test: 'F13', jobs: enqueued.size, faults: seen.size, violations, notes, seed };
+}
+
+/** In memory where there is such a place: the state is copied anew for every look. */
+function stateDirectory(): string {
+  const path = join(existsSync('/dev/shm') ? '/dev/shm' : '/tmp', `queuectl-state-${process.pid}`);
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+function fingerprint(files: Map<string, Uint8Array>, { enqueued, completed }: Promised): string {
+  const parts = [...files].map(([path, data]) => `${path}:${data.length}:${Bun.hash(data)}`);
+  return [enqueued.size, completed.size, ...parts.sort()].join();
+}
+
+async function look(
+  bench: string,
+  files: Map<string, Uint8Array>,
+  database: string,
+  promised: Promised,
+  ours: boolean,
+): Promise<Figures['violations']> {
+  const copy = join(bench, 'queue.db');
+  const lay = (): void => {
+    for (const path of [...besides(copy), `${copy}-shm`]) rmSync(path, { force: true });
+    for (const [path, data] of files) writeFileSync(join(bench, basename(path)), data);
+  };
+  lay();
+  if (!files.has(database))
+    return [...promised.enqueued].map((id) => ({ kind: 'lost', what: `${id}: there is no database` }));
+  try {
+    const wrong = inspect(copy, promised);
+    if (ours) {
+      lay();
+      await (await openSqlite(copy)).store.close();
+    }
+    return wrong;
+  } catch (error) {
+    return [{ kind: 'corrupt', what: (error as Error).message }];
+  }
+}
+
+function inspect(path: string, promised: Promised): Figures['violations'] {
+  const wrong: Figures['violations'] = [];
+  const db = new DatabaseSync(path);
+  try {
+    db.exec('PRAGMA synchronous = OFF');
+    const rows = (sql: string) => db.prepare(sql).all() as Record<string, string>[];
+    const found = rows('PRAGMA integrity_check').map((row) => row.integrity_check);
+    if (found.join() !== 'ok') wrong.push({ kind: 'corrupt', what: found.join('; ') });
+    for (const row of rows('PRAGMA foreign_key_check'))
+      wrong.push({ kind: 'corrupt', what: `no parent for a row of ${row.table}` });
+    const made = rows("SELECT name FROM sqlite_schema WHERE name = 'job'").length > 0;
+    const states = new Map(made ? rows('SELECT id, state FROM job').map((row) => [row.id, row.state]) : []);
+    for (const id of promised.enqueued) if (!states.has(id)) wrong.push({ kind: 'lost', what: id });
+    for (const id of promised.completed)
+      if (states.get(id) !== 'completed') wrong.push({ kind: 'lost', what: `the end of ${id}` });
+  } finally {
+    db.close();
+  }
+  return wrong;
+}

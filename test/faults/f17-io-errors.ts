@@ -1,0 +1,159 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Random } from '../../src/core/clock.ts';
+import { type JobJson, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
+import { below, pick, randomFrom } from '../support/random.ts';
+import type { Figures, Scale } from './figures.ts';
+
+const ROUNDS = { small: { enqueue: 6, worker: 2 }, full: { enqueue: 100, worker: 25 } };
+const JOBS = 20;
+const LIMIT_MS = 90_000;
+/** Exit codes that say why: `store-unavailable`. */
+const UNAVAILABLE = 5;
+
+type Violations = Figures['violations'];
+
+/** The disk answers EIO to a sync or a write of the store's files, of `enqueue` and of workers. */
+export async function ioErrors(scale: Scale, seed: number): Promise<Figures> {
+  const random = randomFrom(seed);
+  const violations: Violations = [];
+  let faults = 0;
+  let jobs = 0;
+  const add = (one: { violations: Violations; faults: number; jobs: number }): void => {
+    violations.push(...one.violations);
+    faults += one.faults;
+    jobs += one.jobs;
+  };
+  add(await inBox((box) => enqueueUnderFire(box, ROUNDS[scale].enqueue, random)));
+  for (let round = 0; round < ROUNDS[scale].worker; round++)
+    add(await inBox((box) => workUnderFire(box, random)));
+  return { test: 'F17', jobs, faults, violations, notes: 'EIO on fsync and pwrite64', seed };
+}
+
+async function inBox<T>(work: (box: Sandbox) => Promise<T>): Promise<T> {
+  const box = sandbox();
+  try {
+    return await work(box);
+  } finally {
+    await box.cleanup();
+  }
+}
+
+interface Fault {
+  call: 'fsync' | 'pwrite64';
+  file: string;
+  /** Each process meets it at its so manieth call. */
+  nth: number;
+}
+
+function strace(box: Sandbox, { call, file, nth }: Fault): string[] {
+  return [
+    ...[
+      'strace',
+      '-f',
+      '--seccomp-bpf',
+      '-qq',
+      '-y',
+      '-e',
+      'signal=none',
+      '-o',
+      join(box.directory, 'trace'),
+    ],
+    ...['-P', join(box.home, file), '-e', `trace=${call}`, '-e', `inject=${call}:error=EIO:when=${nth}`],
+  ];
+}
+
+/** The calls of each process, in their order; true: this one was made to fail. */
+function traced(box: Sandbox): Map<string, boolean[]> {
+  const calls = new Map<string, boolean[]>();
+  for (const line of readFileSync(join(box.directory, 'trace'), 'latin1').split('\n')) {
+    const pid = line.split(' ')[0]!;
+    if (pid === '' || line.includes('<unfinished')) continue;
+    calls.set(pid, [...(calls.get(pid) ?? []), line.includes('(INJECTED)')]);
+  }
+  return calls;
+}
+
+/** A job is acknowledged, and there; or it is not, and the reason is said in one line. */
+async function enqueueUnderFire(box: Sandbox, rounds: number, random: Random) {
+  const violations: Violations = [];
+  const acknowledged: string[] = [];
+  let faults = 0;
+  await box.json(['enqueue', 'true']);
+  for (let round = 0; round < rounds; round++) {
+    const file = pick(random, ['queue.db-wal', 'queue.db-wal', 'queue.db']);
+    const call = pick(random, ['fsync', 'pwrite64'] as const);
+    const fault = { call, file, nth: 1 + below(random, call === 'fsync' ? 3 : 12) };
+    const id = `job-${round}`;
+    const result = await box.run(['enqueue', 'true', '--id', id], { through: strace(box, fault) });
+    const hit = [...traced(box).values()].some((calls) => calls.includes(true));
+    if (hit) faults++;
+    if (result.code === 0) acknowledged.push(id);
+    else if (!hit || result.code !== UNAVAILABLE || !/^error: .*input\/output error\n/.test(result.stderr))
+      violations.push({ kind: 'unclear', what: `${JSON.stringify(fault)}: ${JSON.stringify(result)}` });
+    // The commit is written and synced in the log: without that nothing may be acknowledged.
+    if (result.code === 0 && hit && fault.file === 'queue.db-wal' && fault.nth === 1)
+      violations.push({ kind: 'false acknowledgement', what: JSON.stringify(fault) });
+  }
+  const there = new Set((await box.json<JobJson[]>(['list', '--limit', '1000'])).map((job) => job.id));
+  for (const id of acknowledged) if (!there.has(id)) violations.push({ kind: 'lost', what: id });
+  violations.push(...integrity(box));
+  return { violations, faults, jobs: rounds };
+}
+
+/** Each worker process fails after some commits; others follow it until everything has run, once. */
+async function workUnderFire(box: Sandbox, random: Random) {
+  const witness = join(box.directory, 'witness');
+  const file = join(box.directory, 'jobs');
+  const specs = Array.from({ length: JOBS }, (_, i) => ({
+    id: `j${i}`,
+    command: `echo j${i} >>'${witness}'`,
+  }));
+  writeFileSync(file, specs.map((spec) => `${JSON.stringify(spec)}\n`).join(''));
+  const { code, stderr } = await box.run(['enqueue', '--file', file]);
+  if (code !== 0) throw new Error(stderr);
+  const call = pick(random, ['fsync', 'pwrite64'] as const);
+  const nth = call === 'fsync' ? 8 + below(random, 20) : 120 + below(random, 300);
+  const args = ['worker', 'start', '--count', '2', '--drain'];
+  const workers = box.start(args, { through: strace(box, { call, file: 'queue.db-wal', nth }) });
+  let over = false;
+  void workers.exit.then(() => {
+    over = true;
+  });
+  const violations: Violations = [];
+  const what = `EIO at ${call} ${nth}`;
+  await until(() => over, 'the workers have drained', LIMIT_MS).catch(() => {
+    violations.push({ kind: 'stuck', what: `${what}: ${workers.output().slice(-2000)}` });
+  });
+  const ran = Map.groupBy(lines(witness), (line) => line);
+  for (const { id } of specs) {
+    const times = ran.get(id)?.length ?? 0;
+    if (times !== 1) violations.push({ kind: times === 0 ? 'lost' : 'run twice', what: `${what}: ${id}` });
+  }
+  for (const job of await box.json<JobJson[]>(['list', '--limit', '1000']))
+    if (job.state !== 'completed')
+      violations.push({ kind: 'stuck', what: `${what}: ${job.id} is ${job.state}` });
+  let faults = 0;
+  for (const [pid, calls] of traced(box)) {
+    const first = calls.indexOf(true);
+    if (first === -1) continue;
+    faults++;
+    // Pages that could not be written are clean to the kernel: a second sync of the same file would lie.
+    if (calls.length > first + 1)
+      violations.push({ kind: 'went on after EIO', what: `${what}: process ${pid}` });
+  }
+  violations.push(...integrity(box));
+  return { violations, faults, jobs: JOBS };
+}
+
+function integrity(box: Sandbox): Violations {
+  const db = new DatabaseSync(join(box.home, 'queue.db'));
+  try {
+    const found = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
+    const text = found.map((row) => row.integrity_check).join('; ');
+    return text === 'ok' ? [] : [{ kind: 'corrupt', what: text }];
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { workersOf } from '../support/processes.ts';
+import {
+  configure,
+  EXECUTABLE,
+  type JobJson,
+  lines,
+  type Sandbox,
+  sandbox,
+  until,
+} from '../support/queuectl.ts';
+import { below, randomFrom } from '../support/random.ts';
+import type { Figures, Scale } from './figures.ts';
+
+/** Megabytes of one job, and how many jobs print so much at once. */
+const SIZES = {
+  small: { megabytes: 5, slow: 0.25, jobs: 4, limit: '1M' },
+  full: { megabytes: 110, slow: 10, jobs: 10, limit: '10M' },
+};
+const WORKER_MB = 150;
+const LIMIT_MS = 100_000;
+const RECORD = 16;
+const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
+
+/** What is printed is counted, 16 bytes a record, so that each byte of it can be told; then written in another way. */
+const FORMS = [
+  { name: 'lines', filter: 'cat', byte: (one: number) => one },
+  { name: 'no newline', filter: "tr '\\n' ' '", byte: (one: number) => (one === 10 ? 32 : one) },
+  {
+    name: 'binary',
+    filter: "tr '0-9\\n' '\\000-\\011\\377'",
+    byte: (one: number) => (one === 10 ? 255 : one - 48),
+  },
+];
+
+/** Jobs that print a great deal at the same time: nothing stops them, their output is kept or marked where it is not. */
+export async function output(scale: Scale, seed: number): Promise<Figures> {
+  const box = sandbox();
+  try {
+    return await flood(box, scale, seed);
+  } finally {
+    await box.cleanup();
+  }
+}
+
+interface Printer {
+  id: string;
+  records: number;
+  form: (typeof FORMS)[number];
+  command: string;
+}
+
+async function flood(box: Sandbox, scale: Scale, seed: number): Promise<Figures> {
+  const random = randomFrom(seed);
+  const { megabytes, slow, jobs, limit } = SIZES[scale];
+  const witness = join(box.directory, 'witness');
+  const printers = Array.from({ length: jobs }, (_, i): Printer => {
+    const form = FORMS[i % FORMS.length]!;
+    // The last one writes a byte at a time.
+    const isSlow = i === jobs - 1;
+    const size = (isSlow ? slow : megabytes) * 2 ** 20 + below(random, 5000) * RECORD;
+    const records = Math.floor(size / RECORD);
+    const last = isSlow ? ' | dd bs=1 status=none' : '';
+    const command = `seq -f '%015.0f' 0 ${records - 1} | ${form.filter}${last} && echo j${i} >>'${witness}'`;
+    return { id: `j${i}`, records, form, command };
+  });
+  const file = join(box.directory, 'jobs');
+  writeFileSync(file, printers.map(({ id, command }) => `${JSON.stringify({ id, command })}\n`).join(''));
+  const added = await box.run(['enqueue', '--file', file]);
+  if (added.code !== 0) throw new Error(added.stderr);
+  await configure(box, { 'output-limit': limit });
+  const start = performance.now();
+  await box.startWorkers('--count', '1', '--concurrency', String(jobs));
+  const [worker] = await workersOf(box);
+  const violations: Figures['violations'] = [];
+  const all = async (): Promise<JobJson[]> => box.json<JobJson[]>(['list', '--limit', '1000']);
+  const running = async () => (await all()).every((job) => !['pending', 'processing'].includes(job.state));
+  await until(running, 'all jobs have ended', LIMIT_MS).catch((error: Error) =>
+    violations.push({ kind: 'stuck', what: error.message }),
+  );
+  const seconds = (performance.now() - start) / 1000;
+  for (const job of await all())
+    if (job.state !== 'completed')
+      violations.push({ kind: 'disturbed', what: `${job.id} is ${job.state}: ${job.last_error}` });
+  if (new Set(lines(witness)).size !== jobs)
+    violations.push({ kind: 'disturbed', what: 'not all came to their end' });
+  const peak = peakMegabytes(worker!.pid);
+  if (peak > WORKER_MB) violations.push({ kind: 'memory', what: `the worker took ${peak.toFixed(0)} MB` });
+  for (const printer of printers) violations.push(...judgeLog(box, printer));
+  const bytes = printers.reduce((sum, one) => sum + one.records * RECORD, 0);
+  const notes = `${(bytes / 2 ** 20).toFixed(0)} MB in ${seconds.toFixed(1)} s, worker at most ${peak.toFixed(0)} MB`;
+  return { test: 'F25', jobs, faults: jobs, violations, notes, seed };
+}
+
+function peakMegabytes(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(text)![1]) / 1024;
+}
+
+/** The log is what was printed, or its head and its tail with the gap between them marked. */
+function judgeLog(box: Sandbox, { id, records, form }: Printer): Figures['violations'] {
+  const path = join(box.directory, 'log');
+  const file = openSync(path, 'w');
+  const { status } = spawnSync(EXECUTABLE, ['logs', id], {
+    env: { ...process.env, QUEUECTL_HOME: box.home },
+    stdio: ['ignore', file, 'ignore'],
+  });
+  closeSync(file);
+  const wrong = (what: string): Figures['violations'] => [
+    { kind: 'log', what: `${id} (${form.name}): ${what}` },
+  ];
+  if (status !== 0) return wrong(`logs exited with ${status}`);
+  const log = readFileSync(path);
+  const mark = MARK.exec(log.toString('latin1'));
+  const from = mark === null ? log.length : mark.index;
+  const after = mark === null ? log.length : mark.index + mark[0].length;
+  const dropped = mark === null ? 0 : Number(mark[1]);
+  const total = from + dropped + (log.length - after);
+  if (total !== records * RECORD)
+    return wrong(`${records * RECORD} bytes were written, the log tells of ${total}`);
+  if (!isPrinted(log.subarray(0, from), 0, form.byte)) return wrong('its head is not what was written');
+  if (!isPrinted(log.subarray(after), from + dropped, form.byte))
+    return wrong('its tail is not what was written');
+  return [];
+}
+
+/** Whether this is what was printed from the given place on. */
+function isPrinted(found: Uint8Array, from: number, byte: (one: number) => number): boolean {
+  let record = -1;
+  let text = Buffer.alloc(0);
+  for (let i = 0; i < found.length; i++) {
+    const at = from + i;
+    if (Math.floor(at / RECORD) !== record) {
+      record = Math.floor(at / RECORD);
+      text = Buffer.from(`${String(record).padStart(RECORD - 1, '0')}\n`).map(byte) as typeof text;
+    }
+    if (found[i] !== text[at % RECORD]) return false;
+  }
+  return true;
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { inTempDir } from '../support/temp-dir.ts';
+import { races } from './f42-races.ts';
+import { seedOf } from './figures.ts';
+import { patchSource } from './patched.ts';
+
+/** Enough to be sure that it is met; the first one ends the run. */
+const TRIES = 5000;
+/** Each takes the token out of one statement; the number of its parameters stays. */
+const CONTROLS = {
+  settle: [
+    'bytes = bytes + ?\n  WHERE number = ? AND token = ? AND',
+    'bytes = bytes + ?\n  WHERE number = ? AND ? AND',
+  ],
+  adopt: ['worker_id = ? WHERE number = ? AND token = ? AND', 'worker_id = ? WHERE number = ? AND ? AND'],
+  mark: [
+    'WHERE number = ? AND token = ? AND finished_at IS NULL`',
+    'WHERE number = ? AND ? AND finished_at IS NULL`',
+  ],
+} as const;
+
+for (const [verb, [from, to]] of Object.entries(CONTROLS)) {
+  test(`F42 negative control: ${verb} without the token is caught`, async () => {
+    await inTempDir(async (directory) => {
+      const source = patchSource(directory, 'store/sqlite/sql.ts', from, to);
+      const { openSqlite } = await import(join(source, 'src/store/sqlite/open.ts'));
+      const { violations } = await races('small', seedOf(`F42 ${verb} control`), openSqlite, TRIES);
+      expect(violations.map(({ kind }) => kind)).toEqual(['race']);
+    });
+  });
+}

@@ -1,0 +1,57 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { connect } from '../../src/store/sqlite/connection.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { COMMANDS } from '../model/commands.ts';
+import { type Model, newModel } from '../model/model.ts';
+import { newWorker } from '../support/jobs.ts';
+import type { Figures, Scale } from './figures.ts';
+
+const INTERLEAVINGS = { small: 250, full: 100_000 };
+const LONGEST = 60;
+
+/** Random interleavings of workers, sweepers and people, each step taken by a model and by the real store. */
+export async function races(
+  scale: Scale,
+  seed: number,
+  open = openSqlite,
+  numRuns = INTERLEAVINGS[scale],
+): Promise<Figures> {
+  // In memory where there is such a place: what is looked for here needs no disk.
+  const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'queuectl-races-'));
+  const path = join(directory, 'queue.db');
+  const { store } = await open(path);
+  const plain = await connect(path);
+  for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
+  let steps = 0;
+  const property = fc.asyncProperty(
+    fc.commands(COMMANDS, { maxCommands: LONGEST, size: 'max' }),
+    async (commands) => {
+      await plain.write('migrate', () => plain.exec('DELETE FROM job; DELETE FROM queue'));
+      await fc.asyncModelRun(() => ({ model: newModel(), real: store }), commands);
+      steps += [...commands].length;
+    },
+  );
+  try {
+    const details = await fc.check(property, { seed: seed | 0, numRuns });
+    return {
+      test: 'F42',
+      jobs: 0,
+      faults: details.numRuns,
+      violations: details.failed ? [{ kind: 'race', what: report(details) }] : [],
+      notes: `${steps} steps`,
+      seed,
+    };
+  } finally {
+    plain.close();
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function report(details: fc.RunDetails<[Iterable<fc.AsyncCommand<Model, Store>>]>): string {
+  return `${fc.defaultReportMessage(details)}\n${details.errorInstance}`;
+}

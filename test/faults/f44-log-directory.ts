@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process';
+import { chownSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { configure, enqueue, lines, type Sandbox, sandbox, until, untilState } from '../support/queuectl.ts';
+import type { Figures, Scale } from './figures.ts';
+import { hasTool } from './syscalls.ts';
+
+const ROUNDS = { small: 1, full: 6 };
+const NOBODY = 65534;
+const SECRET = 'of somebody else\n'.repeat(60_000);
+
+/** What happens to the attempt's directory while its command runs; run by the shell there, as the same user. */
+const DEEDS: Record<string, string> = {
+  'output deleted': 'rm out',
+  'output rotated': 'mv out out.1; : >out',
+  'output a link': 'ln -sf "$VICTIM" out',
+  'output a link to nothing': 'ln -sf "$VICTIM.none" out',
+  'shortened output a link': 'ln -s "$VICTIM" out.short',
+  'output a pipe': 'rm out; mkfifo out',
+  'output a directory': 'rm out; mkdir out',
+  'output forbidden': 'chmod 000 out',
+  'directory read-only': 'chmod 500 .',
+  'directory forbidden': 'chmod 000 .',
+  'directory deleted': 'rm -r "$PWD"',
+};
+
+/** The directory of a running attempt is meddled with: the job runs on, no other file is read or changed. */
+export async function logDirectory(scale: Scale, seed: number): Promise<Figures> {
+  // Nothing is forbidden to root.
+  const isRoot = process.getuid?.() === 0 && hasTool('setpriv');
+  const user = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
+  const box = sandbox(user);
+  try {
+    if (isRoot) chownSync(box.directory, NOBODY, NOBODY);
+    return await meddle(box, user, scale, seed);
+  } finally {
+    spawnSync('chmod', ['-R', 'u+rwX', box.directory]);
+    await box.cleanup();
+  }
+}
+
+async function meddle(box: Sandbox, user: string[], scale: Scale, seed: number): Promise<Figures> {
+  await configure(box, { 'output-limit': '64K' });
+  const workers = await box.startWorkers('--count', '1', '--concurrency', String(Object.keys(DEEDS).length));
+  const violations: Figures['violations'] = [];
+  let jobs = 0;
+  for (let round = 0; round < ROUNDS[scale]; round++) {
+    const all = Object.entries(DEEDS).map(([name, deed], i) => {
+      jobs++;
+      return underHands(box, user, `j${round}-${i}`, deed).then((wrong) =>
+        violations.push(...wrong.map((what) => ({ kind: 'meddled', what: `${name}: ${what}` }))),
+      );
+    });
+    await Promise.all(all);
+  }
+  if (/ended \(/.test(workers.output())) violations.push({ kind: 'worker ended', what: workers.output() });
+  return { test: 'F44', jobs, faults: jobs, violations, notes: Object.keys(DEEDS).join(', '), seed };
+}
+
+async function underHands(box: Sandbox, user: string[], id: string, deed: string): Promise<string[]> {
+  const at = (name: string): string => join(box.directory, `${id}.${name}`);
+  writeFileSync(at('victim'), SECRET);
+  if (user.length > 0) chownSync(at('victim'), NOBODY, NOBODY);
+  // It goes on long enough for its output to be trimmed after the deed.
+  const command = `echo before; echo $QUEUECTL_RUN >'${at('started')}'
+    until test -e '${at('go')}'; do sleep 0.05; done
+    head -c 1000000 /dev/zero | tr '\\0' x; sleep 1.5; echo after; echo ran >>'${at('witness')}'`;
+  await enqueue(box, id, command);
+  const [cookie] = await until(() => lines(at('started')).length > 0 && lines(at('started')), `${id} runs`);
+  const cwd = join(box.home, 'queue.db.d', 'attempts', cookie!);
+  const env = { ...process.env, VICTIM: at('victim') };
+  const [program, ...args] = [...user, 'sh', '-c', `cd '${cwd}' && ${deed}`];
+  if (spawnSync(program!, args, { env }).status !== 0) return ['could not be done'];
+  writeFileSync(at('go'), '');
+
+  const wrong: string[] = [];
+  await untilState(box, id, 'completed').catch((error: Error) => wrong.push(error.message));
+  if (lines(at('witness')).join() !== 'ran') wrong.push(`it ran ${lines(at('witness')).length} times`);
+  if (readFileSync(at('victim'), 'utf8') !== SECRET) wrong.push('another file was changed');
+  const { stdout, stderr } = await box.run(['logs', id]);
+  if (stdout.includes('somebody else') || stderr.includes('somebody else'))
+    wrong.push('another file was read');
+  rmSync(at('victim'));
+  return wrong;
+}

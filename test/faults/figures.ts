@@ -1,0 +1,19 @@
+/** How much of a fault test is run: seconds in `npm test`, or as much as the published figures say. */
+export type Scale = 'small' | 'full';
+
+export interface Figures {
+  test: string;
+  jobs: number;
+  faults: number;
+  /** Empty when everything held. */
+  violations: { kind: string; what: string }[];
+  notes: string;
+  seed: number;
+}
+
+/** For a test: a seed of its own, printed, or the one to be repeated. */
+export function seedOf(test: string): number {
+  const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32)) >>> 0;
+  console.info(`${test}: TEST_SEED=${seed}`);
+  return seed;
+}

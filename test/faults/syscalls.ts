@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** What processes did to files, in the order in which it happened. Places are line numbers of the trace. */
+export type Op =
+  | { kind: 'write'; path: string; at: number; data: Uint8Array; done: number }
+  | { kind: 'truncate'; path: string; size: number; done: number }
+  | { kind: 'create'; path: string; directory: boolean; done: number }
+  | { kind: 'unlink'; path: string; done: number }
+  | { kind: 'rename'; path: string; to: string; done: number }
+  /** What was done before `begun` is on stable storage from here on. */
+  | { kind: 'sync'; path: string; begun: number }
+  /** Written to a file that is opened to append: what somebody was told. */
+  | { kind: 'append'; path: string; text: string };
+
+const TRACED =
+  `pwrite64,pwritev,pwritev2,write,writev,ftruncate,fallocate,fsync,fdatasync,sync_file_range,msync,unlink,
+unlinkat,rename,renameat,renameat2,link,linkat,open,openat,creat,mkdir,mkdirat`.replaceAll('\n', '');
+
+export function hasTool(name: string): boolean {
+  return spawnSync(name, ['--version'], { stdio: 'ignore' }).error === undefined;
+}
+
+/** Runs a script of the shell and records what it and its children do to the files that are asked for. */
+export function record(
+  script: string,
+  trace: string,
+  env: NodeJS.ProcessEnv,
+  isWanted: (path: string) => boolean,
+): Op[] {
+  const { status, stderr } = spawnSync(
+    'strace',
+    // All text as hex: no quoting to undo, no byte lost.
+    [
+      '-f',
+      '--seccomp-bpf',
+      '-qq',
+      '-y',
+      '-xx',
+      '-s',
+      '1000000',
+      '-e',
+      `trace=${TRACED}`,
+      '-e',
+      'signal=none',
+    ].concat(['-o', trace, 'sh', '-ec', script]),
+    { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  if (status !== 0) throw new Error(`the traced script exited with ${status}: ${stderr}`);
+  return parse(readFileSync(trace, 'latin1'), isWanted);
+}
+
+/** One call, its start and its end put together again where others came between. */
+interface Call {
+  name: string;
+  args: string;
+  result: string;
+  begun: number;
+  done: number;
+}
+
+function parse(text: string, isWanted: (path: string) => boolean): Op[] {
+  const ops: { at: number; op: Op }[] = [];
+  for (const call of calls(text)) {
+    if (call.result.startsWith('-1')) continue;
+    const op = toOp(call, isWanted);
+    // A write may reach the disk as soon as it is begun, a sync counts only when it has returned.
+    if (op !== null) ops.push({ at: op.kind === 'sync' ? call.done : call.begun, op });
+  }
+  return ops.sort((a, b) => a.at - b.at).map(({ op }) => op);
+}
+
+function* calls(text: string): Generator<Call> {
+  const open = new Map<string, { name: string; args: string; begun: number }>();
+  for (const [line, words] of text.split('\n').entries()) {
+    const [, pid, what] = words.match(/^(\d+) +(.*)$/s) ?? [];
+    if (pid === undefined || what === undefined) continue;
+    const begun = what.match(/^(\w+)\((.*) <unfinished \.\.\.>$/s);
+    const resumed = what.match(/^<\.\.\. \w+ resumed>(.*)\) += (\S+)/s);
+    const whole = what.match(/^(\w+)\((.*)\) += (\S+)/s);
+    if (begun !== null) open.set(pid, { name: begun[1]!, args: begun[2]!, begun: line });
+    else if (resumed !== null) {
+      const start = open.get(pid);
+      if (start === undefined) throw new Error(`no beginning of ${words.slice(0, 200)}`);
+      yield { ...start, args: start.args + resumed[1]!, result: resumed[2]!, done: line };
+    } else if (whole !== null)
+      yield { name: whole[1]!, args: whole[2]!, result: whole[3]!, begun: line, done: line };
+  }
+}
+
+const HEX = /"((?:\\x[0-9a-f]{2})*)"(\.\.\.)?/g;
+const FD = /^\d+<((?:\\x[0-9a-f]{2})*)>/;
+
+function toOp({ name, args, result, begun, done }: Call, isWanted: (path: string) => boolean): Op | null {
+  const quoted = [...args.matchAll(HEX)].map(([, hex, cut]) => {
+    if (cut !== undefined) throw new Error(`${name}: the trace does not hold all of what was written`);
+    return bytes(hex!);
+  });
+  const file = FD.exec(args)?.[1];
+  // Calls by path are made with whole paths, on our side and on SQLite's.
+  const path = file === undefined ? quoted[0]?.toString() : bytes(file).toString();
+  if (path === undefined || !isWanted(path)) return null;
+  const numbers = args.replace(/^.*"/s, '').split(', ').slice(1).map(Number);
+  switch (name) {
+    case 'pwrite64':
+      return { kind: 'write', path, at: numbers[1]!, data: quoted[0]!.subarray(0, Number(result)), done };
+    case 'write':
+      return { kind: 'append', path, text: quoted[0]!.subarray(0, Number(result)).toString() };
+    case 'ftruncate':
+      return { kind: 'truncate', path, size: Number(args.split(', ')[1]), done };
+    case 'fsync':
+    case 'fdatasync':
+      return { kind: 'sync', path, begun };
+    case 'mkdir':
+      return { kind: 'create', path, directory: true, done };
+    case 'openat':
+    case 'open':
+      return args.includes('O_CREAT') ? { kind: 'create', path, directory: false, done } : null;
+    case 'unlink':
+    case 'unlinkat':
+      return { kind: 'unlink', path, done };
+    case 'rename':
+      return { kind: 'rename', path, to: quoted[1]!.toString(), done };
+    default:
+      throw new Error(`${name} on ${path}: not known how to do that again`);
+  }
+}
+
+function bytes(hex: string): Buffer {
+  return Buffer.from(hex.replaceAll('\\x', ''), 'hex');
+}

@@ -1,0 +1,265 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  type Dependency,
+  type EndReason,
+  FINAL_STATES,
+  PARENT_FAILURES,
+  type State,
+  WANTED_ENDS,
+} from '../../src/core/job.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import { PRUNED_STATES, type PrunedState } from '../../src/core/retention.ts';
+import type { Settlement, Store } from '../../src/store/store.ts';
+import { ending, failedWith, ids, jobSpec, succeeded, want } from '../support/jobs.ts';
+import * as m from './model.ts';
+import { sameAs } from './same.ts';
+
+type Command = fc.AsyncCommand<m.Model, Store>;
+
+/** Few of everything, so that they meet. */
+const IDS = ['a', 'b', 'c', 'd', 'e'];
+const QUEUES = ['one', 'two'];
+const WORKERS = ['w1', 'w2', 'w3'];
+const OUTCOMES: Outcome[] = [
+  succeeded,
+  failedWith(1),
+  { why: 'timeout' },
+  { why: 'cancelled' },
+  { why: 'stopped' },
+  { why: 'never-started' },
+  { why: 'lost' },
+];
+const REASONS: EndReason[] = ['timeout', 'cancelled', 'stopped'];
+const AGAIN: State[][] = [['dead'], ['dead', 'cancelled', 'failed'], ['completed', 'pending', 'processing']];
+
+/** A step that the model and the store take both, after which they have to be the same. */
+function step<T>(
+  arbitrary: fc.Arbitrary<T>,
+  name: string,
+  isPossible: (model: m.Model, input: T) => boolean,
+  run: (model: m.Model, store: Store, input: T) => Promise<void>,
+): fc.Arbitrary<Command> {
+  return arbitrary.map((input) => ({
+    check: (model) => isPossible(model, input),
+    run: async (model, store) => {
+      await run(model, store, input);
+      await sameAs(model, store);
+    },
+    toString: () => `${name}(${JSON.stringify(input)})`,
+  }));
+}
+
+const always = (): boolean => true;
+const id = fc.constantFrom(...IDS);
+const worker = fc.constantFrom(...WORKERS);
+/** Counted from the last one given out: claims that hold are met as often as those that are long void. */
+const hand = fc.constantFrom(0, 0, 1, 1, 1, 2, 2, 3, 5);
+const handAt = (model: m.Model, back: number): m.Hand | undefined =>
+  model.hands[model.hands.length - 1 - back];
+const hasHand = (model: m.Model, input: { hand: number }): boolean => handAt(model, input.hand) !== undefined;
+
+const enqueue = step(
+  fc.record({
+    id,
+    queue: fc.constantFrom(...QUEUES),
+    priority: fc.constantFrom(-10, 0, 10),
+    maxRetries: fc.integer({ min: 1, max: 3 }),
+    delayMs: fc.constantFrom(null, null, 500, 2000),
+    parents: fc.oneof(
+      { weight: 2, arbitrary: fc.constant<Dependency[]>([]) },
+      {
+        weight: 1,
+        arbitrary: fc.uniqueArray(fc.record({ id, on: fc.constantFrom(...WANTED_ENDS) }), {
+          ...{ minLength: 1, maxLength: 2, selector: (one) => one.id },
+        }),
+      },
+    ),
+    onParentFailure: fc.constantFrom(undefined, ...PARENT_FAILURES),
+  }),
+  'enqueue',
+  always,
+  async (model, store, { parents, delayMs, onParentFailure, ...input }) => {
+    const dependsOn = parents.filter((one) => model.jobs.has(one.id) && one.id !== input.id);
+    const runAt = delayMs === null ? null : model.now + delayMs;
+    const policy = onParentFailure === undefined ? {} : { onParentFailure };
+    const spec = jobSpec(input.id, { ...input, runAt, dependsOn, policy });
+    if (model.jobs.has(input.id)) {
+      await rejects(store.insert([spec], model.now), { code: 'job-exists' });
+      return;
+    }
+    await store.insert([spec], model.now);
+    m.insert(model, {
+      ...input,
+      dueAt: runAt ?? model.now,
+      dependsOn: dependsOn.map((one) => ({ parent: model.jobs.get(one.id)!, on: one.on, phase: 'open' })),
+      onParentFailure,
+    });
+  },
+);
+
+/** What ended is handed in with the next claim, as workers do. */
+const claim = step(
+  fc.record({
+    worker,
+    limit: fc.integer({ min: 0, max: 3 }),
+    queues: fc.constantFrom<string[] | null>(null, null, ['one'], ['two']),
+    settle: fc.array(fc.record({ hand, outcome: fc.constantFrom(...OUTCOMES) }), { maxLength: 2 }),
+  }),
+  'claim',
+  (model, input) => !model.deadWorkers.has(input.worker),
+  async (model, store, { worker: workerId, limit, queues, settle }) => {
+    const hands = settle.flatMap((one) => {
+      const found = handAt(model, one.hand);
+      return found === undefined ? [] : [{ found, settlement: endingOf(model, found, one.outcome) }];
+    });
+    const request = want({ workerId, limit, queues, settle: hands.map((one) => one.settlement) });
+    const result = await store.claim(request, model.now);
+    const settled = hands.map((one) => m.settle(model, one.found, one.settlement));
+    deepEqual(result.settled, settled);
+    const expected = m.claimable(model, limit, queues);
+    deepEqual(ids(result.jobs), ids(expected));
+    for (const [i, job] of expected.entries()) {
+      const real = result.jobs[i]!;
+      for (const known of model.attempts.keys()) ok(real.claim.attempt > known);
+      m.take(model, job, workerId, real.claim.attempt);
+      model.hands.push({ job, token: job.token, attempt: real.claim.attempt, real });
+    }
+  },
+);
+
+function endingOf(model: m.Model, found: m.Hand, outcome: Outcome): Settlement {
+  return ending(found.real, outcome, model.now);
+}
+
+const settle = step(
+  fc.record({ hand, outcome: fc.constantFrom(...OUTCOMES) }),
+  'settle',
+  hasHand,
+  async (model, store, input) => {
+    const found = handAt(model, input.hand)!;
+    const settlement = endingOf(model, found, input.outcome);
+    equal(await store.settle(settlement), m.settle(model, found, settlement));
+  },
+);
+
+const mark = step(
+  fc.record({ hand, reason: fc.constantFrom(...REASONS) }),
+  'mark',
+  hasHand,
+  async (model, store, input) => {
+    const found = handAt(model, input.hand)!;
+    equal(await store.mark(found.real.claim, input.reason), m.mark(model, found, input.reason));
+  },
+);
+
+/** A sweeper that saw the claim some time ago. */
+const adopt = step(fc.record({ hand, worker }), 'adopt', hasHand, async (model, store, input) => {
+  await adoptFrom(model, store, handAt(model, input.hand)!, input.worker);
+});
+
+async function adoptFrom(model: m.Model, store: Store, found: m.Hand, workerId: string): Promise<void> {
+  const real = await store.adopt(found.real.claim, workerId);
+  equal(real !== null, m.adopt(model, found, workerId));
+  if (real !== null)
+    model.hands.push({ job: found.job, token: found.job.token, attempt: found.attempt, real });
+}
+
+const crash = step(
+  fc.record({ worker }),
+  'crash',
+  (model) => model.deadWorkers.size < WORKERS.length - 1,
+  async (model, _store, input) => {
+    model.deadWorkers.add(input.worker);
+  },
+);
+
+/** Whoever lives takes over what the dead have left. */
+const recover = step(
+  fc.record({ worker }),
+  'recover',
+  (model, input) => model.deadWorkers.size > 0 && !model.deadWorkers.has(input.worker),
+  async (model, store, input) => {
+    for (const job of await store.running()) {
+      if (!model.deadWorkers.has(job.workerId!)) continue;
+      const found = model.hands.findLast((one) => one.attempt === job.claim.attempt)!;
+      deepEqual(job.claim, found.real.claim);
+      await adoptFrom(model, store, found, input.worker);
+    }
+    model.deadWorkers.clear();
+  },
+);
+
+const time = step(
+  fc.record({ ms: fc.constantFrom(0, 1, 500, 1000, 4000, 3_600_000) }),
+  'time',
+  always,
+  async (model, _store, { ms }) => {
+    model.now += ms;
+  },
+);
+
+/** What people do to one job, whatever its state. */
+const act = step(
+  fc.record({
+    id,
+    verb: fc.constantFrom('cancel', 'hold', 'release', 'retry', 'remove'),
+    from: fc.constantFrom(...AGAIN),
+  }),
+  'act',
+  always,
+  async (model, store, input) => {
+    const job = model.jobs.get(input.id);
+    const { now } = model;
+    const changed = (answer: string[], isDue: (job: m.ModelJob) => boolean): void =>
+      deepEqual(answer, job !== undefined && isDue(job) ? [input.id] : []);
+    switch (input.verb) {
+      case 'cancel': {
+        const expected = { cancelled: [] as string[], ending: [] as string[], ended: [] as string[] };
+        const answer = await store.cancel([input.id], now);
+        if (job !== undefined) expected[m.cancel(model, job)].push(input.id);
+        return deepEqual(answer, expected);
+      }
+      case 'hold':
+        return changed(await store.hold([input.id], now), m.hold);
+      case 'release':
+        return changed(await store.release([input.id], now), m.release);
+      case 'retry':
+        return changed(await store.retry([input.id], input.from, now), (one) =>
+          m.retry(model, one, input.from),
+        );
+      case 'remove': {
+        const from = [...FINAL_STATES, ...input.from];
+        const { ids: removed } = await store.remove([input.id], from, now);
+        return changed(removed, (one) => m.remove(model, one, from));
+      }
+    }
+  },
+);
+
+const pause = step(
+  fc.record({ queue: fc.constantFrom(...QUEUES), paused: fc.constantFrom(false, false, true) }),
+  'pause',
+  always,
+  async (model, store, { queue, paused }) => {
+    await store.setQueue(queue, { paused: paused ? { at: model.now, by: 'somebody' } : null });
+    if (paused) model.paused.add(queue);
+    else model.paused.delete(queue);
+  },
+);
+
+const prune = step(
+  fc.record({ state: fc.constantFrom<PrunedState>(...PRUNED_STATES), count: fc.integer({ min: 0, max: 2 }) }),
+  'prune',
+  always,
+  async (model, store, { state, count }) => {
+    const { jobs } = await store.prune(state, { ageMs: null, count, bytes: null }, model.now);
+    equal(jobs, m.prune(model, state, count).length);
+  },
+);
+
+/** The more often a step stands here, the more often it is taken. */
+export const COMMANDS = [
+  ...[enqueue, enqueue, enqueue, claim, claim, claim, settle, settle, mark, mark, adopt, adopt],
+  ...[crash, recover, time, act, act, act, pause, prune],
+];

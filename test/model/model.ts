@@ -1,0 +1,273 @@
+import type { Transition } from '../../src/core/decide.ts';
+import { type ParentEnd, suitedBy } from '../../src/core/dependencies.ts';
+import type { ClaimedJob, Dependency, EndReason, JobPolicy, State } from '../../src/core/job.ts';
+import type { SettleAnswer } from '../../src/store/store.ts';
+import { NOW } from '../support/jobs.ts';
+
+/**
+ * The queue as the contract describes it, in plain words of the language: no tables, no transactions, no file. The real
+ * store has to answer the same to every command, and to hold the same after it.
+ */
+export interface Model {
+  now: number;
+  jobs: Map<string, ModelJob>;
+  /** Order of enqueueing. */
+  enqueued: number;
+  attempts: Map<number, ModelAttempt>;
+  paused: Set<string>;
+  /** Every claim that was ever handed out, whether it still holds or not: anyone may come back with it. */
+  hands: Hand[];
+  deadWorkers: Set<string>;
+}
+
+export interface ModelJob {
+  id: string;
+  /** Rises with every enqueue. */
+  number: number;
+  queue: string;
+  priority: number;
+  state: State;
+  phase: 'waits' | 'held' | 'blocked' | 'running' | 'ended';
+  dueAt: number | null;
+  finishedAt: number | null;
+  attempts: number;
+  crashes: number;
+  token: number;
+  attempt: number | null;
+  worker: string | null;
+  dependsOn: ModelDependency[];
+  onParentFailure: JobPolicy['onParentFailure'];
+  /** Removed: whoever still has it in hand has nothing. */
+  gone: boolean;
+}
+
+export interface ModelDependency {
+  parent: ModelJob;
+  on: Dependency['on'];
+  phase: 'open' | 'met' | 'failed';
+}
+
+interface ModelAttempt {
+  token: number;
+  endReason: EndReason | null;
+  ended: { why: string; exitCode: number | null } | null;
+}
+
+export interface Hand {
+  job: ModelJob;
+  token: number;
+  attempt: number;
+  /** What the store gave out. */
+  real: ClaimedJob;
+}
+
+export function newModel(): Model {
+  return {
+    now: NOW,
+    jobs: new Map(),
+    enqueued: 0,
+    attempts: new Map(),
+    paused: new Set(),
+    hands: [],
+    deadWorkers: new Set(),
+  };
+}
+
+export function insert(
+  model: Model,
+  wanted: Pick<ModelJob, 'id' | 'queue' | 'priority' | 'dueAt' | 'dependsOn' | 'onParentFailure'>,
+): void {
+  const job: ModelJob = {
+    ...wanted,
+    number: model.enqueued++,
+    state: 'pending',
+    phase: wanted.dependsOn.length > 0 ? 'blocked' : 'waits',
+    finishedAt: null,
+    attempts: 0,
+    crashes: 0,
+    token: 0,
+    attempt: null,
+    worker: null,
+    gone: false,
+  };
+  model.jobs.set(job.id, job);
+  for (const { parent } of job.dependsOn)
+    if (parent.phase === 'ended') parentEnded(model, parent, parent.state as ParentEnd);
+}
+
+/** Whom a claim has to answer, best first. */
+export function claimable(model: Model, limit: number, queues: string[] | null): ModelJob[] {
+  return [...model.jobs.values()]
+    .filter((job) => job.phase === 'waits' && job.dueAt! <= model.now)
+    .filter((job) => !model.paused.has(job.queue) && (queues === null || queues.includes(job.queue)))
+    .sort((a, b) => b.priority - a.priority || a.number - b.number)
+    .slice(0, limit);
+}
+
+export function take(model: Model, job: ModelJob, worker: string, attempt: number): void {
+  Object.assign(job, {
+    state: 'processing',
+    phase: 'running',
+    dueAt: null,
+    worker,
+    attempt,
+    token: job.token + 1,
+  });
+  model.attempts.set(attempt, { token: job.token, endReason: null, ended: null });
+}
+
+function holds(hand: Hand): boolean {
+  return !hand.job.gone && hand.job.phase === 'running' && hand.job.token === hand.token;
+}
+
+export function adopt(model: Model, hand: Hand, worker: string): boolean {
+  if (!holds(hand)) return false;
+  hand.job.token++;
+  hand.job.worker = worker;
+  model.attempts.get(hand.attempt)!.token++;
+  return true;
+}
+
+export function mark(model: Model, hand: Hand, reason: EndReason): boolean {
+  const attempt = model.attempts.get(hand.attempt);
+  if (attempt === undefined || attempt.ended !== null || attempt.token !== hand.token) return false;
+  attempt.endReason ??= reason;
+  return true;
+}
+
+export interface ModelSettlement {
+  why: string;
+  exitCode: number | null;
+  transition: Transition;
+}
+
+export function settle(model: Model, hand: Hand, settlement: ModelSettlement): SettleAnswer {
+  const { job } = hand;
+  const attempt = model.attempts.get(hand.attempt);
+  if (!holds(hand)) return answerAgain(hand, attempt, settlement);
+  const cancelled = attempt!.endReason === 'cancelled';
+  if (settlement.why === 'never-started') {
+    model.attempts.delete(hand.attempt);
+    Object.assign(job, { state: 'pending', phase: 'waits', dueAt: model.now, worker: null, attempt: null });
+    if (cancelled) end(model, job, 'cancelled');
+    return 'applied';
+  }
+  const { transition } = settlement;
+  attempt!.ended = { why: settlement.why, exitCode: settlement.exitCode };
+  Object.assign(job, { worker: null, attempts: transition.attempts, crashes: transition.crashes });
+  if (transition.to !== 'failed' && transition.to !== 'released') end(model, job, transition.to);
+  else if (cancelled) end(model, job, 'cancelled');
+  else if (transition.to === 'failed')
+    Object.assign(job, { state: 'failed', phase: 'waits', dueAt: transition.nextRunAt });
+  else Object.assign(job, { state: 'pending', phase: 'waits', dueAt: model.now });
+  return 'applied';
+}
+
+/** The very settlement that was applied before is known again; anything else comes too late. */
+function answerAgain(
+  { job, token }: Hand,
+  attempt: ModelAttempt | undefined,
+  { why, exitCode }: ModelSettlement,
+): SettleAnswer {
+  const same =
+    why === 'never-started'
+      ? !job.gone && job.token === token && attempt === undefined
+      : attempt?.token === token && attempt.ended?.why === why && attempt.ended.exitCode === exitCode;
+  return same ? 'already-mine' : 'lost';
+}
+
+export function end(model: Model, job: ModelJob, state: 'completed' | 'dead' | 'cancelled'): void {
+  Object.assign(job, { state, phase: 'ended', dueAt: null, finishedAt: model.now });
+  parentEnded(model, job, state);
+}
+
+function parentEnded(model: Model, parent: ModelJob, how: ParentEnd): void {
+  const suited = suitedBy(how);
+  for (const child of model.jobs.values()) {
+    for (const one of child.dependsOn) {
+      if (one.parent !== parent || one.phase !== 'open') continue;
+      one.phase = suited.includes(one.on) || child.onParentFailure === 'run' ? 'met' : 'failed';
+      if (one.phase === 'met') letGo(model, child);
+      else if (child.onParentFailure === 'hold' && child.phase === 'blocked') child.phase = 'held';
+      else if (child.onParentFailure !== 'hold' && child.phase !== 'running' && child.phase !== 'ended')
+        end(model, child, 'cancelled');
+    }
+  }
+}
+
+function letGo(model: Model, child: ModelJob): void {
+  if (child.dueAt !== null) child.dueAt = Math.max(child.dueAt, model.now);
+  if (child.phase === 'blocked' && !isBlocked(child)) child.phase = 'waits';
+}
+
+function isBlocked(job: ModelJob): boolean {
+  return job.dependsOn.some((one) => one.phase === 'open');
+}
+
+export function cancel(model: Model, job: ModelJob): 'cancelled' | 'ending' | 'ended' {
+  if (job.phase === 'ended') return 'ended';
+  if (job.phase === 'running') {
+    model.attempts.get(job.attempt!)!.endReason = 'cancelled';
+    return 'ending';
+  }
+  end(model, job, 'cancelled');
+  return 'cancelled';
+}
+
+export function retry(model: Model, job: ModelJob, from: readonly State[]): boolean {
+  if (job.phase === 'running' || !from.includes(job.state)) return false;
+  const phase = job.phase === 'held' ? 'held' : isBlocked(job) ? 'blocked' : 'waits';
+  Object.assign(job, {
+    state: 'pending',
+    phase,
+    attempts: 0,
+    crashes: 0,
+    dueAt: model.now,
+    finishedAt: null,
+  });
+  waitAgain(job);
+  return true;
+}
+
+function waitAgain(job: ModelJob): void {
+  for (const one of job.dependsOn) {
+    if (one.phase !== 'failed' || one.parent.gone || one.parent.phase === 'ended') continue;
+    one.phase = 'open';
+    if (job.phase !== 'held') job.phase = 'blocked';
+  }
+}
+
+export function hold(job: ModelJob): boolean {
+  if (job.phase !== 'waits' && job.phase !== 'blocked') return false;
+  job.phase = 'held';
+  return true;
+}
+
+export function release(job: ModelJob): boolean {
+  if (job.phase !== 'held') return false;
+  job.phase = isBlocked(job) ? 'blocked' : 'waits';
+  waitAgain(job);
+  return true;
+}
+
+export function remove(model: Model, job: ModelJob, from: readonly State[]): boolean {
+  if (job.phase === 'running' || !from.includes(job.state)) return false;
+  forget(model, job);
+  parentEnded(model, job, 'deleted');
+  return true;
+}
+
+export function prune(model: Model, state: State, keep: number): ModelJob[] {
+  const ended = [...model.jobs.values()]
+    .filter((job) => job.phase === 'ended' && job.state === state)
+    .sort((a, b) => a.finishedAt! - b.finishedAt! || a.number - b.number);
+  const going = ended.slice(0, Math.max(0, ended.length - keep));
+  for (const job of going) forget(model, job);
+  return going;
+}
+
+function forget(model: Model, job: ModelJob): void {
+  model.jobs.delete(job.id);
+  job.gone = true;
+  for (const hand of model.hands) if (hand.job === job) model.attempts.delete(hand.attempt);
+}

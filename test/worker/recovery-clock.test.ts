@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import type { App } from '../../src/actions/app.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { untilEnded } from '../../src/worker/orphans.ts';
+import { recover, type Sightings } from '../../src/worker/recovery.ts';
+import { ending, NOW, newWorker, running } from '../support/jobs.ts';
+import { until } from '../support/queuectl.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const HOUR = 3_600_000;
+const LEASE_MS = 30_000;
+const HERE = { id: 'here', boot: 'boot', pidNamespace: 'pid:[1]' };
+
+interface Watch {
+  clock: { wall: number; steady: number };
+  /** A look of another machine, which cannot see the worker's process: how many jobs it took over. */
+  look(): Promise<number>;
+  beat(): Promise<unknown>;
+}
+
+function watching(body: (watch: Watch) => Promise<void>): Promise<void> {
+  return inTempDir(async (dir) => {
+    const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
+    const clock = { wall: NOW, steady: 0 };
+    const app: App = {
+      ...{ store, stateDirectory, random: () => 0, newId: String },
+      clock: { now: () => clock.wall, monotonic: () => clock.steady },
+    };
+    const seen: Sightings = new Map();
+    try {
+      await store.register(newWorker('w1'));
+      await store.register(newWorker('w2', { host: HERE }));
+      await running(store, 'a');
+      await body({
+        clock,
+        look: () => recover(app, { workerId: 'w2', host: HERE, leaseMs: LEASE_MS, seen, adopt: () => {} }),
+        beat: () => store.beat('w1', false, clock.wall),
+      });
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+for (const step of [HOUR, -HOUR, 365 * 24 * HOUR]) {
+  test(`a clock that steps by ${step / HOUR} hours expires no lease`, () =>
+    watching(async ({ clock, look, beat }) => {
+      await look();
+      clock.wall += step;
+      clock.steady += LEASE_MS;
+      expect(await look()).toBe(0);
+      await beat();
+      clock.steady += LEASE_MS;
+      expect(await look()).toBe(0);
+    }));
+
+  test(`a lease ends by the observer's own clock, though the wall clock steps by ${step / HOUR} hours`, () =>
+    watching(async ({ clock, look }) => {
+      await look();
+      clock.wall += step;
+      clock.steady += LEASE_MS + 1;
+      expect(await look()).toBe(1);
+    }));
+}
+
+test('a cancel leaves a job to its worker elsewhere, whatever the wall clock says', () =>
+  inTempDir(async (dir) => {
+    const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
+    let looks = 0;
+    const monotonic = (): number => looks++;
+    const clock = { now: () => NOW + HOUR, monotonic };
+    try {
+      await store.register(newWorker('w1'));
+      const job = await running(store, 'a');
+      await store.cancel(['a'], NOW);
+      const ended = untilEnded({ store, stateDirectory, clock, random: () => 0, newId: String }, ['a']);
+      await until(() => looks > 2, 'the cancel has looked around');
+      expect(await store.settle(ending(job, { why: 'cancelled' }))).toBe('applied');
+      expect(await ended).toEqual(['a']);
+    } finally {
+      await store.close();
+    }
+  }));
