@@ -45,7 +45,8 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
 
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {
   const reasons: string[] = [];
-  if (job.held) reasons.push(`it is held; queuectl release ${job.id}`);
+  const why = job.state === 'pending' && job.lastError !== null ? `: ${job.lastError}` : '';
+  if (job.held) reasons.push(`it is held${why}; queuectl release ${job.id}`);
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const wait = (job.dueAt ?? now) - now;
   if (wait > 0) {

@@ -4,7 +4,7 @@ import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
 import { signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
-import type { Attempt } from '../store/store.ts';
+import type { Attempt, ParentState } from '../store/store.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
 import { printTable } from './table.ts';
@@ -18,7 +18,8 @@ export async function printJob(io: Io, app: App, job: Job, attempts: Attempt[]):
     return;
   }
   const now = app.clock.now();
-  for (const [name, value] of facts(job, now)) {
+  const parents = job.dependsOn.length === 0 ? [] : await app.store.dependencies(job.id);
+  for (const [name, value] of facts(job, parents, now)) {
     const shown = printable(value);
     const color = name === 'state' ? STATE_COLORS[value] : undefined;
     if (!io.tty) io.out(`${name}\t${shown}\n`);
@@ -33,7 +34,22 @@ export async function printJob(io: Io, app: App, job: Job, attempts: Attempt[]):
   }
 }
 
-function facts(job: Job, now: number): [string, string][] {
+/** What it waits for still, and what is behind it. */
+function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
+  const named = (open: boolean): string =>
+    parents
+      .filter((parent) => (parent.phase === 'open') === open)
+      .map(({ id, on, state }) => `${id} (${on === 'ok' ? '' : `${on}, `}${state ?? 'gone'})`)
+      .join(', ');
+  const otherwise = job.dependsOn.length === 0 ? '' : (job.policy.onParentFailure ?? 'cancel');
+  return [
+    ['waits for', named(true)],
+    ['waited for', named(false)],
+    ['otherwise', otherwise],
+  ];
+}
+
+function facts(job: Job, parents: ParentState[], now: number): [string, string][] {
   const time = (at: number | null): string => (at === null ? '' : `${toIso(at)} (${relative(at, now)})`);
   const all: [string, string][] = [
     ['id', job.id],
@@ -66,8 +82,7 @@ function facts(job: Job, now: number): [string, string][] {
     ['retry on', job.policy.retryOn?.join(',') ?? ''],
     ['no retry on', job.policy.noRetryOn?.join(',') ?? ''],
     ['at most once', job.policy.atMostOnce ? 'yes' : ''],
-    ['waits for', job.dependsOn.map(({ id, on }) => (on === 'ok' ? id : `${id} (${on})`)).join(', ')],
-    ['otherwise', job.dependsOn.length === 0 ? '' : (job.policy.onParentFailure ?? 'cancel')],
+    ...waitedFor(job, parents),
     ['on complete', job.hooks.complete ?? ''],
     ['on failure', job.hooks.failure ?? ''],
     ['on dead', job.hooks.dead ?? ''],

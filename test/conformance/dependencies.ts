@@ -226,6 +226,69 @@ export const dependencies: Record<string, Case> = {
     expect(await store.cutOff('parent')).toEqual([]);
   },
 
+  'retried before its parent, in another step, a job waits for it all the same': async ({ store }) => {
+    await store.insert(
+      [jobSpec('parent', lastTry), after('child', ['parent']), after('last', ['child'])],
+      NOW,
+    );
+    const [job] = await claim(store);
+    await store.settle(ending(job!, failedWith(1)));
+    for (const id of ['last', 'child', 'parent']) await store.retry([id], ['dead', 'cancelled'], NOW);
+    expect(await states(store, 'parent', 'child', 'last')).toEqual(['pending', 'blocked', 'blocked']);
+    expect(await runAll(store)).toEqual(['parent', 'child', 'last']);
+  },
+
+  'retried together, what had been content with any end waits for the next one': async ({ store }) => {
+    await store.insert(
+      [
+        jobSpec('parent', lastTry),
+        after('any', ['any:parent'], lastTry),
+        after('run', ['parent'], { ...lastTry, ...orElse('run') }),
+      ],
+      NOW,
+    );
+    for (let [job] = await claim(store); job !== undefined; [job] = await claim(store))
+      await store.settle(ending(job, failedWith(1), NOW));
+    await store.retry(['any', 'parent', 'run'], ['dead'], NOW);
+    expect(await states(store, 'parent', 'any', 'run')).toEqual(['pending', 'blocked', 'blocked']);
+  },
+
+  'a job that was cancelled by hand before is not cut off by its parent': async ({ store }) => {
+    const parent = await running(store, 'parent', lastTry);
+    await store.insert([after('mine', ['parent']), after('lost', ['parent'])], NOW);
+    await store.cancel(['mine'], NOW);
+    await store.settle(ending(parent, failedWith(1)));
+    expect(await store.cutOff('parent')).toEqual(['lost']);
+    expect((await store.get('mine'))?.lastError).toBe('cancelled before it ran');
+  },
+
+  'held for its parent it says why until it is released; who was held before is not told twice': async ({
+    store,
+  }) => {
+    const parent = await running(store, 'parent', lastTry);
+    await store.insert([after('a', ['parent'], orElse('hold')), after('b', ['parent'], orElse('hold'))], NOW);
+    await store.hold(['b'], NOW);
+    await store.settle(ending(parent, failedWith(1)));
+    const why = "job 'parent', which it waited for, is dead";
+    expect([(await store.get('a'))?.lastError, (await store.get('b'))?.lastError]).toEqual([why, why]);
+    const held = (await store.events(0, 99)).filter((event) => event.kind === 'held');
+    expect(held.map((event) => event.jobId)).toEqual(['b', 'a']);
+    await store.release(['a', 'b'], NOW);
+    expect((await store.get('a'))?.lastError).toBeNull();
+  },
+
+  'a job whose key another one has stands for that one in its batch': async ({ store }) => {
+    const unique = { key: 'k', while: 'active' as const, forMs: null };
+    const first = await running(store, 'first', { unique });
+    const added = await store.insert([jobSpec('a', { unique }), after('b', ['a'])], NOW);
+    expect(added).toMatchObject([
+      { id: 'first', existing: true },
+      { id: 'b', blocked: true },
+    ]);
+    await store.settle(ending(first, succeeded));
+    expect(await states(store, 'b')).toEqual(['pending']);
+  },
+
   'a chain that is cancelled or removed as a whole is just that': async ({ store }) => {
     await store.insert([jobSpec('a'), after('b', ['a']), after('c', ['b'])], NOW);
     expect(await store.cancel(['a', 'b', 'c'], NOW)).toMatchObject({ cancelled: ['a', 'b', 'c'], ended: [] });

@@ -3,7 +3,7 @@ import type { State } from '../../core/job.ts';
 import type { JobChanges, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, parentEnded, waitAgain } from './dependencies.ts';
-import { recordDeleted, recordOfAttempt, recordOfJob } from './events.ts';
+import { recordOfAttempt, recordOfJob, recordOfKnown } from './events.ts';
 import { queueNumber } from './queues.ts';
 import * as sql from './sql.ts';
 
@@ -65,7 +65,7 @@ function remove(
     const attempts = db.all(sql.attemptNumbers, id).map((row) => row.number as number);
     const deleted = db.get(sql.deleteJob, id, JSON.stringify(from));
     if (deleted === undefined) continue;
-    recordDeleted(db, id, deleted.queue as number);
+    recordOfKnown(db, { kind: 'deleted' }, id, deleted.queue as number);
     gone.push({ number: deleted.number as number, id, end: 'deleted' });
     removed.ids.push(id);
     removed.attempts.push(...attempts);

@@ -1,10 +1,9 @@
 import { circleAmong, type ParentEnd, suitedBy, whyNot } from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
-import type { Happening } from '../../core/events.ts';
-import type { JobSpec } from '../../core/job.ts';
+import type { Dependency } from '../../core/job.ts';
 import type { ParentState } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { recordOfJob } from './events.ts';
+import { recordOfKnown } from './events.ts';
 import * as sql from './sql.ts';
 
 /** A job that has ended, or is gone. */
@@ -14,35 +13,51 @@ export interface EndedParent {
   end: ParentEnd;
 }
 
-/** Ties jobs that were just added to those they wait for, and lets go of those that need not wait. */
-export function connect(db: Connection, children: JobSpec[], now: number): void {
+/**
+ * Ties jobs that were just added to those they wait for, and lets go of those that need not wait. `standIns`: jobs that
+ * were not added because others have their keys, and those others.
+ */
+export function connect(
+  db: Connection,
+  children: string[],
+  standIns: ReadonlyMap<string, string>,
+  now: number,
+): void {
   const ended = new Map<number, EndedParent>();
-  const parentsOf = new Map<number, number[]>();
-  const names = new Map<number, string>();
+  let first = Number.POSITIVE_INFINITY;
   let forward = false;
   for (const child of children) {
-    const number = db.get(sql.phaseOfJob, child.id)!.number as number;
-    const parents: number[] = [];
-    for (const [ordinal, { id, on }] of child.dependsOn.entries()) {
-      const parent = db.get(sql.phaseOfJob, id);
+    const row = db.get(sql.phaseOfJob, child)!;
+    const number = row.number as number;
+    first = Math.min(first, number);
+    const parents = JSON.parse(row.depends_on as string) as Dependency[];
+    for (const [ordinal, { id, on }] of parents.entries()) {
+      const parent = db.get(sql.phaseOfJob, id) ?? db.get(sql.phaseOfJob, standIns.get(id) ?? '');
       if (parent === undefined)
-        throw new QueueError('job-not-found', `job '${child.id}' waits for '${id}', which does not exist`);
+        throw new QueueError('job-not-found', `job '${child}' waits for '${id}', which does not exist`);
       const found = parent.number as number;
-      db.run(sql.insertDependency, number, found, ordinal, on);
+      if (db.run(sql.insertDependency, number, found, ordinal, on) === 0)
+        throw new QueueError('invalid-job', `job '${child}' waits for '${id}' twice, under two names`);
       if (parent.phase === 'ended') ended.set(found, { number: found, id, end: parent.state as ParentEnd });
-      parents.push(found);
       forward ||= found >= number;
     }
-    parentsOf.set(number, parents);
-    names.set(number, child.id);
   }
   // Who waits only for what was there before cannot be part of a circle.
-  const circle = forward ? circleAmong(parentsOf) : null;
-  if (circle !== null) {
-    const path = circle.map((number) => `'${names.get(number)}'`).join(' waits for ');
-    throw new QueueError('invalid-job', `jobs wait for each other: ${path}`);
-  }
+  if (forward) refuseCircle(db, first);
   for (const parent of ended.values()) parentEnded(db, parent, now);
+}
+
+function refuseCircle(db: Connection, first: number): void {
+  const parentsOf = new Map<number, number[]>();
+  for (const { child, parent } of db.all(sql.edgesFrom, first)) {
+    const parents = parentsOf.get(child as number);
+    if (parents === undefined) parentsOf.set(child as number, [parent as number]);
+    else parents.push(parent as number);
+  }
+  const circle = circleAmong(parentsOf);
+  if (circle === null) return;
+  const path = circle.map((number) => `'${db.get(sql.idOfJob, number)!.id}'`).join(' waits for ');
+  throw new QueueError('invalid-job', `jobs wait for each other: ${path}`);
 }
 
 /**
@@ -53,40 +68,34 @@ export function parentEnded(db: Connection, first: EndedParent, now: number): nu
   let suited = 0;
   const ended = [first];
   for (let parent = ended.pop(); parent !== undefined; parent = ended.pop()) {
-    const wants = JSON.stringify(suitedBy(parent.end));
-    if (db.run(sql.unblock, now, now, now, parent.number, wants) > 0)
-      suited += db.run(sql.meetDependencies, parent.number, wants);
-    const disappointed = db.all(sql.disappointed, parent.number);
-    if (disappointed.length === 0) continue;
-    db.run(sql.failDependencies, parent.number);
-    const why = whyNot(parent.id, parent.end);
-    for (const row of disappointed) {
-      const number = row.child as number;
-      db.run(sql.dropBlocker, number);
-      const id = row.id as string;
-      if (row.policy === 'hold') {
-        if (db.run(sql.holdBlocked, why, now, number) === 1) recordOfJob(db, happening('held', why), id);
-      } else if (db.run(sql.cancelJob, now, now, why, number) === 1) {
-        recordOfJob(db, happening('cancelled', why), id);
-        ended.push({ number, id, end: 'cancelled' });
-      }
+    const { number, id, end } = parent;
+    const wants = JSON.stringify(suitedBy(end));
+    if (db.run(sql.unblock, now, now, now, number, wants) > 0)
+      suited += db.run(sql.meetDependencies, number, wants);
+    if (db.get(sql.anyDisappointed, number) === undefined) continue;
+    const error = whyNot(id, end);
+    for (const held of db.all(sql.holdBlocked, error, now, number))
+      recordOfKnown(db, { kind: 'held', detail: { error } }, held.id as string, held.queue as number);
+    db.run(sql.explainHeld, error, number);
+    for (const child of db.all(sql.cancelBlocked, now, now, error, number)) {
+      const lost = { number: child.number as number, id: child.id as string, end: 'cancelled' as const };
+      recordOfKnown(db, { kind: 'cancelled', detail: { error } }, lost.id, child.queue as number);
+      ended.push(lost);
     }
+    db.run(sql.dropBlockers, number);
+    db.run(sql.failDependencies, number);
   }
   return suited;
 }
 
-function happening(kind: 'held' | 'cancelled', error: string): Happening {
-  return { kind, detail: { error } };
-}
-
-/** Of a job that may run again: what it could not wait for any longer, and can now, it waits for again. */
+/** Of a job that may run again: what it waited for, and can wait for now, it waits for again; and so do its children. */
 export function waitAgain(db: Connection, id: string): void {
-  const reopened = db.run(sql.reopenDependencies, id);
-  if (reopened > 0) db.run(sql.blockAgain, reopened, id);
+  if (db.run(sql.reopenParents, id) > 0) db.run(sql.blockAgain, id);
+  for (const { child } of db.all(sql.reopenChildren, id)) db.run(sql.blockChild, child as number);
 }
 
 export function dependenciesOf(db: Connection, id: string): ParentState[] {
-  const wanted = JSON.parse((db.get(sql.jobById, id)?.depends_on as string | null | undefined) ?? '[]');
+  const wanted = JSON.parse((db.get(sql.phaseOfJob, id)?.depends_on as string | null | undefined) ?? '[]');
   return db.all(sql.dependenciesOfJob, id).map((row) => ({
     ...wanted[row.ordinal as number],
     phase: row.phase as ParentState['phase'],

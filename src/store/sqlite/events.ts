@@ -41,9 +41,9 @@ export function recordOfJob(db: Connection, { kind, detail }: Happening, id: str
   db.run(sql.recordJobEvent, systemClock.now(), kind, db.actor, json(detail), id);
 }
 
-/** Of a job that is no longer there to be asked. */
-export function recordDeleted(db: Connection, id: string, queue: number): void {
-  db.run(sql.recordDeleted, systemClock.now(), db.actor, id, queue);
+/** Of a job that is at hand, or no longer there to be asked. */
+export function recordOfKnown(db: Connection, { kind, detail }: Happening, id: string, queue: number): void {
+  db.run(sql.recordKnown, systemClock.now(), kind, db.actor, id, queue, json(detail));
 }
 
 /** By the worker that has the attempt, unless somebody else acts. */

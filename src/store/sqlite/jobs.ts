@@ -82,14 +82,13 @@ async function insertOnce<T>(
   const before = await db.write('insert', () => {
     const answer = takeKey(db, once, now);
     if (answer !== null) return answer;
-    if (keep === undefined) added = insert<T>(db, jobs, now);
-    const kept = keep && insert(db, jobs, now, (job) => ({ id: job.id, value: keep(job) }));
-    if (kept !== undefined) added = kept.map((one) => one.value);
-    keepAnswer(
-      db,
-      once,
-      (kept ?? (added as Job[])).map((one) => one.id),
-    );
+    const ids: string[] = [];
+    const noting: Keep<T> = (job) => {
+      ids.push(job.id);
+      return keep!(job);
+    };
+    added = insert(db, jobs, now, keep && noting);
+    keepAnswer(db, once, keep ? ids : (added as Job[]).map((job) => job.id));
     return null;
   });
   if (before === null) return added;
@@ -104,7 +103,8 @@ async function insertOnce<T>(
 export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>): T[] {
   const kept: T[] = [];
   const queues = new Map<string, { number: number; added: number }>();
-  const children: { job: JobSpec; at: number }[] = [];
+  const children: { id: string; at: number }[] = [];
+  const standIns = new Map<string, string>();
   const log = enqueuedLog(db);
   let rows: SQLInputValue[][] = [];
   for (const job of jobs) {
@@ -122,25 +122,19 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
     }
     const existing = alone ? insertAlone(db, job, row, now, log) : null;
     if (!alone) queue.added++;
-    if (existing === null && job.dependsOn.length > 0) {
-      children.push({ job, at: kept.length });
-      kept.push(undefined as T);
-    } else kept.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
+    if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, at: kept.length });
+    if (existing !== null && existing.id !== job.id) standIns.set(job.id, existing.id);
+    kept.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
   }
   insertRows(db, rows, log);
   log.end();
   for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
   // Only now, as a job may wait for one that comes after it. Some may have been unblocked, or cancelled, at once.
   if (children.length > 0) {
-    connect(
-      db,
-      children.map((child) => child.job),
-      now,
-    );
-    for (const { job, at } of children) {
-      const now = toJob(db.get(sql.jobById, job.id)!);
-      kept[at] = keep === undefined ? (now as T) : keep(now);
-    }
+    const ids = children.map((child) => child.id);
+    connect(db, ids, standIns, now);
+    if (keep === undefined)
+      for (const { id, at } of children) kept[at] = toJob(db.get(sql.jobById, id)!) as T;
   }
   return kept;
 }

@@ -7,9 +7,9 @@ import * as sql from './sql.ts';
 
 type PruneVerbs = Pick<Store, 'prune' | 'prunable' | 'forgetKeys'>;
 
-/** In one transaction at most so many jobs, attempts and bytes of stdin: a few milliseconds for whoever waits for the writer. */
+/** In one transaction at most so many jobs, rows that belong to them and bytes of stdin: a few milliseconds for whoever waits for the writer. */
 const JOBS_AT_ONCE = 100;
-const ATTEMPTS_AT_ONCE = 200;
+const ROWS_AT_ONCE = 200;
 const STDIN_AT_ONCE = 1024 ** 2;
 const PAGE = 10_000;
 
@@ -28,19 +28,20 @@ export function pruneVerbs(db: Connection): PruneVerbs {
 
 interface Ended extends EndedJob {
   number: number;
-  runs: number;
+  /** Its attempts, and the jobs it waited for: they go with it. */
+  belongings: number;
   stdinBytes: number;
 }
 
 function nextBatch(db: Connection, state: PrunedState, keep: Retention, now: number): Ended[] {
   const oldest = page(db, state, { finishedAt: Number.MIN_SAFE_INTEGER, number: 0 }, JOBS_AT_ONCE);
   const going = oldest.slice(0, surplus(keep, heldOf(db, state), oldest, now));
-  let attempts = 0;
+  let rows = 0;
   let stdin = 0;
   const heavy = going.findIndex((job) => {
-    attempts += job.runs;
+    rows += job.belongings;
     stdin += job.stdinBytes;
-    return attempts > ATTEMPTS_AT_ONCE || stdin > STDIN_AT_ONCE;
+    return rows > ROWS_AT_ONCE || stdin > STDIN_AT_ONCE;
   });
   return heavy === -1 ? going : going.slice(0, Math.max(1, heavy));
 }
@@ -89,7 +90,7 @@ function page(
     number: row.number as number,
     finishedAt: row.finished_at as number,
     bytes: row.bytes as number,
-    runs: row.runs as number,
+    belongings: row.belongings as number,
     stdinBytes: row.stdin_bytes as number,
   }));
 }

@@ -32,7 +32,7 @@ export const keepAnswer = 'UPDATE idempotency SET ids = ? WHERE key = ?';
 export const answerOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = ?';
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 export const insertDependency =
-  "INSERT INTO dependency (child, parent, ordinal, wants, phase) VALUES (?, ?, ?, ?, 'open')";
+  "INSERT INTO dependency (child, parent, ordinal, wants, phase) VALUES (?, ?, ?, ?, 'open') ON CONFLICT DO NOTHING";
 
 /** A page of jobs by the index that fits; `extra` are further conditions, made of known fragments only. */
 export const list = {
@@ -152,7 +152,8 @@ export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AN
 
 export const heldOfState =
   'SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(bytes), 0) AS bytes FROM counter WHERE state = ?';
-export const endedJobs = `SELECT number, finished_at, bytes, runs, coalesce(start ->> 'stdinBytes', 0) AS stdin_bytes FROM job
+export const endedJobs = `SELECT number, finished_at, bytes, runs + coalesce(json_array_length(depends_on), 0) AS belongings,
+  coalesce(start ->> 'stdinBytes', 0) AS stdin_bytes FROM job
   WHERE phase = 'ended' AND state = ? AND (finished_at, number) > (?, ?) ORDER BY finished_at, number LIMIT ?`;
 export const filedAttempts = `SELECT number FROM attempt WHERE job = ? AND output_bytes > 0
   AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)`;
@@ -162,13 +163,13 @@ export const oldKey = 'SELECT 1 FROM idempotency WHERE used_at <= ? LIMIT 1';
 export const forgetKeys = `DELETE FROM idempotency WHERE rowid IN
   (SELECT rowid FROM idempotency WHERE used_at <= ? ORDER BY used_at LIMIT ?)`;
 
-export const phaseOfJob = 'SELECT number, phase, state, attempt FROM job WHERE id = ?';
+export const phaseOfJob = 'SELECT number, phase, state, attempt, depends_on FROM job WHERE id = ?';
 export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
   last_error = ? WHERE number = ? AND phase NOT IN ('running', 'ended')`;
 export const cancelAttempt = `UPDATE attempt SET end_reason = 'cancelled' WHERE number = ? AND finished_at IS NULL`;
 export const holdJob = `UPDATE job SET phase = 'held', updated_at = ? WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
-export const releaseHeld = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?
-  WHERE id = ? AND phase = 'held'`;
+export const releaseHeld = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?,
+  last_error = iif(state = 'pending', NULL, last_error) WHERE id = ? AND phase = 'held'`;
 export const editJob = `UPDATE job SET priority = coalesce(?, priority), queue = coalesce(?, queue),
   command = coalesce(?, command), argv = CASE WHEN ? IS NULL THEN argv END, timeout_ms = CASE WHEN ? THEN ? ELSE timeout_ms END,
   max_retries = coalesce(?, max_retries), tags = CASE WHEN ? THEN ? ELSE tags END, name = CASE WHEN ? THEN ? ELSE name END,
@@ -176,25 +177,43 @@ export const editJob = `UPDATE job SET priority = coalesce(?, priority), queue =
   phase = CASE WHEN phase IN ('held', 'blocked') OR ? IS NULL THEN phase WHEN ? > ? THEN 'waiting' ELSE 'ready' END,
   updated_at = ? WHERE id = ? AND phase NOT IN ('running', 'ended')`;
 
-/** Those whom the end of their parent suits, and those who run whatever became of it. */
+/** Those whom the end of their parent suits, who run whatever became of it, or to whom it is all one by now. */
 const SUITED = `parent = ? AND dependency.phase = 'open' AND (wants IN (SELECT value FROM json_each(?))
-  OR (SELECT policy ->> 'onParentFailure' FROM job WHERE number = child) = 'run')`;
+  OR (SELECT policy ->> 'onParentFailure' = 'run' OR phase = 'ended' FROM job WHERE number = child))`;
 /** Ready with the last of what it waited for; a held job stays held, an ended one ended. */
-export const unblock = `UPDATE job SET blockers = blockers - 1, updated_at = ?, due_at = max(due_at, ?),
+export const unblock = `UPDATE job SET blockers = blockers - 1, due_at = max(due_at, ?),
+  updated_at = iif(phase = 'ended', updated_at, ?),
   phase = CASE WHEN blockers > 1 OR phase <> 'blocked' THEN phase WHEN due_at > ? THEN 'waiting' ELSE 'ready' END
   WHERE number IN (SELECT child FROM dependency WHERE ${SUITED})`;
 export const meetDependencies = `UPDATE dependency SET phase = 'met' WHERE ${SUITED}`;
-export const disappointed = `SELECT child, id, policy ->> 'onParentFailure' AS policy FROM dependency
-  JOIN job ON job.number = child WHERE parent = ? AND dependency.phase = 'open'`;
-export const failDependencies = "UPDATE dependency SET phase = 'failed' WHERE parent = ? AND phase = 'open'";
-export const dropBlocker = 'UPDATE job SET blockers = blockers - 1 WHERE number = ?';
+/** The others, for whom nothing can come of it any more. */
+const DISAPPOINTED = `number IN (SELECT child FROM dependency WHERE parent = ? AND dependency.phase = 'open')`;
+export const anyDisappointed = "SELECT 1 FROM dependency WHERE parent = ? AND phase = 'open' LIMIT 1";
 export const holdBlocked = `UPDATE job SET phase = 'held', last_error = ?, updated_at = ?
-  WHERE number = ? AND phase IN ('blocked', 'held')`;
-/** What failed before counts again while the parent has another go. */
-export const reopenDependencies = `UPDATE dependency SET phase = 'open'
-  WHERE child = (SELECT number FROM job WHERE id = ?) AND phase = 'failed'
+  WHERE ${DISAPPOINTED} AND phase = 'blocked' AND policy ->> 'onParentFailure' = 'hold' RETURNING id, queue`;
+export const explainHeld = `UPDATE job SET last_error = ?
+  WHERE ${DISAPPOINTED} AND phase = 'held' AND policy ->> 'onParentFailure' = 'hold'`;
+export const cancelBlocked = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
+  last_error = ? WHERE ${DISAPPOINTED} AND phase IN ('blocked', 'held')
+  AND coalesce(policy ->> 'onParentFailure', 'cancel') = 'cancel' RETURNING number, id, queue`;
+export const dropBlockers = `UPDATE job SET blockers = blockers - 1 WHERE ${DISAPPOINTED}`;
+export const failDependencies = "UPDATE dependency SET phase = 'failed' WHERE parent = ? AND phase = 'open'";
+/** What is over and done counts again while the parent has another go. */
+export const reopenParents = `UPDATE dependency SET phase = 'open'
+  WHERE child = (SELECT number FROM job WHERE id = ?) AND phase <> 'open'
   AND EXISTS (SELECT 1 FROM job WHERE job.number = parent AND job.phase <> 'ended')`;
-export const blockAgain = `UPDATE job SET blockers = blockers + ?, phase = iif(phase = 'held', 'held', 'blocked') WHERE id = ?`;
+/** Those that were given another go before their parent, and have not begun. */
+export const reopenChildren = `UPDATE dependency SET phase = 'open'
+  WHERE parent = (SELECT number FROM job WHERE id = ?) AND phase = 'failed'
+  AND EXISTS (SELECT 1 FROM job WHERE job.number = child AND job.phase IN ('ready', 'waiting', 'blocked', 'held'))
+  RETURNING child`;
+const COUNT_OPEN = "(SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')";
+export const blockAgain = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(phase = 'held', 'held', 'blocked')
+  WHERE id = ?`;
+export const blockChild = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(phase = 'held', 'held', 'blocked')
+  WHERE number = ?`;
+export const edgesFrom = 'SELECT child, parent FROM dependency WHERE child >= ?';
+export const idOfJob = 'SELECT id FROM job WHERE number = ?';
 
 export const queues = 'SELECT * FROM queue ORDER BY name';
 export const queueByName = 'SELECT * FROM queue WHERE name = ?';
@@ -244,7 +263,7 @@ const RECORD = 'INSERT INTO event (at, kind, actor';
 export const recordEvent = `${RECORD}, detail) VALUES (?, ?, ?, ?)`;
 export const recordQueueEvent = `${RECORD}, queue, detail) VALUES (?, ?, ?, ?, ?)`;
 export const recordJobEvent = `${RECORD}, id, queue, detail) SELECT ?, ?, ?, id, queue, ? FROM job WHERE id = ?`;
-export const recordDeleted = `${RECORD}, id, queue) VALUES (?, 'deleted', ?, ?, ?)`;
+export const recordKnown = `${RECORD}, id, queue, detail) VALUES (?, ?, ?, ?, ?, ?)`;
 export const recordAttemptEvent = `${RECORD}, id, queue, attempt, detail)
   SELECT ?, ?, coalesce(?, attempt.worker_id), id, queue, ordinal, ? FROM attempt CROSS JOIN job ON job.number = attempt.job
   WHERE attempt.number = ?`;
