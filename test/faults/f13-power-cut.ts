@@ -138,7 +138,8 @@ async function look(
 ): Promise<Figures['violations']> {
   const copy = join(bench, 'queue.db');
   const lay = (): void => {
-    for (const path of [...besides(copy), `${copy}-shm`]) rmSync(path, { force: true });
+    for (const path of [...besides(copy), `${copy}-shm`, `${copy}.d`])
+      rmSync(path, { recursive: true, force: true });
     for (const [path, data] of files) writeFileSync(join(bench, basename(path)), data);
   };
   lay();
