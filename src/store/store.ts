@@ -61,7 +61,7 @@ export interface Store {
 
   /**
    * Settles what ended and takes at most `limit` due jobs, in one transaction: higher priority first, then in the
-   * order of enqueueing. In a queue with aging a priority counts with what its first job has gained by waiting; within one
+   * order of enqueueing. No more run at a time than the limits of their queues and the setting max-concurrent-jobs allow. In a queue with aging a priority counts with what its first job has gained by waiting; within one
    * priority the order stays. No job has two holders, and every claim has a higher token than the one before.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
@@ -291,8 +291,6 @@ export interface ClaimRequest {
   limit: number;
   /** Null: every queue. */
   queues: string[] | null;
-  /** No more than so many jobs run at a time over all workers; null: no such limit. */
-  mostRunning: number | null;
   settle: Settlement[];
 }
 

@@ -170,7 +170,6 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
             workerId: id,
             limit,
             queues,
-            mostRunning: settings['max-concurrent-jobs'],
             settle,
           },
           app.clock.now(),

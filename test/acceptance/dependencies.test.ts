@@ -93,7 +93,22 @@ test.concurrent(
     expect(late).toMatchObject({ state: 'cancelled', exit_code: null });
     const retried = await box.run(['dlq', 'retry', 'parent']);
     expect(retried).toMatchObject({ code: 0, stdout: 'parent\n' });
-    expect(retried.stderr).toContain('4 jobs that waited stay cancelled: queuectl retry');
+    expect(retried.stderr).toContain('4 jobs that waited stay cancelled; queuectl retry');
+  }),
+);
+
+test.concurrent(
+  'whoever is cancelled along is named, and so is a parent that a retried job runs without',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'a', '--delay', '1h', 'true']);
+    await box.run(['enqueue', '--id', 'b', '--after', 'a', 'true']);
+    expect((await box.run(['cancel', 'a'])).stderr).toContain(
+      'a job that waited for it was cancelled, too: b',
+    );
+    await box.run(['retry', 'a', 'b']);
+    await box.run(['enqueue', '--id', 'c', '--after', 'b', 'true']);
+    expect((await box.run(['cancel', 'a'])).stderr).toContain('2 jobs that waited were cancelled, too: b c');
+    expect((await box.run(['retry', 'b'])).stderr).toContain('b no longer waits for a (cancelled)');
   }),
 );
 

@@ -31,3 +31,18 @@ test(
     expect(mostAtOnce(log())).toBeLessThanOrEqual(4);
   }),
 );
+
+test(
+  'max-concurrent-jobs holds from the moment it is set, whenever workers read their settings',
+  inSandbox(async (box) => {
+    await box.run(['config', 'set', 'lease', '1h']);
+    await box.run(['config', 'set', 'heartbeat-interval', '5m']);
+    await box.startWorkers('--count', '3');
+    await box.run(['config', 'set', 'max-concurrent-jobs', '1']);
+    const command = 'echo start >>log; sleep 0.2; echo end >>log\n';
+    await box.run(['enqueue', '--file', '-'], { stdin: command.repeat(6) });
+    const log = () => lines(join(box.directory, 'log'));
+    await until(() => log().length === 12, 'all of them have run');
+    expect(mostAtOnce(log())).toBe(1);
+  }),
+);

@@ -82,8 +82,10 @@ export const queues: Record<string, Case> = {
 
   'no more jobs run in all than asked for': async ({ store }) => {
     await store.insert([...three('a'), ...three('b')], NOW);
-    expect(await claim(store, { limit: 5, mostRunning: 2 })).toHaveLength(2);
-    expect(await claim(store, { limit: 5, mostRunning: 2, workerId: 'w2' })).toEqual([]);
-    expect(await claim(store, { limit: 5, mostRunning: 3, workerId: 'w2' })).toHaveLength(1);
+    await store.set('max-concurrent-jobs', '2', () => {});
+    expect(await claim(store, { limit: 5 })).toHaveLength(2);
+    expect(await claim(store, { limit: 5, workerId: 'w2' })).toEqual([]);
+    await store.set('max-concurrent-jobs', '3', () => {});
+    expect(await claim(store, { limit: 5, workerId: 'w2' })).toHaveLength(1);
   },
 };

@@ -65,10 +65,7 @@ export const settle: Record<string, Case> = {
   'a retry is not taken before its time': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, failedWith(1), NOW));
-    const early = await store.claim(
-      { workerId: 'w1', limit: 1, queues: null, mostRunning: null, settle: [] },
-      NOW + 1999,
-    );
+    const early = await store.claim({ workerId: 'w1', limit: 1, queues: null, settle: [] }, NOW + 1999);
     expect(early.jobs).toEqual([]);
     expect((await claimOne(store, 'w1', NOW + 2000)).id).toBe('a');
   },

@@ -54,7 +54,7 @@ export function newWorker(id: string, over: Partial<NewWorker> = {}): NewWorker 
 }
 
 export function want(over: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { workerId: 'w1', limit: 1, queues: null, mostRunning: null, settle: [], ...over };
+  return { workerId: 'w1', limit: 1, queues: null, settle: [], ...over };
 }
 
 export async function claim(

@@ -1,5 +1,6 @@
 import { cancel } from '../../worker/cancel.ts';
 import { actingCommand } from '../act.ts';
+import { noteAlong } from '../cut-off.ts';
 
 export default actingCommand({
   name: 'cancel',
@@ -10,5 +11,9 @@ export default actingCommand({
     'queuectl cancel @last',
     'queuectl cancel --state pending --queue mail --yes',
   ],
-  act: (app, ids) => cancel(app, ids),
+  async act(app, ids, _, { io }) {
+    const acted = await cancel(app, ids);
+    await noteAlong(io, app, acted.changed);
+    return acted;
+  },
 });

@@ -7,6 +7,9 @@ export default actingCommand({
   summary: 'Put dead, cancelled or failed jobs back in their queue',
   done: 'retried',
   examples: ['queuectl retry job1', 'queuectl retry --queue mail --yes'],
+  notes: [
+    'A job that was cancelled because one it waited for had failed runs without it, unless that one is retried, too.',
+  ],
   async act(app, ids, _, { io }) {
     const acted = await retryJobs(app, ids);
     await noteCutOff(io, app, acted.changed);

@@ -2,6 +2,7 @@ import type { Transition } from '../../core/decide.ts';
 import type { ParentEnd } from '../../core/dependencies.ts';
 import { attemptEnded, attemptEnding } from '../../core/events.ts';
 import type { ClaimedJob, EndReason, State } from '../../core/job.ts';
+import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { parentEnded } from './dependencies.ts';
@@ -62,8 +63,9 @@ function claim(db: Connection, request: ClaimRequest, now: number): ClaimResult 
   const results = request.settle.map((settlement) => settle(db, settlement));
   const settled = results.map((result) => result.answer);
   const unblocked = results.some((result) => result.unblocked > 0);
-  const limit = Math.min(request.limit, roomForAll(db, request.mostRunning));
-  const limited = request.mostRunning !== null || request.settle.some((one) => isLimited(db, one));
+  const most = mostRunning(db);
+  const limit = Math.min(request.limit, roomForAll(db, most));
+  const limited = most !== null || request.settle.some((one) => isLimited(db, one));
   if (limit <= 0) return { settled, jobs: [], limited, unblocked };
   const heads = bestHeads(db, { ...request, limit }, now);
   return {
@@ -77,6 +79,14 @@ function claim(db: Connection, request: ClaimRequest, now: number): ClaimResult 
 /** Its end makes room in a queue that others may be waiting for. */
 function isLimited(db: Connection, { claim }: Settlement): boolean {
   return (db.get(sql.settledQueueLimit, claim.job)?.concurrency ?? null) !== null;
+}
+
+const MOST_RUNNING = 'max-concurrent-jobs' satisfies SettingKey;
+
+/** Read here, so that it holds from the moment it is set, for every worker. */
+function mostRunning(db: Connection): number | null {
+  const text = db.get(sql.setting, MOST_RUNNING)?.value ?? 'none';
+  return text === 'none' ? null : Number(text);
 }
 
 function roomForAll(db: Connection, most: number | null): number {

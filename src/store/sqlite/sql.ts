@@ -249,6 +249,7 @@ export const tickFired = 'UPDATE schedule SET last_at = ?, last_job = ? WHERE nu
 export const countWaiting = 'UPDATE schedule SET waiting = ? WHERE number = ?';
 export const forgetTicks = `DELETE FROM tick WHERE schedule = ? AND at < ? AND phase = 'closed'`;
 
+export const setting = 'SELECT value FROM setting WHERE key = ?';
 export const settings = 'SELECT key, value FROM setting';
 export const putSetting =
   'INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value';
