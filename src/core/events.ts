@@ -102,7 +102,7 @@ export function queueChanged(change: QueueChange, wasPaused: boolean): Happening
   return happened;
 }
 
-/** A tick that enqueued a job, waits for the one before it, or was skipped because of it. */
+/** A tick that enqueued a job, waits for the one before it, or was skipped because of it or of its unique key. */
 export function ticked(schedule: string, at: number, manual: boolean, waits: boolean): Happening {
   return { kind: 'tick', detail: { schedule, scheduled_at: toIso(at), manual, waits } };
 }

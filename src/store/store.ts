@@ -163,10 +163,14 @@ export interface Store {
   /**
    * Moves a schedule on from the tick it was seen at and enqueues its ticks, all in one transaction: of several who see
    * the same one applies it, the others get null. A tick that was dealt with before, whatever the clock said then, is
-   * left out. While a job of the schedule is unfinished, `overlap` decides; a tick that waited goes first.
+   * left out. While a job of the schedule is unfinished, `overlap` decides; a tick that waited goes first. A tick whose job
+   * has a unique key that is taken is skipped.
    */
   fire(firing: Firing, job: (at: number) => JobSpec, now: number): Promise<FiredTick[] | null>;
-  /** One job at once and whatever else runs; not a tick of its timing. Null: there is none of this name. */
+  /**
+   * One job at once and whatever else runs; not a tick of its timing. Where its unique key is taken the job that has it is
+   * answered, marked `existing`. Null: there is none of this name.
+   */
   fireNow(name: string, job: JobSpec, now: number): Promise<Job | null>;
 
   settings(): Promise<Map<string, string>>;
@@ -257,7 +261,7 @@ export interface Firing {
 
 export interface FiredTick {
   at: number;
-  /** Null: it waits for the job before it, or was skipped because of it. */
+  /** Null: it waits for the job before it, or was skipped because of it or of its unique key. */
   job: Job | null;
   waits: boolean;
 }
