@@ -181,7 +181,7 @@ export const events: Record<string, Case> = {
     const job = await running(store, 'a');
     await store.cancel(['a'], NOW);
     const seen = await told(store, () => store.settle(ending(job, { why: 'never-started' })));
-    expect(short(seen)).toEqual(['requeued a', 'cancelled a']);
+    expect(short(seen)).toEqual(['cancelled a']);
   },
 
   'schedules and workers': async ({ store }) => {
