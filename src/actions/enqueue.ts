@@ -73,6 +73,7 @@ function* checked(inputs: Iterable<JobInput>, key: string | undefined): Generato
     yield input;
   }
 }
+
 /** One for all jobs that say nothing: a long file makes no thousands of them. */
 const NONE = Object.freeze({});
 

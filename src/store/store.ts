@@ -4,6 +4,7 @@ import type { JobFilter } from '../core/filter.ts';
 import type { Idempotency } from '../core/idempotency.ts';
 import type { Claim, ClaimedJob, Dependency, EndReason, Job, JobSpec, State, Stream } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { Pause, QueueChanges } from '../core/queue.ts';
 import type { Rate } from '../core/rate.ts';
 import type { EventRetention, Held, PrunedState, Retention } from '../core/retention.ts';
 import type { Schedule, ScheduleSpec } from '../core/schedule.ts';
@@ -246,11 +247,6 @@ export interface Queue {
   agingMs: number | null;
 }
 
-export interface Pause {
-  at: number;
-  by: string;
-}
-
 export interface Firing {
   /** The schedule as it was seen. */
   schedule: Schedule;
@@ -264,13 +260,6 @@ export interface FiredTick {
   /** Null: it waits for the job before it, or was skipped because of it or of its unique key. */
   job: Job | null;
   waits: boolean;
-}
-
-export interface QueueChanges {
-  paused?: Pause | null;
-  concurrency?: number | null;
-  rate?: Rate | null;
-  agingMs?: number | null;
 }
 
 export interface Page {
