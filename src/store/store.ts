@@ -111,9 +111,12 @@ export interface Store {
 
   /**
    * Makes jobs of the given states pending, uncharged and due now; never a running one. Answers those it changed. One
-   * that waited for a job that is unfinished again waits again.
+   * that waited for a job that is unfinished again waits again. One with a unique key takes it again, and stays as it is
+   * where another job has it; a key that was taken for a time only is not taken again.
    */
   retry(ids: string[], from: readonly State[], now: number): Promise<string[]>;
+  /** The job that has the unique key which this one, in one of the given states, would need to be retried; null: nobody. */
+  keyHolder(id: string, from: readonly State[], now: number): Promise<string | null>;
   /**
    * Removes jobs of the given states with their attempts; never a running one. Answers what it removed. To a job that
    * waits for one of them it will never have ended, however that was wanted.

@@ -57,6 +57,9 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['oldestEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['deleteEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
   ['jobsOfEvent', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
+  ['freeSlotFor', /^SEARCH job USING INDEX job_unique \(unique_slot=\?\)$/],
+  ['retryJob', /^SEARCH other (EXISTS )?USING (COVERING )?INDEX job_unique \(unique_slot=\?\)$/],
+  ['keyHolder', /^SEARCH other USING INDEX job_unique \(unique_slot=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 

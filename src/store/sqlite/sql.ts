@@ -143,9 +143,18 @@ export const supervisors = 'SELECT * FROM supervisor ORDER BY id';
 export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ? OR supervisor = ?';
 export const orderSupervisor = 'UPDATE supervisor SET stop_order = max(stop_order, ?) WHERE id = ?';
 
+export const freeSlotFor = `UPDATE job SET unique_slot = NULL
+  WHERE unique_slot = (SELECT unique_key FROM job WHERE id = ?) AND unique_until <= ?`;
+/** A key that is taken for a time only is not taken again. */
+const HAS_KEY =
+  'job.unique_until IS NULL AND other.unique_slot = job.unique_key AND other.number <> job.number';
 export const retryJob = `UPDATE job SET state = 'pending', phase = iif(phase = 'held', 'held', iif(blockers > 0, 'blocked', 'ready')), attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
-  finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL
-    WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
+  finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL,
+  unique_slot = iif(unique_until IS NULL, unique_key, unique_slot)
+    WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))
+    AND NOT EXISTS (SELECT 1 FROM job AS other WHERE ${HAS_KEY})`;
+export const keyHolder = `SELECT other.id FROM job CROSS JOIN job AS other ON ${HAS_KEY}
+  WHERE job.id = ? AND job.state IN (SELECT value FROM json_each(?)) AND coalesce(other.unique_until > ?, 1)`;
 export const attemptNumbers = 'SELECT number FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?)';
 export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))
   RETURNING number, queue`;
