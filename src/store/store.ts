@@ -2,7 +2,17 @@ import type { Transition } from '../core/decide.ts';
 import type { StoreEvent } from '../core/events.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { Idempotency } from '../core/idempotency.ts';
-import type { Claim, ClaimedJob, Dependency, EndReason, Job, JobSpec, State, Stream } from '../core/job.ts';
+import type {
+  Claim,
+  ClaimedJob,
+  Dependency,
+  EndReason,
+  GoneJob,
+  Job,
+  JobSpec,
+  State,
+  Stream,
+} from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Pause, QueueChanges } from '../core/queue.ts';
 import type { Rate } from '../core/rate.ts';
@@ -28,9 +38,10 @@ export interface Store {
    * A job may wait for others, of the store or of the same batch; one that does not exist, and a circle, are refused. One
    * whose parent has already ended otherwise than wanted is cancelled at once, or held, or runs, as its policy says.
    * With a key that was used before, by whomever and whatever became of it, nothing is added: for the same body the jobs
-   * of the first use are answered, marked `existing`; another body is refused.
+   * of the first use are answered, marked `existing`, those that were removed since `gone`; another body is refused.
    */
-  insert<T = Job>(
+  insert(jobs: Iterable<JobSpec>, now: number): Promise<Job[]>;
+  insert<T = Job | GoneJob>(
     jobs: Iterable<JobSpec>,
     now: number,
     keep?: (job: Pick<Job, 'id' | 'existing'>) => T,
