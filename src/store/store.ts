@@ -23,7 +23,8 @@ import type { NewWorker, StopOrder, Supervised, Worker } from './worker.ts';
 
 /**
  * The contract of a store: domain verbs, each with its promise. The conformance suite is written against these
- * sentences. Every write is durable when its promise resolves, and either happens as a whole or not at all.
+ * sentences. Every write is durable when its promise resolves, and either happens as a whole or not at all. Once a newer
+ * queuectl has changed the schema, nothing is written any more (`newer-schema`).
  */
 export interface Store {
   /** Random, new with every store, restore and import: attempts of different stores never share a name. */
@@ -196,7 +197,7 @@ export interface Store {
   finished(limit: number): Promise<FinishedAttempt[]>;
   /** Jobs that ended in this state, the last to end first, at most `limit`. The cost depends on `limit` alone. */
   lastEnded(state: PrunedState, limit: number): Promise<Job[]>;
-  /** Fails when what is open is no longer the store at its place: it was removed, or replaced by another. */
+  /** Fails when what is open is no longer the store at its place: it was removed, replaced by another, or has a newer schema. */
   check(): Promise<void>;
 
   /**

@@ -73,7 +73,12 @@ export function version(connection: Connection): number {
   if (!empty && !ours) {
     throw new QueueError('not-a-database', `${connection.path} is a SQLite database of another program`);
   }
-  const found = ours ? connection.pragma('user_version') : 0;
+  return ours ? refuseNewer(connection) : 0;
+}
+
+/** A file may be migrated by a newer queuectl while this one has it open. */
+export function refuseNewer(connection: Connection): number {
+  const found = connection.get('PRAGMA user_version')!.user_version as number;
   if (found > SCHEMA_VERSION) {
     throw new QueueError(
       'newer-schema',
