@@ -207,7 +207,7 @@ export interface Store {
   events(after: number, limit: number): Promise<StoreEvent[]>;
   /** The number of the last event; 0: nothing has happened. It never falls, whatever is removed. */
   lastEvent(): Promise<number>;
-  /** The number of the last event before this time. */
+  /** The number of the last event before this time; where a clock was set back, of one of them. */
   lastEventBefore(at: number): Promise<number>;
   /** Removes the oldest events as far as `keep` lets them go, a few at a time. Answers how many. */
   pruneEvents(keep: EventRetention, now: number): Promise<number>;

@@ -13,6 +13,7 @@ import events from './migrations/008-events.ts';
 import restOfAJob from './migrations/009-rest-of-a-job.ts';
 import idempotencyAndAging from './migrations/010-idempotency-and-aging.ts';
 import countedInserts from './migrations/011-counted-inserts.ts';
+import retries from './migrations/012-retries.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
@@ -28,6 +29,7 @@ const MIGRATIONS = [
   restOfAJob,
   idempotencyAndAging,
   countedInserts,
+  retries,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

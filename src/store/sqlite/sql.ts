@@ -105,13 +105,12 @@ export const settledAttempt =
 export const releasedBefore = `SELECT 1 FROM job WHERE number = ? AND token = ?
   AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
 
-/** A queue with something running or to be retried or, unless it is paused, something that is ready. */
-/** +phase: by queue and state, not by the many that wait. */
+/** A queue with something running or, unless it is paused, something that is ready, due, or to be retried. */
 export const busyQueues = `SELECT name FROM queue WHERE
   EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
   OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
-    OR EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND +phase = 'waiting')))`;
+    OR EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND phase = 'waiting')))`;
 
 export const endedJob = "SELECT id, state FROM job WHERE number = ? AND phase = 'ended'";
 export const settledQueueLimit =
@@ -266,8 +265,8 @@ export const events = `SELECT event.number, at, kind, actor, jobs, first_job, id
 export const jobsOfEvent = `SELECT job.number, id, queue.name AS queue ${FROM_JOB} WHERE job.number >= ? AND job.number < ?`;
 /** Not max(number): the last may have been pruned. */
 export const lastEvent = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
-export const firstEventSince =
-  'SELECT number - jobs + 1 AS first FROM event WHERE at >= ? ORDER BY number LIMIT 1';
+export const eventFrom =
+  'SELECT number - jobs + 1 AS first, at FROM event WHERE number >= ? ORDER BY number LIMIT 1';
 export const oldestEvents = 'SELECT number, at, jobs FROM event WHERE number > ? ORDER BY number LIMIT ?';
 export const deleteEvents = 'DELETE FROM event WHERE number <= ?';
 
