@@ -75,7 +75,7 @@ export interface Store {
   /**
    * Settles what ended and takes at most `limit` due jobs, in one transaction: higher priority first, then in the
    * order of enqueueing. In a queue with aging a priority counts with what its first job has gained by waiting; within one
-   * priority the order stays. No job has two holders, and every claim has a higher token than the one before.
+   * priority the order stays, and beyond 32 priorities that wait at once some get their turn later. No job has two holders, and every claim has a higher token than the one before.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
   /**
