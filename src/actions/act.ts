@@ -37,10 +37,37 @@ export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
   return acted;
 }
 
-export function retryJobs(app: App, ids: string[], from: readonly State[] = RETRYABLE): Promise<Acted> {
-  return each(app, ids, `were not ${from.join(' or ')}`, (batch) =>
+export interface Retried extends Acted {
+  /** Those of the unchanged whose unique key another job has. */
+  keyless: string[];
+}
+
+export async function retryJobs(
+  app: App,
+  ids: string[],
+  from: readonly State[] = RETRYABLE,
+): Promise<Retried> {
+  const acted = await each(app, ids, `were not ${from.join(' or ')}`, (batch) =>
     app.store.retry(batch, from, app.clock.now()),
   );
+  const keyless: string[] = [];
+  let why = '';
+  for (const id of acted.unchanged) {
+    const holder = await app.store.keyHolder(id, from, app.clock.now());
+    if (holder === null) continue;
+    keyless.push(id);
+    why ||= keyTaken(holder);
+  }
+  if (keyless.length === 0) return { ...acted, keyless };
+  return {
+    ...acted,
+    keyless,
+    why: keyless.length < acted.unchanged.length ? `${acted.why}, or ${why}` : why,
+  };
+}
+
+export function keyTaken(holder: string): string {
+  return `could not take the unique key again: job '${holder}' has it`;
 }
 
 export function holdJobs(app: App, ids: string[]): Promise<Acted> {

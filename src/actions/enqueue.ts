@@ -1,6 +1,6 @@
 import { COMMAND_LIMIT } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
-import type { Job, JobSpec, Uniqueness } from '../core/job.ts';
+import type { GoneJob, Job, JobSpec, Uniqueness } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellQuote } from '../core/shell-quote.ts';
@@ -14,7 +14,7 @@ const ID_TRIES = 5;
  * Stores all of them or none, durably, and wakes the workers. Answers what `keep` makes of each. The inputs are taken
  * one by one while they are stored, so a stream of any length needs no room; they must bear being read again.
  */
-export async function enqueue<T = Job>(
+export async function enqueue<T = Job | GoneJob>(
   app: App,
   inputs: Iterable<JobInput>,
   cwd: () => string,
@@ -73,6 +73,7 @@ function* checked(inputs: Iterable<JobInput>, key: string | undefined): Generato
     yield input;
   }
 }
+
 /** One for all jobs that say nothing: a long file makes no thousands of them. */
 const NONE = Object.freeze({});
 

@@ -1,6 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import type { JobFilter } from '../core/filter.ts';
-import type { Job } from '../core/job.ts';
+import type { GoneJob, Job } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Attempt } from '../store/store.ts';
 import type { App } from './app.ts';
@@ -49,6 +49,11 @@ export async function withStdin<T extends Job>(app: App, job: T): Promise<T> {
 /** The job as it is shown to anybody, so that it can be enqueued again as it is. */
 export async function jobObject(app: App, job: Job): Promise<JobObject> {
   return toJobObject(await withStdin(app, job));
+}
+
+/** The same of what an enqueue has answered. */
+export async function addedObject(app: App, job: Job | GoneJob): Promise<JobObject | GoneJob> {
+  return 'gone' in job ? job : jobObject(app, job);
 }
 
 export async function showJob(app: App, id: string): Promise<{ job: Job; attempts: Attempt[] }> {

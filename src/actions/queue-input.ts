@@ -1,8 +1,8 @@
 import { parseDuration } from '../core/duration.ts';
 import { checkNumber, parseNumber } from '../core/numbers.ts';
+import type { QueueChanges } from '../core/queue.ts';
 import { parseRate } from '../core/rate.ts';
 import { RANGES } from '../core/settings.ts';
-import type { QueueChanges } from '../store/store.ts';
 
 /** What a queue can be set to; null or `none` takes it away. */
 export interface QueueInput {

@@ -1,9 +1,10 @@
 import { checkQueueName } from '../core/id.ts';
 import { STATES, type State } from '../core/job.ts';
+import type { QueueChanges } from '../core/queue.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import { wake } from '../exec/wake.ts';
-import type { Queue, QueueChanges } from '../store/store.ts';
+import type { Queue } from '../store/store.ts';
 import type { App } from './app.ts';
 
 export interface QueueObject {

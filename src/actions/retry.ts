@@ -1,6 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import type { State } from '../core/job.ts';
-import { RETRYABLE, retryJobs } from './act.ts';
+import { keyTaken, RETRYABLE, type Retried, retryJobs } from './act.ts';
 import type { App } from './app.ts';
 import { getJob } from './jobs.ts';
 import { selectJobs } from './select.ts';
@@ -11,17 +11,25 @@ export async function retry(app: App, ids: string[], from: readonly State[] = RE
   for (const id of unique) {
     const job = await getJob(app, id);
     if (!from.includes(job.state)) throw wrongState(id, job.state, from);
+    const holder = await app.store.keyHolder(id, from, app.clock.now());
+    if (holder !== null) throw keyless(id, keyTaken(holder));
   }
-  const { changed, unchanged } = await retryJobs(app, unique, from);
+  const retried = await retryJobs(app, unique, from);
+  if (retried.keyless.length > 0) throw keyless(retried.keyless[0]!, retried.why);
+  const { changed, unchanged } = retried;
   const [missed] = unchanged;
   if (missed !== undefined) throw wrongState(missed, (await getJob(app, missed)).state, from);
   return changed;
 }
 
 /** Every dead job, oldest first, so that they run again in the order in which they were enqueued. */
-export async function retryAllDead(app: App): Promise<string[]> {
+export async function retryAllDead(app: App): Promise<Retried> {
   const ids = await selectJobs(app, { filter: { states: ['dead'] } });
-  return (await retryJobs(app, ids, ['dead'])).changed;
+  return retryJobs(app, ids, ['dead']);
+}
+
+export function keyless(id: string, why: string): QueueError {
+  return new QueueError('wrong-state', `job '${id}' ${why}`, `queuectl show ${id}`);
 }
 
 export function wrongState(id: string, state: State, wanted: readonly State[]): QueueError {

@@ -1,9 +1,10 @@
-import type { Job } from '../core/job.ts';
+import type { GoneJob, Job } from '../core/job.ts';
 import { toIso } from '../core/time.ts';
 import { relative } from './times.ts';
 
 /** What a person reads after enqueueing. */
-export function describeAdded(job: Job, now: number): string {
+export function describeAdded(job: Job | GoneJob, now: number): string {
+  if ('gone' in job) return `${job.id} had this key before and has been removed since: nothing was added\n`;
   const due = job.runAt === null ? '' : `, due ${relative(job.runAt, now)} (${toIso(job.runAt)})`;
   if (job.existing) return `${job.id} has this key already, and is ${job.state}: nothing was added\n`;
   if (job.state === 'cancelled') return `enqueued ${job.id}, and cancelled it at once: ${job.lastError}\n`;

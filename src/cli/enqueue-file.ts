@@ -1,8 +1,8 @@
 import type { App } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
-import { getJob, jobObject } from '../actions/jobs.ts';
+import { addedObject } from '../actions/jobs.ts';
 import { readJobFile } from '../actions/read-job-file.ts';
-import type { Job } from '../core/job.ts';
+import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
 import { compileTemplate } from '../core/template.ts';
 import type { Context, Input } from './command.ts';
@@ -37,7 +37,8 @@ export async function enqueueFile(
   const progress = startProgress(io);
   const file = openText(name, (bytes) => progress.at(() => `reading ${megabytes(bytes)} MB`));
   const warnings = { shown: [] as string[], total: 0 };
-  const existing = new Set<string>();
+  /** Those that were there before, and whether they are gone by now. */
+  const existing = new Map<string, boolean>();
   const jobs: Iterable<JobInput> = {
     *[Symbol.iterator]() {
       const fill = filler(flags);
@@ -56,7 +57,7 @@ export async function enqueueFile(
   try {
     checkHead(file, jobs);
     const ids = await enqueue(await context.app(), jobs, cwd, (job) => {
-      if (job.existing) existing.add(job.id);
+      if (job.existing) existing.set(job.id, 'gone' in job);
       return job.id;
     });
     progress.end();
@@ -70,7 +71,12 @@ export async function enqueueFile(
   }
 }
 
-async function print({ io, app }: Context, ids: string[], existing: Set<string>, now: number): Promise<void> {
+async function print(
+  { io, app }: Context,
+  ids: string[],
+  existing: Map<string, boolean>,
+  now: number,
+): Promise<void> {
   if (io.json) return printJson(io, await app(), ids, existing);
   if (io.tty && !io.quiet) {
     if (ids.length > 1)
@@ -82,19 +88,18 @@ async function print({ io, app }: Context, ids: string[], existing: Set<string>,
           ids.every((id) => existing.has(id)),
         ),
       );
-    else io.out(describeAdded(marked(await getJob(await app(), ids[0]!), existing), now));
+    else io.out(describeAdded(await added(await app(), ids[0]!, existing), now));
     return;
   }
   for (let at = 0; at < ids.length; at += BATCH) io.out(`${ids.slice(at, at + BATCH).join('\n')}\n`);
 }
 
 /** Read back one by one: as many job objects at once would be the memory that the file did not need. */
-async function printJson(io: Io, app: App, ids: string[], existing: Set<string>): Promise<void> {
+async function printJson(io: Io, app: App, ids: string[], existing: Map<string, boolean>): Promise<void> {
   let text = '[';
   for (const [i, id] of ids.entries()) {
-    const job = await app.store.get(id);
-    if (job !== null)
-      text += `${i === 0 ? '' : ','}${JSON.stringify(await jobObject(app, marked(job, existing)))}`;
+    const job = await addedObject(app, await added(app, id, existing));
+    text += `${i === 0 ? '' : ','}${JSON.stringify(job)}`;
     if (text.length > HEAD) {
       io.out(text);
       text = '';
@@ -103,8 +108,10 @@ async function printJson(io: Io, app: App, ids: string[], existing: Set<string>)
   io.out(`${text}]\n`);
 }
 
-function marked(job: Job, existing: Set<string>): Job {
-  return existing.has(job.id) ? { ...job, existing: true } : job;
+async function added(app: App, id: string, existing: Map<string, boolean>): Promise<Job | GoneJob> {
+  const job = existing.get(id) ? null : await app.store.get(id);
+  if (job === null) return { id, existing: true, gone: true };
+  return existing.has(id) ? { ...job, existing: true } : job;
 }
 
 function checkHead(file: TextFile, jobs: Iterable<JobInput>): void {

@@ -202,6 +202,8 @@ export function filler(flags: JobInput): (job: JobInput, several?: boolean) => J
       throw new QueueError('usage', `${which} and a flag both give ${FIELD_NAMES[twice] ?? twice}`);
     }
     if (given.length === 0) return job;
+    if (!several && flags.policy?.onParentFailure && !(flags.dependsOn ?? job.dependsOn)?.length)
+      throw new QueueError('usage', '--on-parent-failure needs --after');
     return {
       ...job,
       ...flags,

@@ -1,7 +1,6 @@
 import type { Transition } from './decide.ts';
 import type { ClaimedJob, EndReason } from './job.ts';
 import type { Outcome } from './outcome.ts';
-import { formatRate, type Rate } from './rate.ts';
 import { toIso } from './time.ts';
 
 /** What happens in a worker. Code emits these; observe/ words and counts them. */
@@ -83,26 +82,7 @@ export function attemptEnding(reason: EndReason): Happening {
   return { kind: 'ending', detail: { reason } };
 }
 
-interface QueueChange {
-  paused?: object | null;
-  concurrency?: number | null;
-  rate?: Rate | null;
-}
-
-/** A queue that was not paused is not resumed. */
-export function queueChanged(change: QueueChange, wasPaused: boolean): Happening[] {
-  const { paused, concurrency, rate } = change;
-  const happened: Happening[] = [];
-  if (paused) happened.push({ kind: 'queue-paused' });
-  if (paused === null && wasPaused) happened.push({ kind: 'queue-resumed' });
-  const detail: EventDetail = {};
-  if (concurrency !== undefined) detail.concurrency = concurrency;
-  if (rate !== undefined) detail.rate = rate === null ? null : formatRate(rate);
-  if (Object.keys(detail).length > 0) happened.push({ kind: 'queue-set', detail });
-  return happened;
-}
-
-/** A tick that enqueued a job, waits for the one before it, or was skipped because of it. */
+/** A tick that enqueued a job, waits for the one before it, or was skipped because of it or of its unique key. */
 export function ticked(schedule: string, at: number, manual: boolean, waits: boolean): Happening {
   return { kind: 'tick', detail: { schedule, scheduled_at: toIso(at), manual, waits } };
 }

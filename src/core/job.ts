@@ -85,6 +85,13 @@ export interface JobPolicy {
   jitter?: number;
 }
 
+/** A job that an idempotency key has added before, and that has been removed since: only its id is known. */
+export interface GoneJob {
+  id: string;
+  existing: true;
+  gone: true;
+}
+
 export interface Job extends JobSpec {
   /** An earlier job with the same unique key, returned in place of a new one. */
   existing?: true;

@@ -2,7 +2,7 @@ import { actorOf } from '../actions/actor.ts';
 import { openApp } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents } from '../actions/events.ts';
-import { getJob, jobObject, listJobs } from '../actions/jobs.ts';
+import { addedObject, getJob, jobObject, listJobs } from '../actions/jobs.ts';
 import { retry } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
@@ -10,7 +10,7 @@ import { QueueError } from '../core/errors.ts';
 import { type EventObject, toEventObject } from '../core/event-object.ts';
 import type { WorkerEvent } from '../core/events.ts';
 import type { JobFilter } from '../core/filter.ts';
-import type { State } from '../core/job.ts';
+import type { GoneJob, State } from '../core/job.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
 import type { JobObject } from '../core/job-object.ts';
 import { storeLocation } from '../store/location.ts';
@@ -71,7 +71,7 @@ export interface EnqueueInput {
 }
 
 export interface EnqueueOptions {
-  /** Said again within a day, nothing is added and the first jobs are answered, `existing: true`. */
+  /** Said again within a day, nothing is added and the first jobs are answered, `existing: true`; removed ones, `gone`. */
   idempotency_key?: string;
 }
 
@@ -100,8 +100,10 @@ export interface QueueWorker {
 
 export interface Queue extends ActingVerbs {
   /** Stores a job durably. An array is stored as a whole or not at all. */
-  enqueue(job: EnqueueInput | string, options?: EnqueueOptions): Promise<JobObject>;
-  enqueue(jobs: (EnqueueInput | string)[], options?: EnqueueOptions): Promise<JobObject[]>;
+  enqueue(job: EnqueueInput | string): Promise<JobObject>;
+  enqueue(jobs: (EnqueueInput | string)[]): Promise<JobObject[]>;
+  enqueue(job: EnqueueInput | string, options: EnqueueOptions): Promise<JobObject | GoneJob>;
+  enqueue(jobs: (EnqueueInput | string)[], options: EnqueueOptions): Promise<(JobObject | GoneJob)[]>;
   get(id: string): Promise<JobObject>;
   /** Newest first; every match unless limited. */
   list(options?: ListOptions): Promise<JobObject[]>;
@@ -145,21 +147,19 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
     if (warnings.length > 0) throw new QueueError('invalid-job', warnings[0]!);
     return input;
   };
-  async function add(job: EnqueueInput | string, options?: EnqueueOptions): Promise<JobObject>;
-  async function add(jobs: (EnqueueInput | string)[], options?: EnqueueOptions): Promise<JobObject[]>;
-  async function add(
+  const add = async (
     given: EnqueueInput | string | (EnqueueInput | string)[],
     options: EnqueueOptions = {},
-  ): Promise<JobObject | JobObject[]> {
+  ) => {
     const common = read(options);
     const inputs = [given].flat().map((job) => ({ ...read(job), ...common }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
-    const objects = await Promise.all(jobs.map((job) => jobObject(app, job)));
+    const objects = await Promise.all(jobs.map((job) => addedObject(app, job)));
     return Array.isArray(given) ? objects : objects[0]!;
-  }
+  };
 
   return {
-    enqueue: add,
+    enqueue: add as Queue['enqueue'],
     ...actingVerbs(app),
     queues: queues(app),
     schedules: schedules(app, read),

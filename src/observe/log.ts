@@ -40,7 +40,7 @@ function text(event: WorkerEvent, now: number): string {
 
 function tickResult(jobId: string | null, waits: boolean): string {
   if (jobId !== null) return `enqueued job=${jobId}`;
-  return waits ? 'waits for the job before it' : 'skipped: the job before it is unfinished';
+  return waits ? 'waits for the job before it' : 'skipped: a job before it is unfinished or has its key';
 }
 
 function about(job: ClaimedJob): string {

@@ -2,8 +2,19 @@ import type { Transition } from '../core/decide.ts';
 import type { StoreEvent } from '../core/events.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { Idempotency } from '../core/idempotency.ts';
-import type { Claim, ClaimedJob, Dependency, EndReason, Job, JobSpec, State, Stream } from '../core/job.ts';
+import type {
+  Claim,
+  ClaimedJob,
+  Dependency,
+  EndReason,
+  GoneJob,
+  Job,
+  JobSpec,
+  State,
+  Stream,
+} from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { Pause, QueueChanges } from '../core/queue.ts';
 import type { Rate } from '../core/rate.ts';
 import type { EventRetention, Held, PrunedState, Retention } from '../core/retention.ts';
 import type { Schedule, ScheduleSpec } from '../core/schedule.ts';
@@ -12,7 +23,8 @@ import type { NewWorker, StopOrder, Supervised, Worker } from './worker.ts';
 
 /**
  * The contract of a store: domain verbs, each with its promise. The conformance suite is written against these
- * sentences. Every write is durable when its promise resolves, and either happens as a whole or not at all.
+ * sentences. Every write is durable when its promise resolves, and either happens as a whole or not at all. Once a newer
+ * queuectl has changed the schema, nothing is written any more (`newer-schema`).
  */
 export interface Store {
   /** Random, new with every store, restore and import: attempts of different stores never share a name. */
@@ -27,9 +39,10 @@ export interface Store {
    * A job may wait for others, of the store or of the same batch; one that does not exist, and a circle, are refused. One
    * whose parent has already ended otherwise than wanted is cancelled at once, or held, or runs, as its policy says.
    * With a key that was used before, by whomever and whatever became of it, nothing is added: for the same body the jobs
-   * of the first use are answered, marked `existing`; another body is refused.
+   * of the first use are answered, marked `existing`, those that were removed since `gone`; another body is refused.
    */
-  insert<T = Job>(
+  insert(jobs: Iterable<JobSpec>, now: number): Promise<Job[]>;
+  insert<T = Job | GoneJob>(
     jobs: Iterable<JobSpec>,
     now: number,
     keep?: (job: Pick<Job, 'id' | 'existing'>) => T,
@@ -61,8 +74,10 @@ export interface Store {
 
   /**
    * Settles what ended and takes at most `limit` due jobs, in one transaction: higher priority first, then in the
-   * order of enqueueing. No more run at a time than the limits of their queues and the setting max-concurrent-jobs allow. In a queue with aging a priority counts with what its first job has gained by waiting; within one
-   * priority the order stays. No job has two holders, and every claim has a higher token than the one before.
+   * order of enqueueing. No more run at a time than the limits of their queues and the setting max-concurrent-jobs allow.
+   * In a queue with aging a priority counts with what its first job has gained by waiting; within one priority the order
+   * stays, and beyond 32 priorities that wait at once some get their turn later. No job has two holders, and every claim has
+   * a higher token than the one before.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
   /**
@@ -110,9 +125,12 @@ export interface Store {
 
   /**
    * Makes jobs of the given states pending, uncharged and due now; never a running one. Answers those it changed. One
-   * that waited for a job that is unfinished again waits again.
+   * that waited for a job that is unfinished again waits again. One with a unique key takes it again, and stays as it is
+   * where another job has it; a key that was taken for a time only is not taken again.
    */
   retry(ids: string[], from: readonly State[], now: number): Promise<string[]>;
+  /** The job that has the unique key which this one, in one of the given states, would need to be retried; null: nobody. */
+  keyHolder(id: string, from: readonly State[], now: number): Promise<string | null>;
   /**
    * Removes jobs of the given states with their attempts; never a running one. Answers what it removed. To a job that
    * waits for one of them it will never have ended, however that was wanted.
@@ -163,10 +181,14 @@ export interface Store {
   /**
    * Moves a schedule on from the tick it was seen at and enqueues its ticks, all in one transaction: of several who see
    * the same one applies it, the others get null. A tick that was dealt with before, whatever the clock said then, is
-   * left out. While a job of the schedule is unfinished, `overlap` decides; a tick that waited goes first.
+   * left out. While a job of the schedule is unfinished, `overlap` decides; a tick that waited goes first. A tick whose job
+   * has a unique key that is taken is skipped.
    */
   fire(firing: Firing, job: (at: number) => JobSpec, now: number): Promise<FiredTick[] | null>;
-  /** One job at once and whatever else runs; not a tick of its timing. Null: there is none of this name. */
+  /**
+   * One job at once and whatever else runs; not a tick of its timing. Where its unique key is taken the job that has it is
+   * answered, marked `existing`. Null: there is none of this name.
+   */
   fireNow(name: string, job: JobSpec, now: number): Promise<Job | null>;
 
   settings(): Promise<Map<string, string>>;
@@ -177,7 +199,7 @@ export interface Store {
   finished(limit: number): Promise<FinishedAttempt[]>;
   /** Jobs that ended in this state, the last to end first, at most `limit`. The cost depends on `limit` alone. */
   lastEnded(state: PrunedState, limit: number): Promise<Job[]>;
-  /** Fails when what is open is no longer the store at its place: it was removed, or replaced by another. */
+  /** Fails when what is open is no longer the store at its place: it was removed, replaced by another, or has a newer schema. */
   check(): Promise<void>;
 
   /**
@@ -187,7 +209,7 @@ export interface Store {
   events(after: number, limit: number): Promise<StoreEvent[]>;
   /** The number of the last event; 0: nothing has happened. It never falls, whatever is removed. */
   lastEvent(): Promise<number>;
-  /** The number of the last event before this time. */
+  /** The number of the last event before this time; where a clock was set back, of one of them. */
   lastEventBefore(at: number): Promise<number>;
   /** Removes the oldest events as far as `keep` lets them go, a few at a time. Answers how many. */
   pruneEvents(keep: EventRetention, now: number): Promise<number>;
@@ -242,11 +264,6 @@ export interface Queue {
   agingMs: number | null;
 }
 
-export interface Pause {
-  at: number;
-  by: string;
-}
-
 export interface Firing {
   /** The schedule as it was seen. */
   schedule: Schedule;
@@ -257,16 +274,9 @@ export interface Firing {
 
 export interface FiredTick {
   at: number;
-  /** Null: it waits for the job before it, or was skipped because of it. */
+  /** Null: it waits for the job before it, or was skipped because of it or of its unique key. */
   job: Job | null;
   waits: boolean;
-}
-
-export interface QueueChanges {
-  paused?: Pause | null;
-  concurrency?: number | null;
-  rate?: Rate | null;
-  agingMs?: number | null;
 }
 
 export interface Page {

@@ -48,9 +48,11 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     const child = startSelf(options.workerArguments, { stdio: ['pipe', 'pipe', 'inherit'] });
     children.add(child);
     let next = delayMs;
+    let ready = false;
     // A pipe to a worker that has just died is no error of ours.
     child.stdin?.on('error', () => {});
     child.stdout?.once('data', () => {
+      ready = true;
       everReady = true;
       falseStarts = 0;
     });
@@ -61,14 +63,22 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
         return;
       }
       if (app.clock.monotonic() - startedAt > STEADY_MS) next = 0;
-      void replace(child, `${signal ?? `exit code ${code}`}`, next);
+      void replace(child, `${signal ?? `exit code ${code}`}`, next, ready);
     };
     child.once('exit', over);
     child.once('error', (error) => over(null, error.message));
   };
 
-  const replace = async (child: ChildProcess, how: string, delayMs: number): Promise<void> => {
+  const replace = async (
+    child: ChildProcess,
+    how: string,
+    delayMs: number,
+    ready: boolean,
+  ): Promise<void> => {
     if (stopping || (await wasOrderedToStop())) return maybeEnd();
+    // An executable that was replaced with the newer one gets ready; the old one never will.
+    const newer = ready ? null : await newerSchema();
+    if (newer !== null) return end.reject(newer);
     if (!everReady && ++falseStarts >= FALSE_STARTS) {
       return end.reject(new QueueError('worker-failed', `workers end before they are ready (${how})`));
     }
@@ -95,6 +105,15 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     } catch {
       return false;
     }
+  };
+
+  const newerSchema = async (): Promise<unknown> => {
+    try {
+      await app.store.check();
+    } catch (error) {
+      if (error instanceof QueueError && error.code === 'newer-schema') return error;
+    }
+    return null;
   };
 
   const dropRestarts = (): void => {

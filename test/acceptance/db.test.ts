@@ -33,6 +33,7 @@ test.concurrent(
 /** Damage that SQLite itself does not see. */
 const WRONG: [what: string, sql: string, says: RegExp][] = [
   ['a counter', "UPDATE counter SET jobs = jobs + 1 WHERE state = 'pending'", /counters/],
+  ['jobs that were not counted', 'DELETE FROM counter', /counters/],
   ['a reference', 'DELETE FROM queue', /refers to a queue/],
   [
     'a running job without an attempt',

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inSandbox, type JobJson, lines, type Sandbox, untilState } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
 
 const jobFile = (box: Sandbox, jobs: object[]): string => {
   const file = join(box.directory, 'jobs.jsonl');
@@ -177,5 +178,18 @@ test.concurrent(
       });
     }
     expect(await box.json(['list'])).toHaveLength(1);
+  }),
+);
+
+test.concurrent(
+  'a policy for parents on the command line needs parents',
+  inSandbox(async (box) => {
+    const hold = ['--on-parent-failure', 'hold'];
+    expectRefusal(await box.run(['enqueue', ...hold, 'true']), 2, /--on-parent-failure needs --after/);
+    expect(await box.json(['list'])).toEqual([]);
+    await box.json(['enqueue', '{"id":"a","command":"true","on_parent_failure":"hold"}']);
+    await box.json(['enqueue', ...hold, '{"command":"true","depends_on":["a"]}']);
+    await box.json(['enqueue', ...hold, '--after', 'a', 'true']);
+    expect(await box.json(['list'])).toHaveLength(3);
   }),
 );

@@ -130,6 +130,18 @@ test.concurrent(
   }),
 );
 
+test.concurrent(
+  'idle is told once for a chain of jobs',
+  inSandbox(async (box) => {
+    await tellAll(box, ['idle']);
+    await enqueue(box, 'a', 'true');
+    await enqueue(box, 'b', 'true', { depends_on: ['a'] });
+    await enqueue(box, 'c', 'true', { depends_on: ['b'] });
+    await drain(box);
+    expect(told(box)).toEqual(['idle|c|completed|0|default|1|']);
+  }),
+);
+
 for (const exitCode of [0, 3]) {
   test.concurrent(
     `workers killed around the end of a job that exits with ${exitCode}: its hooks run once`,

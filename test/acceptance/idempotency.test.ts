@@ -158,3 +158,27 @@ test.concurrent(
     expect(longest).toMatchObject({ code: 0, stderr: '' });
   }),
 );
+
+test.concurrent(
+  'of a job that retention has removed the id is answered: nobody runs it twice',
+  inSandbox(async (box) => {
+    const job = ['enqueue', ...KEY, 'echo ran >>traces'];
+    const id = (await box.run(job)).stdout.trim();
+    const file = ['enqueue', '--idempotency-key', 'f', '-r', '1', '--file', '-'];
+    const ids = (await box.run(file, { stdin: 'true\nexit 3\n' })).stdout;
+    await box.run(['worker', 'start', '--drain']);
+    await box.run(['config', 'set', 'keep-completed', '0']);
+    await box.run(['prune']);
+    expect(await box.run(job)).toMatchObject({ code: 0, stdout: `${id}\n`, stderr: '' });
+    expect(await box.json<unknown>(job)).toEqual({ id, existing: true, gone: true });
+    expect(await box.run(file, { stdin: 'true\nexit 3\n' })).toMatchObject({ code: 0, stdout: ids });
+    const objects = await box.run([...file, '--json'], { stdin: 'true\nexit 3\n' });
+    const [first, second] = ids.split('\n');
+    expect(JSON.parse(objects.stdout)).toMatchObject([
+      { id: first, existing: true, gone: true },
+      { id: second, existing: true, state: 'dead' },
+    ]);
+    expectRefusal(await box.run([...job, '--wait']), 125, /has been removed since/);
+    expect(lines(join(box.directory, 'traces'))).toEqual(['ran']);
+  }),
+);

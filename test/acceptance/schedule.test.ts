@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killAll, workersOf } from '../support/processes.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type Sandbox,
   sandbox,
   until,
+  untilState,
 } from '../support/queuectl.ts';
 import { below, seededRandom } from '../support/random.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -273,5 +274,28 @@ test.concurrent(
       expectRefusal(await box.run(['schedule', verb, 'nihgtly']), 3, /did you mean 'nightly'/);
     expectRefusal(await box.run(add('nightly', '--every', '2h', 'false')), 4, /exists already/);
     expect(await box.json<unknown[]>(['schedule', 'list'])).toMatchObject([{ every_ms: 3_600_000 }]);
+  }),
+);
+
+test.concurrent(
+  'a schedule whose unique key is taken skips its ticks, and its workers live on',
+  inSandbox(async (box) => {
+    const flags = ['--every', '1s', '--overlap', 'allow', '--unique', 'k'];
+    await box.json(['schedule', 'add', 'keyed', ...flags, 'until test -e go; do sleep 0.05; done']);
+    const first = await box.json<JobJson>(['schedule', 'run', 'keyed']);
+    expect(await box.json(['schedule', 'run', 'keyed'])).toMatchObject({ id: first.id, existing: true });
+    const workers = await box.startWorkers();
+    await until(
+      async () => (await box.run(['events', '--json'])).stdout.split('"kind":"tick"').length > 4,
+      'ticks that were skipped',
+    );
+    expect(await box.json(['list'])).toHaveLength(1);
+    expect(workers.output()).not.toContain('error');
+    expect((await box.run(['schedule', 'show', 'keyed'])).stdout).toContain(first.id);
+    await box.run(['schedule', 'pause', 'keyed']);
+    writeFileSync(join(box.directory, 'go'), '');
+    await untilState(box, first.id, 'completed');
+    await box.run(['worker', 'stop']);
+    expect(await workers.exit).toBe(0);
   }),
 );

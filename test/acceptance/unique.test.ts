@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { inSandbox, type JobJson, lines, untilState } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
 
 test.concurrent(
   'twenty processes with one key at once add one job, and all answer its id',
@@ -51,5 +52,32 @@ test.concurrent(
       });
     }
     expect(await box.json(['list'])).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'a retried job takes its key again, unless another has it: then it stays as it is',
+  inSandbox(async (box) => {
+    const add = (id: string) => box.json(['enqueue', '--unique', 'k', '--id', id, 'exit 3', '-r', '1']);
+    await add('a');
+    await box.run(['worker', 'start', '--drain']);
+    await add('b');
+    for (const retry of [['retry'], ['dlq', 'retry']]) {
+      expectRefusal(await box.run([...retry, 'a']), 4, /job 'a' could not take .* key .*job 'b' has it/);
+    }
+    expectRefusal(await box.run(['dlq', 'retry', '--all']), 4, /job 'b' has it/);
+    await box.json(['enqueue', '--id', 'other', 'exit 3', '-r', '1']);
+    await box.run(['worker', 'start', '--drain']);
+    await add('c');
+    const all = await box.run(['dlq', 'retry', '--all']);
+    expect(all).toMatchObject({
+      code: 7,
+      stdout: 'other\n',
+      stderr: expect.stringMatching(/2 .*job 'c' has it/),
+    });
+    expect(await box.run(['retry', 'a', 'b'])).toMatchObject({ code: 4, stdout: '' });
+    await box.run(['cancel', 'c']);
+    expect(await box.json(['retry', 'a'])).toEqual({ retried: ['a'], unchanged: [] });
+    expect(await add('d')).toMatchObject({ id: 'a', existing: true });
   }),
 );

@@ -139,6 +139,7 @@ export const events: Record<string, Case> = {
       await store.remove(['j1'], ['pending'], NOW);
       await store.setQueue('q', { paused: { at: NOW, by: 'me' } });
       await store.setQueue('q', { paused: null, concurrency: 2, rate: { jobs: 10, perMs: 1000 } });
+      await store.setQueue('q', { agingMs: 60_000 });
       await store.set('lease', '1m', () => {});
       await store.set('lease', null, () => {});
     });
@@ -151,12 +152,14 @@ export const events: Record<string, Case> = {
       'retried j0',
       'deleted j1',
     ];
-    const others = ['queue-paused -', 'queue-resumed -', 'queue-set -', 'setting-set -', 'setting-unset -'];
+    const queue = ['queue-paused -', 'queue-resumed -', 'queue-set -', 'queue-set -'];
+    const others = [...queue, 'setting-set -', 'setting-unset -'];
     expect(short(seen)).toEqual([...jobs, ...others]);
     expect(new Set(seen.map((one) => one.actor))).toEqual(new Set(['me@here']));
     expect(seen[2]!.detail).toEqual({ fields: ['priority', 'name'] });
     expect(seen[9]).toMatchObject({ queue: 'q', detail: { concurrency: 2, rate: '10/s' } });
-    expect(seen[10]!.detail).toEqual({ key: 'lease', value: '1m' });
+    expect(seen[10]!.detail).toEqual({ priority_aging_ms: 60_000 });
+    expect(seen[11]!.detail).toEqual({ key: 'lease', value: '1m' });
   },
 
   'what became of attempts: adopted, ending once, put back': async ({ store }) => {
@@ -181,7 +184,7 @@ export const events: Record<string, Case> = {
     const job = await running(store, 'a');
     await store.cancel(['a'], NOW);
     const seen = await told(store, () => store.settle(ending(job, { why: 'never-started' })));
-    expect(short(seen)).toEqual(['requeued a', 'cancelled a']);
+    expect(short(seen)).toEqual(['cancelled a']);
   },
 
   'schedules and workers': async ({ store }) => {

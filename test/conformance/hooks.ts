@@ -85,4 +85,14 @@ export const hooks: Record<string, Case> = {
     await store.settle(ending(job, succeeded, NOW, { onIdle: hook('idle') }));
     expect(await store.get('idle')).not.toBeNull();
   },
+
+  'nor does a job that has just unblocked another, and one that ended the last of them does': async ({
+    store,
+  }) => {
+    await store.insert([jobSpec('a'), jobSpec('b', { dependsOn: [{ id: 'a', on: 'ok' }] })], NOW);
+    await store.settle(ending(await claimOne(store), succeeded, NOW, { onIdle: hook('idle1') }));
+    expect(await store.get('idle1')).toBeNull();
+    await store.settle(ending(await claimOne(store), succeeded, NOW, { onIdle: hook('idle2') }));
+    expect(await store.get('idle2')).not.toBeNull();
+  },
 };

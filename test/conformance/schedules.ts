@@ -172,4 +172,29 @@ export const schedules: Record<string, Case> = {
     expect(await store.nextTick()).toBe(at);
     expect(results(await fire(store, [1]))).toEqual(['skipped']);
   },
+
+  'a tick whose unique key is taken is skipped, and the next goes on': async ({ store }) => {
+    await add(store, { overlap: 'allow' });
+    const unique = { key: 'k', while: 'active', forMs: null } as const;
+    const keyed = (at: number) => ({ ...job(at), unique });
+    const tick = async (second: number) => {
+      const at = NOW + second * SECOND;
+      const firing = { schedule: await current(store), ticks: [{ at, mayWait: false }], nextAt: at + SECOND };
+      return results(await store.fire(firing, keyed, at));
+    };
+    expect(await tick(1)).toEqual(['tick1']);
+    const before = await store.lastEvent();
+    expect(await tick(2)).toEqual(['skipped']);
+    expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND, lastJob: 'tick1' });
+    expect(await store.events(before, 9)).toMatchObject([{ kind: 'tick', jobId: null }]);
+    const at = NOW + 2500;
+    expect(await store.fireNow('s', { ...jobSpec('now'), unique }, at)).toMatchObject({
+      id: 'tick1',
+      existing: true,
+    });
+    expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND, lastJob: 'tick1' });
+    await finish(store);
+    expect(await tick(3)).toEqual(['tick3']);
+    expect(ids(await store.list({}, { limit: 9 }))).toEqual(['tick3', 'tick1']);
+  },
 };

@@ -68,4 +68,46 @@ export const unique: Record<string, Case> = {
     expect(ids(answers)).toEqual(['plain', 'a', 'a', 'a']);
     expect(ids(await store.list({}, { limit: 5 }))).toEqual(['a', 'plain']);
   },
+
+  'a retried job takes its key again': async ({ store }) => {
+    const never: Uniqueness = { ...active, key: 'p', while: 'pending' };
+    await store.insert([jobSpec('first', { unique: active }), jobSpec('waits', { unique: never })], NOW);
+    await store.cancel(['first', 'waits'], NOW);
+    expect(await store.retry(['first', 'waits'], ['cancelled'], NOW)).toEqual(['first', 'waits']);
+    expect((await store.insert([again], NOW))[0]).toMatchObject({ id: 'first', existing: true });
+    expect((await store.insert([jobSpec('b', { unique: never })], NOW))[0]).toMatchObject({ id: 'waits' });
+  },
+
+  'a job whose key another has now is not retried, and it is known who has it': async ({ store }) => {
+    await store.insert([jobSpec('first', { unique: active })], NOW);
+    await store.cancel(['first'], NOW);
+    await store.insert([again], NOW);
+    await store.cancel(['again'], NOW);
+    // Of two that are retried together the first takes it.
+    expect(await store.retry(['again', 'first'], ['cancelled'], NOW)).toEqual(['again']);
+    expect(await store.get('first')).toMatchObject({ state: 'cancelled' });
+    expect(await store.keyHolder('first', ['cancelled'], NOW)).toBe('again');
+    expect(await store.keyHolder('first', ['dead'], NOW)).toBeNull();
+    expect(await store.keyHolder('again', ['pending'], NOW)).toBeNull();
+    await store.cancel(['again'], NOW);
+    expect(await store.keyHolder('first', ['cancelled'], NOW)).toBeNull();
+    expect(await store.retry(['first'], ['cancelled'], NOW)).toEqual(['first']);
+  },
+
+  'for a time: who is retried after it has no key, nor stands in the way of one that has': async ({
+    store,
+  }) => {
+    const hour: Uniqueness = { ...active, forMs: 3_600_000 };
+    await store.insert([jobSpec('first', { unique: hour })], NOW);
+    await store.cancel(['first'], NOW);
+    expect((await store.insert([again], NOW + 3_600_000))[0]).toMatchObject({ id: 'again' });
+    expect(await store.retry(['first'], ['cancelled'], NOW + 3_600_000)).toEqual(['first']);
+    await store.cancel(['again', 'first'], NOW);
+    // A key whose time is over is nobody's, though nobody has asked for it since.
+    await store.insert([jobSpec('third', { unique: hour })], NOW);
+    expect(await store.keyHolder('again', ['cancelled'], NOW + 1)).toBe('third');
+    expect(await store.retry(['again'], ['cancelled'], NOW + 1)).toEqual([]);
+    expect(await store.keyHolder('again', ['cancelled'], NOW + 3_600_000)).toBeNull();
+    expect(await store.retry(['again'], ['cancelled'], NOW + 3_600_000)).toEqual(['again']);
+  },
 };

@@ -7,6 +7,8 @@ import { APPLICATION_ID, migrate, SCHEMA_VERSION } from '../../src/store/sqlite/
 import first from '../../src/store/sqlite/migrations/001-first.ts';
 import control from '../../src/store/sqlite/migrations/002-control.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { jobSpec, NOW, want } from '../support/jobs.ts';
+import { withSqlite } from '../support/sqlite.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const CHILD = join(import.meta.dirname, '../support/store-child.ts');
@@ -27,6 +29,22 @@ function interrupted(connection: Connection, n: number, happen: () => void): Con
 }
 
 describe('migrate', () => {
+  test('a store that is open while a newer queuectl migrates its file writes nothing more', () =>
+    withSqlite(async (store, connection) => {
+      await store.insert([jobSpec('a')], NOW);
+      await store.check();
+      connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+      const newer = { code: 'newer-schema' };
+      await expect(store.insert([jobSpec('b')], NOW)).rejects.toMatchObject(newer);
+      await expect(store.claim(want(), NOW)).rejects.toMatchObject(newer);
+      await expect(store.check()).rejects.toMatchObject(newer);
+      expect((await store.list({}, { limit: 9 })).map((job) => `${job.id} ${job.state}`)).toEqual([
+        'a pending',
+      ]);
+      connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+      expect((await store.claim(want(), NOW)).jobs).toHaveLength(1);
+    }));
+
   test('marks the file as ours, and does nothing the second time', () =>
     inTempDir(async (dir) => {
       const connection = await connect(join(dir, 'queue.db'));

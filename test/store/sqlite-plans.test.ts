@@ -57,6 +57,14 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['oldestEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['deleteEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
   ['jobsOfEvent', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
+  ['freeSlotFor', /^SEARCH job USING INDEX job_unique \(unique_slot=\?\)$/],
+  ['retryJob', /^SEARCH other (EXISTS )?USING (COVERING )?INDEX job_unique \(unique_slot=\?\)$/],
+  ['keyHolder', /^SEARCH other USING INDEX job_unique \(unique_slot=\?\)$/],
+  ['eventFrom', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
+  ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
+  ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
+  // Not by state: held ones are failed, too, and may be many.
+  ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_retry \(queue=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 

@@ -1,4 +1,4 @@
-import { retry, retryAllDead } from '../../actions/retry.ts';
+import { keyless, retry, retryAllDead } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { SHORT_IDS } from '../act.ts';
@@ -23,11 +23,14 @@ export default {
       );
     }
     const app = await context.app();
-    const retried = input.has('all')
-      ? await retryAllDead(app)
-      : await retry(app, await selectJobs(app, { names: input.args }), ['dead']);
+    const all = input.has('all') ? await retryAllDead(app) : null;
+    const retried =
+      all?.changed ?? (await retry(app, await selectJobs(app, { names: input.args }), ['dead']));
+    const left = all?.keyless ?? [];
+    if (retried.length === 0 && left.length > 0) throw keyless(left[0]!, all!.why);
     printChanged(context.io, 'retried', retried);
     await noteCutOff(context.io, app, retried);
-    return 0;
+    if (left.length > 0) context.io.warn(`${left.length} ${all!.why}`);
+    return left.length > 0 ? 7 : 0;
   },
 } satisfies Command as Command;

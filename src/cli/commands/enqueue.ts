@@ -1,8 +1,8 @@
 import { enqueue } from '../../actions/enqueue.ts';
-import { jobObject } from '../../actions/jobs.ts';
+import { addedObject } from '../../actions/jobs.ts';
 import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
-import type { Job } from '../../core/job.ts';
+import type { GoneJob, Job } from '../../core/job.ts';
 import { checkArgv } from '../../core/job-input.ts';
 import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
@@ -70,7 +70,8 @@ export default {
     if (waits) return addedAndWait(context, added, timeoutMs, !input.has('file'));
     if (!input.has('file')) await print(context, added);
     for (const job of added.jobs.slice(0, 1)) {
-      if (job.runAt !== null && !context.io.tty) context.io.note(`due ${toIso(job.runAt)}`);
+      if (!('gone' in job) && job.runAt !== null && !context.io.tty)
+        context.io.note(`due ${toIso(job.runAt)}`);
     }
     await hintWorkers(context);
     return 0;
@@ -78,7 +79,7 @@ export default {
 } satisfies Command as Command;
 
 interface Added {
-  jobs: Job[];
+  jobs: (Job | GoneJob)[];
   /** An array was given, so an array is printed. */
   many: boolean;
 }
@@ -100,6 +101,14 @@ export async function addJobs(
   return { jobs: await enqueue(await context.app(), jobs, () => context.cwd), many };
 }
 
+/** Those whose end can be waited for, which is all of them unless one is gone. */
+export function notGone(jobs: (Job | GoneJob)[]): Job[] {
+  return jobs.map((job) => {
+    if (!('gone' in job)) return job;
+    throw new QueueError('job-not-found', `job '${job.id}' of this key has been removed since it was added`);
+  });
+}
+
 /** A file may be longer than memory: its jobs are read back only for somebody who waits for them. */
 async function addFile(context: Context, input: Input, waits: boolean): Promise<Added> {
   const { enqueueFile } = await import('../enqueue-file.ts');
@@ -114,7 +123,7 @@ async function addFile(context: Context, input: Input, waits: boolean): Promise<
 
 async function addAndFollow(context: Context, input: Input, timeoutMs: number | null): Promise<number> {
   if (input.has('file')) throw new QueueError('usage', 'only one job can be followed, not a file of them');
-  const { jobs } = await addJobs(context, input, 1);
+  const jobs = notGone((await addJobs(context, input, 1)).jobs);
   const { io } = context;
   if (!io.quiet && !io.json) io.err(describeAdded(jobs[0]!, Date.now()));
   // Only now: who does not wait should not pay for it.
@@ -129,11 +138,12 @@ async function addedAndWait(
   shows: boolean,
 ): Promise<number> {
   const { io } = context;
+  const open = notGone(added.jobs);
   // One JSON document: the jobs as they end, not as they began.
   if (shows && !io.json) await print(context, added);
   const { howItEnded, waitForJobs } = await import('../wait-for-jobs.ts');
   const onEnd = (job: Job): void => io.note(howItEnded(job));
-  return waitForJobs(context, added.jobs, { timeoutMs, onEnd }, async (jobs) => {
+  return waitForJobs(context, open, { timeoutMs, onEnd }, async (jobs) => {
     if (io.json) await print(context, { ...added, jobs });
   });
 }
@@ -142,7 +152,7 @@ async function print(context: Context, { jobs, many }: Added): Promise<void> {
   const { io } = context;
   if (io.json) {
     const app = await context.app();
-    const objects = await Promise.all(jobs.map((job) => jobObject(app, job)));
+    const objects = await Promise.all(jobs.map((job) => addedObject(app, job)));
     io.out(`${JSON.stringify(many ? objects : objects[0])}\n`);
   } else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
   else if (jobs.length > 1)

@@ -2,7 +2,7 @@ import { readTimeout } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { inForeground } from '../foreground.ts';
 
-import { ADD_FLAGS, addJobs } from './enqueue.ts';
+import { ADD_FLAGS, addJobs, notGone } from './enqueue.ts';
 
 export default {
   name: 'run',
@@ -28,7 +28,7 @@ export default {
   answersForJob: () => true,
   async run(context, input) {
     const timeoutMs = readTimeout(input, 'wait-timeout');
-    const { jobs } = await addJobs(context, input, 1);
-    return inForeground(context, jobs[0]!, { raw: input.has('raw'), timeoutMs });
+    const [job] = notGone((await addJobs(context, input, 1)).jobs);
+    return inForeground(context, job!, { raw: input.has('raw'), timeoutMs });
   },
 } satisfies Command as Command;

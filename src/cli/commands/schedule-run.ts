@@ -2,6 +2,7 @@ import { runSchedule } from '../../actions/schedules.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
+import { describeAdded } from '../describe-added.ts';
 
 export default {
   name: 'schedule run',
@@ -15,7 +16,7 @@ export default {
     const job = await runSchedule(await app(), name);
     if (io.json) io.out(`${JSON.stringify(toJobObject(job))}\n`);
     else if (!io.tty || io.quiet) io.out(`${job.id}\n`);
-    else io.out(`enqueued ${job.id} in queue ${job.queue}\n`);
+    else io.out(describeAdded(job, Date.now()));
     return 0;
   },
 } satisfies Command as Command;

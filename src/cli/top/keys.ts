@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder';
+
 /** What terminals send for keys that are no characters. */
 const NAMED: Record<string, string> = {
   '\r': 'enter',
@@ -35,4 +37,35 @@ export function readKeys(text: string): string[] {
     else if (!/\p{Cc}/u.test(sent)) keys.push(sent);
   }
   return keys;
+}
+
+/** The beginning of a sequence, or a key of its own. */
+const UNFINISHED = /\x1b(\[[0-9;?]*|O)?$/;
+/** Long enough for the rest of a sequence to arrive, too short to be felt. */
+const REST_MS = 30;
+
+/** The keys in what comes in pieces: a sequence, or a character, may be cut anywhere. */
+export function keyReader(onKey: (key: string) => void): { read(data: Buffer): void; stop(): void } {
+  const decoder = new StringDecoder('utf8');
+  let held = '';
+  let timer: NodeJS.Timeout | undefined;
+  const tell = (text: string): void => {
+    for (const key of readKeys(text)) onKey(key);
+  };
+  const stop = (): void => clearTimeout(timer);
+  return {
+    read(data) {
+      stop();
+      const text = held + decoder.write(data);
+      held = UNFINISHED.exec(text)?.[0] ?? '';
+      if (held !== '')
+        timer = setTimeout(() => {
+          const rest = held;
+          held = '';
+          tell(rest);
+        }, REST_MS);
+      tell(text.slice(0, text.length - held.length));
+    },
+    stop,
+  };
 }

@@ -1,6 +1,6 @@
 import type { Io } from '../io.ts';
 import { type Screen, screen } from '../screen.ts';
-import { readKeys } from './keys.ts';
+import { keyReader } from './keys.ts';
 
 /** A terminal that sends every key as it is typed and shows nothing but our picture. */
 export interface Terminal {
@@ -57,13 +57,11 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
     events.anew();
   };
   const resized = (): void => events.anew();
-  const typed = (data: Buffer): void => {
-    for (const key of readKeys(data.toString('utf8'))) events.key(key);
-  };
+  const keys = keyReader(events.key);
   const lost = (): void => events.gone('SIGHUP');
 
   take();
-  stdin.on('data', typed);
+  stdin.on('data', keys.read);
   for (const end of ['end', 'error']) stdin.on(end, lost);
   for (const signal of ENDS) process.on(signal, events.gone);
   process.on('SIGTSTP', suspend);
@@ -77,7 +75,8 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
     suspend,
     close() {
       give();
-      stdin.off('data', typed);
+      stdin.off('data', keys.read);
+      keys.stop();
       for (const end of ['end', 'error']) stdin.off(end, lost);
       stdin.pause();
       for (const signal of ENDS) process.off(signal, events.gone);

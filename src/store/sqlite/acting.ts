@@ -7,7 +7,7 @@ import { recordOfAttempt, recordOfJob, recordOfKnown } from './events.ts';
 import { queueNumber } from './queues.ts';
 import * as sql from './sql.ts';
 
-type ActingVerbs = Pick<Store, 'retry' | 'remove' | 'cancel' | 'hold' | 'release' | 'edit'>;
+type ActingVerbs = Pick<Store, 'retry' | 'keyHolder' | 'remove' | 'cancel' | 'hold' | 'release' | 'edit'>;
 
 /** What people do to jobs. Every guard is in a WHERE: what cannot be changed any more is left as it is. */
 export function actingVerbs(db: Connection): ActingVerbs {
@@ -25,6 +25,8 @@ export function actingVerbs(db: Connection): ActingVerbs {
     });
   return {
     retry: (ids, from, now) => db.write('retry', () => retry(db, ids, from, now)),
+    keyHolder: (id, from, now) =>
+      db.read(() => (db.get(sql.keyHolder, id, JSON.stringify(from), now)?.id as string | undefined) ?? null),
     remove: (ids, from, now) => db.write('remove', () => remove(db, ids, from, now), { spare: true }),
     cancel: (ids, now) => db.write('cancel', () => cancel(db, ids, now), { spare: true }),
     hold: (ids, now) => each('hold', ids, { kind: 'held' }, (id) => db.run(sql.holdJob, now, id)),
@@ -39,7 +41,10 @@ export function actingVerbs(db: Connection): ActingVerbs {
 /** All of them first: of a chain that is retried as a whole each waits again for the one before it. */
 function retry(db: Connection, ids: string[], from: readonly State[], now: number): string[] {
   const states = JSON.stringify(from);
-  const changed = ids.filter((id) => db.run(sql.retryJob, now, now, id, states) === 1);
+  const changed = ids.filter((id) => {
+    db.run(sql.freeSlotFor, id, now);
+    return db.run(sql.retryJob, now, now, id, states) === 1;
+  });
   for (const id of changed) {
     waitAgain(db, id);
     recordOfJob(db, { kind: 'retried' }, id);

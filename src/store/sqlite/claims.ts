@@ -150,43 +150,52 @@ interface Settled {
   unblocked: number;
 }
 
-export function settle(db: Connection, settlement: Settlement): Settled {
-  const { claim, finishedAt } = settlement;
-  const answer = apply(db, settlement);
-  const job = answer === 'applied' ? db.get(sql.endedJob, claim.job) : undefined;
-  if (job === undefined) return { answer, unblocked: 0 };
-  const parent = { number: claim.job, id: job.id as string, end: job.state as ParentEnd };
-  return { answer, unblocked: parentEnded(db, parent, finishedAt) };
+export function settle(db: Connection, given: Settlement): Settled {
+  const cancelled = db.get(sql.endReason, given.claim.attempt)?.end_reason === 'cancelled';
+  if (given.why === 'never-started') {
+    const answer = release(db, given, cancelled);
+    return { answer, unblocked: answer === 'applied' ? unblock(db, given) : 0 };
+  }
+  const settlement = cancelled ? notTriedAgain(given) : given;
+  const answer = conclude(db, settlement);
+  if (answer !== 'applied') return { answer, unblocked: 0 };
+  const unblocked = unblock(db, settlement);
+  // Only now: who has just unblocked others leaves no idle queue behind.
+  addHooks(db, settlement);
+  return { answer, unblocked };
 }
 
-/** A wish to cancel that came while the attempt was ending for another reason still holds: it is not tried again. */
-function apply(db: Connection, settlement: Settlement): SettleAnswer {
-  const { claim, transition, finishedAt } = settlement;
-  const cancelled = db.get(sql.endReason, claim.attempt)?.end_reason === 'cancelled';
-  if (settlement.why === 'never-started') {
-    const answer = release(db, settlement);
-    if (cancelled && answer === 'applied') {
-      db.run(sql.cancelJob, finishedAt, finishedAt, 'cancelled before it ran', claim.job);
-      recordOfJob(db, { kind: 'cancelled' }, db.get(sql.claimedJob, claim.job)!.id as string);
-    }
-    return answer;
-  }
-  if (!cancelled || (transition.to !== 'failed' && transition.to !== 'released'))
-    return conclude(db, settlement);
-  const { attempts, crashes } = transition;
-  return conclude(db, { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] });
+/** Of a job that has ended with this. */
+function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
+  const job = db.get(sql.endedJob, claim.job);
+  if (job === undefined) return 0;
+  return parentEnded(
+    db,
+    { number: claim.job, id: job.id as string, end: job.state as ParentEnd },
+    finishedAt,
+  );
+}
+
+/** A wish to cancel that came while the attempt was ending for another reason still holds. */
+function notTriedAgain(settlement: Settlement): Settlement {
+  const { to, attempts, crashes } = settlement.transition;
+  if (to !== 'failed' && to !== 'released') return settlement;
+  return { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] };
 }
 
 /** An attempt whose command never started leaves no trace in the job's history. */
-function release(db: Connection, settlement: Settlement): SettleAnswer {
+function release(db: Connection, settlement: Settlement, cancelled: boolean): SettleAnswer {
   const { claim, finishedAt } = settlement;
-  if (db.run(sql.releaseJob, finishedAt, finishedAt, claim.job, claim.token) === 1) {
-    recordOfAttempt(db, attemptEnded(settlement), claim.attempt);
-    db.run(sql.forgetAttempt, claim.attempt);
-    return 'applied';
+  if (db.run(sql.releaseJob, finishedAt, finishedAt, claim.job, claim.token) === 0) {
+    const before = db.get(sql.releasedBefore, claim.job, claim.token, claim.attempt);
+    return before === undefined ? 'lost' : 'already-mine';
   }
-  const before = db.get(sql.releasedBefore, claim.job, claim.token, claim.attempt);
-  return before === undefined ? 'lost' : 'already-mine';
+  if (cancelled) {
+    db.run(sql.cancelJob, finishedAt, finishedAt, 'cancelled before it ran', claim.job);
+    recordOfJob(db, { kind: 'cancelled' }, db.get(sql.claimedJob, claim.job)!.id as string);
+  } else recordOfAttempt(db, attemptEnded(settlement), claim.attempt);
+  db.run(sql.forgetAttempt, claim.attempt);
+  return 'applied';
 }
 
 function conclude(db: Connection, settlement: Settlement): SettleAnswer {
@@ -201,7 +210,6 @@ function conclude(db: Connection, settlement: Settlement): SettleAnswer {
   if (applied === 1) {
     recordAttempt(db, settlement);
     recordOfAttempt(db, attemptEnded(settlement), claim.attempt);
-    addHooks(db, settlement);
     return 'applied';
   }
   const before = db.get(sql.settledAttempt, claim.attempt, claim.token);

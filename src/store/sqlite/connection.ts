@@ -27,6 +27,8 @@ export interface Connection {
   lastNumber(sql: string, ...values: SQLInputValue[]): number;
   exec(sql: string): void;
   pragma(name: string): number;
+  /** From now on every write asks this first, inside its transaction; it throws to refuse. */
+  guard(check: () => void): void;
   /** Turns a file of ours to WAL mode, where it is not: without it no commit is taken. */
   useWal(): Promise<void>;
   /**
@@ -59,6 +61,7 @@ export async function connect(
     }
     return statement;
   };
+  let check = (): void => {};
   const connection: Connection = {
     path,
     actor,
@@ -69,6 +72,9 @@ export async function connect(
     lastNumber: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
     exec: (sql) => db.exec(sql),
     pragma: (name) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as Row)[0]),
+    guard: (wanted) => {
+      check = wanted;
+    },
     useWal: () =>
       untilFree(path, () => {
         const mode = Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0];
@@ -79,6 +85,7 @@ export async function connect(
       crashPoint(`before-${verb}`);
       const commit = () =>
         transaction(db, 'BEGIN IMMEDIATE', () => {
+          check();
           const done = work();
           crashPoint(`in-${verb}`);
           return done;

@@ -14,11 +14,7 @@ export function eventVerbs(db: Connection): EventVerbs {
   return {
     events: (after, limit) => db.read(() => events(db, after, limit)),
     lastEvent: () => db.read(() => lastEvent(db)),
-    lastEventBefore: (at) =>
-      db.read(() => {
-        const found = db.get(sql.firstEventSince, at);
-        return found === undefined ? lastEvent(db) : (found.first as number) - 1;
-      }),
+    lastEventBefore: (at) => db.read(() => lastEventBefore(db, at)),
     async pruneEvents(keep, now) {
       // A look first: as long as nothing has to go, nobody waits for the writer.
       const some = await db.read(() => surplus(db, keep, now, 0).length > 0);
@@ -134,6 +130,21 @@ function toEvent(row: Row): StoreEvent {
 
 function lastEvent(db: Connection): number {
   return (db.get(sql.lastEvent)?.seq as number | undefined) ?? 0;
+}
+
+/** By bisecting the numbers, whose times rise with them: there may be millions. */
+function lastEventBefore(db: Connection, at: number): number {
+  const last = lastEvent(db);
+  let low = 1;
+  let high = last + 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const row = db.get(sql.eventFrom, middle);
+    if (row === undefined || (row.at as number) >= at) high = middle;
+    else low = middle + 1;
+  }
+  const first = db.get(sql.eventFrom, low)?.first as number | undefined;
+  return first === undefined ? last : first - 1;
 }
 
 interface OldEvent {

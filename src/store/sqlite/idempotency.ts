@@ -1,6 +1,6 @@
 import { QueueError } from '../../core/errors.ts';
 import { type Idempotency, KEY_KEPT_MS } from '../../core/idempotency.ts';
-import type { Job } from '../../core/job.ts';
+import type { GoneJob, Job } from '../../core/job.ts';
 import type { Connection } from './connection.ts';
 import { toJob } from './rows.ts';
 import * as sql from './sql.ts';
@@ -29,12 +29,10 @@ export function keepAnswer(db: Connection, { key }: Idempotency, ids: string[]):
   db.run(sql.keepAnswer, JSON.stringify(ids), key);
 }
 
-export function answeredJob(db: Connection, id: string, usedAt: number): Job {
+export function answeredJob(db: Connection, id: string, usedAt: number): Job | GoneJob {
   const row = db.get(sql.jobById, id);
   // A younger job has only the id in common with it.
-  if (row === undefined || (row.created_at as number) > usedAt) {
-    throw new QueueError('key-reused', `the job '${id}' of this idempotency key has been removed since`);
-  }
+  if (row === undefined || (row.created_at as number) > usedAt) return { id, existing: true, gone: true };
   return { ...toJob(row), existing: true };
 }
 

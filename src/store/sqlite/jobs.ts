@@ -31,7 +31,7 @@ type JobVerbs = Pick<
 
 export function jobVerbs(db: Connection): JobVerbs {
   return {
-    insert: (jobs, now, keep, once) =>
+    insert: <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, once?: Idempotency) =>
       once === undefined
         ? db.write('insert', () => insert(db, jobs, now, keep))
         : insertOnce(db, jobs, now, once, keep),

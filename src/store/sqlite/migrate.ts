@@ -13,6 +13,7 @@ import events from './migrations/008-events.ts';
 import restOfAJob from './migrations/009-rest-of-a-job.ts';
 import idempotencyAndAging from './migrations/010-idempotency-and-aging.ts';
 import countedInserts from './migrations/011-counted-inserts.ts';
+import retries from './migrations/012-retries.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
@@ -28,6 +29,7 @@ const MIGRATIONS = [
   restOfAJob,
   idempotencyAndAging,
   countedInserts,
+  retries,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -73,7 +75,12 @@ export function version(connection: Connection): number {
   if (!empty && !ours) {
     throw new QueueError('not-a-database', `${connection.path} is a SQLite database of another program`);
   }
-  const found = ours ? connection.pragma('user_version') : 0;
+  return ours ? refuseNewer(connection) : 0;
+}
+
+/** A file may be migrated by a newer queuectl while this one has it open. */
+export function refuseNewer(connection: Connection): number {
+  const found = connection.get('PRAGMA user_version')!.user_version as number;
   if (found > SCHEMA_VERSION) {
     throw new QueueError(
       'newer-schema',

@@ -14,7 +14,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { OpenedStore } from '../open.ts';
 import { connect } from './connection.ts';
 import { translate } from './failures.ts';
-import { migrate, version } from './migrate.ts';
+import { migrate, refuseNewer, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
 import { refuseUnsafe } from './owner.ts';
 import { sqliteStore } from './store.ts';
@@ -36,6 +36,7 @@ export async function openSqlite(
     await connection.read(() => version(connection));
     await connection.useWal();
     await migrate(connection);
+    connection.guard(() => refuseNewer(connection));
     // Only now: a file that turned out to be no queue of ours gets no neighbour.
     mkdirSync(`${path}.d/attempts`, { recursive: true, mode: 0o700 });
   } catch (error) {

@@ -1,4 +1,4 @@
-import { queueChanged } from '../../core/events.ts';
+import { queueChanged } from '../../core/queue.ts';
 import type { Queue, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import { recordOfQueue } from './events.ts';

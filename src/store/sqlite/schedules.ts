@@ -98,12 +98,13 @@ function fire(
   let busy = db.get(sql.anyOpenTick, number) !== undefined;
   const fired: FiredTick[] = [];
   const enqueue = (at: number): void => {
-    fired.push({ at, job: enqueueTick(db, schedule, at, 0, newJob(at), now), waits: false });
-    busy = overlap !== 'allow';
+    const job = enqueueTick(db, schedule, at, 0, newJob(at), now);
+    fired.push({ at, job: job.existing ? null : job, waits: false });
+    busy = overlap !== 'allow' && !job.existing;
   };
 
   // From here on ticks wait only while the schedule is busy.
-  if (!busy && waiting.length > 0) enqueue(waiting.shift()!);
+  while (!busy && waiting.length > 0) enqueue(waiting.shift()!);
   for (const { at, mayWait } of ticks) {
     const waits = busy && mayWait && waiting.length < MOST_WAITING;
     if (db.run(sql.insertTick, number, at, 0, waits ? 'waiting' : 'closed') === 0) continue;
@@ -127,7 +128,10 @@ function fireNow(db: Connection, name: string, job: JobSpec, now: number): Job |
   return enqueueTick(db, schedule, at, 1, job, now);
 }
 
-/** Ticks of a schedule whose jobs may overlap are never asked about again. */
+/**
+ * Ticks of a schedule whose jobs may overlap are never asked about again, nor is one that adds no job because its unique
+ * key is taken: of it the job that has the key is answered.
+ */
 function enqueueTick(
   db: Connection,
   schedule: Schedule,
@@ -136,13 +140,20 @@ function enqueueTick(
   spec: JobSpec,
   now: number,
 ): Job {
-  const [job] = insert(db, [spec], now);
+  const [answer] = insert(db, [spec], now);
+  const job = answer!;
+  const tick = ticked(schedule.name, at, manual === 1, false);
+  if (job.existing) {
+    db.run(sql.openTick, 'closed', null, schedule.number, at, manual);
+    record(db, tick);
+    return job;
+  }
   const number = db.get(sql.phaseOfJob, spec.id)!.number as number;
   const phase = schedule.overlap === 'allow' ? 'closed' : 'open';
   db.run(sql.openTick, phase, number, schedule.number, at, manual);
   db.run(sql.tickFired, at, spec.id, schedule.number);
-  recordOfJob(db, ticked(schedule.name, at, manual === 1, false), spec.id);
-  return job!;
+  recordOfJob(db, tick, spec.id);
+  return job;
 }
 
 function toSchedule(row: Row): Schedule {

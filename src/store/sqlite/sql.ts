@@ -105,13 +105,12 @@ export const settledAttempt =
 export const releasedBefore = `SELECT 1 FROM job WHERE number = ? AND token = ?
   AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
 
-/** A queue with something running or to be retried or, unless it is paused, something that is ready. */
-/** +phase: by queue and state, not by the many that wait. */
+/** A queue with something running or, unless it is paused, something that is ready, due, or to be retried. */
 export const busyQueues = `SELECT name FROM queue WHERE
   EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
   OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
-    OR EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND +phase = 'waiting')))`;
+    OR EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND phase = 'waiting')))`;
 
 export const endedJob = "SELECT id, state FROM job WHERE number = ? AND phase = 'ended'";
 export const settledQueueLimit =
@@ -143,9 +142,18 @@ export const supervisors = 'SELECT * FROM supervisor ORDER BY id';
 export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ? OR supervisor = ?';
 export const orderSupervisor = 'UPDATE supervisor SET stop_order = max(stop_order, ?) WHERE id = ?';
 
+export const freeSlotFor = `UPDATE job SET unique_slot = NULL
+  WHERE unique_slot = (SELECT unique_key FROM job WHERE id = ?) AND unique_until <= ?`;
+/** A key that is taken for a time only is not taken again. */
+const HAS_KEY =
+  'job.unique_until IS NULL AND other.unique_slot = job.unique_key AND other.number <> job.number';
 export const retryJob = `UPDATE job SET state = 'pending', phase = iif(phase = 'held', 'held', iif(blockers > 0, 'blocked', 'ready')), attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
-  finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL
-    WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))`;
+  finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL,
+  unique_slot = iif(unique_until IS NULL, unique_key, unique_slot)
+    WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))
+    AND NOT EXISTS (SELECT 1 FROM job AS other WHERE ${HAS_KEY})`;
+export const keyHolder = `SELECT other.id FROM job CROSS JOIN job AS other ON ${HAS_KEY}
+  WHERE job.id = ? AND job.state IN (SELECT value FROM json_each(?)) AND coalesce(other.unique_until > ?, 1)`;
 export const attemptNumbers = 'SELECT number FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?)';
 export const deleteJob = `DELETE FROM job WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))
   RETURNING number, queue`;
@@ -277,8 +285,8 @@ export const events = `SELECT event.number, at, kind, actor, jobs, first_job, id
 export const jobsOfEvent = `SELECT job.number, id, queue.name AS queue ${FROM_JOB} WHERE job.number >= ? AND job.number < ?`;
 /** Not max(number): the last may have been pruned. */
 export const lastEvent = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
-export const firstEventSince =
-  'SELECT number - jobs + 1 AS first FROM event WHERE at >= ? ORDER BY number LIMIT 1';
+export const eventFrom =
+  'SELECT number - jobs + 1 AS first, at FROM event WHERE number >= ? ORDER BY number LIMIT 1';
 export const oldestEvents = 'SELECT number, at, jobs FROM event WHERE number > ? ORDER BY number LIMIT ?';
 export const deleteEvents = 'DELETE FROM event WHERE number <= ?';
 

@@ -8,6 +8,7 @@ import { claimVerbs } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { eventVerbs, record } from './events.ts';
 import { jobVerbs } from './jobs.ts';
+import { refuseNewer } from './migrate.ts';
 import { pruneVerbs } from './prune.ts';
 import { queueVerbs } from './queues.ts';
 import { toJob } from './rows.ts';
@@ -54,7 +55,10 @@ export function sqliteStore(db: Connection): Store {
         })),
       ),
     lastEnded: (state, limit) => db.read(() => db.all(sql.lastEnded, state, limit).map(toJob)),
-    check: async () => db.checkFile(),
+    async check() {
+      db.checkFile();
+      await db.read(() => refuseNewer(db));
+    },
     ...eventVerbs(db),
     async close() {
       db.close();

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { readKeys } from '../../../src/cli/top/keys.ts';
+import { keyReader, readKeys } from '../../../src/cli/top/keys.ts';
 import { press } from '../../../src/cli/top/press.ts';
 import { chosenIndex, rowsOf, startUi, type Ui } from '../../../src/cli/top/ui.ts';
 import { jobOf, snapshotOf } from './snapshot.ts';
@@ -25,6 +25,22 @@ test('keys of a terminal have names, and what is unknown is left out', () => {
   ]);
   expect(readKeys('\x1b')).toEqual(['escape']);
   expect(readKeys('\x1b[200~\x01\x1b[1;5C')).toEqual([]);
+});
+
+test('a sequence that comes in parts is one key; an escape that stays alone is one, too', async () => {
+  const keys: string[] = [];
+  const escaped = Promise.withResolvers<void>();
+  const reader = keyReader((key) => {
+    keys.push(key);
+    if (key === 'escape') escaped.resolve();
+  });
+  for (const part of ['a\x1b', '[', 'A', '\x1b[5', '~', '\x1bO', 'B']) reader.read(Buffer.from(part));
+  for (const byte of Buffer.from('ä')) reader.read(Buffer.from([byte]));
+  expect(keys).toEqual(['a', 'up', 'page-up', 'down', 'ä']);
+  reader.read(Buffer.from('\x1b'));
+  await escaped.promise;
+  reader.read(Buffer.from('q'));
+  expect(keys.slice(5)).toEqual(['escape', 'q']);
 });
 
 test('a chosen row stays chosen where it moves to, and its place when it is gone', () => {

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test';
+import { withSqlite } from '../support/sqlite.ts';
+
+/** Events at the given times, each a row of one or more; numbers 1 to `gone` have been removed. */
+const ROWS = [
+  { number: 3, jobs: 3, at: 10 },
+  { number: 4, jobs: 1, at: 20 },
+  { number: 5, jobs: 1, at: 20 },
+  { number: 105, jobs: 100, at: 30 },
+  { number: 106, jobs: 1, at: 40 },
+];
+
+test('the last event before a time is the one before the first that is not, whatever was removed', () =>
+  withSqlite(async (store, connection) => {
+    for (const { number, jobs, at } of ROWS)
+      connection.run(
+        'INSERT INTO event (number, at, kind, jobs) VALUES (?, ?, ?, ?)',
+        number,
+        at,
+        'enqueued',
+        jobs,
+      );
+    const expected: [at: number, last: number][] = [
+      ...([
+        [5, 0],
+        [10, 0],
+        [11, 3],
+        [20, 3],
+        [21, 5],
+        [30, 5],
+        [31, 105],
+        [40, 105],
+        [41, 106],
+      ] as [number, number][]),
+    ];
+    for (const [at, last] of expected) expect([at, await store.lastEventBefore(at)]).toEqual([at, last]);
+    connection.run('DELETE FROM event WHERE number <= 4');
+    for (const [at, last] of expected)
+      expect([at, await store.lastEventBefore(at)]).toEqual([at, Math.max(last, 4)]);
+    connection.run('DELETE FROM event');
+    expect(await store.lastEventBefore(25)).toBe(106);
+  }));
