@@ -54,6 +54,7 @@ export const ERRORS = {
   'unsupported-platform': { exit: 1, status: 501, hint: null },
   'worker-failed': { exit: 1, status: 500, hint: null },
   timeout: { exit: 1, status: 504, hint: null },
+  'output-failed': { exit: 1, status: 500, hint: null },
   internal: { exit: 1, status: 500, hint: 'repeat with QUEUECTL_DEBUG=1 to see where it happened' },
 } satisfies Record<string, ErrorRow>;
 

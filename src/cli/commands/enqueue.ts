@@ -7,7 +7,7 @@ import { checkArgv } from '../../core/job-input.ts';
 import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
 import type { Command, Context, Flag, Input } from '../command.ts';
-import { describeAdded, describeMany } from '../describe-added.ts';
+import { describeAdded, describeMany, orSayAdded } from '../describe-added.ts';
 import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
 import { printable } from '../text.ts';
 
@@ -32,7 +32,7 @@ export default {
     template: { value: 'TEXT', help: 'with --file: the command for each line, which takes the place of {}' },
     wait: { help: 'return when the job is over, with its exit code; Ctrl-C leaves it alone' },
     follow: { short: 'f', help: 'the same, and print what it writes' },
-    'wait-timeout': { value: 'TIME', help: 'wait at most so long; the job goes on' },
+    'wait-timeout': { value: 'TIME', help: 'wait, but at most so long; the job goes on' },
   },
   examples: [
     "queuectl enqueue 'tar czf /tmp/home.tgz ~'",
@@ -62,13 +62,13 @@ export default {
   rest: true,
   answersForJob: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
   async run(context, input) {
-    checkForms(input);
+    checkForms('enqueue', input);
     const timeoutMs = readTimeout(input, 'wait-timeout');
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
     const waits = input.has('wait') || timeoutMs !== null;
     const added = input.has('file') ? await addFile(context, input, waits) : await addJobs(context, input);
     if (waits) return addedAndWait(context, added, timeoutMs, !input.has('file'));
-    if (!input.has('file')) await print(context, added);
+    if (!input.has('file')) await told(context, added);
     for (const job of added.jobs.slice(0, 1)) {
       if (job.runAt !== null && !context.io.tty) context.io.note(`due ${toIso(job.runAt)}`);
     }
@@ -130,12 +130,19 @@ async function addedAndWait(
 ): Promise<number> {
   const { io } = context;
   // One JSON document: the jobs as they end, not as they began.
-  if (shows && !io.json) await print(context, added);
+  if (shows && !io.json) await told(context, added);
   const { howItEnded, waitForJobs } = await import('../wait-for-jobs.ts');
   const onEnd = (job: Job): void => io.note(howItEnded(job));
   return waitForJobs(context, added.jobs, { timeoutMs, onEnd }, async (jobs) => {
     if (io.json) await print(context, { ...added, jobs });
   });
+}
+
+function told(context: Context, added: Added): Promise<void> {
+  return orSayAdded(
+    added.jobs.map((job) => job.id),
+    () => print(context, added),
+  );
 }
 
 async function print(context: Context, { jobs, many }: Added): Promise<void> {
@@ -157,13 +164,13 @@ async function print(context: Context, { jobs, many }: Added): Promise<void> {
   else io.out(describeAdded(jobs[0]!, Date.now()));
 }
 
-function checkForms(input: Input): void {
+export function checkForms(name: string, input: Input): void {
   const forms = [input.args[0], input.one('command'), input.one('file'), input.rest ?? undefined].filter(
     (form) => form !== undefined,
   );
   if (forms.length !== 1) {
-    const problem = forms.length === 0 ? 'enqueue needs a command' : 'give the job in one way only';
-    throw new QueueError('usage', problem, "queuectl enqueue 'echo hello'");
+    const problem = forms.length === 0 ? `${name} needs a command` : 'give the job in one way only';
+    throw new QueueError('usage', problem, `queuectl ${name} 'echo hello'`);
   }
   if (input.has('template') && !input.has('file'))
     throw new QueueError(
