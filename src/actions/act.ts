@@ -1,4 +1,5 @@
 import type { State } from '../core/job.ts';
+import { either } from '../core/words.ts';
 import { placeOf, removePlace } from '../exec/place.ts';
 import { wake } from '../exec/wake.ts';
 import type { JobChanges } from '../store/store.ts';
@@ -38,13 +39,13 @@ export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
 }
 
 export function retryJobs(app: App, ids: string[], from: readonly State[] = RETRYABLE): Promise<Acted> {
-  return each(app, ids, `were not ${from.join(' or ')}`, (batch) =>
-    app.store.retry(batch, from, app.clock.now()),
-  );
+  return each(app, ids, `were not ${either(from)}`, (batch) => app.store.retry(batch, from, app.clock.now()));
 }
 
-export function holdJobs(app: App, ids: string[]): Promise<Acted> {
-  return each(app, ids, 'were not waiting', (batch) => app.store.hold(batch, app.clock.now()));
+export async function holdJobs(app: App, ids: string[]): Promise<Acted> {
+  const acted = await each(app, ids, 'were not waiting', (batch) => app.store.hold(batch, app.clock.now()));
+  for (const id of acted.unchanged) if (!(await app.store.get(id))?.held) return acted;
+  return { ...acted, why: 'were held already' };
 }
 
 export function releaseJobs(app: App, ids: string[]): Promise<Acted> {

@@ -6,6 +6,7 @@ import { toIso } from '../core/time.ts';
 import type { Queue } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
 import { countJobs, getJob } from './jobs.ts';
+import { isSuspended, processesOf } from './suspend.ts';
 import { activeWorkers } from './workers.ts';
 
 export interface Explanation {
@@ -25,9 +26,7 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
   const now = app.clock.now();
   switch (job.state) {
     case 'processing':
-      return [
-        `it is running on worker ${job.workerId}, since ${toIso(job.startedAt)} (${formatDuration(now - (job.startedAt ?? now))})`,
-      ];
+      return runningReasons(app, job, now);
     case 'completed':
       return [`it has completed at ${toIso(job.finishedAt)}`];
     case 'dead':
@@ -43,6 +42,20 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
   }
 }
 
+async function runningReasons(app: App, job: Job, now: number): Promise<string[]> {
+  const since = `since ${toIso(job.startedAt)} (${formatDuration(now - (job.startedAt ?? now))})`;
+  const alive = (await activeWorkers(app)).some((worker) => worker.id === job.workerId);
+  const processes = await processesOf(app, job.id);
+  const reasons: string[] = [];
+  if (alive) reasons.push(`it is running on worker ${job.workerId}, ${since}`);
+  else if (processes.length > 0)
+    reasons.push(`it runs on without its worker, which is gone, ${since}; the next worker adopts it`);
+  else
+    reasons.push(`it was running, ${since}, and its worker is gone; the next worker finds out how it ended`);
+  if (isSuspended(processes)) reasons.push(`it is suspended; queuectl continue ${job.id}`);
+  return reasons;
+}
+
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {
   const reasons: string[] = [];
   const why = job.state === 'pending' && job.lastError !== null ? `: ${job.lastError}` : '';
@@ -50,7 +63,8 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const wait = (job.dueAt ?? now) - now;
   if (wait > 0) {
-    const retry = `retry ${job.attempts} of ${Math.max(1, job.maxRetries) - 1}`;
+    const most = Math.max(1, job.maxRetries) - 1;
+    const retry = job.attempts < most ? `retry ${job.attempts} of ${most}` : 'the last attempt';
     reasons.push(
       job.state === 'failed'
         ? `${retry} in ${formatDuration(wait)}`

@@ -1,5 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import type { State } from '../core/job.ts';
+import { either } from '../core/words.ts';
 import { RETRYABLE, retryJobs } from './act.ts';
 import type { App } from './app.ts';
 import { getJob } from './jobs.ts';
@@ -27,7 +28,7 @@ export async function retryAllDead(app: App): Promise<string[]> {
 export function wrongState(id: string, state: State, wanted: readonly State[]): QueueError {
   return new QueueError(
     'wrong-state',
-    `job '${id}' is ${state}, not ${wanted.join(' or ')}`,
+    `job '${id}' is ${state}, not ${either(wanted)}`,
     `queuectl show ${id}`,
   );
 }
