@@ -1,11 +1,11 @@
 import { formatDuration } from '../core/duration.ts';
-import { HOOK_QUEUE } from '../core/hooks.ts';
 import type { Job } from '../core/job.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import type { Queue } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
 import { countJobs, getJob } from './jobs.ts';
+import { serves, standstill } from './standstill.ts';
 import { isSuspended, processesOf } from './suspend.ts';
 import { activeWorkers } from './workers.ts';
 
@@ -71,6 +71,7 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
         : `due in ${formatDuration(wait)} (${toIso(job.dueAt)})`,
     );
   }
+  reasons.push(...(await standstill(app, [job.queue])));
   const queue = (await app.store.queues()).find((one) => one.name === job.queue);
   if (queue !== undefined) reasons.push(...(await queueReasons(app, queue)));
   reasons.push(...(await workerReasons(app, job)));
@@ -90,11 +91,6 @@ async function parentReasons(app: App, job: Job): Promise<string[]> {
 
 async function queueReasons(app: App, queue: Queue): Promise<string[]> {
   const reasons: string[] = [];
-  if (queue.pausedAt !== null) {
-    reasons.push(
-      `queue ${queue.name} is paused since ${toIso(queue.pausedAt)} by ${queue.pausedBy}; queuectl queue resume ${queue.name}`,
-    );
-  }
   const running = await countJobs(app, { queue: queue.name, states: ['processing'] });
   if (queue.concurrency !== null && running >= queue.concurrency) {
     reasons.push(`queue ${queue.name} is at its limit ${running}/${queue.concurrency}`);
@@ -107,15 +103,9 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
 }
 
 async function workerReasons(app: App, job: Job): Promise<string[]> {
-  const workers = await activeWorkers(app);
-  if (workers.length === 0) return ['no worker is running; queuectl worker start'];
-  const serving = workers.filter(
-    (worker) => job.queue === HOOK_QUEUE || worker.queues === null || worker.queues.includes(job.queue),
-  );
-  if (serving.length === 0)
-    return [`no worker serves queue ${job.queue}; queuectl worker start --queue ${job.queue}`];
-  const busy = serving.every((worker) => worker.currentJobs.length >= worker.concurrency);
-  if (!busy) return [];
+  const serving = (await activeWorkers(app)).filter((worker) => serves(worker, job.queue));
+  const free = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
+  if (free || serving.length === 0) return [];
   return [
     `all ${serving.length === 1 ? 'slots of its worker' : `${serving.length} workers that serve it`} are busy`,
   ];

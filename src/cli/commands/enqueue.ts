@@ -72,7 +72,7 @@ export default {
     for (const job of added.jobs.slice(0, 1)) {
       if (job.runAt !== null && !context.io.tty) context.io.note(`due ${toIso(job.runAt)}`);
     }
-    await hintWorkers(context);
+    await hintWorkers(context, added);
     return 0;
   },
 } satisfies Command as Command;
@@ -192,10 +192,10 @@ function one(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boolean }
   return { read: { inputs: [job], warnings: [] }, many: false };
 }
 
-async function hintWorkers({ io, app }: Context): Promise<void> {
+async function hintWorkers({ io, app }: Context, { jobs }: Added): Promise<void> {
   // Only for a person: a script that enqueues should not pay for the look.
   if (!io.tty) return;
-  const { activeWorkers } = await import('../../actions/workers.ts');
-  if ((await activeWorkers(await app())).length === 0)
-    io.note('no worker is running; start one with: queuectl worker start');
+  const { standstill } = await import('../../actions/standstill.ts');
+  const queues = [...new Set(jobs.map((job) => job.queue))];
+  for (const problem of await standstill(await app(), queues)) io.note(problem);
 }
