@@ -1,4 +1,5 @@
 import type { State } from '../core/job.ts';
+import { either } from '../core/words.ts';
 import { placeOf, removePlace } from '../exec/place.ts';
 import { wake } from '../exec/wake.ts';
 import type { JobChanges } from '../store/store.ts';
@@ -47,7 +48,7 @@ export async function retryJobs(
   ids: string[],
   from: readonly State[] = RETRYABLE,
 ): Promise<Retried> {
-  const acted = await each(app, ids, `were not ${from.join(' or ')}`, (batch) =>
+  const acted = await each(app, ids, `were not ${either(from)}`, (batch) =>
     app.store.retry(batch, from, app.clock.now()),
   );
   const keyless: string[] = [];
@@ -70,8 +71,10 @@ export function keyTaken(holder: string): string {
   return `could not take the unique key again: job '${holder}' has it`;
 }
 
-export function holdJobs(app: App, ids: string[]): Promise<Acted> {
-  return each(app, ids, 'were not waiting', (batch) => app.store.hold(batch, app.clock.now()));
+export async function holdJobs(app: App, ids: string[]): Promise<Acted> {
+  const acted = await each(app, ids, 'were not waiting', (batch) => app.store.hold(batch, app.clock.now()));
+  for (const id of acted.unchanged) if (!(await app.store.get(id))?.held) return acted;
+  return { ...acted, why: 'were held already' };
 }
 
 export function releaseJobs(app: App, ids: string[]): Promise<Acted> {

@@ -1,6 +1,6 @@
 import { COMMAND_LIMIT } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
-import type { GoneJob, Job, JobSpec, Uniqueness } from '../core/job.ts';
+import type { GoneJob, Job, JobPolicy, JobSpec, Uniqueness } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellQuote } from '../core/shell-quote.ts';
@@ -52,6 +52,7 @@ async function insert<T>(
       return await app.store.insert(specs, now, keep, once);
     } catch (error) {
       const clash = error instanceof QueueError && error.code === 'job-exists';
+      if (clash && named) refuseTwins(inputs);
       if (!clash || named || tries === ID_TRIES) throw error;
     }
   }
@@ -71,6 +72,23 @@ function* checked(inputs: Iterable<JobInput>, key: string | undefined): Generato
         'jobs that are enqueued together must have the same idempotency_key',
       );
     yield input;
+  }
+}
+
+/** Asked only when an id was refused: nobody remembers the ids of a long file for it. */
+function refuseTwins(inputs: Iterable<JobInput>): void {
+  const seen = new Map<string, number>();
+  let number = 0;
+  for (const { id } of inputs) {
+    number++;
+    if (id === undefined) continue;
+    const first = seen.get(id);
+    if (first !== undefined)
+      throw new QueueError(
+        'job-exists',
+        `the id '${id}' was given twice, to job ${first} and to job ${number}`,
+      );
+    seen.set(id, number);
   }
 }
 
@@ -101,7 +119,7 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     tags: input.tags ?? NONE,
     name: input.name ?? null,
     hooks: input.hooks ?? NONE,
-    policy: input.policy ?? NONE,
+    policy: policyOf(input),
     unique: uniqueOf(input),
     dependsOn: input.dependsOn ?? [],
     // Nothing to read is what a command has anyway.
@@ -109,6 +127,19 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     splitOutput: input.splitOutput ?? false,
     secretEnv: secretsOf(input),
   };
+}
+
+/** What would be left unheeded is a mistake. */
+function policyOf({ policy = NONE, backoffBase }: JobInput): JobPolicy {
+  const both = policy.retryOn?.find((code) => policy.noRetryOn?.includes(code));
+  if (both !== undefined)
+    throw new QueueError('invalid-job', `exit code ${both} is in retry_on and in no_retry_on`);
+  if (backoffBase !== undefined && policy.backoff !== undefined && policy.backoff !== 'exponential')
+    throw new QueueError(
+      'invalid-job',
+      `backoff_base belongs to backoff exponential; ${policy.backoff} has retry_delay`,
+    );
+  return policy;
 }
 
 function secretsOf({ secretEnv = [], env = {} }: JobInput): string[] {

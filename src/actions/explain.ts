@@ -1,11 +1,12 @@
 import { formatDuration } from '../core/duration.ts';
-import { HOOK_QUEUE } from '../core/hooks.ts';
 import type { Job } from '../core/job.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import type { Queue } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
 import { countJobs, getJob } from './jobs.ts';
+import { serves, standstill } from './standstill.ts';
+import { isSuspended, processesOf } from './suspend.ts';
 import { activeWorkers } from './workers.ts';
 
 export interface Explanation {
@@ -25,9 +26,7 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
   const now = app.clock.now();
   switch (job.state) {
     case 'processing':
-      return [
-        `it is running on worker ${job.workerId}, since ${toIso(job.startedAt)} (${formatDuration(now - (job.startedAt ?? now))})`,
-      ];
+      return runningReasons(app, job, now);
     case 'completed':
       return [`it has completed at ${toIso(job.finishedAt)}`];
     case 'dead':
@@ -43,6 +42,20 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
   }
 }
 
+async function runningReasons(app: App, job: Job, now: number): Promise<string[]> {
+  const since = `since ${toIso(job.startedAt)} (${formatDuration(now - (job.startedAt ?? now))})`;
+  const alive = (await activeWorkers(app)).some((worker) => worker.id === job.workerId);
+  const processes = await processesOf(app, job.id);
+  const reasons: string[] = [];
+  if (alive) reasons.push(`it is running on worker ${job.workerId}, ${since}`);
+  else if (processes.length > 0)
+    reasons.push(`it runs on without its worker, which is gone, ${since}; the next worker adopts it`);
+  else
+    reasons.push(`it was running, ${since}, and its worker is gone; the next worker finds out how it ended`);
+  if (isSuspended(processes)) reasons.push(`it is suspended; queuectl continue ${job.id}`);
+  return reasons;
+}
+
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {
   const reasons: string[] = [];
   const why = job.state === 'pending' && job.lastError !== null ? `: ${job.lastError}` : '';
@@ -50,13 +63,15 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const wait = (job.dueAt ?? now) - now;
   if (wait > 0) {
-    const retry = `retry ${job.attempts} of ${Math.max(1, job.maxRetries) - 1}`;
+    const most = Math.max(1, job.maxRetries) - 1;
+    const retry = job.attempts < most ? `retry ${job.attempts} of ${most}` : 'the last attempt';
     reasons.push(
       job.state === 'failed'
         ? `${retry} in ${formatDuration(wait)}`
         : `due in ${formatDuration(wait)} (${toIso(job.dueAt)})`,
     );
   }
+  reasons.push(...(await standstill(app, [job.queue])));
   const queue = (await app.store.queues()).find((one) => one.name === job.queue);
   if (queue !== undefined) reasons.push(...(await queueReasons(app, queue)));
   reasons.push(...(await workerReasons(app, job)));
@@ -76,11 +91,6 @@ async function parentReasons(app: App, job: Job): Promise<string[]> {
 
 async function queueReasons(app: App, queue: Queue): Promise<string[]> {
   const reasons: string[] = [];
-  if (queue.pausedAt !== null) {
-    reasons.push(
-      `queue ${queue.name} is paused since ${toIso(queue.pausedAt)} by ${queue.pausedBy}; queuectl queue resume ${queue.name}`,
-    );
-  }
   const running = await countJobs(app, { queue: queue.name, states: ['processing'] });
   if (queue.concurrency !== null && running >= queue.concurrency) {
     reasons.push(`queue ${queue.name} is at its limit ${running}/${queue.concurrency}`);
@@ -93,15 +103,9 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
 }
 
 async function workerReasons(app: App, job: Job): Promise<string[]> {
-  const workers = await activeWorkers(app);
-  if (workers.length === 0) return ['no worker is running; queuectl worker start'];
-  const serving = workers.filter(
-    (worker) => job.queue === HOOK_QUEUE || worker.queues === null || worker.queues.includes(job.queue),
-  );
-  if (serving.length === 0)
-    return [`no worker serves queue ${job.queue}; queuectl worker start --queue ${job.queue}`];
-  const busy = serving.every((worker) => worker.currentJobs.length >= worker.concurrency);
-  if (!busy) return [];
+  const serving = (await activeWorkers(app)).filter((worker) => serves(worker, job.queue));
+  const free = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
+  if (free || serving.length === 0) return [];
   return [
     `all ${serving.length === 1 ? 'slots of its worker' : `${serving.length} workers that serve it`} are busy`,
   ];

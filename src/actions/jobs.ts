@@ -35,6 +35,12 @@ export async function countJobs(app: App, filter: JobFilter): Promise<number> {
   return total;
 }
 
+/** The same for any filter; what the counters do not tell is counted, no further than `most`. */
+export function countMatching(app: App, filter: JobFilter, most: number): Promise<number> {
+  const { queue: _, states: __, ...rest } = filter;
+  return Object.keys(rest).length === 0 ? countJobs(app, filter) : app.store.count(filter, most);
+}
+
 export async function getJob(app: App, id: string): Promise<Job> {
   const job = await app.store.get(id);
   if (job === null) throw new QueueError('job-not-found', `there is no job '${id}'`);

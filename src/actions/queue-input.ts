@@ -1,5 +1,5 @@
-import { parseDuration } from '../core/duration.ts';
-import { checkNumber, parseNumber } from '../core/numbers.ts';
+import { checkDuration, parseDuration } from '../core/duration.ts';
+import { parseNumber } from '../core/numbers.ts';
 import type { QueueChanges } from '../core/queue.ts';
 import { parseRate } from '../core/rate.ts';
 import { RANGES } from '../core/settings.ts';
@@ -28,7 +28,7 @@ export function readQueueInput(given: QueueInput, called = (field: string): stri
   if (aging !== undefined) {
     const what = called('priority_aging');
     changes.agingMs = orNone(aging, (text) =>
-      checkNumber(parseDuration(text, what), `${what} (in ms)`, RANGES.durationMs, text),
+      checkDuration(parseDuration(text, what), what, RANGES.durationMs, text),
     );
   }
   return changes;

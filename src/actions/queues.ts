@@ -1,5 +1,7 @@
+import { QueueError } from '../core/errors.ts';
 import { checkQueueName } from '../core/id.ts';
 import { STATES, type State } from '../core/job.ts';
+import { nearest } from '../core/nearest.ts';
 import type { QueueChanges } from '../core/queue.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
@@ -34,6 +36,17 @@ export async function changeQueue(app: App, name: string, changes: QueueChanges)
   await app.store.setQueue(name, changes);
   wake(app.stateDirectory);
   return (await listQueues(app)).find((queue) => queue.name === name)!;
+}
+
+/** Unlike a pause or a limit, which a queue may be given before its first job. */
+export async function resumeQueue(app: App, name: string): Promise<QueueObject> {
+  const names = (await app.store.queues()).map((queue) => queue.name);
+  if (!names.includes(name)) {
+    const guess = nearest(name, names);
+    const meant = guess === null ? '' : `; did you mean '${guess}'?`;
+    throw new QueueError('queue-not-found', `there is no queue '${name}'${meant}`);
+  }
+  return changeQueue(app, name, { paused: null });
 }
 
 function toQueueObject(queue: Queue, jobs: Record<State, number>): QueueObject {

@@ -1,6 +1,7 @@
 import { checkCommand } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
 import { type JobInput, type ReadJob, readJobObject } from '../core/job-input.ts';
+import { nearest } from '../core/nearest.ts';
 
 export interface ReadJobs {
   inputs: JobInput[];
@@ -30,7 +31,7 @@ export function readJob(value: unknown, place: string, now: number): ReadJob {
   try {
     const read = readJobObject(value, now);
     if (read.input.command === undefined && read.input.argv === undefined) {
-      throw new QueueError('invalid-job', 'command is missing');
+      throw new QueueError('invalid-job', `command is missing${misspelt(value as object)}`);
     }
     if (read.warnings.length === 0) return read;
     return { input: read.input, warnings: read.warnings.map((warning) => position + warning) };
@@ -38,6 +39,11 @@ export function readJob(value: unknown, place: string, now: number): ReadJob {
     if (!(error instanceof QueueError)) throw error;
     throw new QueueError(error.code, position + error.message, error.hint ?? undefined);
   }
+}
+
+function misspelt(value: object): string {
+  const typed = Object.keys(value).find((name) => name !== 'command' && nearest(name, ['command']) !== null);
+  return typed === undefined ? '' : `; did you mean 'command' instead of '${typed}'?`;
 }
 
 export function noJob(where: string): QueueError {

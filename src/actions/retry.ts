@@ -1,5 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import type { State } from '../core/job.ts';
+import { either } from '../core/words.ts';
 import { keyTaken, RETRYABLE, type Retried, retryJobs } from './act.ts';
 import type { App } from './app.ts';
 import { getJob } from './jobs.ts';
@@ -35,7 +36,7 @@ export function keyless(id: string, why: string): QueueError {
 export function wrongState(id: string, state: State, wanted: readonly State[]): QueueError {
   return new QueueError(
     'wrong-state',
-    `job '${id}' is ${state}, not ${wanted.join(' or ')}`,
+    `job '${id}' is ${state}, not ${either(wanted)}`,
     `queuectl show ${id}`,
   );
 }

@@ -1,7 +1,6 @@
-import { parseDuration } from '../core/duration.ts';
+import { checkDuration, parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
-import { checkNumber } from '../core/numbers.ts';
 import { CATCH_UPS, OVERLAPS, type ScheduleSpec, type Timing } from '../core/schedule.ts';
 import { RANGES } from '../core/settings.ts';
 import { localZone } from '../core/zone.ts';
@@ -56,7 +55,7 @@ function readTiming(given: ScheduleInput, now: number, called: (field: string) =
       `${called('timezone')} belongs to ${called('cron')}; ${what} knows no zone`,
     );
   const range = { ...RANGES.durationMs, min: SHORTEST_MS };
-  const everyMs = checkNumber(parseDuration(every!, what), `${what} (in ms)`, range, every);
+  const everyMs = checkDuration(parseDuration(every!, what), what, range, every);
   // Whole seconds, for times that can be read.
   return { kind: 'every', everyMs, anchorAt: Math.floor(now / 1000) * 1000 };
 }

@@ -1,4 +1,5 @@
 import type { Job, State } from '../core/job.ts';
+import { countOf } from '../core/words.ts';
 import type { Store } from '../store/store.ts';
 
 /** A value that could come next on a command line, with a word about it. */
@@ -23,8 +24,14 @@ async function startingWith(store: Store, prefix: string): Promise<Job[]> {
   return (await Promise.all(ids.map((id) => store.get(id)))).filter((job) => job !== null);
 }
 
-export async function suggestQueues(store: Store): Promise<Suggestion[]> {
+/** Every queue there is; where one is to be resumed, those that can be come first. */
+export async function suggestQueues(store: Store, pausedFirst: boolean): Promise<Suggestion[]> {
   const totals = new Map<string, number>();
   for (const { queue, jobs } of await store.counts()) totals.set(queue, (totals.get(queue) ?? 0) + jobs);
-  return [...totals].map(([value, jobs]) => ({ value, help: `${jobs} ${jobs === 1 ? 'job' : 'jobs'}` }));
+  const queues = await store.queues();
+  if (pausedFirst) queues.sort((a, b) => Number(b.pausedAt !== null) - Number(a.pausedAt !== null));
+  return queues.map(({ name, pausedAt }) => ({
+    value: name,
+    help: `${countOf(totals.get(name) ?? 0)}${pausedAt === null ? '' : ', paused'}`,
+  }));
 }

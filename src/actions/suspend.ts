@@ -1,5 +1,6 @@
-import { signalAttempt } from '../exec/kill.ts';
+import { look, signalAttempt, type Target } from '../exec/kill.ts';
 import { placeOf } from '../exec/place.ts';
+import type { Found } from '../exec/processes.ts';
 import { readRecord } from '../exec/record.ts';
 import type { Acted } from './act.ts';
 import type { App } from './app.ts';
@@ -16,19 +17,38 @@ export function continueJobs(app: App, ids: string[]): Promise<Acted> {
 
 /** The store knows nothing of it: what is stopped is a process of this machine, known by its cookie. */
 async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Promise<Acted> {
-  const running = new Map((await app.store.running()).map((job) => [job.id, job]));
+  const targets = await targetsOf(app);
   const changed: string[] = [];
+  let already = 0;
   for (const id of ids) {
-    const job = running.get(id);
-    if (job === undefined) continue;
-    const place = placeOf(app.stateDirectory, app.store.epoch, job.claim.attempt);
-    const record = readRecord(place);
-    const group = record?.kind === 'running' ? record.pid : -1;
-    if (signalAttempt({ group, cookie: place.cookie }, signal) > 0) changed.push(id);
+    const target = targets.get(id);
+    if (target === undefined) continue;
+    if (signal === 'SIGSTOP' && isSuspended(look(target))) already++;
+    else if (signalAttempt(target, signal) > 0) changed.push(id);
   }
-  return {
-    changed,
-    unchanged: ids.filter((id) => !changed.includes(id)),
-    why: 'were not running on this machine',
-  };
+  const unchanged = ids.filter((id) => !changed.includes(id));
+  const all = already > 0 && already === unchanged.length;
+  return { changed, unchanged, why: all ? 'were suspended already' : 'were not running on this machine' };
+}
+
+/** What each running job is known by on this machine. */
+async function targetsOf(app: App): Promise<Map<string, Target>> {
+  const jobs = await app.store.running();
+  return new Map(
+    jobs.map(({ id, claim }) => {
+      const place = placeOf(app.stateDirectory, app.store.epoch, claim.attempt);
+      const record = readRecord(place);
+      return [id, { group: record?.kind === 'running' ? record.pid : -1, cookie: place.cookie }];
+    }),
+  );
+}
+
+/** The processes that a running job has on this machine. */
+export async function processesOf(app: App, id: string): Promise<Found[]> {
+  const target = (await targetsOf(app)).get(id);
+  return target === undefined ? [] : look(target);
+}
+
+export function isSuspended(processes: Found[]): boolean {
+  return processes.length > 0 && processes.every((one) => one.stopped);
 }

@@ -1,11 +1,17 @@
 import { readSync } from 'node:fs';
 import type { Acted } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
+import { getJob } from '../actions/jobs.ts';
 import { type Selection, selectJobs } from '../actions/select.ts';
 import { QueueError } from '../core/errors.ts';
+import type { Job } from '../core/job.ts';
+import { countOf, saidOf } from '../core/words.ts';
 import type { Command, Context, Flag, Input } from './command.ts';
 import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
+import { jobColumns } from './job-table.ts';
+import { printTable } from './table.ts';
+import { printable } from './text.ts';
 
 interface ActingCommand {
   name: string;
@@ -15,7 +21,8 @@ interface ActingCommand {
   flags?: Record<string, Flag>;
   examples: string[];
   notes?: string[];
-  act(app: App, ids: string[], input: Input, context: Context): Promise<Acted>;
+  /** Null: there was nothing to change. */
+  act(app: App, ids: string[], input: Input, context: Context): Promise<Acted | null>;
 }
 
 const ACT_FLAGS: Record<string, Flag> = {
@@ -41,12 +48,14 @@ export function actingCommand(command: ActingCommand): Command {
       const selection = selectionOf(name, flags ?? {}, input);
       const app = await context.app();
       const ids = await selectJobs(app, selection);
-      if (input.has('dry-run'))
-        return report(context, `would be ${done}`, { changed: ids, unchanged: [], why: '' });
+      if (input.has('dry-run')) return preview(context, app, done, ids);
       if ('filter' in selection && ids.length > 1 && !input.has('yes')) {
-        if (!confirmed(context, `${name} ${ids.length} jobs?`, `queuectl ${name} … --yes`)) return 1;
+        const question = `${name} ${countOf(ids.length)} (${some(ids)})?`;
+        if (!confirmed(context, question, `queuectl ${name} … --yes`)) return 1;
       }
-      return report(context, done, await act(app, ids, input, context));
+      const acted = await act(app, ids, input, context);
+      if (acted === null) context.io.note('nothing to change');
+      return report(context, done, acted ?? { changed: [], unchanged: [], why: '' });
     },
   };
 }
@@ -77,25 +86,47 @@ export function confirmed({ io, environment }: Context, question: string, hint: 
   return /^y(es)?$/i.test(answer.toString('utf8', 0, readSync(0, answer)).trim());
 }
 
+/** So many are named in a question. */
+const NAMED = 3;
+/** So many are shown beforehand. */
+const SHOWN = 10;
+
+function some(ids: string[]): string {
+  return ids.slice(0, NAMED).map(printable).join(', ') + (ids.length > NAMED ? ', …' : '');
+}
+
+/** A person sees jobs, a script gets the ids. */
+async function preview(context: Context, app: App, done: string, ids: string[]): Promise<number> {
+  const { io } = context;
+  if (io.json || !io.tty || io.quiet)
+    return report(context, `would be ${done}`, { changed: ids, unchanged: [], why: '' });
+  const jobs: Job[] = [];
+  for (const id of ids.slice(0, SHOWN)) jobs.push(await getJob(app, id));
+  printTable(io, jobColumns(app.clock.now()), jobs);
+  if (ids.length > SHOWN) io.out(`and ${ids.length - SHOWN} more\n`);
+  io.out(`${countOf(ids.length)} would be ${done}\n`);
+  return 0;
+}
+
 /** Says what changed and what did not. 0: all of it, 4: nothing could be, 7: a part. */
 function report({ io }: Context, done: string, acted: Acted): number {
   const { changed, unchanged, why } = acted;
   if (io.json) io.out(`${JSON.stringify({ [done.replaceAll(' ', '_')]: changed, unchanged })}\n`);
   else if (!io.tty || io.quiet) io.out(changed.map((id) => `${id}\n`).join(''));
-  else io.out(`${done} ${changed.length} ${changed.length === 1 ? 'job' : 'jobs'}${left(acted)}\n`);
+  else io.out(`${done} ${countOf(changed.length)}${left(acted)}\n`);
   if (unchanged.length === 0) return 0;
   if (changed.length > 0) {
-    if (!io.tty) io.warn(`${unchanged.length} ${why}`);
+    if (!io.tty) io.warn(`${unchanged.length} ${saidOf(unchanged.length, why)}`);
     return 7;
   }
   const which = unchanged.length === 1 ? `job '${unchanged[0]}'` : `${unchanged.length} jobs`;
   throw new QueueError(
     'wrong-state',
-    `nothing was ${done}: ${which} ${why}`,
+    `nothing was ${done}: ${which} ${saidOf(unchanged.length, why)}`,
     `queuectl show ${unchanged[0]}`,
   );
 }
 
 function left({ unchanged, why }: Acted): string {
-  return unchanged.length === 0 ? '' : `, ${unchanged.length} ${why}`;
+  return unchanged.length === 0 ? '' : `, ${unchanged.length} ${saidOf(unchanged.length, why)}`;
 }

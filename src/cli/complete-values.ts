@@ -24,8 +24,11 @@ const BY_PLACEHOLDER: Record<string, Source> = {
       const { suggestJobs } = await import('../actions/suggest.ts');
       return suggestJobs(store, prefix, command.startsWith('dlq ') ? ['dead'] : []);
     }),
-  QUEUE: (_, ask) =>
-    withStore(ask, async (store) => (await import('../actions/suggest.ts')).suggestQueues(store)),
+  QUEUE: (_, ask, command) =>
+    withStore(ask, async (store) => {
+      const { suggestQueues } = await import('../actions/suggest.ts');
+      return suggestQueues(store, command === 'queue resume');
+    }),
   STATE: () => words(...STATES),
   KEY: async () => {
     const { SETTING_KEYS, SETTINGS } = await import('../core/settings.ts');

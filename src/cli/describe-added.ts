@@ -1,3 +1,4 @@
+import { QueueError } from '../core/errors.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import { toIso } from '../core/time.ts';
 import { relative } from './times.ts';
@@ -16,4 +17,15 @@ export function describeAdded(job: Job | GoneJob, now: number): string {
 export function describeMany(count: number, first: string, last: string, existing: boolean): string {
   if (existing) return `${count} jobs are there already, ${first} to ${last}: nothing was added\n`;
   return `enqueued ${count} jobs, ${first} to ${last}\n`;
+}
+
+/** Whoever cannot be told the ids has to know at least that the jobs are there: once more would be twice. */
+export async function orSayAdded(ids: string[], print: () => Promise<void>): Promise<void> {
+  try {
+    await print();
+  } catch (error) {
+    if (!(error instanceof QueueError) || error.code !== 'output-failed') throw error;
+    const added = ids.length === 1 ? `job ${ids[0]} was added` : `${ids.length} jobs were added`;
+    throw new QueueError('output-failed', `${error.message}; ${added}`, 'queuectl list');
+  }
 }

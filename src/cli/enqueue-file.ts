@@ -6,7 +6,7 @@ import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
 import { compileTemplate } from '../core/template.ts';
 import type { Context, Input } from './command.ts';
-import { describeAdded, describeMany } from './describe-added.ts';
+import { describeAdded, describeMany, orSayAdded } from './describe-added.ts';
 import type { Io } from './io.ts';
 import { openText, type TextFile } from './job-file.ts';
 import { asEnqueuedHere, filler, readJobFlags, withParents } from './job-flags.ts';
@@ -63,7 +63,7 @@ export async function enqueueFile(
     progress.end();
     for (const warning of warnings.shown) io.warn(printable(warning));
     if (warnings.total > SHOWN_WARNINGS) io.warn(`and ${warnings.total - SHOWN_WARNINGS} more like these`);
-    if (shows) await print(context, ids, existing, now);
+    if (shows) await orSayAdded(ids, () => print(context, ids, existing, now));
     return ids;
   } finally {
     progress.end();

@@ -1,4 +1,5 @@
 import { parseDuration } from '../core/duration.ts';
+import { QueueError } from '../core/errors.ts';
 import { type JobFilter, readConditions, readState, readTag } from '../core/filter.ts';
 import { STATES } from '../core/job.ts';
 import { parseNumber } from '../core/numbers.ts';
@@ -24,7 +25,9 @@ export function readFilter(input: Input, now: number): JobFilter {
   if (states.length > 0) filter.states = states.map(readState);
   const text = (flag: string, use: (value: string) => void): void => {
     const value = input.one(flag);
-    if (value !== undefined) use(value);
+    if (value === undefined) return;
+    if (value.trim() === '') throw new QueueError('invalid-value', `--${flag} is empty`);
+    use(value);
   };
   text('queue', (value) => {
     filter.queue = value;

@@ -7,6 +7,7 @@ import type { Context } from './command.ts';
 import { detachable } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
 import { outputPrinter } from './output-printer.ts';
+import { printable } from './text.ts';
 import { relative } from './times.ts';
 import { whileWatchingWorkers } from './worker-hint.ts';
 
@@ -44,18 +45,28 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
     return outputPrinter(io, options.raw, options.only === null ? stream : 'stdout');
   };
   const printers = { stdout: printerOf('stdout'), stderr: printerOf('stderr') };
+  let ran = false;
   for await (const seen of follow(app, id, options)) {
+    ran = true;
     if (seen.kind === 'output') {
       printers[seen.stream].print(seen.data, seen.attempt.ordinal);
       continue;
     }
     for (const printer of Object.values(printers)) printer.end();
     await options.onAttemptOver?.(seen.attempt, seen.job);
+    if (seen.attempt.why === 'spawn-error')
+      io.warn(`attempt ${seen.attempt.ordinal} could not start: ${printable(seen.attempt.error ?? '')}`);
     io.note(attemptOver(seen.attempt, await getJob(app, id), app.clock.now()));
   }
   const job = await getJob(app, id);
+  if (!ran && job.startedAt === null) io.note(neverRan(job));
   if (io.json) io.out(`${JSON.stringify(await jobObject(app, job))}\n`);
   return job;
+}
+
+/** Of a job that has ended without an attempt. */
+export function neverRan({ id, state, lastError }: Job): string {
+  return `job '${id}' did not run: it is ${state}${lastError === null ? '' : ` (${lastError})`}`;
 }
 
 /** How an attempt ended and what comes next, in a line. */

@@ -1,4 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs';
+import { QueueError } from '../core/errors.ts';
 
 /** The reader has gone (`| head`): nothing is wrong, and nobody is there to tell. */
 export class BrokenPipe extends Error {}
@@ -95,7 +96,7 @@ function talk(text: string | Uint8Array): void {
   try {
     writeAll(2, typeof text === 'string' ? Buffer.from(text) : text);
   } catch (error) {
-    if (!(error instanceof BrokenPipe)) throw error;
+    if (!(error instanceof BrokenPipe || error instanceof QueueError)) throw error;
   }
 }
 
@@ -107,8 +108,12 @@ function writeAll(fd: number, data: Uint8Array): void {
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;
       if (code === 'EPIPE') throw new BrokenPipe();
-      if (code !== 'EAGAIN') throw error;
+      if (code !== 'EAGAIN') throw cannotWrite(error as Error);
       Atomics.wait(EAGAIN_PAUSE, 0, 0, 2);
     }
   }
+}
+
+function cannotWrite(cause: Error): QueueError {
+  return new QueueError('output-failed', `cannot write the output: ${cause.message}`, undefined, { cause });
 }

@@ -49,7 +49,10 @@ export const JOB_FLAGS: Record<string, Flag> = {
   'on-failure': { value: 'COMMAND', help: 'run this after each failed attempt (setting on-failure)' },
   'on-dead': { value: 'COMMAND', help: 'run this when it is given up (setting on-dead)' },
   env: { value: 'K=V', many: true, help: 'a variable of its environment; may be repeated' },
-  'env-file': { value: 'FILE', help: 'variables from a file, NAME=VALUE a line' },
+  'env-file': {
+    value: 'FILE',
+    help: 'variables from a file, NAME=VALUE a line; quotes around a value are taken off',
+  },
   'inherit-env': { value: 'A,B', many: true, help: 'variables as they are here and now' },
   'secret-env': {
     value: 'A,B',
@@ -76,9 +79,12 @@ export function readJobFlags(
   now: number,
 ): JobInput {
   const object: Record<string, unknown> = {};
+  const flagOf = new Map<string, string>();
   const put = (flag: string, field: string, read: (text: string) => unknown = (text) => text): void => {
     const text = input.one(flag);
-    if (text !== undefined) object[field] = read(text);
+    if (text === undefined) return;
+    object[field] = read(text);
+    flagOf.set(field, flag);
   };
   put('id', 'id');
   put('queue', 'queue');
@@ -116,10 +122,26 @@ export function readJobFlags(
     ...readEnv(input.all('env')),
   };
   if (Object.keys(env).length > 0) object.env = env;
-  const read = readJobObject(object, now).input;
+  const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
+  if (unique !== undefined && !input.has('unique'))
+    throw new QueueError('usage', `--${unique} needs --unique`);
+  const read = readNamed(flagOf, () => readJobObject(object, now).input);
   // Not ids yet, but what people type for one: see withParents.
   if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfter);
   return read;
+}
+
+/** What is wrong with a field is said by the name of its flag. */
+function readNamed(flagOf: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof QueueError)) throw error;
+    const message = error.message.replace(/^\w+/, (word) =>
+      flagOf.has(word) ? `--${flagOf.get(word)}` : word,
+    );
+    throw new QueueError(error.code, message, error.hint ?? undefined);
+  }
 }
 
 function absolute(path: string, cwd: () => string): string {
@@ -127,7 +149,7 @@ function absolute(path: string, cwd: () => string): string {
   return path.startsWith('/') ? path : `${cwd().replace(/\/$/, '')}/${path}`;
 }
 
-/** A line a variable; blank lines and comments are left out, and so is an `export` before the name. */
+/** A line a variable; blank lines and comments are left out, and so are an `export` before the name and quotes around the value. */
 function readEnvFile(file: string | undefined): Record<string, string> {
   if (file === undefined) return {};
   let text: string;
@@ -139,7 +161,9 @@ function readEnvFile(file: string | undefined): Record<string, string> {
       `--env-file: ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`,
     );
   }
-  const lines = text.split(/\r?\n/).map((line) => line.replace(/^\s*(export\s+)?/, ''));
+  const lines = text
+    .split(/\r?\n/)
+    .map((line) => line.replace(/^\s*(export\s+)?/, '').replace(/^([^=]*=)(["'])(.*)\2\s*$/, '$1$3'));
   return readEnv(
     lines.filter((line) => line !== '' && !line.startsWith('#')),
     '--env-file',
@@ -173,7 +197,10 @@ export async function withParents({ app }: Context, flags: JobInput): Promise<Jo
   if (flags.dependsOn === undefined) return flags;
   const { findJob } = await import('../actions/select.ts');
   const dependsOn: JobInput['dependsOn'] = [];
-  for (const { id, on } of flags.dependsOn) dependsOn.push({ id: await findJob(await app(), id), on });
+  for (const { id, on } of flags.dependsOn) {
+    if (id === flags.id) throw new QueueError('invalid-job', `job '${id}' cannot wait for itself`);
+    dependsOn.push({ id: await findJob(await app(), id), on });
+  }
   // Two beginnings may mean one job.
   return { ...flags, dependsOn: readDependencies(dependsOn, '--after') };
 }

@@ -10,6 +10,7 @@ export function jobColumns(now: number): Column<Job>[] {
     { title: 'ID', value: (job) => job.id },
     { title: 'STATE', value: (job) => job.state, color: (job) => STATE_COLORS[job.state] },
     { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
+    { title: 'NAME', value: (job) => job.name ?? '', drop: 2, terminal: true },
     { title: 'PRIORITY', value: (job) => String(job.priority), drop: 4 },
     { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${Math.max(1, job.maxRetries)}` },
     {

@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import { countJobs, jobObject, listJobs } from '../actions/jobs.ts';
+import { countMatching, jobObject, listJobs } from '../actions/jobs.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { Job } from '../core/job.ts';
 import type { Context } from './command.ts';
@@ -8,6 +8,8 @@ import { type Column, printTable } from './table.ts';
 /** A person gets so many rows unasked; a script and --json always get every match. */
 const SCREENFUL = 50;
 const BATCH = 500;
+/** Nobody waits for more to be counted. */
+const COUNTED = 10_000;
 const CHUNK = 256 * 1024;
 
 export async function printJobs(
@@ -19,7 +21,8 @@ export async function printJobs(
 ): Promise<void> {
   const { io } = context;
   const app = await context.app();
-  const jobs = listJobs(app, filter, limit ?? (io.tty && !io.json ? SCREENFUL : null));
+  const most = limit ?? (io.tty && !io.json ? SCREENFUL : null);
+  const jobs = listJobs(app, filter, most);
   if (io.json) return printJson(context, app, jobs);
   const table = columns(app.clock.now());
   let shown = 0;
@@ -29,9 +32,10 @@ export async function printJobs(
     shown += rows.length;
   }
   if (shown === 0) io.note(empty);
-  if (!io.tty || io.quiet) return;
-  const total = await countJobs(app, filter);
-  if (shown < total) io.note(`showing ${shown} of ${total}; use --limit N for more`);
+  if (!io.tty || io.quiet || shown !== most) return;
+  const total = await countMatching(app, filter, COUNTED + 1);
+  if (shown < total)
+    io.note(`showing ${shown} of ${total > COUNTED ? `${COUNTED}+` : total}; use --limit N for more`);
 }
 
 /** One array, written as it is read: five million jobs need no more memory than five. */

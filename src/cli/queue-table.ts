@@ -1,5 +1,7 @@
+import type { App } from '../actions/app.ts';
 import type { QueueObject } from '../actions/queues.ts';
 import { exactDuration } from '../core/duration.ts';
+import { checkQueueName } from '../core/id.ts';
 import type { Io } from './io.ts';
 import { printTable } from './table.ts';
 
@@ -33,6 +35,12 @@ export function printQueues(io: Io, queues: QueueObject[]): void {
     ],
     queues,
   );
+}
+
+/** A name that was mistyped makes a queue as well: who sees that one is new can tell. */
+export async function noteNew(io: Io, app: App, name: string): Promise<void> {
+  checkQueueName(name, 'queue');
+  if (!(await app.store.queues()).some((queue) => queue.name === name)) io.note(`queue ${name} is new`);
 }
 
 export function printQueue(io: Io, queue: QueueObject): void {

@@ -1,5 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { jobObject } from '../actions/jobs.ts';
+import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
 import { signalOf } from '../core/outcome.ts';
@@ -19,7 +20,8 @@ export async function printJob(io: Io, app: App, job: Job, attempts: Attempt[]):
   }
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await app.store.dependencies(job.id);
-  for (const [name, value] of facts(job, parents, now)) {
+  const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
+  for (const [name, value] of facts(job, parents, suspended, now)) {
     const shown = printable(value);
     const color = name === 'state' ? STATE_COLORS[value] : undefined;
     if (!io.tty) io.out(`${name}\t${shown}\n`);
@@ -49,12 +51,14 @@ function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
   ];
 }
 
-function facts(job: Job, parents: ParentState[], now: number): [string, string][] {
+function facts(job: Job, parents: ParentState[], suspended: boolean, now: number): [string, string][] {
   const time = (at: number | null): string => (at === null ? '' : `${toIso(at)} (${relative(at, now)})`);
   const all: [string, string][] = [
     ['id', job.id],
+    ['name', job.name ?? ''],
     ['command', job.command],
     ['state', job.state],
+    ['suspended', suspended ? `yes; queuectl continue ${job.id}` : ''],
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
     ['priority', String(job.priority)],
@@ -79,6 +83,7 @@ function facts(job: Job, parents: ParentState[], now: number): [string, string][
     ['stdin', job.stdinBytes === 0 ? '' : `${job.stdinBytes} bytes`],
     ['output', job.splitOutput ? 'stdout and stderr apart' : ''],
     ['tags', pairs(job.tags)],
+    ['unique key', job.unique?.key ?? ''],
     ['retry on', job.policy.retryOn?.join(',') ?? ''],
     ['no retry on', job.policy.noRetryOn?.join(',') ?? ''],
     ['at most once', job.policy.atMostOnce ? 'yes' : ''],

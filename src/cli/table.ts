@@ -7,6 +7,8 @@ export interface Column<Row> {
   /** How a person reads it; scripts get `value`. */
   look?(row: Row): string;
   color?(row: Row): Color | undefined;
+  /** Scripts count columns: this one is not theirs. */
+  terminal?: boolean;
   /** Numbers stand at the right. */
   right?: boolean;
   /** This column gives way when the terminal is narrow. */
@@ -24,7 +26,8 @@ const NARROWEST = 20;
 /** Aligned for a person; for a script the same columns, tab-separated, whole and without a header. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
   if (!io.tty) {
-    for (const row of rows) io.out(`${columns.map((column) => plainCell(io, column, row)).join('\t')}\n`);
+    const plain = columns.filter((column) => !column.terminal);
+    for (const row of rows) io.out(`${plain.map((column) => plainCell(io, column, row)).join('\t')}\n`);
     return;
   }
   if (rows.length === 0) return;

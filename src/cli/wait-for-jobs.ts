@@ -4,6 +4,7 @@ import { answerFor } from '../core/outcome.ts';
 import type { Context } from './command.ts';
 import { detachable } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
+import { printable } from './text.ts';
 import { whileWatchingWorkers } from './worker-hint.ts';
 
 export interface WaitForJobsOptions {
@@ -22,7 +23,13 @@ export function waitForJobs(
   const ids = [...new Set(jobs.map((job) => job.id))];
   const open = jobs.filter((job) => !FINAL_STATES.includes(job.state));
   return detachable(context, ids, async (signal) => {
-    const wait = async (): Promise<Job[]> => waitFor(await context.app(), ids, { ...options, signal });
+    const onEnd = (job: Job): void => {
+      options.onEnd(job);
+      // No code tells what happened to it.
+      if (job.state === 'dead' && job.exitCode === null)
+        context.io.warn(`job ${job.id}: ${printable(job.lastError ?? 'unknown')}`);
+    };
+    const wait = async (): Promise<Job[]> => waitFor(await context.app(), ids, { ...options, onEnd, signal });
     const queues = open.map((job) => job.queue);
     const ended = await (open.length === 0 ? wait() : whileWatchingWorkers(context, queues, wait));
     await print(ended);

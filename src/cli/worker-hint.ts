@@ -1,20 +1,20 @@
-import { activeWorkers } from '../actions/workers.ts';
+import { standstill } from '../actions/standstill.ts';
 import type { Context } from './command.ts';
 
 const LOOK_MS = 5000;
 
-/** While the work waits for jobs of these queues: says when nobody is there to run them, now or later. */
+/** While the work waits for jobs of these queues: says when they do not start, now or later, and why. */
 export async function whileWatchingWorkers<T>(
   context: Context,
   queues: string[],
   work: () => Promise<T>,
 ): Promise<T> {
   const wanted = [...new Set(queues)];
-  let said = '';
+  let said: string[] = [];
   const look = async (): Promise<void> => {
-    const problem = await missingWorker(context, wanted);
-    if (problem !== said && problem !== '') context.io.warn(`${problem}; queuectl worker start`);
-    said = problem;
+    const problems = await standstill(await context.app(), wanted);
+    for (const problem of problems) if (!said.includes(problem)) context.io.warn(problem);
+    said = problems;
   };
   await look();
   // A hint must not end the work it accompanies.
@@ -24,13 +24,4 @@ export async function whileWatchingWorkers<T>(
   } finally {
     clearInterval(timer);
   }
-}
-
-async function missingWorker({ app }: Context, queues: string[]): Promise<string> {
-  const workers = await activeWorkers(await app());
-  if (workers.length === 0) return 'no worker is running';
-  const unserved = queues.filter(
-    (queue) => !workers.some((worker) => worker.queues === null || worker.queues.includes(queue)),
-  );
-  return unserved.length === 0 ? '' : `no worker serves queue ${unserved.join(', ')}`;
 }

@@ -19,7 +19,9 @@ export async function readCron(expression: string): Promise<NextWall> {
   const text = expression.trim();
   checkShape(text);
   const { Cron } = await import('croner');
-  const cron = parse(() => new Cron(text, { paused: true, utcOffset: 0, mode: '5-part' }), text);
+  const parse = (pattern: string) => new Cron(pattern, { paused: true, utcOffset: 0, mode: '5-part' });
+  const cron =
+    readable(() => parse(text)) ?? refuse(text, (pattern) => readable(() => parse(pattern)) !== null);
   return (wall) => {
     const next = cron.nextRun(new Date(wall));
     return next === null || next.getUTCFullYear() > new Date(wall).getUTCFullYear() + HORIZON_YEARS
@@ -49,13 +51,22 @@ function checkShape(text: string): void {
   if (wrong !== undefined) throw invalid(`'${wrong}' is not a field of a cron expression`);
 }
 
-function parse<T>(make: () => T, text: string): T {
+/** The library's own words are about its classes; null says enough. */
+function readable<T>(make: () => T): T | null {
   try {
     return make();
-  } catch (error) {
-    const why = (error as Error).message.replace(/^CronPattern: /, '');
-    throw invalid(`'${text}': ${why.charAt(0).toLowerCase()}${why.slice(1)}`);
+  } catch {
+    return null;
   }
+}
+
+const FIELDS = ['minute', 'hour', 'day', 'month', 'weekday'];
+
+/** Names the field that is wrong when it stands alone. */
+function refuse(text: string, parses: (pattern: string) => boolean): never {
+  const fields = text.split(/\s+/);
+  const at = fields.findIndex((field, i) => !parses(FIELDS.map((_, j) => (i === j ? field : '*')).join(' ')));
+  throw invalid(at === -1 ? `'${text}' means nothing` : `'${text}': '${fields[at]}' is no ${FIELDS[at]}`);
 }
 
 function invalid(problem: string): QueueError {

@@ -23,6 +23,20 @@ export function parseDuration(text: string, what: string, bare: DurationUnit = '
   return Math.round(total);
 }
 
+/** A duration in a range, which is told in the units that people type. */
+export function checkDuration(
+  ms: number,
+  what: string,
+  range: { min: number; max: number },
+  shown: unknown,
+): number {
+  if (ms >= range.min && ms <= range.max) return ms;
+  throw new QueueError(
+    'invalid-value',
+    `${what} must be from ${exactDuration(range.min)} to ${exactDuration(range.max)}, not '${shown}'`,
+  );
+}
+
 /** `320ms`, `3.25s`, `4m12s`, `1h5m`, `2d3h`: the two units that matter. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`;

@@ -34,6 +34,7 @@ export const ERRORS = {
   'key-reused': { exit: 4, status: 409, hint: 'take another idempotency key for another job' },
   'schedule-not-found': { exit: 3, status: 404, hint: 'queuectl schedule list' },
   'schedule-exists': { exit: 4, status: 409, hint: 'choose another name, or remove that one first' },
+  'queue-not-found': { exit: 3, status: 404, hint: 'queuectl queue list' },
   'wrong-state': { exit: 4, status: 409, hint: null },
   'store-busy': { exit: 5, status: 503, hint: 'try again; another process holds the database' },
   'store-unavailable': {
@@ -54,6 +55,7 @@ export const ERRORS = {
   'unsupported-platform': { exit: 1, status: 501, hint: null },
   'worker-failed': { exit: 1, status: 500, hint: null },
   timeout: { exit: 1, status: 504, hint: null },
+  'output-failed': { exit: 1, status: 500, hint: null },
   internal: { exit: 1, status: 500, hint: 'repeat with QUEUECTL_DEBUG=1 to see where it happened' },
 } satisfies Record<string, ErrorRow>;
 

@@ -106,7 +106,7 @@ const FIELDS: Field[] = [
   { names: ['on_failure', 'onFailure', 'on-failure'], read: hook('failure') },
   { names: ['on_dead', 'onDead', 'on-dead'], read: hook('dead') },
   { names: ['unique_key', 'uniqueKey'], read: (v, n) => ({ unique: { key: checkName(string(v, n), n) } }) },
-  { names: ['unique_for', 'uniqueFor'], read: (v, n) => ({ unique: { forMs: readDelay(v, n) } }) },
+  { names: ['unique_for', 'uniqueFor'], read: (v, n) => ({ unique: { forMs: readDelay(v, n, 1000, 1) } }) },
   { names: ['unique_while', 'uniqueWhile'], read: (v, n) => ({ unique: { while: readWhile(v, n) } }) },
   { names: ['retry_on', 'retryOn'], read: (v, n) => ({ policy: { retryOn: readExitCodes(v, n) } }) },
   { names: ['no_retry_on', 'noRetryOn'], read: (v, n) => ({ policy: { noRetryOn: readExitCodes(v, n) } }) },

@@ -40,7 +40,9 @@ export function signalOf(exitCode: number | null): string | null {
 export function describeOutcome(outcome: Outcome, timeoutMs: number | null, lastLine: string): string | null {
   const what = whatHappened(outcome, timeoutMs);
   if (what === null) return null;
-  const text = oneLine(lastLine === '' ? what : `${what}: ${lastLine}`);
+  // The last words of what somebody cancelled explain nothing.
+  const alone = lastLine === '' || outcome.why === 'cancelled';
+  const text = oneLine(alone ? what : `${what}: ${lastLine}`);
   if (text.length <= LAST_ERROR_LIMIT) return text;
   // The cut may go through the middle of a character.
   return `${text.slice(0, LAST_ERROR_LIMIT - 1).replace(/[\ud800-\udbff]$/, '')}…`;

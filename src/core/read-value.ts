@@ -1,6 +1,5 @@
-import { parseDuration } from './duration.ts';
+import { checkDuration, parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
-import { checkNumber } from './numbers.ts';
 import { RANGES } from './settings.ts';
 
 /** Values of a job object, which may be anything: each is what it should be, or refused by its name. */
@@ -8,9 +7,9 @@ import { RANGES } from './settings.ts';
 export function readDuration(value: unknown, name: string, unit: number): number | null {
   if (typeof value === 'string') {
     if (value.trim().toLowerCase() === 'none') return null;
-    return checkNumber(parseDuration(value, name, unit === 1 ? 'ms' : 's'), name, RANGES.durationMs, value);
+    return checkDuration(parseDuration(value, name, unit === 1 ? 'ms' : 's'), name, RANGES.durationMs, value);
   }
-  return checkNumber(Math.round(number(value, name) * unit), `${name} (in ms)`, RANGES.durationMs);
+  return checkDuration(Math.round(number(value, name) * unit), name, RANGES.durationMs, value);
 }
 
 export function readDelay(value: unknown, name: string, unit = 1000, min = 0): number {
@@ -18,7 +17,7 @@ export function readDelay(value: unknown, name: string, unit = 1000, min = 0): n
     typeof value === 'string'
       ? parseDuration(value, name, unit === 1 ? 'ms' : 's')
       : Math.round(number(value, name) * unit);
-  return checkNumber(ms, `${name} (in ms)`, { ...RANGES.durationMs, min });
+  return checkDuration(ms, name, { ...RANGES.durationMs, min }, value);
 }
 
 export function string(value: unknown, name: string): string {

@@ -1,4 +1,4 @@
-import { exactDuration, parseDuration } from './duration.ts';
+import { checkDuration, exactDuration, parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { checkNumber, formatSize, parseSize } from './numbers.ts';
 
@@ -53,7 +53,7 @@ function parseLimit(text: string, what: string): [keyof Retention, number] {
   if (/^[\d.]+\s*([kmgt]|[kmgt]?i?b)$/i.test(text))
     return ['bytes', checkNumber(parseSize(text, what), what, SIZE, text)];
   try {
-    return ['ageMs', checkNumber(parseDuration(text, what), `${what} (in ms)`, AGE, text)];
+    return ['ageMs', checkDuration(parseDuration(text, what), what, AGE, text)];
   } catch (error) {
     if (error instanceof QueueError && error.code === 'invalid-duration')
       throw invalid(`${what}: '${text}' is neither an age, a number of jobs nor a size`);

@@ -31,7 +31,8 @@ export const linux: Processes = {
         seen.add(pid);
         if (!hasCookie(pid, cookie) || isOurs(pid)) continue;
         const about = stat(pid);
-        if (about !== null && !isOver(pid)) found.push({ pid, group: about.group });
+        if (about !== null && !isOver(pid))
+          found.push({ pid, group: about.group, stopped: about.state === 'T' });
       }
     }
     return found;

@@ -18,7 +18,8 @@ export const portable: Processes = {
     const found: Found[] = [];
     for (const line of (ps(['-A', '-o', 'pid=,pgid=,stat=']) ?? '').split('\n')) {
       const [pid, pgid, state] = line.trim().split(/\s+/);
-      if (Number(pgid) === group && !state?.startsWith('Z')) found.push({ pid: Number(pid), group });
+      if (Number(pgid) === group && !state?.startsWith('Z'))
+        found.push({ pid: Number(pid), group, stopped: state?.startsWith('T') ?? false });
     }
     return found;
   },

@@ -22,6 +22,8 @@ export interface Processes {
 export interface Found {
   pid: number;
   group: number;
+  /** By SIGSTOP or its kin. */
+  stopped: boolean;
 }
 
 export const processes: Processes = process.platform === 'linux' ? linux : portable;

@@ -1,7 +1,7 @@
 import { actorOf } from '../actions/actor.ts';
 import type { App } from '../actions/app.ts';
 import { type QueueInput, readQueueInput } from '../actions/queue-input.ts';
-import { changeQueue, listQueues, type QueueObject } from '../actions/queues.ts';
+import { changeQueue, listQueues, type QueueObject, resumeQueue } from '../actions/queues.ts';
 
 /** Named queues; they come into being by use, or by being set. */
 export interface Queues {
@@ -19,7 +19,7 @@ export function queues(app: App): Queues {
     list: () => listQueues(app),
     pause: (name, by = actorOf(process.env)) =>
       changeQueue(app, name, { paused: { at: app.clock.now(), by } }),
-    resume: (name) => changeQueue(app, name, { paused: null }),
+    resume: (name) => resumeQueue(app, name),
     set: async (name, limits) => changeQueue(app, name, readQueueInput(limits)),
   };
 }

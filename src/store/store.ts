@@ -52,6 +52,8 @@ export interface Store {
   get(id: string): Promise<Job | null>;
   /** Newest first. The cost depends on the page, not on the history. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
+  /** How many jobs match, counted no further than `most`. */
+  count(filter: JobFilter, most: number): Promise<number>;
   /** The ids that begin so, at most `limit`; an id that is the text itself comes alone. */
   startingWith(prefix: string, limit: number): Promise<string[]>;
   /** Jobs by queue and state, kept with every change rather than counted. */

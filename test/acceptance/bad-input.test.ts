@@ -111,7 +111,12 @@ const JSON_ROWS: Row[] = [
     { stdin: '{"command":"a"}\n{"command":\n' },
   ],
   ['a taken id in a batch', ['enqueue', '[{"command":"a"},{"id":"taken","command":"b"}]'], 4, /'taken'/],
-  ['one id twice in a batch', ['enqueue', '[{"id":"x","command":"a"},{"id":"x","command":"b"}]'], 4, /'x'/],
+  [
+    'one id twice in a batch',
+    ['enqueue', '[{"id":"x","command":"a"},{"id":"x","command":"b"}]'],
+    4,
+    /'x' was given twice, to job 1 and to job 2/,
+  ],
   ['a taken id', ['enqueue', '{"id":"taken","command":"other"}'], 4, /'taken'/],
   ['a taken id as flag', flag('--id', 'taken'), 4, /'taken'/],
   ['stdin of a number', job({ stdin: 5 }), 2, /stdin must be a string/],
@@ -167,7 +172,7 @@ const FLAG_ROWS: Row[] = [
   ['--secret-env with a value', flag('--secret-env', 'A=b'), 2, /names, not values/],
   ['--secret-env and --env', flag('--secret-env', 'A', '--env', 'A=b'), 2, /secret_env/],
   ['--backoff of nobody', flag('--backoff', 'cubic'), 2, /exponential, linear, fixed/],
-  ['--backoff-max 0', flag('--backoff-max', '0'), 2, /backoff_max/],
+  ['--backoff-max 0', flag('--backoff-max', '0'), 2, /--backoff-max must be from 1ms to 3650d, not '0'/],
   ['--jitter 1.5', flag('--jitter', '1.5'), 2, /--jitter/],
   [
     '--backoff beside the field',
@@ -226,6 +231,50 @@ const FLAG_ROWS: Row[] = [
   ['a job that is not dead', ['dlq', 'show', 'taken'], 4, /'taken'/],
   ['a purge of a job that is not dead', ['dlq', 'purge', 'taken'], 4, /'taken'/],
   ['--all with ids', ['dlq', 'retry', '--all', 'taken'], 2, /not both/],
+  ['nothing to run', ['run'], 125, /run needs a command/],
+  ['two ways to run', ['run', 'a', '--command', 'b'], 125, /one way/],
+  ['a job after itself', flag('--id', 'self', '--after', 'self'), 2, /job 'self' cannot wait for itself/],
+  ['the same in JSON', job({ id: 'self', depends_on: 'self' }), 2, /job 'self' cannot wait for itself/],
+  ...['queue', 'name', 'error', 'tag', 'state'].flatMap((filter): Row[] => [
+    [`an empty --${filter} to list`, ['list', `--${filter}=`], 2, /state|KEY=VALUE|is empty/],
+    [`an empty --${filter} to act on`, ['delete', '--yes', `--${filter}=`], 2, /state|KEY=VALUE|is empty/],
+  ]),
+  ['codes to retry and not to', flag('--retry-on', '1-5', '--no-retry-on', '5'), 2, /exit code 5 is in/],
+  ['a base for fixed', flag('--backoff', 'fixed', '--backoff-base', '3'), 2, /backoff_base belongs to/],
+  ['--unique-for 0', flag('--unique', 'k', '--unique-for', '0'), 2, /--unique-for must be from 1ms/],
+  ['--unique-for alone', flag('--unique-for', '1m'), 2, /--unique-for needs --unique/],
+  ['--unique-while alone', flag('--unique-while', 'pending'), 2, /--unique-while needs --unique/],
+  [
+    'a timeout of a century',
+    flag('--timeout', '36500d'),
+    2,
+    /--timeout must be from 1ms to 3650d, not '36500d'/,
+  ],
+  [
+    'a mistyped command',
+    ['enqueue', '{"comand":"x"}'],
+    2,
+    /command is missing.*'command' instead of 'comand'/,
+  ],
+  [
+    'an id twice in a file',
+    ['enqueue', '--file', '-'],
+    4,
+    /'n1' was given twice, to job 1 and to job 3/,
+    { stdin: '{"id":"n1","command":"a"}\n\ntrue\n{"id":"n1","command":"b"}\n' },
+  ],
+  [
+    'a minute that is none',
+    ['schedule', 'add', 'x', '--cron', '61 * * * *', 'true'],
+    2,
+    /'61 \* \* \* \*': '61' is no minute/,
+  ],
+  [
+    'a schedule too quick',
+    ['schedule', 'add', 'x', '--every', '10ms', 'true'],
+    2,
+    /--every must be from 1s to 3650d/,
+  ],
 ];
 
 for (const [what, args, code, says, options] of [...JSON_ROWS, ...FLAG_ROWS]) {

@@ -56,6 +56,9 @@ test('values: states, queues, ids, settings, fixed words; behind = and behind a 
   expect(await values('list', '-s', 'pending,dea')).toEqual(['pending,dead']);
   expect(await values('list', '--state=fa')).toEqual(['--state=failed']);
   expect((await values('list', '--queue', '')).sort()).toEqual(['mail', 'reports']);
+  await box.run(['queue', 'pause', 'zoo']);
+  expect(await values('queue', 'resume', '')).toEqual(['zoo', 'mail', 'reports']);
+  expect(await values('queue', 'pause', '')).toEqual(['mail', 'reports', 'zoo']);
   expect(await values('show', 'alpha')).toEqual(['alpha-1', 'alpha:2']);
   expect(await values('dlq', 'retry', '')).toEqual(['alpha-1']);
   expect(await values('dlq', 'retry', 'alpha-1', '')).toEqual(['alpha-1']);

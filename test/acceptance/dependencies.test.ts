@@ -159,7 +159,7 @@ test.concurrent(
     const rows: [args: string[], code: number, says: string][] = [
       [['--after', 'nobody', 'true'], 3, "there is no job 'nobody'"],
       [['{"command":"true","depends_on":["nobody"]}'], 3, "waits for 'nobody', which does not exist"],
-      [['{"id":"self","command":"true","depends_on":["self"]}'], 2, "'self' waits for 'self'"],
+      [['{"id":"self","command":"true","depends_on":["self"]}'], 2, "job 'self' cannot wait for itself"],
       [[circle], 2, "'p' waits for 'q' waits for 'p'"],
       [['--after', 'there,', 'true'], 2, '--after: an id is missing'],
       [['--after', 'ok:', 'true'], 2, '--after: an id is missing'],

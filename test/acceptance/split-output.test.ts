@@ -115,3 +115,14 @@ test(
     }, 'nothing is left of it');
   }),
 );
+
+test(
+  'a first stream that ends in the midst of a line does not share it with the second',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await box.run(['run', '--id', 'job', '--split-output', 'printf out; printf err >&2']);
+    expect((await box.run(['logs', 'job'])).stdout).toBe('out\nerr');
+    expect((await box.run(['logs', 'job', '--stdout'])).stdout).toBe('out');
+    expect(await box.json(['logs', 'job'])).toMatchObject({ output: 'outerr', stdout: 'out', stderr: 'err' });
+  }),
+);

@@ -208,7 +208,8 @@ test(
     expect(refused.stderr).toContain('queuectl status --watch, queuectl status --json');
     const env = { COLUMNS: '70', LINES: '20', LC_ALL: 'C' };
     const { stdout } = await box.run(['top', '--once'], { env });
-    expect(stdout.split('\n')).toHaveLength(21);
+    expect(stdout.split('\n')).toHaveLength(20);
+    expect(stdout).not.toContain('q quit');
     expect(stdout).toMatch(/^[\n\x20-\x7e]*$/);
     expect(stdout).toMatch(/\n {2}one +ready/);
     const json = await box.json<Record<string, unknown>>(['top']);

@@ -103,6 +103,23 @@ export const lists: Record<string, Case> = {
     expect(seen.filter((id) => id.startsWith('old'))).toEqual(old.filter((_, i) => i % 2 === 1).toReversed());
   },
 
+  'count says how many a filter finds, and no more than asked for': async ({ store }) => {
+    await everyState(store);
+    await store.insert([jobSpec('named', { queue: 'x', name: 'n', runAt: NOW + 1e9 })], NOW);
+    const filters: JobFilter[] = [
+      {},
+      { name: 'n' },
+      { queue: 'x' },
+      { queue: 'nobody' },
+      { states: ['dead', 'pending'] },
+    ];
+    for (const filter of [...filters, { queue: 'x', states: ['pending'] as State[], name: 'n' }]) {
+      const found = (await store.list(filter, { limit: 99 })).length;
+      expect(await store.count(filter, 99)).toBe(found);
+      expect(await store.count(filter, 2)).toBe(Math.min(2, found));
+    }
+  },
+
   'counts say how many there are of each queue and state': async ({ store }) => {
     expect(await store.counts()).toEqual([]);
     await everyState(store);

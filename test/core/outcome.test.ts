@@ -35,11 +35,12 @@ describe('what happened, in words', () => {
     expect(describeOutcome({ why: 'timeout' }, null, '')).toBe('timed out');
   });
 
-  test('the last thing the command said comes behind it, but not after success', () => {
+  test('the last thing the command said comes behind it, but not after success or a cancel', () => {
     expect(describeOutcome({ why: 'exited', code: 2 }, null, 'no such host')).toBe(
       'exit code 2: no such host',
     );
     expect(describeOutcome({ why: 'exited', code: 0 }, null, 'all well')).toBeNull();
+    expect(describeOutcome({ why: 'cancelled' }, null, 'going on')).toBe('cancelled while running');
   });
 });
 

@@ -69,7 +69,7 @@ type Reads =
   | ('busy' | 'running' | 'endings' | 'ordered' | 'workers' | 'supervisors' | 'prunable' | 'queues')
   | ('schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finished' | 'close' | 'stdin' | 'dependencies')
   | ('cutOff' | 'lastEnded' | 'check' | 'events' | 'lastEvent' | 'lastEventBefore' | 'prunableEvents')
-  | ('dump' | 'origin' | 'keyHolder');
+  | ('dump' | 'origin' | 'keyHolder' | 'count');
 
 test('every verb that writes passes its three points', () =>
   inTempDir(async (dir) => {

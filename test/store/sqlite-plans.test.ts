@@ -3,10 +3,11 @@ import type { Connection } from '../../src/store/sqlite/connection.ts';
 import * as statements from '../../src/store/sqlite/sql.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const { list, JOBS_AT_ONCE: _, ...plain } = statements;
+const { list, countJobs, JOBS_AT_ONCE: _, ...plain } = statements;
 const sql = {
   ...plain,
   listAll: list.all(''),
+  countByState: countJobs(' AND state = ?'),
   listByState: list.byState(''),
   listByQueueAndState: list.byQueueAndState(''),
 };

@@ -1,7 +1,7 @@
 import { editJobs } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
 import { getJob } from '../../actions/jobs.ts';
-import { readJsonJobs } from '../../actions/read-jobs.ts';
+import { type ReadJobs, readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
 import { readTag } from '../../core/filter.ts';
 import { type JobInput, readJobObject } from '../../core/job-input.ts';
@@ -37,7 +37,7 @@ export default actingCommand({
   async act(app, ids, input, context) {
     const now = app.clock.now();
     const changes = readChanges(input, now) ?? (await changesByHand(app, ids, context, now));
-    return editJobs(app, ids, changes);
+    return changes === null ? null : editJobs(app, ids, changes);
   },
 });
 
@@ -68,8 +68,26 @@ function changesOf(read: JobInput): JobChanges {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as JobChanges;
 }
 
+function readEdited(text: string, id: string, now: number): ReadJobs {
+  try {
+    return readJsonJobs(text, now);
+  } catch (error) {
+    if (!(error instanceof QueueError)) throw error;
+    throw new QueueError(
+      error.code,
+      `${error.message}; nothing was changed`,
+      `once more: queuectl edit ${id}`,
+    );
+  }
+}
+
 /** What can be changed, as a person sees it in an editor; read back by the rules of enqueueing. */
-async function changesByHand(app: App, ids: string[], context: Context, now: number): Promise<JobChanges> {
+async function changesByHand(
+  app: App,
+  ids: string[],
+  context: Context,
+  now: number,
+): Promise<JobChanges | null> {
   const { VISUAL, EDITOR } = context.environment;
   const editor = VISUAL || EDITOR;
   const [id] = ids;
@@ -89,7 +107,8 @@ async function changesByHand(app: App, ids: string[], context: Context, now: num
   );
   const after = editText(`${before}\n`, editor);
   if (after === null) throw new QueueError('usage', 'the editor did not end well; nothing was changed');
-  const { inputs } = readJsonJobs(after, now);
+  const { inputs } = readEdited(after, id, now);
+  if (JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(before))) return null;
   const changes = changesOf(inputs[0]!);
   // What was emptied or taken out of an optional field is to be gone.
   const given = JSON.parse(after) as Record<string, unknown>;

@@ -7,7 +7,7 @@ import { checkArgv } from '../../core/job-input.ts';
 import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
 import type { Command, Context, Flag, Input } from '../command.ts';
-import { describeAdded, describeMany } from '../describe-added.ts';
+import { describeAdded, describeMany, orSayAdded } from '../describe-added.ts';
 import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
 import { printable } from '../text.ts';
 
@@ -32,7 +32,7 @@ export default {
     template: { value: 'TEXT', help: 'with --file: the command for each line, which takes the place of {}' },
     wait: { help: 'return when the job is over, with its exit code; Ctrl-C leaves it alone' },
     follow: { short: 'f', help: 'the same, and print what it writes' },
-    'wait-timeout': { value: 'TIME', help: 'wait at most so long; the job goes on' },
+    'wait-timeout': { value: 'TIME', help: 'wait, but at most so long; the job goes on' },
   },
   examples: [
     "queuectl enqueue 'tar czf /tmp/home.tgz ~'",
@@ -62,18 +62,18 @@ export default {
   rest: true,
   answersForJob: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
   async run(context, input) {
-    checkForms(input);
+    checkForms('enqueue', input);
     const timeoutMs = readTimeout(input, 'wait-timeout');
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
     const waits = input.has('wait') || timeoutMs !== null;
     const added = input.has('file') ? await addFile(context, input, waits) : await addJobs(context, input);
     if (waits) return addedAndWait(context, added, timeoutMs, !input.has('file'));
-    if (!input.has('file')) await print(context, added);
+    if (!input.has('file')) await told(context, added);
     for (const job of added.jobs.slice(0, 1)) {
       if (!('gone' in job) && job.runAt !== null && !context.io.tty)
         context.io.note(`due ${toIso(job.runAt)}`);
     }
-    await hintWorkers(context);
+    await hintWorkers(context, added);
     return 0;
   },
 } satisfies Command as Command;
@@ -140,12 +140,19 @@ async function addedAndWait(
   const { io } = context;
   const open = notGone(added.jobs);
   // One JSON document: the jobs as they end, not as they began.
-  if (shows && !io.json) await print(context, added);
+  if (shows && !io.json) await told(context, added);
   const { howItEnded, waitForJobs } = await import('../wait-for-jobs.ts');
   const onEnd = (job: Job): void => io.note(howItEnded(job));
   return waitForJobs(context, open, { timeoutMs, onEnd }, async (jobs) => {
     if (io.json) await print(context, { ...added, jobs });
   });
+}
+
+function told(context: Context, added: Added): Promise<void> {
+  return orSayAdded(
+    added.jobs.map((job) => job.id),
+    () => print(context, added),
+  );
 }
 
 async function print(context: Context, { jobs, many }: Added): Promise<void> {
@@ -167,13 +174,13 @@ async function print(context: Context, { jobs, many }: Added): Promise<void> {
   else io.out(describeAdded(jobs[0]!, Date.now()));
 }
 
-function checkForms(input: Input): void {
+export function checkForms(name: string, input: Input): void {
   const forms = [input.args[0], input.one('command'), input.one('file'), input.rest ?? undefined].filter(
     (form) => form !== undefined,
   );
   if (forms.length !== 1) {
-    const problem = forms.length === 0 ? 'enqueue needs a command' : 'give the job in one way only';
-    throw new QueueError('usage', problem, "queuectl enqueue 'echo hello'");
+    const problem = forms.length === 0 ? `${name} needs a command` : 'give the job in one way only';
+    throw new QueueError('usage', problem, `queuectl ${name} 'echo hello'`);
   }
   if (input.has('template') && !input.has('file'))
     throw new QueueError(
@@ -195,10 +202,10 @@ function one(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boolean }
   return { read: { inputs: [job], warnings: [] }, many: false };
 }
 
-async function hintWorkers({ io, app }: Context): Promise<void> {
+async function hintWorkers({ io, app }: Context, { jobs }: Added): Promise<void> {
   // Only for a person: a script that enqueues should not pay for the look.
   if (!io.tty) return;
-  const { activeWorkers } = await import('../../actions/workers.ts');
-  if ((await activeWorkers(await app())).length === 0)
-    io.note('no worker is running; start one with: queuectl worker start');
+  const { standstill } = await import('../../actions/standstill.ts');
+  const queues = [...new Set(jobs.flatMap((job) => ('queue' in job ? [job.queue] : [])))];
+  for (const problem of await standstill(await app(), queues)) io.note(problem);
 }

@@ -1,12 +1,13 @@
+import { getJob } from '../../actions/jobs.ts';
 import { readLogs } from '../../actions/logs.ts';
 import { findJob } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
-import type { Stream } from '../../core/job.ts';
+import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { required } from '../arguments.ts';
 import type { Command, Input } from '../command.ts';
-import { followJob } from '../follow-job.ts';
+import { followJob, neverRan } from '../follow-job.ts';
 import { detachable } from '../interrupt.ts';
 import { outputPrinter } from '../output-printer.ts';
 
@@ -62,16 +63,28 @@ export default {
       io.out(`${JSON.stringify({ id, attempt: logs.attempt?.ordinal ?? null, output, ...apart })}\n`);
       return 0;
     }
-    if (logs.attempt === null) io.note(`job '${id}' has not run yet; queuectl logs -f ${id} waits for it`);
+    if (logs.attempt === null) {
+      const job = await getJob(app, id);
+      const waits = `job '${id}' has not run yet; queuectl logs -f ${id} waits for it`;
+      io.note(FINAL_STATES.includes(job.state) ? neverRan(job) : waits);
+    }
+    let inLine = false;
     for (const { stream, pieces } of streams) {
+      // Of two streams the second does not go on in the first one's last line.
+      if (inLine) io.out('\n');
       if (io.tty && streams.length > 1) io.out(`--- ${stream} ---\n`);
       const printer = outputPrinter(io, raw);
-      for (const piece of pieces) printer.print(piece);
+      for (const piece of pieces) {
+        printer.print(piece);
+        if (piece.length > 0) inLine = piece.at(-1) !== NEWLINE && (raw || !io.tty);
+      }
       printer.end();
     }
     return 0;
   },
 } satisfies Command as Command;
+
+const NEWLINE = 10;
 
 function readStream(input: Input): Stream | null {
   const [only = null, another] = (['stdout', 'stderr'] as const).filter((stream) => input.has(stream));

@@ -2,7 +2,7 @@ import { actorOf } from '../../actions/actor.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
-import { printQueue } from '../queue-table.ts';
+import { noteNew, printQueue } from '../queue-table.ts';
 
 export default {
   name: 'queue pause',
@@ -15,6 +15,7 @@ export default {
     const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
     const opened = await app();
     const by = actorOf(environment);
+    await noteNew(io, opened, name);
     printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
     return 0;
   },

@@ -1,4 +1,4 @@
-import { changeQueue } from '../../actions/queues.ts';
+import { resumeQueue } from '../../actions/queues.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { printQueue } from '../queue-table.ts';
@@ -12,7 +12,7 @@ export default {
   examples: ['queuectl queue resume mail'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
-    printQueue(io, await changeQueue(await app(), name, { paused: null }));
+    printQueue(io, await resumeQueue(await app(), name));
     return 0;
   },
 } satisfies Command as Command;

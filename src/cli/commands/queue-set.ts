@@ -3,7 +3,7 @@ import { changeQueue } from '../../actions/queues.ts';
 import { QueueError } from '../../core/errors.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
-import { printQueue } from '../queue-table.ts';
+import { noteNew, printQueue } from '../queue-table.ts';
 
 export default {
   name: 'queue set',
@@ -46,7 +46,9 @@ export default {
         'queuectl help queue set',
       );
     const changes = readQueueInput(given, (field) => `--${flagOf(field)}`);
-    printQueue(io, await changeQueue(await app(), name, changes));
+    const opened = await app();
+    await noteNew(io, opened, name);
+    printQueue(io, await changeQueue(opened, name, changes));
     return 0;
   },
 } satisfies Command as Command;

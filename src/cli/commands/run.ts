@@ -1,8 +1,7 @@
 import { readTimeout } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { inForeground } from '../foreground.ts';
-
-import { ADD_FLAGS, addJobs, notGone } from './enqueue.ts';
+import { ADD_FLAGS, addJobs, checkForms, notGone } from './enqueue.ts';
 
 export default {
   name: 'run',
@@ -27,6 +26,7 @@ export default {
   rest: true,
   answersForJob: () => true,
   async run(context, input) {
+    checkForms('run', input);
     const timeoutMs = readTimeout(input, 'wait-timeout');
     const [job] = notGone((await addJobs(context, input, 1)).jobs);
     return inForeground(context, job!, { raw: input.has('raw'), timeoutMs });

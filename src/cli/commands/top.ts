@@ -69,7 +69,8 @@ async function printOnce(context: Context, look: Look): Promise<number> {
     ...{ snapshot: seen, throughput: throughputOf(seen), ui: startUi(), output: null },
     ...{ now: seen.at, location, problem: null },
   };
-  const lines = frame(picture, { width: io.width, height: io.height }, look);
+  // Without the last line, which tells keys that nobody can press.
+  const lines = frame(picture, { width: io.width, height: io.height }, look).slice(0, -1);
   io.out(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
   return 0;
 }

@@ -34,6 +34,7 @@ export default {
     const { io } = context;
     const timeoutMs = readTimeout(input, 'timeout');
     const jobs = await chosen(await context.app(), input);
+    if (jobs.length === 0) io.warn('no job matches; there is nothing to wait for');
     const onEnd = (job: Job): void => {
       if (io.json || io.quiet) return;
       if (io.tty) io.out(`${howItEnded(job)}\n`);

@@ -1,6 +1,7 @@
 import { type Acted, holdJobs, releaseJobs, retryJobs } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
 import { changeQueue } from '../../actions/queues.ts';
+import { saidOf } from '../../core/words.ts';
 import { cancel } from '../../worker/cancel.ts';
 import type { Effect } from './ui.ts';
 
@@ -27,6 +28,5 @@ export async function perform(app: App, action: Action, by: string): Promise<str
 }
 
 function said(done: string, id: string, { changed, why }: Acted): string {
-  // "were not waiting": worded for many.
-  return changed.length > 0 ? `${done} job ${id}` : `job ${id} ${why.replace(/^were/, 'was')}`;
+  return changed.length > 0 ? `${done} job ${id}` : `job ${id} ${saidOf(1, why)}`;
 }

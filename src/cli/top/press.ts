@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../actions/top.ts';
-import type { Job } from '../../core/job.ts';
+import { FINAL_STATES, type Job } from '../../core/job.ts';
 import { PANE_NAMES, PANES } from './panes.ts';
 import { chosenIndex, type Effect, type Mode, rowsOf, type Ui } from './ui.ts';
 
@@ -129,6 +129,8 @@ function act(
   const { id } = job;
   switch (key) {
     case 'c':
+      if (FINAL_STATES.includes(job.state))
+        return only({ ...ui, message: `job ${id} is ${job.state} already` });
       return only({
         ...ui,
         mode: { kind: 'confirm', question: `cancel job ${id}?`, effect: { do: 'cancel', id } },

@@ -47,6 +47,9 @@ export function connect(
   for (const parent of ended.values()) parentEnded(db, parent, now);
 }
 
+/** Of a long circle so many at each end. */
+const SHOWN = 3;
+
 function refuseCircle(db: Connection, first: number): void {
   const parentsOf = new Map<number, number[]>();
   for (const { child, parent } of db.all(sql.edgesFrom, first)) {
@@ -56,7 +59,14 @@ function refuseCircle(db: Connection, first: number): void {
   }
   const circle = circleAmong(parentsOf);
   if (circle === null) return;
-  const path = circle.map((number) => `'${db.get(sql.idOfJob, number)!.id}'`).join(' waits for ');
+  const named = (numbers: number[]): string =>
+    numbers.map((number) => `'${db.get(sql.idOfJob, number)!.id}'`).join(' waits for ');
+  if (circle.length === 2)
+    throw new QueueError('invalid-job', `job ${named(circle.slice(1))} cannot wait for itself`);
+  const path =
+    circle.length <= 2 * SHOWN
+      ? named(circle)
+      : `${named(circle.slice(0, SHOWN))} waits for … ${named(circle.slice(-SHOWN))}, ${circle.length - 1} jobs in all`;
   throw new QueueError('invalid-job', `jobs wait for each other: ${path}`);
 }
 

@@ -19,6 +19,7 @@ type JobVerbs = Pick<
   | 'insert'
   | 'get'
   | 'list'
+  | 'count'
   | 'startingWith'
   | 'counts'
   | 'attempts'
@@ -38,6 +39,7 @@ export function jobVerbs(db: Connection): JobVerbs {
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
+    count: (filter, most) => db.read(() => count(db, filter, most)),
     counts: () =>
       db.read(() =>
         db.all(sql.counts).map((row) => ({
@@ -280,6 +282,22 @@ function list(db: Connection, filter: JobFilter, page: Page): ListedJob[] {
   );
   if (states.length > 1) rows.sort((a, b) => (b.number as number) - (a.number as number));
   return rows.slice(0, page.limit).map(toListedJob);
+}
+
+function count(db: Connection, filter: JobFilter, most: number): number {
+  const { text, values } = filterSql(filter);
+  const queue = filter.queue === undefined ? undefined : db.get(sql.queueNumber, filter.queue);
+  if (filter.queue !== undefined && queue === undefined) return 0;
+  const states = filter.states?.length ? [...new Set(filter.states)] : queue === undefined ? [null] : STATES;
+  let found = 0;
+  for (const state of states) {
+    const [where, keys] = [
+      [queue === undefined ? '' : ' AND job.queue = ?', state === null ? '' : ' AND state = ?'].join(''),
+      [...(queue === undefined ? [] : [queue.number as number]), ...(state === null ? [] : [state])],
+    ];
+    found += db.get(sql.countJobs(`${where}${text}`), ...keys, ...values, most - found)!.jobs as number;
+  }
+  return found;
 }
 
 /** Greater than every id that begins so: ids hold no such character. */

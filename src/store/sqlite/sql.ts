@@ -45,6 +45,10 @@ export const list = {
 };
 export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
 
+/** `extra` as in `list`. */
+export const countJobs = (extra: string): string =>
+  `SELECT count(*) AS jobs FROM (SELECT 1 FROM job WHERE true${extra} LIMIT ?)`;
+
 export const counts =
   'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
 export const attemptsOfJob = `SELECT attempt.* FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;

@@ -72,6 +72,14 @@ test('cancelling asks first; only y is a yes', () => {
   expect(press(asked, 'y', later).effect).toEqual({ do: 'cancel', id: 'b' });
 });
 
+test('what has ended is not asked about', () => {
+  const over = { ...scene, snapshot: snapshotOf({ running: [jobOf('d', { state: 'dead' })] }) };
+  const { ui, effect } = press(startUi(), 'c', over);
+  expect({ kind: ui.mode.kind, message: ui.message, effect }).toEqual({
+    ...{ kind: 'panes', message: 'job d is dead already', effect: null },
+  });
+});
+
 test('other keys act at once on the chosen row', () => {
   expect(typed(['down', 'r']).effects).toEqual([{ do: 'retry', id: 'b' }]);
   expect(typed(['h']).effects).toEqual([{ do: 'hold', id: 'a' }]);

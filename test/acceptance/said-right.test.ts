@@ -1,0 +1,173 @@
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startGatedJob } from '../support/gated-job.ts';
+import { killAll, untilNoProcessOf, workersOf } from '../support/processes.ts';
+import { configure, enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
+import { onTerminal } from '../support/terminal.ts';
+
+const FULL = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
+
+test.concurrent(
+  'who cannot write what was added says that it was, and nothing is unexpected',
+  inSandbox(async (box) => {
+    const one = await box.run(['enqueue', '--id', 'one', 'true'], { through: FULL });
+    expect(one.code).toBe(1);
+    expect(one.stderr).toMatch(/^error: cannot write the output: .*; job one was added\n/);
+    const file = await box.run(['enqueue', '--file', '-'], { through: FULL, stdin: 'a\nb\n' });
+    expect(file.stderr).toMatch(/^error: cannot write the output: .*; 2 jobs were added\n/);
+    expect(await box.json(['list'])).toHaveLength(3);
+    expect((await box.run(['list'], { through: FULL })).stderr).toMatch(/^error: cannot write the output: /);
+  }),
+);
+
+test.concurrent(
+  'a stderr that cannot be written to ends nothing',
+  inSandbox(async (box) => {
+    const through = ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'];
+    const added = await box.run(['enqueue', '--id', 'a', '{"command":"true","unknown":1}'], { through });
+    expect(added).toEqual({ code: 0, stdout: 'a\n', stderr: '' });
+    expect((await box.run(['show', 'nobody'], { through })).code).toBe(3);
+  }),
+);
+
+test.concurrent(
+  'quotes around the values of an --env-file are taken off, others stay',
+  inSandbox(async (box) => {
+    const file = join(box.directory, 'env');
+    writeFileSync(file, `A="a b"\nexport B='c $HOME'\nC="half\nD=plain "x"\nE=""\n`);
+    await box.run(['enqueue', '--id', 'job', '--env-file', file, 'true']);
+    const { env } = await box.json<{ env: Record<string, string> }>(['show', 'job']);
+    expect(env).toEqual({ A: 'a b', B: 'c $HOME', C: '"half', D: 'plain "x"', E: '' });
+  }),
+);
+
+test.concurrent(
+  'a long circle is told in a line of bearable length',
+  inSandbox(async (box) => {
+    const jobs = Array.from({ length: 1000 }, (_, i) => ({
+      ...{ id: `n${i}`, command: 'true', depends_on: [`n${(i + 1) % 1000}`] },
+    }));
+    const stdin = jobs.map((job) => `${JSON.stringify(job)}\n`).join('');
+    const { code, stderr } = await box.run(['enqueue', '--file', '-'], { stdin });
+    expect(code).toBe(2);
+    expect(stderr.length).toBeLessThan(400);
+    expect(stderr).toMatch(/jobs wait for each other: 'n\d+' waits for .*….*, 1000 jobs in all/);
+    expect(await box.json(['list'])).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'a wait for nothing says so, and is over',
+  inSandbox(async (box) => {
+    expect(await box.run(['wait', '--queue', 'none'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'warning: no job matches; there is nothing to wait for\n',
+    });
+  }),
+);
+
+test.concurrent(
+  'what could not be done is said of one job and of many',
+  inSandbox(async (box) => {
+    for (const id of ['a', 'b']) await enqueue(box, id, 'true');
+    const said = async (...args: string[]): Promise<string> => (await box.run(args)).stderr.split('\n')[0]!;
+    expect(await said('release', 'a')).toBe("error: nothing was released: job 'a' was not held");
+    expect(await said('release', 'a', 'b')).toBe('error: nothing was released: 2 jobs were not held');
+    expect(await said('retry', 'a')).toBe(
+      "error: nothing was retried: job 'a' was not dead, cancelled or failed",
+    );
+    await box.run(['hold', 'a']);
+    expect(await said('hold', 'a')).toBe("error: nothing was held: job 'a' was held already");
+    expect(await said('release', 'a', 'b')).toBe('warning: 1 was not held');
+  }),
+);
+
+test.concurrent(
+  'an editor that changes nothing changes nothing, and one that breaks the JSON is told so',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'echo old');
+    const before = await box.json(['show', 'job']);
+    const edit = (editor: string) => box.run(['edit', 'job'], { env: { EDITOR: editor, VISUAL: '' } });
+    expect(await edit('true')).toEqual({ code: 0, stdout: '', stderr: '' });
+    const broken = await edit("sed -i 's/{/[/'");
+    expect(broken.code).toBe(2);
+    expect(broken.stderr).toMatch(/nothing was changed\n {2}try: once more: queuectl edit job\n/);
+    expect(await box.json(['show', 'job'])).toEqual(before);
+  }),
+);
+
+test.concurrent(
+  'fewer retries than attempts leave the last attempt, and explain says so',
+  inSandbox(async (box) => {
+    await configure(box, { 'backoff-base': '1000' });
+    await box.startWorkers();
+    await enqueue(box, 'job', 'false', { max_retries: 5 });
+    await untilState(box, 'job', 'failed');
+    expect((await box.run(['explain', 'job'])).stdout).toMatch(/^retry 1 of 4 in /);
+    await box.run(['edit', 'job', '--max-retries', '1']);
+    expect((await box.run(['explain', 'job'])).stdout).toMatch(/^the last attempt in /);
+  }),
+);
+
+test.concurrent(
+  'a suspended job says so, and so does one whose worker is gone',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    await box.run(['suspend', 'job']);
+    await until(
+      async () =>
+        (await box.run(['explain', 'job'])).stdout.includes('it is suspended; queuectl continue job'),
+      'explain sees it stand still',
+    );
+    expect((await box.run(['show', 'job'])).stdout).toContain('suspended\tyes; queuectl continue job\n');
+    expect((await box.run(['suspend', 'job'])).stderr).toContain("job 'job' was suspended already");
+    expect((await box.run(['continue', 'job'])).stdout).toBe('job\n');
+    await until(
+      async () => !(await box.run(['explain', 'job'])).stdout.includes('suspended'),
+      'explain sees it go on',
+    );
+    await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    expect((await box.run(['explain', 'job'])).stdout).toMatch(
+      /^it runs on without its worker, which is gone, .*; the next worker adopts it\n$/,
+    );
+    job.letGo();
+    await untilNoProcessOf(box, 'job');
+    expect((await box.run(['explain', 'job'])).stdout).toContain('and its worker is gone');
+  }),
+);
+
+test.concurrent(
+  'on a terminal: a list counts what matches, shows names, and what is to be done is shown before',
+  inSandbox(async (box) => {
+    const jobs = Array.from({ length: 15 }, (_, i) => ({
+      ...{ id: `j${i}`, command: `echo ${i}` },
+      ...(i < 12 ? { name: 'import', unique_key: `k${i}` } : {}),
+    }));
+    await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
+    const shown = async (...args: string[]): Promise<string> => {
+      const running = onTerminal(box, args, 24, 120);
+      await running.closed;
+      return running.output().replaceAll('\r\n', '\n');
+    };
+    expect(await shown('list', '--name', 'import', '-n', '2')).toMatch(
+      / NAME .*\nj11 .* import .*showing 2 of 12;/s,
+    );
+    expect(await shown('list', '-n', '2')).toMatch(/^(?!.* NAME ).*showing 2 of 15;/s);
+    expect(await shown('list', '--name', 'import', '-n', '12')).not.toContain('showing');
+    expect(await shown('cancel', '--name', 'import', '--dry-run')).toMatch(
+      /j0 .*j9 .*\nand 2 more\n12 jobs would be cancelled\n$/s,
+    );
+    const asked = onTerminal(box, ['cancel', '--name', 'import'], 24, 120);
+    await until(() => asked.output().includes('cancel 12 jobs (j0, j1, j2, …)? [y/N]'), 'the question');
+    asked.type('n\r');
+    expect(await asked.closed).toBe(1);
+    const show = (await box.run(['show', 'j3'])).stdout;
+    expect(show).toContain('name\timport\n');
+    expect(show).toContain('unique key\tk3\n');
+    // Scripts count columns.
+    expect((await box.run(['list', '-n', '1', '--name', 'import'])).stdout.split('\t')).toHaveLength(8);
+  }),
+);

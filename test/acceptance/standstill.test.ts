@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test';
+import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+import { onTerminal } from '../support/terminal.ts';
+
+/** Starts it, waits for what it says of why nothing happens, and lets the job go. */
+async function saysOnce(box: Sandbox, args: string[], what: string): Promise<void> {
+  const running = box.start(args);
+  await until(() => running.output().includes(what), `${args[0]} says: ${what}`);
+  await box.run(['queue', 'resume', 'gpu']);
+  expect(await running.closed).toBe(0);
+  expect(running.output().split(what)).toHaveLength(2);
+  await box.run(['queue', 'pause', 'gpu']);
+}
+
+test.concurrent(
+  'whoever waits for a job of a paused queue is told, once',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await box.run(['queue', 'pause', 'gpu']);
+    const paused = 'warning: queue gpu is paused since ';
+    await enqueue(box, 'a', 'true', { queue: 'gpu' });
+    await saysOnce(box, ['wait', 'a'], paused);
+    await enqueue(box, 'b', 'true', { queue: 'gpu' });
+    await saysOnce(box, ['logs', '-f', 'b'], paused);
+    await saysOnce(box, ['run', '--queue', 'gpu', 'true'], paused);
+    await saysOnce(box, ['enqueue', '--wait', '--queue', 'gpu', 'true'], paused);
+  }),
+);
+
+test.concurrent(
+  'the queue that nobody serves is named with what helps, after enqueueing too',
+  inSandbox(async (box) => {
+    await box.startWorkers('--queue', 'mail');
+    const hint = 'no worker serves queue gpu; queuectl worker start --queue gpu';
+    const shown = onTerminal(box, ['enqueue', '--id', 'job', '--queue', 'gpu', 'true'], 24, 120);
+    expect(await shown.closed).toBe(0);
+    expect(shown.output()).toContain(`note: ${hint}`);
+    expect((await box.run(['explain', 'job'])).stdout).toBe(`${hint}\n`);
+    expect((await box.run(['wait', 'job', '--timeout', '1ms'])).stderr).toContain(`warning: ${hint}`);
+  }),
+);
+
+test.concurrent(
+  'an attempt that could not start says why, also to a pipe',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const why = "secret variable NOBODY_HAS_THIS is not in the worker's environment";
+    const job = ['--secret-env', 'NOBODY_HAS_THIS', '--max-retries', '1', 'true'];
+    for (const verb of [['run'], ['enqueue', '--follow'], ['enqueue', '--wait']]) {
+      const { code, stderr } = await box.run([...verb, ...job]);
+      expect({ verb, code, stderr }).toEqual({ verb, code: 125, stderr: expect.stringContaining(why) });
+    }
+  }),
+);
+
+test.concurrent(
+  'of a job that was cancelled before it ran, logs waits for nothing and says so',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
+    await box.run(['cancel', 'job']);
+    for (const args of [
+      ['logs', 'job'],
+      ['logs', '-f', 'job'],
+    ]) {
+      const shown = onTerminal(box, args, 24, 120);
+      expect(await shown.closed).toBe(0);
+      expect(shown.output()).toContain(
+        "note: job 'job' did not run: it is cancelled (cancelled before it ran)",
+      );
+      expect(await box.run(args)).toEqual({ code: 0, stdout: '', stderr: '' });
+    }
+  }),
+);
+
+test.concurrent(
+  'a queue that does not exist is not resumed, and a new one is called new',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { queue: 'mail' });
+    const { code, stderr } = await box.run(['queue', 'resume', 'mial']);
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining("did you mean 'mail'?") });
+    expect(await box.json(['queue', 'list'])).toHaveLength(1);
+    const paused = onTerminal(box, ['queue', 'pause', 'mial'], 24, 120);
+    await paused.closed;
+    expect(paused.output()).toContain('note: queue mial is new');
+    const known = onTerminal(box, ['queue', 'set', 'mail', '--concurrency', '2'], 24, 120);
+    await known.closed;
+    expect(known.output()).not.toContain('new');
+  }),
+);

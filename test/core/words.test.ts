@@ -1,0 +1,12 @@
+import { expect, test } from 'bun:test';
+import { countOf, either, saidOf } from '../../src/core/words.ts';
+
+test('one is not many', () => {
+  expect([countOf(0), countOf(1), countOf(2), countOf(1, 'queue')]).toEqual([
+    ...['0 jobs', '1 job', '2 jobs', '1 queue'],
+  ]);
+  expect([saidOf(1, 'were not held'), saidOf(2, 'were not held'), saidOf(1, 'had already finished')]).toEqual(
+    [...['was not held', 'were not held', 'had already finished']],
+  );
+  expect([either(['a']), either(['a', 'b']), either(['a', 'b', 'c'])]).toEqual(['a', 'a or b', 'a, b or c']);
+});
