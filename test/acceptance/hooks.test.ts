@@ -94,7 +94,7 @@ test.concurrent(
     expect(await box.json(['show', 'silent'])).toMatchObject({
       ...{ on_complete: null, on_failure: 'echo failed >> own', on_dead: 'none' },
     });
-    expectRefusal(await box.run(['enqueue', '--on-dead', ' ', 'true']), 2, /on_dead must not be empty/);
+    expectRefusal(await box.run(['enqueue', '--on-dead', ' ', 'true']), 2, /--on-dead must not be empty/);
     const twice = ['enqueue', '--on-dead', 'x', '{"command":"true","on_dead":"y"}'];
     expectRefusal(await box.run(twice), 2, /both give on_dead/);
     const env = ['enqueue', '--env', 'QUEUECTL_HOOK_EVENT=x', 'true'];
