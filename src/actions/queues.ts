@@ -41,12 +41,30 @@ export async function changeQueue(app: App, name: string, changes: QueueChanges)
 /** Unlike a pause or a limit, which a queue may be given before its first job. */
 export async function resumeQueue(app: App, name: string): Promise<QueueObject> {
   const names = (await app.store.queues()).map((queue) => queue.name);
-  if (!names.includes(name)) {
-    const guess = nearest(name, names);
-    const meant = guess === null ? '' : `; did you mean '${guess}'?`;
-    throw new QueueError('queue-not-found', `there is no queue '${name}'${meant}`);
-  }
+  if (!names.includes(name)) throw noQueue(name, names);
   return changeQueue(app, name, { paused: null });
+}
+
+/** Only one that nobody would miss. */
+export async function deleteQueue(app: App, name: string): Promise<void> {
+  const user = (await app.store.schedules()).find((schedule) => (schedule.job.queue ?? 'default') === name);
+  if (user !== undefined)
+    throw new QueueError('wrong-state', `schedule '${user.name}' enqueues its jobs in queue '${name}'`);
+  const answer = await app.store.removeQueue(name);
+  if (answer === 'absent')
+    throw noQueue(
+      name,
+      (await app.store.queues()).map((queue) => queue.name),
+    );
+  if (answer === 'has-jobs')
+    throw new QueueError('wrong-state', `queue '${name}' has jobs`, `queuectl list --queue ${name}`);
+  wake(app.stateDirectory);
+}
+
+function noQueue(name: string, names: string[]): QueueError {
+  const guess = nearest(name, names);
+  const meant = guess === null ? '' : `; did you mean '${guess}'?`;
+  return new QueueError('queue-not-found', `there is no queue '${name}'${meant}`);
 }
 
 function toQueueObject(queue: Queue, jobs: Record<State, number>): QueueObject {

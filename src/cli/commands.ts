@@ -35,6 +35,7 @@ export const COMMANDS: Record<string, Load | Group> = {
       pause: () => import('./commands/queue-pause.ts'),
       resume: () => import('./commands/queue-resume.ts'),
       set: () => import('./commands/queue-set.ts'),
+      delete: () => import('./commands/queue-delete.ts'),
     },
   },
   schedule: {

@@ -27,7 +27,7 @@ export type Emit = (event: WorkerEvent) => void;
 export const EVENT_KINDS = [
   ...['enqueued', 'started', 'adopted', 'ending', 'requeued', 'completed', 'failed', 'dead', 'cancelled'],
   ...['retried', 'held', 'released', 'edited', 'deleted', 'jobs-pruned'],
-  ...['queue-paused', 'queue-resumed', 'queue-set', 'setting-set', 'setting-unset'],
+  ...['queue-paused', 'queue-resumed', 'queue-set', 'queue-deleted', 'setting-set', 'setting-unset'],
   ...['schedule-added', 'schedule-removed', 'schedule-paused', 'schedule-resumed', 'tick'],
   ...['worker-ready', 'worker-stopped'],
 ] as const;

@@ -167,6 +167,8 @@ export interface Store {
   queues(): Promise<Queue[]>;
   /** Changes what is given, of one queue, which need not exist yet. */
   setQueue(name: string, changes: QueueChanges): Promise<Queue>;
+  /** Forgets a queue with its limits and its pause, if it has no jobs; its events keep its name. */
+  removeQueue(name: string): Promise<'removed' | 'has-jobs' | 'absent'>;
 
   /** Refused when the name is taken. */
   addSchedule(spec: ScheduleSpec, nextAt: number, now: number): Promise<Schedule>;

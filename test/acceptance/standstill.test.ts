@@ -87,3 +87,18 @@ test.concurrent(
     expect(known.output()).not.toContain('new');
   }),
 );
+
+test.concurrent(
+  'a queue is deleted when it has no jobs and no schedule uses it',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { queue: 'mail' });
+    await box.run(['queue', 'pause', 'mial']);
+    await box.run(['schedule', 'add', 'nightly', '--cron', '@daily', '--queue', 'backup', 'true']);
+    await box.run(['queue', 'pause', 'backup']);
+    expect(await box.run(['queue', 'delete', 'mial'])).toEqual({ code: 0, stdout: 'mial\n', stderr: '' });
+    expect((await box.run(['queue', 'delete', 'mial'])).code).toBe(3);
+    for (const name of ['mail', 'backup']) expect((await box.run(['queue', 'delete', name])).code).toBe(4);
+    const left = await box.json<{ name: string }[]>(['queue', 'list']);
+    expect(left.map((queue) => queue.name)).toEqual(['backup', 'mail']);
+  }),
+);

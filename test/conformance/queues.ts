@@ -15,6 +15,26 @@ export const queues: Record<string, Case> = {
     ]);
   },
 
+  'only a queue without jobs is removed, and its events keep its name': async ({ store }) => {
+    await store.insert([jobSpec('a', { queue: 'mail' })], NOW);
+    await store.setQueue('mail', { concurrency: 2 });
+    expect(await store.removeQueue('nobody')).toBe('absent');
+    expect(await store.removeQueue('mail')).toBe('has-jobs');
+    await store.remove(['a'], ['pending'], NOW);
+    const before = await store.events(0, 99);
+    expect(await store.removeQueue('mail')).toBe('removed');
+    expect(await store.queues()).toEqual([]);
+    // One that comes later has nothing of it, whatever its number.
+    await store.insert([jobSpec('b', { queue: 'other' })], NOW);
+    expect(await store.counts()).toEqual([{ queue: 'other', state: 'pending', jobs: 1 }]);
+    const after = await store.events(0, 99);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.slice(before.length)).toMatchObject([
+      { kind: 'queue-deleted', queue: 'mail', detail: {} },
+      { kind: 'enqueued', queue: 'other' },
+    ]);
+  },
+
   'a paused queue gives nothing, and stands in nobody’s way': async ({ store }) => {
     await store.insert([...three('mail', 10), ...three('other')], NOW);
     await store.setQueue('mail', { paused: { at: NOW, by: 'me' } });

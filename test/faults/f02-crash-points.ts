@@ -54,7 +54,11 @@ type Scene = (lab: Lab, crash: Crash) => Promise<void>;
 /** Where it is known, the scene that passes the point comes first. */
 function scenesFor(point: string): Scene[] {
   if (/-(adopt|gate|settle)$/.test(point)) return [adopting, cancelling, working];
-  if (/-(set|setQueue|insert|hold|release|edit|cancel|retry|remove|prune|\w*Schedule|fireNow)$/.test(point))
+  if (
+    /-(set|setQueue|removeQueue|insert|hold|release|edit|cancel|retry|remove|prune|\w*Schedule|fireNow)$/.test(
+      point,
+    )
+  )
     return [asking, working];
   if (/-(pruneEvents|forgetKeys|renew|load)$/.test(point)) return [caring];
   return [working, adopting, cancelling, asking];
@@ -90,6 +94,7 @@ async function asking(lab: Lab, crash: Crash): Promise<void> {
   };
   await crash.run('config', 'set', 'max-retries', '2');
   await crash.run('queue', 'set', 'q', '--concurrency', '2');
+  await crash.run('queue', 'delete', 'q');
   for (const id of ['kept', 'tried', 'gone']) await add(id, witnessed(0));
   await crash.run('hold', 'kept');
   await crash.run('edit', 'kept', '--priority', '3');

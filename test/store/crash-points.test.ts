@@ -22,6 +22,7 @@ let passed: string[] = [];
 const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unknown>> = {
   set: (store) => store.set('max-retries', '2', () => {}),
   setQueue: (store) => store.setQueue('q', { concurrency: 3 }),
+  removeQueue: (store) => store.removeQueue('q'),
   registerSupervisor: (store) => store.registerSupervisor(SUPERVISOR),
   register: (store) => store.register(newWorker('w1')),
   beat: (store) => store.beat('w1', false, NOW),

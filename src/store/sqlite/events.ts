@@ -116,15 +116,17 @@ function expand(db: Connection, row: Row, after: number, limit: number): StoreEv
 }
 
 function toEvent(row: Row): StoreEvent {
+  // Of a queue that was deleted since, the name stands among the rest.
+  const { queue = null, ...detail } = row.detail === null ? {} : JSON.parse(row.detail as string);
   return {
     number: row.number as number,
     at: row.at as number,
     kind: row.kind as EventKind,
     actor: row.actor as string | null,
     jobId: row.id as string | null,
-    queue: row.queue as string | null,
+    queue: (row.queue as string | null) ?? queue,
     attempt: row.attempt as number | null,
-    detail: row.detail === null ? {} : JSON.parse(row.detail as string),
+    detail,
   };
 }
 

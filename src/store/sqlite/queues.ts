@@ -1,10 +1,10 @@
 import { queueChanged } from '../../core/queue.ts';
 import type { Queue, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
-import { recordOfQueue } from './events.ts';
+import { record, recordOfQueue } from './events.ts';
 import * as sql from './sql.ts';
 
-type QueueVerbs = Pick<Store, 'queues' | 'setQueue'>;
+type QueueVerbs = Pick<Store, 'queues' | 'setQueue' | 'removeQueue'>;
 
 export function queueVerbs(db: Connection): QueueVerbs {
   return {
@@ -20,6 +20,16 @@ export function queueVerbs(db: Connection): QueueVerbs {
         if (agingMs !== undefined) db.run(sql.ageQueue, agingMs, number);
         for (const what of queueChanged(changes, before.pausedAt !== null)) recordOfQueue(db, what, number);
         return toQueue(db.get(sql.queueByName, name)!);
+      }),
+    removeQueue: (name) =>
+      db.write('removeQueue', () => {
+        const number = db.get(sql.queueNumber, name)?.number as number | undefined;
+        if (number === undefined) return 'absent';
+        if (db.run(sql.deleteQueue, number) === 0) return 'has-jobs';
+        db.run(sql.deleteCounters, number);
+        db.run(sql.nameInEvents, name, number);
+        record(db, { kind: 'queue-deleted', detail: { queue: name } });
+        return 'removed';
       }),
   };
 }

@@ -229,6 +229,12 @@ export const idOfJob = 'SELECT id FROM job WHERE number = ?';
 
 export const queues = 'SELECT * FROM queue ORDER BY name';
 export const queueByName = 'SELECT * FROM queue WHERE name = ?';
+export const deleteQueue = `DELETE FROM queue WHERE number = ?
+  AND NOT EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number)`;
+/** Its number may be another's one day. */
+export const nameInEvents = `UPDATE event SET queue = NULL, detail = json_set(coalesce(detail, '{}'), '$.queue', ?)
+  WHERE queue = ?`;
+export const deleteCounters = 'DELETE FROM counter WHERE queue = ?';
 export const pauseQueue = 'UPDATE queue SET paused_at = ?, paused_by = ? WHERE number = ?';
 export const limitQueue = 'UPDATE queue SET concurrency = ? WHERE number = ?';
 export const rateQueue =

@@ -1,0 +1,19 @@
+import { deleteQueue } from '../../actions/queues.ts';
+import { required } from '../arguments.ts';
+import type { Command } from '../command.ts';
+
+export default {
+  name: 'queue delete',
+  summary: 'Forget a queue without jobs, with its limits',
+  args: 'QUEUE',
+  most: 1,
+  flags: {},
+  examples: ['queuectl queue delete mial'],
+  async run({ io, app }, input) {
+    const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
+    await deleteQueue(await app(), name);
+    if (io.json) io.out(`${JSON.stringify({ deleted: [name] })}\n`);
+    else io.out(io.tty && !io.quiet ? `deleted queue ${name}\n` : `${name}\n`);
+    return 0;
+  },
+} satisfies Command as Command;
