@@ -28,8 +28,9 @@ export async function openSqlite(
   actor: string | null = null,
   anyOwner = false,
 ): Promise<OpenedStore> {
+  // Looked at before the file is there: whoever finds it makes the directory at once.
+  const hadState = existsSync(`${resolve(location)}.d/attempts`);
   const { path, created } = prepareFiles(resolve(location), create, anyOwner);
-  const hadState = created && existsSync(`${path}.d/attempts`);
   const connection = await connect(path, undefined, actor);
   try {
     // First of all: a database of another program is refused before anything in it changes.
@@ -47,9 +48,10 @@ export async function openSqlite(
     store: sqliteStore(connection),
     stateDirectory: `${path}.d`,
     created,
-    warning: hadState
-      ? `${path} was gone although ${path}.d is there: this is a new, empty queue`
-      : networkWarning(path),
+    warning:
+      created && hadState
+        ? `${path} was gone although ${path}.d is there: this is a new, empty queue`
+        : networkWarning(path),
   };
 }
 
