@@ -130,6 +130,8 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
       // Should the executable be gone (a build under way), what follows ends them all the same.
       await run(['worker', 'stop', '--force', '--timeout', '20s']).catch(() => {});
       for (const { child } of running) {
+        // The pid of one that has ended may be another's by now; what it left is found by its environment.
+        if (child.exitCode !== null || child.signalCode !== null) continue;
         try {
           process.kill(-child.pid!, 'SIGKILL');
         } catch {
