@@ -73,10 +73,7 @@ async function play(
   await lab.configure({ 'backoff-strategy': 'fixed', 'retry-delay': '50ms', 'kill-grace': '200ms' });
   await lab.configure({ 'output-limit': '64K', 'heartbeat-interval': '200ms', lease: '1s' });
   const nth = 1 + below(lab.random, 3);
-  const crash = crashAt(
-    lab,
-    /-(claim|beat|spawn|exit|touch|signal)$/.test(point) ? `${point}:${nth}` : point,
-  );
+  const crash = crashAt(lab, /-(claim|beat|spawn|exit|touch)$/.test(point) ? `${point}:${nth}` : point);
   await scene(lab, crash);
   if (!crash.died) return null;
   const known = new Set(lab.enqueued.map((one) => one.id));
