@@ -16,6 +16,8 @@ function run(program: string, args: string[]): void {
   process.exit(status ?? 1);
 }
 
+run(bun, ['--no-install', 'scripts/ui.ts']);
+
 /** Made aside and moved into place: whoever runs the old one meanwhile does not see half a new one. */
 const aside = 'dist/.new';
 rmSync(aside, { recursive: true, force: true });

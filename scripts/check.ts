@@ -11,7 +11,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   worker: ['core', 'store', 'exec', 'actions'],
   observe: ['core'],
   library: ['core', 'store', 'actions', 'worker'],
-  cli: ['core', 'store', 'exec', 'actions', 'worker', 'observe'],
+  http: ['core', 'store', 'exec', 'actions', 'worker', 'observe'],
+  cli: ['core', 'store', 'exec', 'actions', 'worker', 'observe', 'http'],
   'index.ts': ['core', 'library'],
 };
 /** The centre does no I/O, and stands on no package but the calendar arithmetic of cron. */
@@ -84,6 +85,17 @@ function testFiles(): string[] {
       .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
       .map((name) => join(root, name)),
   );
+}
+
+/** The dashboard knows the API and types, nothing else of ours: what it runs is its own. */
+const pages = readdirSync('ui', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+for (const name of pages) {
+  const text = readFileSync(join('ui', name), 'utf8');
+  if (text.split('\n').length > LONGEST) problems.push(`ui/${name}: too long; split it by topic`);
+  for (const [line] of text.matchAll(/^import .*'[^']*\/src\/[^']*'/gm))
+    if (!line.startsWith('import type')) problems.push(`ui/${name}: imports code of src/`);
+  if (/innerHTML|dangerouslySetInnerHTML|insertAdjacentHTML/.test(text))
+    problems.push(`ui/${name}: makes markup out of text`);
 }
 
 const median = lengths.sort((a, b) => a - b)[Math.floor(lengths.length / 2)]!;

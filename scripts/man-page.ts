@@ -2,7 +2,7 @@ import { type Command, type Flag, GLOBAL_FLAGS } from '../src/cli/command.ts';
 import { COMMANDS, isGroup } from '../src/cli/commands.ts';
 import { signature } from '../src/cli/help.ts';
 import { TOPICS } from '../src/cli/topics.ts';
-import { VERSION } from '../src/cli/version.ts';
+import { VERSION } from '../src/core/version.ts';
 
 /** queuectl(1) in roff, from the table of commands and the help topics. */
 export async function manPage(): Promise<string> {

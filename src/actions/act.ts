@@ -1,8 +1,8 @@
 import type { State } from '../core/job.ts';
+import type { JobChanges } from '../core/job-changes.ts';
 import { either } from '../core/words.ts';
 import { placeOf, removePlace } from '../exec/place.ts';
 import { wake } from '../exec/wake.ts';
-import type { JobChanges } from '../store/store.ts';
 import type { App } from './app.ts';
 
 /** What an action on several jobs came to. */

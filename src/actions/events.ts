@@ -51,6 +51,46 @@ export async function beforeLast(app: App, many: number, to: number, filter: Eve
   return many === 0 ? to : 0;
 }
 
+/** A look backwards goes through so many events, whatever it finds. */
+const LOOKED = 10 * PAGE;
+
+/** The last `many` that match up to event `to`, newest first; `next`: where to go on with what is older, 0: nowhere. */
+export async function lastEvents(
+  app: App,
+  many: number,
+  to: number,
+  filter: EventFilter,
+): Promise<{ events: StoreEvent[]; next: number }> {
+  if (filter.jobId !== undefined) return lastEventsOfJob(app, filter.jobId, many, to, filter);
+  const events: StoreEvent[] = [];
+  const floor = Math.max(0, to - LOOKED);
+  for (let end = to; end > floor; end -= PAGE) {
+    const page = await app.store.events(Math.max(0, end - PAGE), Math.min(PAGE, end));
+    const mine = page.filter((event) => event.number <= end);
+    // What is older has been pruned.
+    if (mine.length === 0) return { events, next: 0 };
+    for (const event of mine.reverse())
+      if (matches(event, filter) && events.push(event) === many) return { events, next: event.number - 1 };
+  }
+  return { events, next: floor };
+}
+
+/** The store finds those of one job without handing out the others. */
+const LOOKED_FOR_JOB = 200_000;
+
+async function lastEventsOfJob(
+  app: App,
+  id: string,
+  many: number,
+  to: number,
+  filter: EventFilter,
+): Promise<{ events: StoreEvent[]; next: number }> {
+  const floor = Math.max(0, to - LOOKED_FOR_JOB);
+  const found = await app.store.eventsOfJob(id, floor, to, many);
+  const next = found.length === many ? found.at(-1)!.number - 1 : floor;
+  return { events: found.filter((event) => matches(event, filter)), next };
+}
+
 /** Whatever happens behind event `after`, each once and in order, for ever; `signal` ends it, and its reason is thrown. */
 export async function* followEvents(
   app: App,

@@ -48,6 +48,7 @@ export async function pruneAll(app: App, progress: (jobs: number) => void): Prom
     pruned.push(sum);
   }
   while ((await app.store.forgetKeys(app.clock.now())) > 0) await pause();
+  while ((await app.store.forgetRollups(app.clock.now())) > 0) await pause();
   return pruned;
 }
 

@@ -1,3 +1,4 @@
+import type { Percentiles } from '../core/histogram.ts';
 import type { State } from '../core/job.ts';
 import type { App } from './app.ts';
 import { countStates } from './status.ts';
@@ -5,12 +6,6 @@ import { countStates } from './status.ts';
 /** Percentiles come from so many of the newest attempts: a bounded cost, whatever the history. */
 const SAMPLE = 10_000;
 const WINDOW_MS = 5 * 60_000;
-
-interface Percentiles {
-  p50: number;
-  p95: number;
-  p99: number;
-}
 
 export interface Stats {
   jobs: Record<State, number>;

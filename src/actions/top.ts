@@ -1,5 +1,5 @@
 import { type ClaimedJob, type Job, STATES, type State } from '../core/job.ts';
-import type { FinishedAttempt } from '../store/store.ts';
+import type { FinishedAttempt } from '../store/attempt.ts';
 import type { Worker } from '../store/worker.ts';
 import type { App } from './app.ts';
 import { listQueues, type QueueObject } from './queues.ts';

@@ -76,6 +76,8 @@ export const COMMANDS: Record<string, Load | Group> = {
       unset: () => import('./commands/config-unset.ts'),
     },
   },
+  serve: () => import('./commands/serve.ts'),
+  dashboard: () => import('./commands/dashboard.ts'),
   completion: () => import('./commands/completion.ts'),
   doctor: () => import('./commands/doctor.ts'),
   backup: () => import('./commands/backup.ts'),
@@ -90,6 +92,7 @@ export const COMMANDS: Record<string, Load | Group> = {
     },
   },
   prune: () => import('./commands/prune.ts'),
+  metrics: () => import('./commands/metrics.ts'),
   version: () => import('./commands/version.ts'),
 };
 

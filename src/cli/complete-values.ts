@@ -47,6 +47,7 @@ const BY_FLAG: Record<string, Source> = {
   'set-queue': BY_PLACEHOLDER.QUEUE!,
   color: () => words('auto', 'always', 'never'),
   priority: () => words(...PRIORITIES.keys()),
+  range: async () => words(...Object.keys((await import('../actions/stats-series.ts')).RANGES)),
 };
 
 export async function flagValues(

@@ -1,6 +1,4 @@
-import { parseDuration } from '../core/duration.ts';
-import { QueueError } from '../core/errors.ts';
-import { type JobFilter, readConditions, readState, readTag } from '../core/filter.ts';
+import { type JobFilter, readJobFilter } from '../core/filter.ts';
 import { STATES } from '../core/job.ts';
 import { parseNumber } from '../core/numbers.ts';
 import type { Flag, Input } from './command.ts';
@@ -14,42 +12,17 @@ export const FILTER_FLAGS: Record<string, Flag> = {
   'older-than': { value: 'TIME', help: 'enqueued at least so long ago' },
   error: { value: 'TEXT', help: 'the last error contains this' },
   'exit-code': { value: 'N', help: 'the last exit code is this' },
+  search: {
+    value: 'TEXT',
+    help: 'this is part of the id, name, command, tags or last error (newest 100,000 jobs)',
+  },
   where: { value: 'COND,…', help: "conditions such as 'attempts>3' or 'duration>=5m'" },
 };
 
 export const LIMIT_FLAG: Flag = { value: 'N', short: 'n', help: 'at most so many' };
 
 export function readFilter(input: Input, now: number): JobFilter {
-  const filter: JobFilter = {};
-  const states = input.all('state').flatMap((text) => text.split(','));
-  if (states.length > 0) filter.states = states.map(readState);
-  const text = (flag: string, use: (value: string) => void): void => {
-    const value = input.one(flag);
-    if (value === undefined) return;
-    if (value.trim() === '') throw new QueueError('invalid-value', `--${flag} is empty`);
-    use(value);
-  };
-  text('queue', (value) => {
-    filter.queue = value;
-  });
-  text('name', (value) => {
-    filter.name = value;
-  });
-  if (input.has('tag'))
-    filter.tags = Object.fromEntries(input.all('tag').map((tag) => readTag(tag, '--tag')));
-  text('older-than', (value) => {
-    filter.createdBefore = now - parseDuration(value, '--older-than');
-  });
-  text('error', (value) => {
-    filter.error = value;
-  });
-  text('exit-code', (value) => {
-    filter.exitCode = parseNumber(value, '--exit-code', { min: 0, max: 255, integer: true });
-  });
-  text('where', (value) => {
-    filter.conditions = readConditions(value);
-  });
-  return filter;
+  return readJobFilter({ one: input.one, all: input.all, called: (field) => `--${field}` }, now);
 }
 
 export function readLimit(input: Input): number | null {

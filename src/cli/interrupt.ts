@@ -36,6 +36,16 @@ export function onInterrupt(callback: (signal: NodeJS.Signals) => void): () => v
   };
 }
 
+/** Resolves at the first Ctrl-C or SIGTERM. */
+export function untilSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const release = onInterrupt((signal) => {
+      release();
+      resolve(signal);
+    });
+  });
+}
+
 /** Work that only looks on: the first Ctrl-C leaves the jobs alone and says so, a second one ends the program at once. */
 export async function detachable(
   context: Context,

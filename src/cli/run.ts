@@ -44,7 +44,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       return 0;
     }
     if (input.has('version')) {
-      const { VERSION } = await import('./version.ts');
+      const { VERSION } = await import('../core/version.ts');
       io.out(`${VERSION}\n`);
       return 0;
     }
@@ -97,7 +97,7 @@ async function findCommand(args: string[]): Promise<{ command: Command; args: st
   const at = commandIndex(args);
   if (at === -1) {
     if (args.includes('--version') || args.includes('-V')) {
-      const { VERSION } = await import('./version.ts');
+      const { VERSION } = await import('../core/version.ts');
       return args.includes('--json') ? `${JSON.stringify({ version: VERSION })}\n` : `${VERSION}\n`;
     }
     const { SHORT_HELP, fullHelp } = await import('./help.ts');

@@ -1,11 +1,12 @@
 import type { App } from '../actions/app.ts';
+import { toAttemptObject } from '../actions/attempt-object.ts';
 import { jobObject } from '../actions/jobs.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
-import { signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
-import type { Attempt, ParentState } from '../store/store.ts';
+import type { Attempt } from '../store/attempt.ts';
+import type { ParentState } from '../store/store.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
 import { printTable } from './table.ts';
@@ -128,21 +129,4 @@ function attemptColumns(now: number) {
     { title: 'WORKER', value: (one: Attempt) => one.workerId, drop: 2 },
     { title: 'ERROR', value: (one: Attempt) => one.error ?? '', shrinks: true, least: 40 },
   ];
-}
-
-function toAttemptObject(attempt: Attempt) {
-  return {
-    attempt: attempt.ordinal,
-    worker_id: attempt.workerId,
-    started_at: toIso(attempt.startedAt),
-    finished_at: toIso(attempt.finishedAt),
-    duration_ms: attempt.finishedAt === null ? null : attempt.finishedAt - attempt.startedAt,
-    outcome: attempt.why,
-    exit_code: attempt.exitCode,
-    signal: signalOf(attempt.exitCode),
-    error: attempt.error,
-    output_bytes: attempt.outputBytes,
-    output_truncated: attempt.truncated,
-    left_behind: attempt.leftBehind,
-  };
 }

@@ -145,6 +145,7 @@ continue. All that are given must hold; an action takes ids or filters, not both
   --older-than TIME   enqueued at least so long ago: 90s, 2h, 7d
   --error TEXT        the last error contains this, in any case; nothing in it is special
   --exit-code N       the last exit code is this
+  --search TEXT       part of the id, name, command, tags or last error, in any case; the newest 100,000 jobs
   --where COND,…      conditions on ${CONDITION_FIELDS.join(', ')}
                       with = != < <= > >=, such as 'attempts>3' or 'duration>=5m'
 

@@ -16,7 +16,12 @@ export interface JobFilter {
   error?: string;
   exitCode?: number;
   conditions?: Condition[];
+  /** Part of the id, name, command, tags or last error, whatever its case; only the newest jobs are searched. */
+  text?: string;
 }
+
+/** So many of the newest jobs are searched for a text. */
+export const SEARCHED = 100_000;
 
 export const CONDITION_FIELDS = [
   'attempts',
@@ -35,10 +40,42 @@ export interface Condition {
   value: number;
 }
 
+/** Where a filter is written: flags on the command line, the query of a URL. */
+export interface FilterSource {
+  one(field: string): string | undefined;
+  all(field: string): string[];
+  /** What the field is called there, for errors. */
+  called(field: string): string;
+}
+
+/** The one reader of filters. */
+export function readJobFilter({ one, all, called }: FilterSource, now: number): JobFilter {
+  const filter: JobFilter = {};
+  const states = all('state').flatMap((text) => text.split(','));
+  if (states.length > 0) filter.states = states.map(readState);
+  for (const field of FILTER_TEXTS)
+    if (one(field)?.trim() === '') throw new QueueError('invalid-value', `${called(field)} is empty`);
+  const [queue, name, older, error, code, where, search] = FILTER_TEXTS.map(one);
+  if (queue !== undefined) filter.queue = queue;
+  if (name !== undefined) filter.name = name;
+  const tags = all('tag');
+  if (tags.length > 0) filter.tags = Object.fromEntries(tags.map((tag) => readTag(tag, called('tag'))));
+  if (older !== undefined) filter.createdBefore = now - parseDuration(older, called('older-than'));
+  if (error !== undefined) filter.error = error;
+  if (code !== undefined)
+    filter.exitCode = parseNumber(code, called('exit-code'), { min: 0, max: 255, integer: true });
+  if (search?.trim()) filter.text = checkLength(search.trim(), called('search'), LONGEST_TEXT);
+  if (where !== undefined) filter.conditions = readConditions(where, called('where'));
+  return filter;
+}
+
+const FILTER_TEXTS = ['queue', 'name', 'older-than', 'error', 'exit-code', 'where', 'search'];
+
 const ANY_NUMBER = { min: -1e15, max: 1e15, integer: true };
 const LONGEST = 256;
+const LONGEST_TEXT = 1000;
 
-export function readState(text: string): State {
+function readState(text: string): State {
   const word = text.trim().toLowerCase();
   const state = STATES.find((name) => name === word) ?? STATE_ALIASES.get(word);
   if (state !== undefined) return state;
@@ -54,20 +91,25 @@ export function readTag(text: string, what: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** `attempts>3`, `duration>=5m`, `exit_code!=0`; several stand apart by commas. */
-export function readConditions(text: string): Condition[] {
-  if (text.length > LONGEST)
-    throw new QueueError('invalid-value', `--where is longer than ${LONGEST} characters`);
-  return text.split(',').map(readCondition);
+function checkLength(text: string, what: string, most: number): string {
+  if (text.length <= most) return text;
+  throw new QueueError('invalid-value', `${what} is longer than ${most} characters`);
 }
 
-function readCondition(text: string): Condition {
+/** `attempts>3`, `duration>=5m`, `exit_code!=0`; several stand apart by commas. */
+function readConditions(text: string, what: string): Condition[] {
+  return checkLength(text, what, LONGEST)
+    .split(',')
+    .map((one) => readCondition(one, what));
+}
+
+function readCondition(text: string, what: string): Condition {
   const match = /^\s*([a-z_-]+)\s*(<=|>=|!=|=|<|>)\s*(\S+)\s*$/i.exec(text);
   if (match === null) {
     throw new QueueError(
       'invalid-value',
-      `--where: '${text}' is no condition`,
-      "write one such as --where 'attempts>3'",
+      `${what}: '${text}' is no condition`,
+      'write one such as attempts>3',
     );
   }
   const name = match[1]!.toLowerCase().replaceAll('-', '_');
@@ -75,14 +117,12 @@ function readCondition(text: string): Condition {
   if (field === undefined) {
     throw new QueueError(
       'invalid-value',
-      `--where: there is no field '${match[1]}'`,
+      `${what}: there is no field '${match[1]}'`,
       `one of ${CONDITION_FIELDS.join(', ')}`,
     );
   }
   const operator = match[2] as Operator;
   const value =
-    field === 'duration'
-      ? parseDuration(match[3]!, '--where')
-      : parseNumber(match[3]!, '--where', ANY_NUMBER);
+    field === 'duration' ? parseDuration(match[3]!, what) : parseNumber(match[3]!, what, ANY_NUMBER);
   return { field, operator, value };
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 
 /** A directory that is there, whatever becomes of those of the jobs. */
@@ -8,6 +8,21 @@ export function homeDirectory(): string {
     return statSync(home).isDirectory() ? home : '/';
   } catch {
     // Nobody's home: a user without an entry, or a service whose home was never made.
+    return '/';
+  }
+}
+
+/** The home of whoever owns a path, as the system's list of users has it. */
+export function homeOf(path: string): string {
+  try {
+    const owner = statSync(path).uid;
+    if (owner === process.getuid?.()) return homeDirectory();
+    const entry = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'))
+      .find((fields) => Number(fields[2]) === owner && fields.length > 5);
+    return entry?.[5] || '/';
+  } catch {
     return '/';
   }
 }

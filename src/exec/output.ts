@@ -95,6 +95,43 @@ export function* outputPieces(place: OutputPlace): Generator<Uint8Array> {
   }
 }
 
+/** A stretch of an output, by the bytes of what is kept of it; a part that was dropped is passed over. */
+export interface OutputRange {
+  from: number;
+  /** Where to go on. */
+  next: number;
+  size: number;
+  bytes: Uint8Array;
+}
+
+/** `from` below zero counts from the end. */
+export function outputRange(place: OutputPlace, from: number, most: number): OutputRange {
+  const opened = openOutput(place);
+  if (opened === null) return { from: 0, next: 0, size: 0, bytes: new Uint8Array() };
+  const { file, gap } = opened;
+  try {
+    const size = fstatSync(file).size;
+    const start = clamp(from, size);
+    if (gap !== null && start >= gap.from && start < gap.to)
+      return { from: start, next: gap.to, size, bytes: mark(gap) };
+    const end = Math.min(start + most, gap !== null && start < gap.from ? gap.from : size);
+    const bytes = readRange(file, start, end);
+    return { from: start, next: start + bytes.length, size, bytes };
+  } finally {
+    closeSync(file);
+  }
+}
+
+export function sliceOf(kept: Uint8Array, from: number, most: number): OutputRange {
+  const start = clamp(from, kept.length);
+  const bytes = kept.subarray(start, start + most);
+  return { from: start, next: start + bytes.length, size: kept.length, bytes };
+}
+
+function clamp(from: number, size: number): number {
+  return Math.max(0, Math.min(size, from < 0 ? size + from : from));
+}
+
 function openOutput(place: OutputPlace): { file: number; gap: Gap | null } | null {
   const short = openIfThere(shortOf(place));
   if (short !== null) return { file: short, gap: null };

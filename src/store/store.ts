@@ -1,5 +1,6 @@
 import type { Transition } from '../core/decide.ts';
 import type { StoreEvent } from '../core/events.ts';
+import type { Figures, Tier } from '../core/figures.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { Idempotency } from '../core/idempotency.ts';
 import type {
@@ -13,11 +14,13 @@ import type {
   State,
   Stream,
 } from '../core/job.ts';
+import type { JobChanges } from '../core/job-changes.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Pause, QueueChanges } from '../core/queue.ts';
 import type { Rate } from '../core/rate.ts';
 import type { EventRetention, Held, PrunedState, Retention } from '../core/retention.ts';
 import type { Schedule, ScheduleSpec } from '../core/schedule.ts';
+import type { Attempt, AttemptOutput, FinishedAttempt } from './attempt.ts';
 import type { ExportedRow, Loaded, Loading, LoadOptions } from './transfer.ts';
 import type { NewWorker, StopOrder, Supervised, Worker } from './worker.ts';
 
@@ -52,8 +55,14 @@ export interface Store {
   get(id: string): Promise<Job | null>;
   /** Newest first. The cost depends on the page, not on the history. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
-  /** How many jobs match, counted no further than `most`. */
-  count(filter: JobFilter, most: number): Promise<number>;
+  /**
+   * The number at which a look at so many jobs of the filter's name, or else of its queue and states, would end, begun
+   * below `before`; 0: it would see all of them. What else the filter says costs a look at each: by this one keeps it
+   * within bounds.
+   */
+  reach(filter: JobFilter, many: number, before?: number): Promise<number>;
+  /** How many jobs match, of the whole store or of a stretch of it, counted no further than `most`. */
+  count(filter: JobFilter, most: number, stretch?: Pick<Page, 'before' | 'above'>): Promise<number>;
   /** The ids that begin so, at most `limit`; an id that is the text itself comes alone. */
   startingWith(prefix: string, limit: number): Promise<string[]>;
   /** Jobs by queue and state, kept with every change rather than counted. */
@@ -199,6 +208,23 @@ export interface Store {
   /** Stores a setting, or removes it (null), after `check` has seen the whole that results. */
   set(key: string, text: string | null, check: (stored: Map<string, string>) => void): Promise<void>;
 
+  /**
+   * What happened in a range, by the stretches of its tier, oldest first; one in which nothing did is left out. Counted in
+   * the transaction in which it happened, so every connection sees it at once, and no figure changes when jobs go. The
+   * cost is that of the range, whatever the history.
+   */
+  series(request: SeriesRequest): Promise<({ at: number } & Figures)[]>;
+  /** The same, summed over the range, by queue and name. */
+  breakdown(request: SeriesRequest): Promise<(Labels & Figures)[]>;
+  /** Since there are figures, by queue and name: they only rise. */
+  totals(): Promise<(Labels & Figures)[]>;
+  /** Since when each queue's oldest job that may run has been waiting; null: none does. Held and blocked ones may not. */
+  oldestWaiting(now: number): Promise<{ queue: string; since: number | null }[]>;
+  /** The size of the write-ahead log; null where there is none to watch. */
+  walBytes(): Promise<number | null>;
+  /** Removes a few of the figures that are no longer kept (TIERS). Answers how many. */
+  forgetRollups(now: number): Promise<number>;
+
   /** Finished attempts, the last to be started first, at most `limit`. */
   finished(limit: number): Promise<FinishedAttempt[]>;
   /** Jobs that ended in this state, the last to end first, at most `limit`. The cost depends on `limit` alone. */
@@ -211,6 +237,11 @@ export interface Store {
    * by a verb of this contract is there once, and there as soon as the change is; beats and stop orders are none.
    */
   events(after: number, limit: number): Promise<StoreEvent[]>;
+  /**
+   * What happened to one job, newest first, at most `limit`: among the events behind `after` up to `to`, of which each costs
+   * a look. Where many jobs were enqueued at once, the number of the last of them decides.
+   */
+  eventsOfJob(id: string, after: number, to: number, limit: number): Promise<StoreEvent[]>;
   /** The number of the last event; 0: nothing has happened. It never falls, whatever is removed. */
   lastEvent(): Promise<number>;
   /** The number of the last event before this time; where a clock was set back, of one of them. */
@@ -219,6 +250,9 @@ export interface Store {
   pruneEvents(keep: EventRetention, now: number): Promise<number>;
   /** How many `pruneEvents` would remove in all. */
   prunableEvents(keep: EventRetention, now: number): Promise<number>;
+
+  /** The same store for somebody else: events name them. */
+  as(actor: string): Store;
 
   /**
    * Makes a copy of a store a store of its own: a new epoch, no workers. What was running in it is settled as `lose` says;
@@ -247,10 +281,6 @@ export interface ParentState extends Dependency {
   /** Null: the job is gone. */
   state: State | null;
 }
-
-export type JobChanges = Partial<
-  Pick<JobSpec, 'priority' | 'runAt' | 'queue' | 'command' | 'timeoutMs' | 'maxRetries' | 'tags' | 'name'>
->;
 
 export interface Pruned extends Held {
   /** The attempts among them whose output is in a file. */
@@ -287,6 +317,8 @@ export interface Page {
   limit: number;
   /** Continue below this `number` of the page before. */
   before?: number;
+  /** No further down than above this one. */
+  above?: number;
 }
 
 export interface ListedJob extends Job {
@@ -336,38 +368,17 @@ export interface Settlement {
   onIdle: JobSpec | null;
 }
 
-export interface AttemptOutput {
-  /** What the command wrote in all. */
-  bytes: number;
-  /** Something between head and tail was dropped. */
-  truncated: boolean;
-  /** Short output, kept in the store; null: in the attempt's file. */
-  kept: Uint8Array | null;
-  /** Of split output `kept` is what went to stdout, and this what went to stderr. */
-  keptStderr?: Uint8Array | null;
-  /** What is left of it, where something was dropped. */
-  stored?: number;
+/** From `from` up to, not including, `to`; of one queue or one name, when given. */
+export interface SeriesRequest {
+  tier: Tier;
+  from: number;
+  to: number;
+  queue?: string;
+  name?: string;
 }
 
-export interface Attempt {
-  /** The store's number, never reused. */
-  number: number;
-  ordinal: number;
-  workerId: string;
-  startedAt: number;
-  finishedAt: number | null;
-  why: Outcome['why'] | null;
-  exitCode: number | null;
-  error: string | null;
-  outputBytes: number;
-  truncated: boolean;
-  leftBehind: number[];
-}
-
-export interface FinishedAttempt {
-  waitMs: number;
-  runMs: number;
-  finishedAt: number;
-  /** It exited with 0. */
-  ok: boolean;
+/** What figures are kept by. A job without a name has the name ''; those of names beyond MOST_NAMES have OTHER. */
+export interface Labels {
+  queue: string;
+  name: string;
 }

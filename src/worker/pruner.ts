@@ -28,7 +28,11 @@ export function createPruner(app: App, workerId: string, settings: () => Setting
         return;
       }
       const batch = await pruneBatch(app, settings());
-      more = batch.jobs + batch.events > 0 || (await app.store.forgetKeys(app.clock.now())) > 0;
+      const now = app.clock.now();
+      more =
+        batch.jobs + batch.events > 0 ||
+        (await app.store.forgetKeys(now)) > 0 ||
+        (await app.store.forgetRollups(now)) > 0;
       told = { jobs: told.jobs + batch.jobs, bytes: told.bytes + batch.bytes };
       if (told.jobs === 0 || (more && told.jobs < TOLD_JOBS)) return;
       emit({ type: 'jobs-pruned', workerId, ...told });

@@ -48,6 +48,28 @@ export const events: Record<string, Case> = {
     expect(await store.lastEvent()).toBe(5);
   },
 
+  'those of one job are found among all, newest first': async ({ store }) => {
+    await store.insert([jobSpec('alone')], NOW);
+    await store.insert([...specs(3), jobSpec('elsewhere', { queue: 'q' }), jobSpec('last')], NOW);
+    await store.hold(['j1', 'alone', 'elsewhere'], NOW);
+    await store.release(['j1'], NOW);
+    await store.cancel(['j1', 'j2'], NOW);
+    await store.remove(['j2'], ['cancelled'], NOW);
+    const last = await store.lastEvent();
+    const every = await all(store);
+    for (const id of ['alone', 'j0', 'j1', 'elsewhere', 'last', 'nobody']) {
+      const mine = every.filter((event) => event.jobId === id).reverse();
+      expect(await store.eventsOfJob(id, 0, last, 100)).toEqual(mine);
+      expect(await store.eventsOfJob(id, 0, last, 1)).toEqual(mine.slice(0, 1));
+      // In stretches nothing is left out and nothing comes twice.
+      const parts: StoreEvent[] = [];
+      for (let to = last; to > 0; to -= 2)
+        parts.push(...(await store.eventsOfJob(id, Math.max(0, to - 2), to, 100)));
+      expect(parts).toEqual(mine);
+    }
+    expect(short(await store.eventsOfJob('j2', 0, last, 100))).toEqual(['deleted j2', 'cancelled j2']);
+  },
+
   'many jobs at once are an event each, and one may go on in the midst of them': async ({ store }) => {
     await store.insert([jobSpec('first')], NOW);
     await store.insert(specs(1234, { queue: 'bulk' }), NOW);

@@ -24,6 +24,72 @@ export const filters: Record<string, Case> = {
     expect(await found({ name: "' OR 1=1 --" })).toEqual([]);
   },
 
+  'a text is found in id, name, command, tags and last error, whatever its case; % and _ are just text':
+    async ({ store }) => {
+      await store.insert(
+        [jobSpec('Alpha', { command: 'echo 100%' }), jobSpec('b_c', { tags: { k: 'Tag' } })],
+        NOW,
+      );
+      await store.insert(
+        [jobSpec('d', { name: 'Kind', queue: 'other' }), jobSpec('e', { command: 'a\\b' })],
+        NOW,
+      );
+      const found = async (text: string, more: JobFilter = {}): Promise<string[]> =>
+        ids(await store.list({ ...more, text }, { limit: 10 }));
+      expect(await found('ALPHA')).toEqual(['Alpha']);
+      expect(await found('%')).toEqual(['Alpha']);
+      expect(await found('_')).toEqual(['b_c']);
+      expect(await found('\\')).toEqual(['e']);
+      expect(await found('tag')).toEqual(['b_c']);
+      expect(await found('kind')).toEqual(['d']);
+      expect(await found('kind', { queue: 'other', states: ['pending'] })).toEqual(['d']);
+      expect(await found('kind', { queue: 'default' })).toEqual([]);
+      expect(await found('kind', { states: ['dead'] })).toEqual([]);
+      expect(await found('kind', { name: 'Kind' })).toEqual(['d']);
+      // Not from the end of one into the beginning of the next.
+      expect(await found('alphaecho')).toEqual([]);
+      expect(await store.count({ text: 'a' }, 10)).toBe(3);
+    },
+
+  'a list and a count can be kept to a stretch, and reach says how long it is': async ({ store }) => {
+    const specs = Array.from({ length: 30 }, (_, i) =>
+      jobSpec(`j${i}`, {
+        queue: i % 3 === 0 ? 'third' : 'default',
+        ...(i % 5 === 0 ? { name: 'fifth' } : {}),
+      }),
+    );
+    await store.insert(specs, NOW);
+    await store.cancel(['j29', 'j2'], NOW);
+    const filters: JobFilter[] = [
+      {},
+      { queue: 'third' },
+      { states: ['pending'] },
+      { states: ['pending', 'cancelled'], queue: 'default' },
+      { name: 'fifth' },
+      { name: 'fifth', states: ['pending'], queue: 'third' },
+    ];
+    for (const filter of filters) {
+      const all = await store.list(filter, { limit: 100 });
+      for (const many of [1, 2, 7, 100]) {
+        const seen: string[] = [];
+        let counted = 0;
+        for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+          const above = await store.reach(filter, many, before);
+          const part = await store.list(filter, { limit: 100, before, above });
+          expect(part.length).toBeLessThanOrEqual(many * (filter.states?.length ?? 1));
+          seen.push(...ids(part));
+          counted += await store.count(filter, 100, { before, above });
+          if (above === 0) break;
+          expect(above).toBeLessThan(before);
+          before = above + 1;
+        }
+        expect(seen).toEqual(ids(all));
+        expect(counted).toBe(all.length);
+      }
+    }
+    expect(await store.reach({ queue: 'nowhere' }, 1)).toBe(0);
+  },
+
   'ids are found by their beginning, and a whole id alone': async ({ store }) => {
     await store.insert([jobSpec('ab'), jobSpec('abc'), jobSpec('abd'), jobSpec('b%')], NOW);
     expect(await store.startingWith('ab', 5)).toEqual(['ab']);

@@ -7,6 +7,7 @@ import { counters } from './counters.ts';
 import { dependencies } from './dependencies.ts';
 import { due } from './due.ts';
 import { events } from './events.ts';
+import { figuresOverTime } from './figures.ts';
 import { filters } from './filters.ts';
 import { hooks } from './hooks.ts';
 import { idempotency } from './idempotency.ts';
@@ -64,6 +65,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   events,
   renew,
   'dump and load': transfer,
+  figures: figuresOverTime,
 };
 
 /** Puts a store under every sentence of the contract in store.ts. */

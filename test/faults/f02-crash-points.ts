@@ -60,7 +60,7 @@ function scenesFor(point: string): Scene[] {
     )
   )
     return [asking, working];
-  if (/-(pruneEvents|forgetKeys|renew|load)$/.test(point)) return [caring];
+  if (/-(pruneEvents|forgetKeys|forgetRollups|renew|load)$/.test(point)) return [caring];
   return [working, adopting, cancelling, asking];
 }
 
@@ -125,7 +125,7 @@ async function caring(lab: Lab, crash: Crash): Promise<void> {
   await lab.box.json(['enqueue', '--id', 'keyed', '--idempotency-key', 'k', '--command', witnessed(0)]);
   lab.note('keyed', 'ok');
   const db = new DatabaseSync(lab.database);
-  db.exec('UPDATE idempotency SET used_at = 1');
+  db.exec('UPDATE idempotency SET used_at = 1; INSERT INTO rollup (tier, at, kind) VALUES (1, 0, 1)');
   db.close();
   await lab.configure({ 'keep-events': '1' });
   await crash.run('prune');

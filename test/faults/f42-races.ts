@@ -30,7 +30,9 @@ export async function races(
   const property = fc.asyncProperty(
     fc.commands(COMMANDS, { maxCommands: LONGEST, size: 'max' }),
     async (commands) => {
-      await plain.write('migrate', () => plain.exec('DELETE FROM job; DELETE FROM queue'));
+      await plain.write('migrate', () =>
+        plain.exec('DELETE FROM job; DELETE FROM rollup; DELETE FROM rollup_kind; DELETE FROM queue'),
+      );
       await fc.asyncModelRun(() => ({ model: newModel(), real: store }), commands);
       steps += [...commands].length;
     },

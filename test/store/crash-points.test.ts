@@ -53,6 +53,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
     passed = [];
     return store.forgetKeys(NOW + 10 ** 9);
   },
+  forgetRollups: (store) => store.forgetRollups(NOW + 10 ** 12),
   pruneEvents: (store) => store.pruneEvents({ ageMs: null, count: 1 }, NOW),
   load: (store) =>
     store.load(
@@ -70,7 +71,8 @@ type Reads =
   | ('busy' | 'running' | 'endings' | 'ordered' | 'workers' | 'supervisors' | 'prunable' | 'queues')
   | ('schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finished' | 'close' | 'stdin' | 'dependencies')
   | ('cutOff' | 'lastEnded' | 'check' | 'events' | 'lastEvent' | 'lastEventBefore' | 'prunableEvents')
-  | ('dump' | 'origin' | 'keyHolder' | 'count');
+  | ('keyHolder' | 'eventsOfJob' | 'reach')
+  | ('dump' | 'origin' | 'as' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 
 test('every verb that writes passes its three points', () =>
   inTempDir(async (dir) => {

@@ -3,19 +3,25 @@ import type { Connection } from '../../src/store/sqlite/connection.ts';
 import * as statements from '../../src/store/sqlite/sql.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const { list, countJobs, JOBS_AT_ONCE: _, ...plain } = statements;
+const { list, countJobs, countAttempt, reach, JOBS_AT_ONCE: _, ...plain } = statements;
 const sql = {
   ...plain,
   listAll: list.all(''),
-  countByState: countJobs(' AND state = ?'),
+  countByState: countJobs.byState(''),
+  countByName: countJobs.byName(' AND +state IN (?)'),
+  listByName: list.byName(' AND +state IN (?)'),
+  reachByState: reach.byState,
+  reachByName: reach.byName,
+  reachByQueueAndState: reach.byQueueAndState,
   listByState: list.byState(''),
   listByQueueAndState: list.byQueueAndState(''),
+  countAttempt: countAttempt(['completed', 'w0', 'r0']),
 };
 
 /** How each statement that claims, lists or looks for what is due must find its jobs. */
 const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['promote', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
-  ['claimableQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
+  ['claimableQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_(ready|since) \(queue=\?\)$/],
   ['claimableQueues', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
   ['readyHeads', /^SEARCH job USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['readyPriorityBelow', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
@@ -33,6 +39,15 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   [
     'listByQueueAndState',
     /^SEARCH job USING INDEX \w+ \((queue=\? AND state|state=\? AND queue)=\? AND number<\?\)$/,
+  ],
+  ['countByState', /^SEARCH job USING COVERING INDEX job_by_state \(state=\? AND number<\?\)$/],
+  ['listByName', /^SEARCH job USING INDEX job_by_name \(name=\? AND number<\?\)$/],
+  ['countByName', /^SEARCH job USING INDEX job_by_name \(name=\? AND number<\?\)$/],
+  ['reachByName', /^SEARCH job USING COVERING INDEX job_by_name \(name=\? AND number<\?\)$/],
+  ['reachByState', /^SEARCH job USING COVERING INDEX job_by_state \(state=\? AND number<\?\)$/],
+  [
+    'reachByQueueAndState',
+    /^SEARCH job USING COVERING INDEX job_by_queue \(queue=\? AND state=\? AND number<\?\)$/,
   ],
   ['endedJobs', /^SEARCH job USING INDEX job_ended \(state=\? AND finished_at>\?\)$/],
   ['lastEnded', /^SEARCH job USING INDEX job_ended \(state=\?\)$/],
@@ -55,22 +70,33 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['oldKey', /^SEARCH idempotency USING COVERING INDEX idempotency_used \(used_at<\?\)$/],
   ['answerOfKey', /^SEARCH idempotency USING INDEX sqlite_autoindex_idempotency_1 \(key=\?\)$/],
   ['events', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
+  ['eventsOfJob', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
   ['oldestEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['deleteEvents', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
   ['jobsOfEvent', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
+  ['countAttempt', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\? AND kind=\?\)$/],
+  ['rollupJobs', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\? AND kind=\?\)$/],
+  ['series', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at>\? AND at<\?\)$/],
+  ['seriesOfKinds', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at>\? AND at<\?\)$/],
+  ['breakdown', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at>\? AND at<\?\)$/],
+  ['totals', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\?\)$/],
+  ['oldestWaiting', /^SEARCH job USING (COVERING )?INDEX job_since \(queue=\?\)$/],
+  ['oldestWaiting', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
+  ['oldRollup', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at<\?\)$/],
+  ['endingAttempt', /^SEARCH rollup_kind USING COVERING INDEX \w+ \(name=\? AND queue=\?\)/],
   ['freeSlotFor', /^SEARCH job USING INDEX job_unique \(unique_slot=\?\)$/],
   ['retryJob', /^SEARCH other (EXISTS )?USING (COVERING )?INDEX job_unique \(unique_slot=\?\)$/],
   ['keyHolder', /^SEARCH other USING INDEX job_unique \(unique_slot=\?\)$/],
   ['eventFrom', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
-  ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
+  ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_(ready|since) \(queue=\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
   // Not by state: held ones are failed, too, and may be many.
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_retry \(queue=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
-/** Workers, and what one job waits for or has cut off, are few, and sorted for people. */
-const MAY_SORT = ['workers', 'dependenciesOfJob', 'cutOff'];
+/** Workers, and what one job waits for or has cut off, are few, and sorted for people; a breakdown sorts its range, and kinds are at most MOST_PAIRS. */
+const MAY_SORT = ['workers', 'dependenciesOfJob', 'cutOff', 'breakdown', 'countKinds'];
 
 function plan(connection: Connection, statement: string): string[] {
   const values = Array.from(statement.matchAll(/\?/g), () => 1);

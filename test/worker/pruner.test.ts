@@ -55,6 +55,10 @@ test('what is older than the default goes with its output directory, what is you
     expect(existsSync(place.directory)).toBe(false);
     expect(one.delayMs()).toBeLessThan(1000);
     await one.runOnce();
+    const range = { from: 0, to: NOW + 99 * DAY };
+    expect(await app.store.series({ tier: 'minute', ...range })).toEqual([]);
+    expect(await app.store.series({ tier: 'day', ...range })).toHaveLength(2);
+    await one.runOnce();
     expect(one.delayMs()).toBeGreaterThan(1000);
     expect(one.events).toEqual([{ type: 'jobs-pruned', workerId: 'first', jobs: 1, bytes: 20_000 }]);
   }));
@@ -102,6 +106,8 @@ test('old events go too, once no old job is left, and that is not worth a line i
     await one.runOnce();
     expect(await app.store.events(0, 9)).toEqual([]);
     expect(one.delayMs()).toBeLessThan(1000);
+    // The figures of that time go, too.
+    await one.runOnce();
     await one.runOnce();
     expect(one.delayMs()).toBeGreaterThan(1000);
     expect(one.events.map((event) => event.type)).toEqual(['jobs-pruned']);

@@ -1,9 +1,9 @@
 import { diagnose, type Finding } from '../../actions/doctor.ts';
+import { VERSION } from '../../core/version.ts';
 import type { Command } from '../command.ts';
 import type { Io } from '../io.ts';
 import { printTable } from '../table.ts';
 import type { Color } from '../text.ts';
-import { VERSION } from '../version.ts';
 
 const COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', fail: 'red' };
 

@@ -4,10 +4,11 @@ import { getJob } from '../../actions/jobs.ts';
 import { type ReadJobs, readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
 import { readTag } from '../../core/filter.ts';
-import { type JobInput, readJobObject } from '../../core/job-input.ts';
+import type { JobChanges } from '../../core/job-changes.ts';
+import { changesOf } from '../../core/job-changes.ts';
+import { readJobObject } from '../../core/job-input.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { editText } from '../../exec/editor.ts';
-import type { JobChanges } from '../../store/store.ts';
 import { actingCommand } from '../act.ts';
 import type { Context, Input } from '../command.ts';
 import { JOB_FLAGS } from '../job-flags.ts';
@@ -60,12 +61,6 @@ function readChanges(input: Input, now: number): JobChanges | null {
     object.tags = Object.fromEntries(input.all('set-tag').map((tag) => readTag(tag, '--set-tag')));
   const { input: read } = readJobObject(object, now);
   return Object.keys(read).length === 0 ? null : changesOf(read);
-}
-
-function changesOf(read: JobInput): JobChanges {
-  const { priority, runAt, queue, command, timeoutMs, maxRetries, tags, name } = read;
-  const given = { priority, runAt, queue, command, timeoutMs, maxRetries, tags, name };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as JobChanges;
 }
 
 function readEdited(text: string, id: string, now: number): ReadJobs {

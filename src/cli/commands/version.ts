@@ -1,5 +1,5 @@
+import { VERSION } from '../../core/version.ts';
 import type { Command } from '../command.ts';
-import { VERSION } from '../version.ts';
 
 export default {
   name: 'version',

@@ -1,4 +1,4 @@
-import type { FinishedAttempt } from '../../store/store.ts';
+import type { FinishedAttempt } from '../../store/attempt.ts';
 
 /** Kept for so long; a sparkline shows no more. */
 const KEPT_S = 900;

@@ -1,10 +1,12 @@
 import { attemptEnding, type Happening } from '../../core/events.ts';
 import type { State } from '../../core/job.ts';
-import type { JobChanges, Store } from '../store.ts';
+import type { JobChanges } from '../../core/job-changes.ts';
+import type { Store } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, parentEnded, waitAgain } from './dependencies.ts';
 import { recordOfAttempt, recordOfJob, recordOfKnown } from './events.ts';
 import { queueNumber } from './queues.ts';
+import { tally } from './rollups.ts';
 import * as sql from './sql.ts';
 
 type ActingVerbs = Pick<Store, 'retry' | 'keyHolder' | 'remove' | 'cancel' | 'hold' | 'release' | 'edit'>;
@@ -86,6 +88,7 @@ function cancel(
 ): { cancelled: string[]; ending: string[]; ended: string[] } {
   const result = { cancelled: [] as string[], ending: [] as string[], ended: [] as string[] };
   const over: EndedParent[] = [];
+  const figures = tally(db);
   for (const id of ids) {
     const job = db.get(sql.phaseOfJob, id);
     if (job === undefined) continue;
@@ -99,8 +102,10 @@ function cancel(
       recordOfJob(db, { kind: 'cancelled' }, id);
       result.cancelled.push(id);
       over.push({ number: job.number as number, id, end: 'cancelled' });
+      figures.dropped(job.number as number);
     } else result.ended.push(id);
   }
+  figures.write(now);
   for (const parent of over) parentEnded(db, parent, now);
   return result;
 }

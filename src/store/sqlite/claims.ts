@@ -4,12 +4,13 @@ import { attemptEnded, attemptEnding } from '../../core/events.ts';
 import type { ClaimedJob, EndReason, State } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from '../store.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Row } from './connection.ts';
 import { parentEnded } from './dependencies.ts';
 import { recordOfAttempt, recordOfJob } from './events.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
 import { addHooks } from './hooks.ts';
 import { openQueues } from './queues.ts';
+import { countAttempt, tally } from './rollups.ts';
 import { toClaimedJob } from './rows.ts';
 import * as sql from './sql.ts';
 
@@ -151,13 +152,14 @@ interface Settled {
 }
 
 export function settle(db: Connection, given: Settlement): Settled {
-  const cancelled = db.get(sql.endReason, given.claim.attempt)?.end_reason === 'cancelled';
+  const attempt = db.get(sql.endingAttempt, given.claim.attempt);
+  const cancelled = attempt?.end_reason === 'cancelled';
   if (given.why === 'never-started') {
     const answer = release(db, given, cancelled);
     return { answer, unblocked: answer === 'applied' ? unblock(db, given) : 0 };
   }
   const settlement = cancelled ? notTriedAgain(given) : given;
-  const answer = conclude(db, settlement);
+  const answer = conclude(db, settlement, attempt);
   if (answer !== 'applied') return { answer, unblocked: 0 };
   const unblocked = unblock(db, settlement);
   // Only now: who has just unblocked others leaves no idle queue behind.
@@ -193,12 +195,15 @@ function release(db: Connection, settlement: Settlement, cancelled: boolean): Se
   if (cancelled) {
     db.run(sql.cancelJob, finishedAt, finishedAt, 'cancelled before it ran', claim.job);
     recordOfJob(db, { kind: 'cancelled' }, db.get(sql.claimedJob, claim.job)!.id as string);
+    const figures = tally(db);
+    figures.dropped(claim.job);
+    figures.write(finishedAt);
   } else recordOfAttempt(db, attemptEnded(settlement), claim.attempt);
   db.run(sql.forgetAttempt, claim.attempt);
   return 'applied';
 }
 
-function conclude(db: Connection, settlement: Settlement): SettleAnswer {
+function conclude(db: Connection, settlement: Settlement, attempt: Row | undefined): SettleAnswer {
   const { claim, transition, exitCode } = settlement;
   const row = jobAfter(transition, settlement.finishedAt);
   const applied = db.run(
@@ -210,6 +215,8 @@ function conclude(db: Connection, settlement: Settlement): SettleAnswer {
   if (applied === 1) {
     recordAttempt(db, settlement);
     recordOfAttempt(db, attemptEnded(settlement), claim.attempt);
+    // A repair may have saved the job alone.
+    if (attempt !== undefined) countAttempt(db, attempt, settlement);
     return 'applied';
   }
   const before = db.get(sql.settledAttempt, claim.attempt, claim.token);

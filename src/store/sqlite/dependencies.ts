@@ -4,6 +4,7 @@ import type { Dependency } from '../../core/job.ts';
 import type { ParentState } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { recordOfKnown } from './events.ts';
+import { tally } from './rollups.ts';
 import * as sql from './sql.ts';
 
 /** A job that has ended, or is gone. */
@@ -77,6 +78,7 @@ function refuseCircle(db: Connection, first: number): void {
 export function parentEnded(db: Connection, first: EndedParent, now: number): number {
   let suited = 0;
   const ended = [first];
+  const figures = tally(db);
   for (let parent = ended.pop(); parent !== undefined; parent = ended.pop()) {
     const { number, id, end } = parent;
     const wants = JSON.stringify(suitedBy(end));
@@ -91,10 +93,12 @@ export function parentEnded(db: Connection, first: EndedParent, now: number): nu
       const lost = { number: child.number as number, id: child.id as string, end: 'cancelled' as const };
       recordOfKnown(db, { kind: 'cancelled', detail: { error } }, lost.id, child.queue as number);
       ended.push(lost);
+      figures.dropped(lost.number);
     }
     db.run(sql.dropBlockers, number);
     db.run(sql.failDependencies, number);
   }
+  figures.write(now);
   return suited;
 }
 

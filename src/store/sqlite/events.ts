@@ -5,7 +5,10 @@ import type { Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import * as sql from './sql.ts';
 
-type EventVerbs = Pick<Store, 'events' | 'lastEvent' | 'lastEventBefore' | 'pruneEvents' | 'prunableEvents'>;
+type EventVerbs = Pick<
+  Store,
+  'events' | 'eventsOfJob' | 'lastEvent' | 'lastEventBefore' | 'pruneEvents' | 'prunableEvents'
+>;
 
 /** In one transaction at most so many rows: about a millisecond for whoever waits for the writer. */
 const ROWS_AT_ONCE = 1000;
@@ -13,6 +16,8 @@ const ROWS_AT_ONCE = 1000;
 export function eventVerbs(db: Connection): EventVerbs {
   return {
     events: (after, limit) => db.read(() => events(db, after, limit)),
+    eventsOfJob: (id, after, to, limit) =>
+      db.read(() => db.all(sql.eventsOfJob, id, id, id, after, to, id, id, limit).map(toEvent)),
     lastEvent: () => db.read(() => lastEvent(db)),
     lastEventBefore: (at) => db.read(() => lastEventBefore(db, at)),
     async pruneEvents(keep, now) {

@@ -1,4 +1,4 @@
-import type { Condition, JobFilter } from '../../core/filter.ts';
+import { type Condition, type JobFilter, SEARCHED } from '../../core/filter.ts';
 
 export interface FilterSql {
   /** Begins with AND, or is empty. */
@@ -15,7 +15,10 @@ const COLUMNS: Record<Condition['field'], string> = {
   duration: 'duration_ms',
 };
 
-/** What a filter says beside state and queue, which choose the index. User text only ever becomes a bound value. */
+/** Looked through as one text: a search costs one comparison a job, whatever it has. No id or name holds the separator. */
+const SEARCHED_TEXT = 'concat_ws(char(31), id, command, job.name, tags, last_error)';
+
+/** What a filter says beside name, state and queue, which choose the index. User text only ever becomes a bound value. */
 export function filterSql(filter: JobFilter): FilterSql {
   const parts: string[] = [];
   const values: (string | number)[] = [];
@@ -23,8 +26,9 @@ export function filterSql(filter: JobFilter): FilterSql {
     parts.push(` AND ${text}`);
     values.push(...given);
   };
-  if (filter.name !== undefined) add('job.name = ?', filter.name);
   for (const [key, value] of Object.entries(filter.tags ?? {})) {
+    // A look at the text first: few jobs are worth taking apart.
+    add('instr(tags, ?) > 0', JSON.stringify(value));
     add('EXISTS (SELECT 1 FROM json_each(tags) WHERE key = ? AND value = ?)', key, value);
   }
   if (filter.createdBefore !== undefined) add('created_at < ?', filter.createdBefore);
@@ -33,5 +37,9 @@ export function filterSql(filter: JobFilter): FilterSql {
   if (filter.exitCode !== undefined) add('exit_code = ?', filter.exitCode);
   for (const { field, operator, value } of filter.conditions ?? [])
     add(`${COLUMNS[field]} ${operator} ?`, value);
+  if (filter.text !== undefined) {
+    add(`job.number > (SELECT max(number) FROM job) - ${SEARCHED}`);
+    add(`${SEARCHED_TEXT} LIKE ? ESCAPE '\\'`, `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`);
+  }
   return { text: parts.join(''), values };
 }

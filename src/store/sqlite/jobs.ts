@@ -1,17 +1,17 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
-import type { JobFilter } from '../../core/filter.ts';
 import type { Idempotency } from '../../core/idempotency.ts';
-import { type Job, type JobSpec, STATES, type State, type Uniqueness } from '../../core/job.ts';
-import type { ListedJob, Page, Store } from '../store.ts';
+import type { Job, JobSpec, State, Uniqueness } from '../../core/job.ts';
+import type { Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import { connect, dependenciesOf } from './dependencies.ts';
 import { enqueuedLog } from './events.ts';
 import { isUniqueViolation } from './failures.ts';
-import { filterSql } from './filter.ts';
 import { answeredJob, keepAnswer, takeKey } from './idempotency.ts';
+import { count, list, reach } from './lists.ts';
 import { queueNumber } from './queues.ts';
-import { type StartColumn, toAttempt, toJob, toListedJob } from './rows.ts';
+import { tally } from './rollups.ts';
+import { type StartColumn, toAttempt, toJob } from './rows.ts';
 import * as sql from './sql.ts';
 
 type JobVerbs = Pick<
@@ -19,6 +19,7 @@ type JobVerbs = Pick<
   | 'insert'
   | 'get'
   | 'list'
+  | 'reach'
   | 'count'
   | 'startingWith'
   | 'counts'
@@ -39,7 +40,8 @@ export function jobVerbs(db: Connection): JobVerbs {
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
-    count: (filter, most) => db.read(() => count(db, filter, most)),
+    reach: (filter, many, before) => db.read(() => reach(db, filter, many, before)),
+    count: (filter, most, page) => db.read(() => count(db, filter, most, page)),
     counts: () =>
       db.read(() =>
         db.all(sql.counts).map((row) => ({
@@ -108,6 +110,7 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
   const children: { id: string; at: number }[] = [];
   const standIns = new Map<string, string>();
   const log = enqueuedLog(db);
+  const figures = tally(db);
   let rows: SQLInputValue[][] = [];
   for (const job of jobs) {
     let queue = queues.get(job.queue);
@@ -124,12 +127,14 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
     }
     const existing = alone ? insertAlone(db, job, row, now, log) : null;
     if (!alone) queue.added++;
+    if (existing === null) figures.enqueued(queue.number, job.name);
     if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, at: kept.length });
     if (existing !== null && existing.id !== job.id) standIns.set(job.id, existing.id);
     kept.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
   }
   insertRows(db, rows, log);
   log.end();
+  figures.write(now);
   for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
   // Only now, as a job may wait for one that comes after it. Some may have been unblocked, or cancelled, at once.
   if (children.length > 0) {
@@ -263,41 +268,6 @@ function newJob(spec: JobSpec, now: number): Job {
     lastError: null,
     durationMs: null,
   };
-}
-
-/** Each state is read from its own index; several are merged, so the cost stays that of the page. */
-function list(db: Connection, filter: JobFilter, page: Page): ListedJob[] {
-  const before = page.before ?? Number.MAX_SAFE_INTEGER;
-  const { text, values } = filterSql(filter);
-  const queue = filter.queue === undefined ? undefined : db.get(sql.queueNumber, filter.queue);
-  if (filter.queue !== undefined && queue === undefined) return [];
-  if (queue === undefined && !filter.states?.length) {
-    return db.all(sql.list.all(text), before, ...values, page.limit).map(toListedJob);
-  }
-  const states = filter.states?.length ? [...new Set(filter.states)] : STATES;
-  const rows = states.flatMap((state) =>
-    queue === undefined
-      ? db.all(sql.list.byState(text), state, before, ...values, page.limit)
-      : db.all(sql.list.byQueueAndState(text), queue.number as number, state, before, ...values, page.limit),
-  );
-  if (states.length > 1) rows.sort((a, b) => (b.number as number) - (a.number as number));
-  return rows.slice(0, page.limit).map(toListedJob);
-}
-
-function count(db: Connection, filter: JobFilter, most: number): number {
-  const { text, values } = filterSql(filter);
-  const queue = filter.queue === undefined ? undefined : db.get(sql.queueNumber, filter.queue);
-  if (filter.queue !== undefined && queue === undefined) return 0;
-  const states = filter.states?.length ? [...new Set(filter.states)] : queue === undefined ? [null] : STATES;
-  let found = 0;
-  for (const state of states) {
-    const [where, keys] = [
-      [queue === undefined ? '' : ' AND job.queue = ?', state === null ? '' : ' AND state = ?'].join(''),
-      [...(queue === undefined ? [] : [queue.number as number]), ...(state === null ? [] : [state])],
-    ];
-    found += db.get(sql.countJobs(`${where}${text}`), ...keys, ...values, most - found)!.jobs as number;
-  }
-  return found;
 }
 
 /** Greater than every id that begins so: ids hold no such character. */

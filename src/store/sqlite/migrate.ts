@@ -14,6 +14,8 @@ import restOfAJob from './migrations/009-rest-of-a-job.ts';
 import idempotencyAndAging from './migrations/010-idempotency-and-aging.ts';
 import countedInserts from './migrations/011-counted-inserts.ts';
 import retries from './migrations/012-retries.ts';
+import rollups from './migrations/012-rollups.ts';
+import jobsByName from './migrations/013-jobs-by-name.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
@@ -30,6 +32,8 @@ const MIGRATIONS = [
   idempotencyAndAging,
   countedInserts,
   retries,
+  rollups,
+  jobsByName,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

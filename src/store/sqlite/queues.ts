@@ -25,7 +25,10 @@ export function queueVerbs(db: Connection): QueueVerbs {
       db.write('removeQueue', () => {
         const number = db.get(sql.queueNumber, name)?.number as number | undefined;
         if (number === undefined) return 'absent';
-        if (db.run(sql.deleteQueue, number) === 0) return 'has-jobs';
+        if (db.get(sql.anyJobOfQueue, number) !== undefined) return 'has-jobs';
+        db.run(sql.deleteRollups, number);
+        db.run(sql.deleteKinds, number);
+        db.run(sql.deleteQueue, number);
         db.run(sql.deleteCounters, number);
         db.run(sql.nameInEvents, name, number);
         record(db, { kind: 'queue-deleted', detail: { queue: name } });

@@ -42,12 +42,29 @@ export const list = {
     `SELECT ${JOB} ${FROM_JOB} WHERE state = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
   byQueueAndState: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
     WHERE job.queue = ? AND state = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+  byName: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
+    WHERE job.name = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
 };
 export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
 
+/** Where a look at so many jobs, from a number downwards, ends. */
+export const reach = {
+  byState: 'SELECT number FROM job WHERE state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
+  byQueueAndState:
+    'SELECT number FROM job WHERE queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
+  byName: 'SELECT number FROM job WHERE name = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
+};
+export const newestJob = 'SELECT max(number) AS number FROM job';
+
 /** `extra` as in `list`. */
-export const countJobs = (extra: string): string =>
-  `SELECT count(*) AS jobs FROM (SELECT 1 FROM job WHERE true${extra} LIMIT ?)`;
+const counted = (where: string): string =>
+  `SELECT count(*) AS jobs FROM (SELECT 1 FROM job WHERE ${where} LIMIT ?)`;
+export const countJobs = {
+  all: (extra: string) => counted(`job.number < ?${extra}`),
+  byName: (extra: string) => counted(`job.name = ? AND job.number < ?${extra}`),
+  byState: (extra: string) => counted(`state = ? AND job.number < ?${extra}`),
+  byQueueAndState: (extra: string) => counted(`job.queue = ? AND state = ? AND job.number < ?${extra}`),
+};
 
 export const counts =
   'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
@@ -120,6 +137,11 @@ export const endedJob = "SELECT id, state FROM job WHERE number = ? AND phase = 
 export const settledQueueLimit =
   'SELECT concurrency FROM queue WHERE number = (SELECT queue FROM job WHERE number = ?)';
 export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
+export const endingAttempt = `SELECT end_reason, attempt.started_at, ordinal, job.queue, coalesce(job.name, '') AS name,
+  min(wait_ms, max(0, attempt.started_at - created_at)) AS wait_ms, rollup_kind.number AS kind
+  FROM attempt CROSS JOIN job ON job.number = attempt.job
+  LEFT JOIN rollup_kind ON rollup_kind.name = coalesce(job.name, '') AND rollup_kind.queue = job.queue
+  WHERE attempt.number = ? AND attempt.finished_at IS NULL`;
 export const markAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, ?)
   WHERE number = ? AND token = ? AND finished_at IS NULL`;
 export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE number = ? AND token = ? AND phase = 'running'`;
@@ -229,6 +251,11 @@ export const idOfJob = 'SELECT id FROM job WHERE number = ?';
 
 export const queues = 'SELECT * FROM queue ORDER BY name';
 export const queueByName = 'SELECT * FROM queue WHERE name = ?';
+export const anyJobOfQueue = 'SELECT 1 FROM job WHERE queue = ? LIMIT 1';
+/** Rare, so no index is kept for it. */
+export const deleteRollups =
+  'DELETE FROM rollup WHERE kind IN (SELECT number FROM rollup_kind WHERE queue = ?)';
+export const deleteKinds = 'DELETE FROM rollup_kind WHERE queue = ?';
 export const deleteQueue = `DELETE FROM queue WHERE number = ?
   AND NOT EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number)`;
 /** Its number may be another's one day. */
@@ -294,10 +321,57 @@ export const events = `SELECT event.number, at, kind, actor, jobs, first_job, id
   FROM event LEFT JOIN queue ON queue.number = event.queue WHERE event.number > ? ORDER BY event.number LIMIT ?`;
 export const jobsOfEvent = `SELECT job.number, id, queue.name AS queue ${FROM_JOB} WHERE job.number >= ? AND job.number < ?`;
 /** Not max(number): the last may have been pruned. */
+export const eventsOfJob = `SELECT event.number - iif(jobs > 1, first_job + jobs - 1 - (SELECT number FROM job WHERE id = ?), 0)
+    AS number, at, kind, actor, ? AS id, queue.name AS queue, attempt, detail
+  FROM event LEFT JOIN queue ON queue.number = coalesce(event.queue, (SELECT queue FROM job WHERE id = ?))
+  WHERE event.number > ? AND event.number <= ? AND (event.id = ?
+    OR (jobs > 1 AND (SELECT number FROM job WHERE id = ?) BETWEEN first_job AND first_job + jobs - 1))
+  ORDER BY event.number DESC LIMIT ?`;
 export const lastEvent = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
 export const eventFrom =
   'SELECT number - jobs + 1 AS first, at FROM event WHERE number >= ? ORDER BY number LIMIT 1';
 export const oldestEvents = 'SELECT number, at, jobs FROM event WHERE number > ? ORDER BY number LIMIT ?';
 export const deleteEvents = 'DELETE FROM event WHERE number <= ?';
+
+/** The columns of a rollup that add up; the buckets are those of core/histogram.ts. */
+const COUNTED = ['enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost'];
+const buckets = (letter: string): string[] => Array.from({ length: 19 }, (_, i) => `${letter}${i}`);
+const FIGURES = [...COUNTED, 'wait_ms', 'run_ms', ...buckets('w'), ...buckets('r')].map(
+  (name) => `rollup.${name}`,
+);
+const SUMS = FIGURES.map((column) => `sum(${column}) AS ${column.slice(7)}`).join(', ');
+
+export const kindOf = 'SELECT number FROM rollup_kind WHERE name = ? AND queue = ?';
+export const labelsOfJob = "SELECT queue, coalesce(name, '') AS name FROM job WHERE number = ?";
+export const knowsName = 'SELECT 1 FROM rollup_kind WHERE name = ? LIMIT 1';
+export const countKinds =
+  "SELECT count(*) AS pairs, count(DISTINCT name) AS names FROM rollup_kind WHERE name <> ''";
+export const insertKind = 'INSERT INTO rollup_kind (name, queue) VALUES (?, ?)';
+export const openRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
+export const rollupJobs =
+  'UPDATE rollup SET enqueued = enqueued + ?, dropped = dropped + ? WHERE tier = ? AND at = ? AND kind = ?';
+/** Only the columns that change are named: with all of them it would cost twice as much. */
+export const countAttempt = (
+  columns: string[],
+): string => `UPDATE rollup SET wait_ms = wait_ms + ?, run_ms = run_ms + ?,
+  ${columns.map((column) => `${column} = ${column} + 1`).join(', ')} WHERE tier = ? AND at = ? AND kind = ?`;
+
+/** A range of one tier: the primary key finds it, and what is read is what happened in it. */
+const OF_RANGE = 'FROM rollup WHERE tier = ? AND at >= ? AND at < ?';
+const OF_KINDS = 'AND +kind IN (SELECT value FROM json_each(?))';
+export const series = `SELECT at, ${SUMS} ${OF_RANGE} GROUP BY at`;
+export const seriesOfKinds = `SELECT at, ${SUMS} ${OF_RANGE} ${OF_KINDS} GROUP BY at`;
+export const breakdown = `SELECT kind, ${SUMS} ${OF_RANGE} ${OF_KINDS} GROUP BY kind`;
+export const totals = `SELECT kind, ${FIGURES.join(', ')} FROM rollup WHERE tier = 0 AND at = 0`;
+export const kinds = `SELECT rollup_kind.number, rollup_kind.name, queue.name AS queue FROM rollup_kind
+  CROSS JOIN queue ON queue.number = rollup_kind.queue`;
+/** Ready since when, or due without anybody who would have made it ready. */
+export const oldestWaiting = `SELECT name,
+  (SELECT min(max(due_at, created_at)) FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
+  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due
+  FROM queue ORDER BY name`;
+export const oldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
+export const forgetRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
+  (SELECT tier, at, kind FROM rollup WHERE tier = ? AND at < ? LIMIT ?)`;
 
 export const epoch = "SELECT value FROM meta WHERE key = 'epoch'";

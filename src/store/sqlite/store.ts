@@ -7,6 +7,7 @@ import * as care from './care-sql.ts';
 import { claimVerbs } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { eventVerbs, record } from './events.ts';
+import { figureVerbs } from './figures.ts';
 import { jobVerbs } from './jobs.ts';
 import { refuseNewer } from './migrate.ts';
 import { pruneVerbs } from './prune.ts';
@@ -38,6 +39,7 @@ export function sqliteStore(db: Connection): Store {
     ...careVerbs(db, () => {
       epoch = null;
     }),
+    ...figureVerbs(db),
     settings: () => db.read(() => readSettings(db)),
     set: (key, text, check) =>
       db.write('set', () => {
@@ -60,6 +62,7 @@ export function sqliteStore(db: Connection): Store {
       await db.read(() => refuseNewer(db));
     },
     ...eventVerbs(db),
+    as: (actor) => sqliteStore({ ...db, actor }),
     async close() {
       db.close();
     },

@@ -44,4 +44,6 @@ export const LEFT_OUT: Record<string, string> = {
   worker: 'workers belong to a machine, and live or die there',
   supervisor: 'like workers',
   counter: 'counted anew',
+  rollup: 'figures of another store, which went on',
+  rollup_kind: 'like rollup',
 };

@@ -1,0 +1,207 @@
+/**
+ * D1: every request that a page of the dashboard makes, on a store with 1,000,000 jobs. D2: what 20 open dashboards, each
+ * with its event stream and asking again and again, cost the workers.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Lab, must } from './lab.ts';
+import { stop } from './latency.ts';
+import { summarize } from './numbers.ts';
+import type { Row } from './report.ts';
+import { seed } from './seed.ts';
+
+const JOBS = 1_000_000;
+const ASKED = 40;
+const P95_MS = 50;
+
+/** Where a text is found in many, in few, or in none of the jobs, the work differs. */
+const REQUESTS = [
+  ...[
+    '/jobs',
+    '/jobs?cursor=500000',
+    '/jobs?limit=1000',
+    '/jobs?state=dead',
+    '/jobs?state=completed&queue=default',
+  ],
+  ...[
+    '/jobs?state=pending,processing,failed',
+    '/jobs?queue=default',
+    '/jobs?queue=rare',
+    '/jobs?name=kind-7',
+  ],
+  ...['/jobs?name=rare', '/jobs?tag=team%3Dteam-3', '/jobs?tag=team%3Dnobody', '/jobs?older-than=1m'],
+  ...['/jobs?error=full', '/jobs?state=dead&error=full', '/jobs?exit-code=1', '/jobs?where=attempts%3E5'],
+  ...[
+    '/jobs?search=seed',
+    '/jobs?search=00999',
+    '/jobs?search=nothing-has-this',
+    '/jobs?state=dead&search=exit',
+  ],
+  ...['/jobs?state=dead&search=nothing-has-this', '/jobs?queue=default&search=nothing-has-this'],
+  ...['/jobs/seed-00500000', '/jobs/seed-00500000/attempts', '/jobs/seed-00500000/output'],
+  ...[
+    '/jobs/seed-00500000/explain',
+    '/queues',
+    '/queues/default',
+    '/schedules',
+    '/workers',
+    '/stats',
+    '/config',
+  ],
+  ...[
+    '/activity',
+    '/activity?limit=1000',
+    '/activity?kind=dead',
+    '/activity?job=seed-00500000',
+    '/operations',
+  ],
+];
+
+export async function dashboard(lab: Lab): Promise<Row[]> {
+  return [...(await pages(lab)), ...(await watched(lab))];
+}
+
+async function pages(lab: Lab): Promise<Row[]> {
+  const home = lab.fresh('d1-store');
+  must(lab, [lab.queuectl, 'status'], { QUEUECTL_HOME: home });
+  const file = join(home, 'queue.db');
+  seed(file, JOBS, 0);
+  colour(file);
+  const served = await serve(lab, home);
+  try {
+    const rows: Row[] = [];
+    for (const request of REQUESTS) {
+      const times: number[] = [];
+      for (let i = -3; i < ASKED; i++) {
+        const ms = await served.ask(request);
+        if (i >= 0) times.push(ms);
+      }
+      rows.push({
+        ...{ name: 'D1', what: `GET ${request}, p95 of ${ASKED}`, value: at95(times) },
+        target: { at: 'most', limit: P95_MS },
+      });
+    }
+    return rows;
+  } finally {
+    await stop(served.child);
+  }
+}
+
+/** Names, tags, errors and events as a long life leaves them. */
+function colour(file: string): void {
+  const db = new DatabaseSync(file);
+  try {
+    db.exec(`PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; BEGIN IMMEDIATE;
+      UPDATE job SET name = 'kind-' || (number % 20), tags = json_object('team', 'team-' || (number % 7)),
+        command = 'convert --quality 80 /srv/pictures/' || number || '.jpg /srv/thumbnails/' || number || '.webp',
+        last_error = iif(state = 'dead', 'exit code 1: cannot write /srv/thumbnails: no space left on device', NULL);
+      WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
+      INSERT INTO event (at, kind, actor, id, queue, attempt, detail)
+        SELECT unixepoch() * 1000 - 300000 + i, iif(i % 3 = 0, 'completed', iif(i % 3 = 1, 'enqueued', 'started')), 'seed',
+          format('seed-%08d', i / 3 + 1), (SELECT min(number) FROM queue), 1, iif(i % 3 = 0, '{"exit_code":0}', NULL) FROM n;
+      COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`);
+  } finally {
+    db.close();
+  }
+}
+
+function at95(times: number[]): ReturnType<typeof summarize> {
+  const value = summarize(times, 'ms');
+  const sorted = times.toSorted((a, b) => a - b);
+  return { ...value, median: sorted[Math.floor(0.95 * sorted.length)]! };
+}
+
+interface Served {
+  child: ChildProcess;
+  /** The milliseconds until the whole answer is there. */
+  ask(path: string): Promise<number>;
+  /** An event stream that is read for as long as the server lives. */
+  follow(): Promise<void>;
+}
+
+async function serve(lab: Lab, home: string): Promise<Served> {
+  const child = spawn(lab.queuectl, ['serve', '--port', '0'], {
+    env: { ...lab.environment, QUEUECTL_HOME: home },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.once('data', (data) => resolve(String(data).trim()));
+    child.once('exit', () => reject(new Error('the server has ended')));
+  });
+  const [base, token] = url.split('/#token=');
+  const headers = { authorization: `Bearer ${token}` };
+  return {
+    child,
+    async ask(path) {
+      const start = performance.now();
+      const answer = await fetch(`${base}/api/v1${path}`, { headers });
+      await answer.arrayBuffer();
+      if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+      return performance.now() - start;
+    },
+    async follow() {
+      const { body } = await fetch(`${base}/api/v1/events`, { headers });
+      void (async () => {
+        for await (const _ of body!);
+      })().catch(() => {});
+    },
+  };
+}
+
+const WATCHED_JOBS = 3000;
+const ROUNDS = 5;
+const DASHBOARDS = 20;
+/** What a page that shows the overview asks for, twice a second. */
+const POLLED = ['/stats', '/queues', '/workers', '/jobs?state=processing&limit=10'];
+const POLL_MS = 500;
+
+async function watched(lab: Lab): Promise<Row[]> {
+  const alone: number[] = [];
+  const seen: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    alone.push(await drained(lab, 0));
+    seen.push(await drained(lab, DASHBOARDS));
+  }
+  const [without, value] = [summarize(alone, 'jobs/s'), summarize(seen, 'jobs/s')];
+  return [
+    { name: 'D2', what: 'worker with 4 slots, nobody looks on', value: without },
+    {
+      ...{ name: 'D2', what: `the same with ${DASHBOARDS} open dashboards`, value },
+      ...{ ratio: value.median / without.median, target: { at: 'least', limit: 0.9 } },
+    },
+  ];
+}
+
+async function drained(lab: Lab, dashboards: number): Promise<number> {
+  const home = lab.fresh('d2-store');
+  const environment = { QUEUECTL_HOME: home };
+  const file = join(home, 'jobs.txt');
+  writeFileSync(file, 'true\n'.repeat(WATCHED_JOBS));
+  must(lab, [lab.queuectl, 'enqueue', '--quiet', '--file', file], environment);
+  const served = await serve(lab, home);
+  const polls: Timer[] = [];
+  try {
+    for (let i = 0; i < dashboards; i++) {
+      await served.follow();
+      polls.push(
+        setInterval(() => {
+          for (const path of POLLED) served.ask(path).catch(() => {});
+        }, POLL_MS),
+      );
+    }
+    const start = performance.now();
+    const command = ['worker', 'start', '--count', '1', '--concurrency', '4', '--drain', '--quiet'];
+    const worker = spawn(lab.queuectl, command, {
+      env: { ...lab.environment, ...environment },
+      stdio: 'ignore',
+    });
+    const code = await new Promise((resolve) => worker.once('exit', resolve));
+    if (code !== 0) throw new Error(`the worker exited with ${code}`);
+    return (WATCHED_JOBS / (performance.now() - start)) * 1000;
+  } finally {
+    for (const poll of polls) clearInterval(poll);
+    await stop(served.child);
+  }
+}

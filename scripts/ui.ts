@@ -1,0 +1,71 @@
+/**
+ * Builds ui/ into src/http/assets.generated.ts, which the server answers from. Git does not keep that file: `npm run
+ * build` and `npm run check` both make it first, so it is never older than what it was made from.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+const TARGET = 'src/http/assets.generated.ts';
+const TYPES: Record<string, string> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  html: 'text/html; charset=utf-8',
+};
+
+interface Asset {
+  body: string;
+  type: string;
+  /** Its name changes with its content: it may be kept for ever. */
+  hashed: boolean;
+}
+
+const assets: Record<string, Asset> = {};
+
+function add(name: string, body: string): string {
+  const [stem, ending] = name.split(/\.(?=\w+$)/) as [string, string];
+  const hash = createHash('sha256').update(body).digest('base64url').slice(0, 8);
+  const path = `/assets/${stem}-${hash}.${ending}`;
+  assets[path] = { body, type: TYPES[ending]!, hashed: true };
+  return path;
+}
+
+async function script(): Promise<string> {
+  const built = await Bun.build({
+    entrypoints: ['ui/main.tsx'],
+    target: 'browser',
+    minify: true,
+    splitting: true,
+    publicPath: '/assets/',
+    naming: { entry: '[name]-[hash].js', chunk: '[name]-[hash].js' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  let entry = '';
+  for (const output of built.outputs) {
+    const path = `/assets/${output.path.replace(/^\.?\//, '')}`;
+    assets[path] = { body: await output.text(), type: TYPES.js!, hashed: true };
+    if (output.kind === 'entry-point') entry = path;
+  }
+  return entry;
+}
+
+async function style(): Promise<string> {
+  const sheets = readdirSync('ui/style').sort();
+  const built = await Bun.build({ entrypoints: sheets.map((name) => `ui/style/${name}`), minify: true });
+  const texts = await Promise.all(built.outputs.map((output) => output.text()));
+  return add('style.css', [readFileSync('node_modules/uplot/dist/uPlot.min.css', 'utf8'), ...texts].join(''));
+}
+
+const page = readFileSync('ui/index.html', 'utf8')
+  .replace('FAVICON', add('favicon.svg', readFileSync('ui/favicon.svg', 'utf8')))
+  .replace('STYLE', await style())
+  .replace('SCRIPT', await script());
+assets['/index.html'] = { body: page, type: TYPES.html!, hashed: false };
+
+const rows = Object.entries(assets).map(
+  ([path, asset]) => `  ${JSON.stringify(path)}: ${JSON.stringify(asset)},\n`,
+);
+writeFileSync(
+  TARGET,
+  `/** Made by scripts/ui.ts from ui/. */\nexport const ASSETS: Record<string, { body: string; type: string; hashed: boolean }> = {\n${rows.join('')}};\n`,
+);

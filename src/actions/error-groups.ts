@@ -1,0 +1,101 @@
+import { errorSignature } from '../core/error-signature.ts';
+import type { Job } from '../core/job.ts';
+import { toIso } from '../core/time.ts';
+import type { App } from './app.ts';
+import { listJobs } from './jobs.ts';
+
+/** So many of the newest dead jobs are looked at: a bounded cost, however many there are. */
+const LOOKED_AT = 10_000;
+const HOUR_MS = 3_600_000;
+const SHOWN = 3;
+/** Others are to be served after every so many. */
+const AT_A_TIME = 1000;
+
+export interface ErrorGroupObject {
+  signature: string;
+  jobs: number;
+  last_hour: number;
+  last_day: number;
+  last_week: number;
+  first_at: string;
+  last_at: string;
+  sample_id: string;
+  sample_error: string;
+  /** The commonest names and queues of its jobs. */
+  names: string[];
+  queues: string[];
+}
+
+export interface ErrorGroups {
+  groups: ErrorGroupObject[];
+  looked_at: number;
+  /** There are more dead jobs than were looked at. */
+  capped: boolean;
+}
+
+/** Dead jobs by what killed them, the largest group first. */
+export async function errorGroups(app: App): Promise<ErrorGroups> {
+  const now = app.clock.now();
+  const groups = new Map<string, Job[]>();
+  let seen = 0;
+  for await (const job of listJobs(app, { states: ['dead'] }, LOOKED_AT)) {
+    const signature = signatureOf(job);
+    const group = groups.get(signature);
+    if (group === undefined) groups.set(signature, [job]);
+    else group.push(job);
+    if (++seen % AT_A_TIME === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return {
+    groups: [...groups]
+      .map(([signature, jobs]) => toObject(signature, jobs, now))
+      .sort((a, b) => b.jobs - a.jobs || b.last_at.localeCompare(a.last_at)),
+    looked_at: seen,
+    capped: seen === LOOKED_AT,
+  };
+}
+
+/** The jobs of one group, in the order of enqueueing. */
+export async function jobsOfGroup(app: App, signature: string): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const job of listJobs(app, { states: ['dead'] }, LOOKED_AT))
+    if (signatureOf(job) === signature) ids.push(job.id);
+  return ids.reverse();
+}
+
+/** The same errors are met again with every look. */
+const known = new Map<string, string>();
+
+function signatureOf({ lastError }: Job): string {
+  const error = lastError ?? '';
+  const before = known.get(error);
+  if (before !== undefined) return before;
+  const signature = errorSignature(error);
+  if (known.size >= 2 * LOOKED_AT) known.clear();
+  known.set(error, signature);
+  return signature;
+}
+
+function toObject(signature: string, jobs: Job[], now: number): ErrorGroupObject {
+  const ended = jobs.map((job) => job.finishedAt ?? job.updatedAt);
+  const within = (ms: number): number => ended.filter((at) => at > now - ms).length;
+  const newest = jobs[0]!;
+  return {
+    signature,
+    jobs: jobs.length,
+    ...{ last_hour: within(HOUR_MS), last_day: within(24 * HOUR_MS), last_week: within(168 * HOUR_MS) },
+    first_at: toIso(ended.reduce((a, b) => Math.min(a, b))),
+    last_at: toIso(ended.reduce((a, b) => Math.max(a, b))),
+    ...{ sample_id: newest.id, sample_error: newest.lastError ?? '' },
+    names: commonest(jobs.flatMap((job) => job.name ?? [])),
+    queues: commonest(jobs.map((job) => job.queue)),
+  };
+}
+
+function commonest(values: string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, SHOWN)
+    .map(([value]) => value);
+}

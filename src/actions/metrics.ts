@@ -1,0 +1,38 @@
+import type { Snapshot } from '../core/figures.ts';
+import { HOOK_QUEUE } from '../core/hooks.ts';
+import type { App } from './app.ts';
+import { activeWorkers, toWorkerObject, type WorkerObject } from './workers.ts';
+
+const WORKER_STATES: WorkerObject['status'][] = ['idle', 'busy', 'draining'];
+
+/** What metrics are made of, read from the store: the same whoever asks, and the work of every process is in it. */
+export async function metricsSnapshot(app: App, version: string): Promise<Snapshot> {
+  const now = app.clock.now();
+  const jobs = await app.store.counts();
+  const workers = await activeWorkers(app);
+  const states = workers.map((worker) => toWorkerObject(worker).status);
+  const taking = workers.filter((_, i) => states[i] !== 'draining');
+  const busy = (queue: string): number =>
+    jobs.find((count) => count.queue === queue && count.state === 'processing')?.jobs ?? 0;
+  return {
+    version,
+    now,
+    jobs,
+    waiting: await app.store.oldestWaiting(now),
+    totals: await app.store.totals(),
+    workers: WORKER_STATES.map((state) => ({
+      state,
+      workers: states.filter((one) => one === state).length,
+    })),
+    slots: (await app.store.queues()).map(({ name, concurrency }) => ({
+      queue: name,
+      total: taking
+        .filter(({ queues }) => queues === null || queues.includes(name) || name === HOOK_QUEUE)
+        .reduce((sum, worker) => sum + worker.concurrency, 0),
+      busy: busy(name),
+      limit: concurrency,
+    })),
+    schedules: (await app.store.schedules()).map(({ name, lastAt }) => ({ name, lastAt })),
+    walBytes: await app.store.walBytes(),
+  };
+}

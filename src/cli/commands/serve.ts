@@ -1,0 +1,52 @@
+import { parseNumber } from '../../core/numbers.ts';
+import type { Command } from '../command.ts';
+import { untilSignal } from '../interrupt.ts';
+import { openBrowser } from '../open-browser.ts';
+
+const PORT = { min: 0, max: 65_535, integer: true };
+
+export default {
+  name: 'serve',
+  summary: 'HTTP API, dashboard and metrics',
+  args: '',
+  most: 0,
+  flags: {
+    host: { value: 'ADDRESS', help: 'where to listen (127.0.0.1)' },
+    port: { value: 'N', help: 'the port; 0 for any that is free (7780)' },
+    'read-only': { help: 'show everything, change nothing' },
+    'allow-remote': { help: 'allow a --host that other machines reach' },
+    'public-metrics': { help: 'let anybody read /metrics without the token' },
+    'rotate-token': { help: 'make a new token; the old one stops working when servers restart' },
+    open: { help: 'open the dashboard in a browser' },
+  },
+  examples: [
+    'queuectl serve',
+    'queuectl serve --port 8080 --read-only',
+    'queuectl serve --open',
+    'queuectl serve --host 0.0.0.0 --allow-remote',
+  ],
+  notes: [
+    'Prints one URL with the token of this store in it; programs send the token as Authorization: Bearer. Whoever has it',
+    'can run commands as you. GET /api/v1/openapi.json describes the API. Ends with Ctrl-C; workers are not touched.',
+  ],
+  async run({ io, app, location }, input) {
+    const port = input.one('port') === undefined ? 7780 : parseNumber(input.one('port')!, '--port', PORT);
+    const { startServer } = await import('../../http/server.ts');
+    const opened = await app();
+    const server = await startServer(opened, {
+      ...{ location, host: input.one('host') ?? '127.0.0.1', port },
+      ...{ readOnly: input.has('read-only'), allowRemote: input.has('allow-remote') },
+      ...{ publicMetrics: input.has('public-metrics'), rotateToken: input.has('rotate-token') },
+      onError: (error, requestId) =>
+        io.err(
+          `${new Date().toISOString()} request=${requestId} error: ${(error as Error)?.message ?? error}\n`,
+        ),
+    });
+    io.out(io.json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
+    const leave = input.has('open') ? openBrowser(opened.stateDirectory, server.url) : () => {};
+    await untilSignal();
+    leave();
+    await server.close();
+    return 0;
+  },
+} satisfies Command as Command;

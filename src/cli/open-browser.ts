@@ -1,0 +1,17 @@
+import { spawn } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Opens a URL that nobody else may see. Everybody sees the arguments of a process, so the browser is given a page that
+ * only we can read, and that leads there. Answers what removes the page.
+ */
+export function openBrowser(directory: string, url: string): () => void {
+  const page = join(directory, `open-${process.pid}.html`);
+  writeFileSync(page, `<!doctype html><meta http-equiv="refresh" content="0;url=${url}">\n`, { mode: 0o600 });
+  const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  spawn(program, [page], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref();
+  return () => rmSync(page, { force: true });
+}

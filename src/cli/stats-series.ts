@@ -1,0 +1,80 @@
+import type { FiguresObject, SeriesObject } from '../actions/stats-series.ts';
+import { exactDuration, formatDuration } from '../core/duration.ts';
+import type { Io } from './io.ts';
+import { printTable } from './table.ts';
+import { pad } from './text.ts';
+
+const BARS = '▁▂▃▄▅▆▇█';
+const NAME_WIDTH = 10;
+const VALUE_WIDTH = 9;
+/** On a terminal so many names; a script gets the points, and all of it as JSON. */
+const SHOWN_NAMES = 10;
+const COUNTED = ['enqueued', 'completed', 'failed', 'dead', 'cancelled'] as const;
+
+/** Drawn for a person; for a script a line a point. */
+export function printSeries(io: Io, series: SeriesObject): void {
+  if (io.json) io.out(`${JSON.stringify(series)}\n`);
+  else if (io.tty) draw(io, series);
+  else for (const { at, ...point } of series.points) io.out(`${[at, ...cells(point)].join('\t')}\n`);
+}
+
+function cells(of: FiguresObject): string[] {
+  const { wait_ms, run_ms } = of;
+  const times = [wait_ms?.p50, wait_ms?.p95, run_ms?.p50, run_ms?.p95].map((ms) => String(ms ?? '-'));
+  return [
+    ...COUNTED.map((name) => String(countOf(of, name))),
+    String(of.released),
+    String(of.lost),
+    ...times,
+  ];
+}
+
+/** To whoever reads a line, cancelled is cancelled, whether the job ran or waited. */
+function countOf(of: FiguresObject, name: (typeof COUNTED)[number]): number {
+  return name === 'cancelled' ? of.cancelled + of.dropped : of[name];
+}
+
+function draw(io: Io, { range, step_ms, points, total, names }: SeriesObject): void {
+  const room = Math.max(10, Math.min(points.length, io.width - NAME_WIDTH - VALUE_WIDTH));
+  const each = Math.ceil(points.length / room);
+  const line = (name: string, values: number[], value: string): void =>
+    io.out(`${pad(name, NAME_WIDTH)}${value.padStart(VALUE_WIDTH - 2)}  ${sparkline(values, each)}\n`);
+  io.out(`the last ${range}, ${exactDuration(step_ms * each)} a column, the last one still filling\n`);
+  for (const name of COUNTED) {
+    const values = points.map((point) => countOf(point, name));
+    line(name, values, String(countOf(total, name)));
+  }
+  for (const name of ['wait', 'run'] as const) {
+    const p95 = points.map((point) => point[`${name}_ms`]?.p95 ?? 0);
+    line(`${name} p95`, p95, timeText(total[`${name}_ms`]?.p95));
+  }
+  if (names === null || names.length === 0) return;
+  io.out('\n');
+  printTable(
+    io,
+    [
+      { title: 'QUEUE', value: (one) => one.queue },
+      { title: 'NAME', value: (one) => one.name ?? '-' },
+      { title: 'COMPLETED', value: (one) => String(one.completed) },
+      { title: 'FAILED', value: (one) => String(one.failed) },
+      { title: 'DEAD', value: (one) => String(one.dead) },
+      { title: 'WAIT P95', value: (one) => timeText(one.wait_ms?.p95) },
+      { title: 'RUN P95', value: (one) => timeText(one.run_ms?.p95) },
+    ],
+    names.slice(0, SHOWN_NAMES),
+  );
+}
+
+function timeText(ms: number | undefined): string {
+  return ms === undefined ? '-' : formatDuration(ms);
+}
+
+/** The highest of the points that share a column. */
+function sparkline(values: number[], each: number): string {
+  const columns: number[] = [];
+  for (let i = 0; i < values.length; i += each) columns.push(Math.max(...values.slice(i, i + each)));
+  const top = Math.max(1, ...columns);
+  return columns
+    .map((value) => (value === 0 ? ' ' : BARS[Math.ceil((value / top) * BARS.length) - 1]))
+    .join('');
+}

@@ -1,0 +1,24 @@
+const LONGEST = 200;
+
+/**
+ * What errors of one cause have in common: ids, numbers, addresses, paths and quoted words give way to `…`. Two errors
+ * are of one group when these texts are equal.
+ */
+export function errorSignature(error: string): string {
+  const line = error.split('\n').find((one) => one.trim() !== '') ?? '';
+  const text = line
+    .slice(0, 4 * LONGEST)
+    .replace(/\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/gi, '…')
+    .replace(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/g, '…')
+    .replace(/"[^"]*"|'[^']*'|`[^`]*`/g, '…')
+    .replace(/(^|[\s(=:])(~?\/[^\s:,)]+)/g, '$1…')
+    .replace(/\b0x[\da-f]+\b|\b(?=[a-f]*\d)[\da-f]{8,}\b/gi, '…')
+    // An exit code is the cause, not a detail of it.
+    .replace(/(exit(?:ed)?(?: with)?(?: code| status)? )(\d{1,3})\b|\d+(?:[.,]\d+)*/gi, (all, exit) =>
+      exit === undefined ? '…' : all,
+    )
+    .replace(/\s+/g, ' ')
+    .replace(/…(?:[\s,:]{0,2}…)+/g, '…')
+    .trim();
+  return text === '' ? 'no error was told' : text.slice(0, LONGEST);
+}

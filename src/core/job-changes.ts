@@ -1,0 +1,27 @@
+import type { JobSpec } from './job.ts';
+import { type JobInput, readJobObject } from './job-input.ts';
+import { invalid } from './read-value.ts';
+
+/** What can be changed of a waiting job. */
+export type JobChanges = Pick<
+  Partial<JobSpec>,
+  'priority' | 'runAt' | 'queue' | 'command' | 'timeoutMs' | 'maxRetries' | 'tags' | 'name'
+>;
+
+/** What of it can be changed once the job is enqueued. */
+export function changesOf(read: JobInput): JobChanges {
+  const { priority, runAt, queue, command, timeoutMs, maxRetries, tags, name } = read;
+  const given = { priority, runAt, queue, command, timeoutMs, maxRetries, tags, name };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as JobChanges;
+}
+
+/** Changes as a program sends them: what cannot be changed is refused. */
+export function readJobChanges(value: unknown, now: number): JobChanges {
+  const { input, warnings } = readJobObject(value, now);
+  const changes = changesOf(input);
+  const stray = Object.keys(input).find((key) => !(key in changes));
+  if (warnings[0] !== undefined) throw invalid(warnings[0]);
+  if (stray !== undefined) throw invalid(`${stray} of a job cannot be changed`);
+  if (Object.keys(changes).length === 0) throw invalid('there is nothing to change');
+  return changes;
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { Hono } from 'hono';
+import { type ErrorCode, QueueError } from '../core/errors.ts';
+import { assets } from './assets.ts';
+import { bearer, checkHost, checkOrigin, checkTarget, SAFE_HEADERS, wrongTokens } from './guard.ts';
+import { hidden, problem, refuse } from './problem.ts';
+import { readBody } from './read-body.ts';
+import type { ApiRequest, Route, Serving } from './route.ts';
+import { ROUTES } from './routes.ts';
+import { tokenCheck } from './token.ts';
+
+/** What is left of such a request is not waited for. */
+const CLOSING = new Set<ErrorCode>(['too-large', 'too-slow']);
+
+export interface ApiOptions {
+  serving: Serving;
+  token: string;
+  /** `host:port`, every name that this server answers to. */
+  names: ReadonlySet<string>;
+  /** Told of what nobody expected. */
+  onError(error: unknown, requestId: string): void;
+}
+
+interface Bindings {
+  incoming?: {
+    url?: string;
+    headers: Record<string, string | string[] | undefined>;
+    socket?: { remoteAddress?: string };
+  };
+}
+
+type Env = { Bindings: Bindings; Variables: { requestId: string } };
+
+/** The table of routes behind one guard, as a web-standard handler that any server can mount. */
+export function createApi(options: ApiOptions): Hono<Env> {
+  const api = new Hono<Env>();
+  const isToken = tokenCheck(options.token);
+  const wrong = wrongTokens(() => performance.now());
+
+  const authorize = (route: Route, header: (name: string) => string | undefined): void => {
+    if (route.access === 'open' || (route.path === '/metrics' && options.serving.publicMetrics)) return;
+    const given = bearer(header('authorization'));
+    if (given !== null && isToken(given)) return;
+    const seconds = wrong();
+    if (seconds > 0) refuse('too-many-tries', `too many wrong tokens; try again in ${seconds} s`);
+    refuse('no-token', 'this needs the token of the store');
+  };
+
+  api.use('*', async (c, next) => {
+    c.set('requestId', randomBytes(6).toString('hex'));
+    const target = c.env?.incoming?.url ?? new URL(c.req.url).pathname;
+    checkTarget(target);
+    checkHost(c.req.header('host'), options.names);
+    await next();
+    for (const [name, value] of Object.entries(SAFE_HEADERS)) c.res.headers.set(name, value);
+    if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
+  });
+
+  const byPath = new Map<string, Route[]>();
+  for (const route of ROUTES) byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
+  for (const [path, routes] of byPath) {
+    api.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
+      const header = (name: string): string | undefined => c.req.header(name);
+      const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
+      const route = routes.find((one) => one.method === method);
+      // Who may not look learns nothing, not even which methods there are.
+      authorize(route ?? routes.find((one) => one.access !== 'open') ?? routes[0]!, header);
+      if (route === undefined) {
+        const error = new QueueError('wrong-method', `${c.req.method} is not possible here`);
+        const allow = routes.map((one) => one.method).join(', ');
+        return problem(error, c.get('requestId'), { allow });
+      }
+      if (route.method !== 'GET') checkOrigin(header, options.names);
+      if (route.access === 'change' && options.serving.readOnly)
+        refuse('read-only', 'this server only shows, and changes nothing');
+      checkQuery(route, new URL(c.req.url).searchParams);
+      const { app } = options.serving;
+      // Whoever asks is told that the store is away, rather than shown, or given, one that nobody will see again.
+      if (route.access !== 'open') await app.store.check();
+      const actor = `http:${c.env?.incoming?.socket?.remoteAddress ?? 'local'}`;
+      const request: ApiRequest = {
+        ...{ serving: options.serving, actor, header, signal: c.req.raw.signal },
+        app: route.access === 'change' ? { ...app, store: app.store.as(actor) } : app,
+        params: c.req.param() as Record<string, string>,
+        one: (name) => c.req.query(name),
+        all: (name) => c.req.queries(name) ?? [],
+        body: await readBody(route, c.req.raw),
+      };
+      const response = await route.handle(request);
+      // What nobody will read is let go: a stream would stay open for ever.
+      if (c.req.raw.method === 'HEAD') await response.body?.cancel();
+      return response;
+    });
+  }
+
+  api.get('/*', (c) => {
+    const asset = assets(new URL(c.req.url).pathname, c.req.header('accept-encoding'));
+    if (asset !== null) return asset;
+    // Below /api everything but the truth about routes needs the token: an unknown path looks like a known one.
+    authorize({ access: 'look', path: '' } as Route, (name) => c.req.header(name));
+    refuse('no-such-route', 'there is nothing here');
+  });
+  api.all('/*', (c) => {
+    authorize({ access: 'look', path: '' } as Route, (name) => c.req.header(name));
+    refuse('no-such-route', 'there is nothing here');
+  });
+
+  api.onError((error, c) => {
+    const requestId = c.get('requestId') ?? randomBytes(6).toString('hex');
+    const known = hidden(error, requestId);
+    if (known !== error && !c.req.raw.signal.aborted) options.onError(error, requestId);
+    const seconds = /in (\d+) s$/.exec(known.message)?.[1];
+    const extra: Record<string, string> = {
+      ...SAFE_HEADERS,
+      'cache-control': 'no-store',
+      ...(CLOSING.has(known.code) ? { connection: 'close' } : {}),
+      ...(known.code === 'no-token' ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(known.code === 'too-many-tries' && seconds !== undefined ? { 'retry-after': seconds } : {}),
+    };
+    return problem(known, requestId, extra);
+  });
+  return api;
+}
+
+function checkQuery(route: Route, given: URLSearchParams): void {
+  if (given.has('token')) refuse('invalid-request', 'a token does not belong into a URL');
+  const known = Object.keys(route.query ?? {});
+  for (const name of given.keys())
+    if (!known.includes(name)) refuse('invalid-request', `unknown query '${name}'`);
+}

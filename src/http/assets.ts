@@ -1,0 +1,28 @@
+import { gzipSync } from 'node:zlib';
+import { ASSETS } from './assets.generated.ts';
+
+const LONG = 'public, max-age=31536000, immutable';
+const PAGES = /^\/(jobs|dlq|queues|schedules|workers|stats|activity|settings|doctor)?(\/[^/]*)?$/;
+
+const zipped = new Map<string, Uint8Array<ArrayBuffer>>();
+
+/** The dashboard, from memory: a path either names a file of it or nothing. Pages are all the same document. */
+export function assets(path: string, acceptEncoding = ''): Response | null {
+  const name = PAGES.test(path) ? '/index.html' : path;
+  const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
+  if (asset === undefined) return null;
+  const headers: Record<string, string> = {
+    'content-type': asset.type,
+    'cache-control': asset.hashed ? LONG : 'no-cache',
+    vary: 'accept-encoding',
+  };
+  if (!/\bgzip\b/.test(acceptEncoding)) return new Response(asset.body, { headers });
+  return new Response(zip(name, asset.body), { headers: { ...headers, 'content-encoding': 'gzip' } });
+}
+
+/** Once, when it is first asked for. */
+function zip(name: string, body: string): Uint8Array<ArrayBuffer> {
+  const known = zipped.get(name) ?? gzipSync(body);
+  zipped.set(name, known);
+  return known;
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import type { Acted } from '../actions/act.ts';
+import { QueueError } from '../core/errors.ts';
+import { toIso } from '../core/time.ts';
+
+export interface OperationObject {
+  id: string;
+  action: string;
+  state: 'running' | 'done' | 'stopped' | 'failed';
+  total: number;
+  done: number;
+  changed: number;
+  unchanged: number;
+  started_at: string;
+  finished_at: string | null;
+  error: string | null;
+}
+
+/** Actions on many jobs, which take their time and can be watched and stopped. Kept as long as the server runs. */
+export interface Operations {
+  /** The ids may come bit by bit; what acts begins when all are known, or it would meet its own work. */
+  start(
+    action: string,
+    ids: AsyncIterable<string[]>,
+    act: (ids: string[]) => Promise<Acted>,
+  ): OperationObject;
+  list(): OperationObject[];
+  get(id: string): OperationObject;
+  /** What was done stays done. */
+  stop(id: string): OperationObject;
+}
+
+/** So many jobs between two looks at whether to go on. */
+const BATCH = 200;
+const REMEMBERED = 100;
+
+export function createOperations(now: () => number): Operations {
+  const all = new Map<string, OperationObject & { stopping: boolean }>();
+
+  const shown = ({
+    stopping: _,
+    ...operation
+  }: OperationObject & { stopping: boolean }): OperationObject => ({
+    ...operation,
+  });
+
+  const find = (id: string) => {
+    const found = all.get(id);
+    if (found === undefined) throw new QueueError('operation-not-found', 'there is no such operation');
+    return found;
+  };
+
+  return {
+    start(action, found, act) {
+      const operation: OperationObject & { stopping: boolean } = {
+        ...{ id: randomBytes(8).toString('hex'), action, state: 'running', total: 0 },
+        ...{ done: 0, changed: 0, unchanged: 0, started_at: toIso(now()), finished_at: null, error: null },
+        stopping: false,
+      };
+      all.set(operation.id, operation);
+      for (const old of all.keys()) {
+        if (all.size <= REMEMBERED) break;
+        if (all.get(old)!.state !== 'running') all.delete(old);
+      }
+      void (async () => {
+        try {
+          const ids: string[] = [];
+          for await (const some of found) {
+            for (const id of some) ids.push(id);
+            operation.total = ids.length;
+            if (operation.stopping) break;
+            await turn();
+          }
+          for (let at = 0; at < ids.length && !operation.stopping; at += BATCH) {
+            const batch = ids.slice(at, at + BATCH);
+            const acted = await act(batch);
+            operation.done += batch.length;
+            const changed = acted.changed.length + (acted.ending?.length ?? 0);
+            operation.changed += changed;
+            operation.unchanged += batch.length - changed;
+            await turn();
+          }
+          operation.state = operation.stopping ? 'stopped' : 'done';
+        } catch (error) {
+          operation.state = 'failed';
+          operation.error = error instanceof QueueError ? error.message : 'something went wrong';
+        }
+        operation.finished_at = toIso(now());
+      })();
+      return shown(operation);
+    },
+    list: () => [...all.values()].toReversed().map(shown),
+    get: (id) => shown(find(id)),
+    stop(id) {
+      const operation = find(id);
+      if (operation.state === 'running') operation.stopping = true;
+      return shown(operation);
+    },
+  };
+}
+
+/** Others are to be served meanwhile. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,42 @@
+import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
+
+const PROBLEM = 'application/problem+json';
+
+/** An error of the one error table, as HTTP words it. */
+export function problem(
+  error: QueueError,
+  requestId: string,
+  headers: Record<string, string> = {},
+): Response {
+  const { status } = ERRORS[error.code];
+  const body = {
+    ...{ type: 'about:blank', title: error.code, status, detail: error.message },
+    ...{ code: error.code, hint: error.hint, request_id: requestId },
+  };
+  return new Response(JSON.stringify(body), { status, headers: { 'content-type': PROBLEM, ...headers } });
+}
+
+/** Errors that come from the store: their messages hold paths, which are for the log. */
+const AWAY: Partial<Record<ErrorCode, string>> = {
+  'store-busy': 'the store is busy',
+  'store-unavailable': 'the store is away',
+  'not-a-database': 'the store is away',
+  'store-corrupt': 'the store is damaged',
+  'newer-schema': 'the store is of a newer queuectl',
+  'old-sqlite': 'the store cannot be used',
+  'disk-full': 'the disk is full',
+  'not-permitted': 'the store cannot be written',
+};
+
+/** What a client may know of an error. What it may not is found in the log of the server, by its number. */
+export function hidden(error: unknown, requestId: string): QueueError {
+  const hint = `the log of the server says more: ${requestId}`;
+  if (!(error instanceof QueueError) || error.code === 'internal')
+    return new QueueError('internal', 'something went wrong', hint);
+  const away = AWAY[error.code];
+  return away === undefined ? error : new QueueError(error.code, away, hint);
+}
+
+export function refuse(code: ErrorCode, message: string, hint?: string): never {
+  throw new QueueError(code, message, hint);
+}

@@ -1,0 +1,59 @@
+import { checkBodyType } from './guard.ts';
+import { refuse } from './problem.ts';
+import type { Route } from './route.ts';
+
+const BODY_LIMIT = 1024 * 1024;
+const SLOWEST_MS = 15_000;
+
+/** The JSON of a request whose sender may make it. Never more than a body may have, never for longer than it may take. */
+export async function readBody(route: Route, request: Request): Promise<unknown> {
+  if (route.method === 'GET') return undefined;
+  if (Number(request.headers.get('content-length') ?? 0) > BODY_LIMIT) tooLarge();
+  const body = await textOf(request.body);
+  checkBodyType(route, request.headers.get('content-type') ?? undefined, body !== '');
+  if (body === '') {
+    if (route.body !== undefined) refuse('invalid-json', 'the body is empty', HINT);
+    return undefined;
+  }
+  if (route.body === undefined) refuse('invalid-request', 'this takes no body');
+  try {
+    return JSON.parse(body);
+  } catch {
+    return refuse('invalid-json', 'the body is not valid JSON', HINT);
+  }
+}
+
+const HINT = 'send one JSON document';
+
+async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string> {
+  if (stream === null) return '';
+  const reader = stream.getReader();
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    reader.cancel().catch(() => {});
+  }, SLOWEST_MS);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (late) refuse('too-slow', `a body must have come within ${SLOWEST_MS / 1000} s`);
+      if (done) break;
+      size += value.length;
+      if (size > BODY_LIMIT) tooLarge();
+      pieces.push(value);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
+  } catch {
+    return refuse('invalid-json', 'the body is not valid UTF-8', HINT);
+  }
+}
+
+function tooLarge(): never {
+  refuse('too-large', `a body may have at most ${BODY_LIMIT} bytes`);
+}

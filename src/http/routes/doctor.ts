@@ -1,0 +1,18 @@
+import { diagnose } from '../../actions/doctor.ts';
+import { VERSION } from '../../core/version.ts';
+import { json, type Route } from '../route.ts';
+import { ref } from '../schema.ts';
+
+export const DOCTOR_ROUTES: Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/doctor',
+    summary: 'What queuectl stands on, looked at, each with what helps; the database is read as a whole',
+    access: 'look',
+    answers: { 200: { description: 'the findings', schema: ref('Doctor') } },
+    async handle({ serving, app }) {
+      const checks = await diagnose(serving.location, app.clock.now());
+      return json({ version: VERSION, ok: checks.every((one) => one.status !== 'fail'), checks });
+    },
+  },
+];

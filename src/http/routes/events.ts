@@ -1,0 +1,72 @@
+import { type EventFilter, lastEvents } from '../../actions/events.ts';
+import { toEventObject } from '../../core/event-object.ts';
+import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
+import { parseNumber } from '../../core/numbers.ts';
+import { refuse } from '../problem.ts';
+import { json, type Route } from '../route.ts';
+import { ref } from '../schema.ts';
+
+const NUMBER = { min: 0, max: Number.MAX_SAFE_INTEGER, integer: true };
+const EVERY_MS = { min: 100, max: 60_000, integer: true };
+const LIMIT = { min: 1, max: 1000, integer: true };
+
+export const EVENT_ROUTES: Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/events',
+    summary: 'What happens, as it happens: server-sent events; Last-Event-ID goes on behind an event',
+    access: 'look',
+    query: {
+      after: 'go on behind this event, as Last-Event-ID does',
+      every: 'events come together, at most every so many ms, as `batch`: {events, missed}',
+    },
+    headers: { 'Last-Event-ID': 'the number of the last event that was seen' },
+    answers: { 200: { description: 'the stream', schema: null, type: 'text/event-stream' } },
+    handle({ serving, one, header, signal }) {
+      const text = header('last-event-id') ?? one('after');
+      const after = text === undefined ? null : parseNumber(text, 'Last-Event-ID', NUMBER);
+      const every = one('every') === undefined ? null : parseNumber(one('every')!, 'every', EVERY_MS);
+      return serving.stream.open(after, signal, every);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/activity',
+    summary: 'What happened and who did it, newest first',
+    access: 'look',
+    query: {
+      limit: '1 to 1000 (100)',
+      before: 'only events before this number, the next_before of a page; until it is null there may be more',
+      job: 'only of the job with this id',
+      queue: 'only of this queue',
+      kind: 'one or several kinds, by commas',
+    },
+    answers: {
+      200: { description: 'a page of events', schema: ref('Activity') },
+    },
+    async handle({ app, one }) {
+      const limit = one('limit') === undefined ? 100 : parseNumber(one('limit')!, 'limit', LIMIT);
+      const last = await app.store.lastEvent();
+      const before = one('before') === undefined ? last : parseNumber(one('before')!, 'before', NUMBER) - 1;
+      const to = Math.max(0, Math.min(last, before));
+      const { events, next } = await lastEvents(app, limit, to, readFilter(one));
+      return json({ events: events.map(toEventObject), next_before: next === 0 ? null : next + 1 });
+    },
+  },
+];
+
+function readFilter(one: (name: string) => string | undefined): EventFilter {
+  const filter: EventFilter = {};
+  const [job, queue, kind] = [one('job'), one('queue'), one('kind')];
+  if (job !== undefined) filter.jobId = job;
+  if (queue !== undefined) filter.queue = queue;
+  if (kind !== undefined) {
+    filter.kinds = kind.split(',').map((word) => {
+      const known = EVENT_KINDS.find((one) => one === word.trim());
+      return (
+        known ?? refuse('invalid-value', `there is no kind '${word}'`, `one of ${EVENT_KINDS.join(', ')}`)
+      );
+    }) satisfies EventKind[];
+  }
+  return filter;
+}

@@ -1,0 +1,147 @@
+import {
+  type Acted,
+  cancelJobs,
+  deleteJobs,
+  editJobs,
+  holdJobs,
+  releaseJobs,
+  retryJobs,
+} from '../../actions/act.ts';
+import type { App } from '../../actions/app.ts';
+import { toAttemptObject } from '../../actions/attempt-object.ts';
+import { enqueue } from '../../actions/enqueue.ts';
+import { explain } from '../../actions/explain.ts';
+import { getJob, jobObject, showJob } from '../../actions/jobs.ts';
+import { QueueError } from '../../core/errors.ts';
+import { checkKey } from '../../core/id.ts';
+import { readJobChanges } from '../../core/job-changes.ts';
+import type { JobInput } from '../../core/job-input.ts';
+import { homeOf } from '../../exec/home.ts';
+import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
+import { jobPage, PAGE_QUERIES } from '../job-page.ts';
+import { readJob } from '../read-job.ts';
+import { type ApiRequest, json, type Route } from '../route.ts';
+import { listOf, ref } from '../schema.ts';
+
+const MOST_AT_ONCE = 1000;
+
+const aJob = { description: 'the job', schema: ref('Job') };
+const changed = { description: 'the job after it', schema: ref('Job') };
+
+export const JOB_ROUTES: Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/jobs',
+    summary: 'Jobs, newest first, page by page',
+    access: 'look',
+    query: { ...FILTER_QUERIES, ...PAGE_QUERIES },
+    answers: { 200: { description: 'a page of jobs', schema: ref('JobPage') } },
+    handle: async (request) =>
+      json(await jobPage(request.app, filterOfQuery(request, request.app.clock.now()), request)),
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/jobs',
+    summary: 'Enqueue one job, or an array of them: all or none',
+    access: 'change',
+    headers: { 'Idempotency-Key': 'the same key and body again adds nothing and answers the first jobs' },
+    body: { anyOf: [ref('NewJob'), { ...listOf(ref('NewJob')), maxItems: MOST_AT_ONCE }] },
+    answers: {
+      201: {
+        description: 'as given: the job or an array',
+        schema: { anyOf: [ref('Job'), listOf(ref('Job'))] },
+      },
+    },
+    async handle({ app, body, header }) {
+      const inputs = readJobs(body, app.clock.now(), header('idempotency-key'));
+      const jobs = await enqueue(app, inputs, () => homeOf(app.stateDirectory));
+      const objects = await Promise.all(jobs.map((job) => ('gone' in job ? job : jobObject(app, job))));
+      return json(Array.isArray(body) ? objects : objects[0], 201);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/jobs/{id}',
+    summary: 'One job',
+    access: 'look',
+    answers: { 200: aJob },
+    handle: async ({ app, params }) => json(await jobObject(app, await getJob(app, params.id!))),
+  },
+  {
+    method: 'PATCH',
+    path: '/api/v1/jobs/{id}',
+    summary: 'Change a waiting job: priority, run_at, queue, command, timeout, max_retries, tags, name',
+    access: 'change',
+    body: ref('JobChanges'),
+    answers: { 200: changed },
+    handle: (request) =>
+      actOn(request, (app, ids) => editJobs(app, ids, readJobChanges(request.body, app.clock.now()))),
+  },
+  {
+    method: 'DELETE',
+    path: '/api/v1/jobs/{id}',
+    summary: 'Remove a job that is not running, with its output',
+    access: 'change',
+    answers: { 204: { description: 'it is gone', schema: null } },
+    async handle({ app, params }) {
+      await getJob(app, params.id!);
+      refuseUnchanged(params.id!, await deleteJobs(app, [params.id!]));
+      return new Response(null, { status: 204 });
+    },
+  },
+  ...(
+    [
+      ['cancel', 'End a running job, or keep a waiting one from running', cancelJobs],
+      ['retry', 'Put a dead, cancelled or failed job back in its queue', retryJobs],
+      ['hold', 'Keep a waiting job from running', holdJobs],
+      ['release', 'Let a held job go on', releaseJobs],
+    ] as const
+  ).map(
+    ([verb, summary, act]): Route => ({
+      method: 'POST',
+      path: `/api/v1/jobs/{id}/${verb}`,
+      summary,
+      access: 'change',
+      answers: { 200: changed },
+      handle: (request) => actOn(request, (app, ids) => act(app, ids)),
+    }),
+  ),
+  {
+    method: 'GET',
+    path: '/api/v1/jobs/{id}/attempts',
+    summary: 'Every attempt of a job, oldest first',
+    access: 'look',
+    answers: { 200: { description: 'the attempts', schema: listOf(ref('Attempt')) } },
+    handle: async ({ app, params }) => json((await showJob(app, params.id!)).attempts.map(toAttemptObject)),
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/jobs/{id}/explain',
+    summary: 'Why it does not run, or how it ended',
+    access: 'look',
+    answers: { 200: { description: 'the reasons', schema: ref('Explanation') } },
+    handle: async ({ app, params }) => json(await explain(app, params.id!)),
+  },
+];
+
+async function actOn(
+  { app, params }: ApiRequest,
+  act: (app: App, ids: string[]) => Promise<Acted>,
+): Promise<Response> {
+  const id = params.id!;
+  await getJob(app, id);
+  refuseUnchanged(id, await act(app, [id]));
+  return json(await jobObject(app, await getJob(app, id)));
+}
+
+function refuseUnchanged(id: string, { unchanged, why }: Acted): void {
+  if (unchanged.length > 0) throw new QueueError('wrong-state', `job '${id}': no change; such jobs ${why}`);
+}
+
+function readJobs(body: unknown, now: number, key: string | undefined): JobInput[] {
+  const given = Array.isArray(body) ? body : [body];
+  if (given.length === 0 || given.length > MOST_AT_ONCE)
+    throw new QueueError('invalid-request', `an array must hold 1 to ${MOST_AT_ONCE} jobs`);
+  const once = key === undefined ? {} : { idempotencyKey: checkKey(key, 'Idempotency-Key') };
+  return given.map((one) => ({ ...readJob(one, now), ...once }));
+}

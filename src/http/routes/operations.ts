@@ -1,0 +1,114 @@
+import {
+  type Acted,
+  cancelJobs,
+  deleteJobs,
+  editJobs,
+  holdJobs,
+  releaseJobs,
+  retryJobs,
+} from '../../actions/act.ts';
+import type { App } from '../../actions/app.ts';
+import { jobsOfGroup } from '../../actions/error-groups.ts';
+import type { JobFilter } from '../../core/filter.ts';
+import { readJobChanges } from '../../core/job-changes.ts';
+import { fields, text, texts } from '../body.ts';
+import { filterOfBody } from '../filter.ts';
+import { refuse } from '../problem.ts';
+import { json, type Route } from '../route.ts';
+import { listOf, ref } from '../schema.ts';
+
+const ACTIONS: Record<string, (app: App, ids: string[]) => Promise<Acted>> = {
+  cancel: cancelJobs,
+  retry: (app, ids) => retryJobs(app, ids),
+  hold: holdJobs,
+  release: releaseJobs,
+  delete: (app, ids) => deleteJobs(app, ids),
+};
+
+const PAGE = 1000;
+const operation = { description: 'the operation', schema: ref('Operation') };
+
+/** Actions on all jobs that match, watched while they go on. */
+export const OPERATION_ROUTES: Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/operations',
+    summary: 'Operations of this server, newest first',
+    access: 'look',
+    answers: { 200: { description: 'the operations', schema: listOf(ref('Operation')) } },
+    handle: async ({ serving }) => json(serving.operations.list()),
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/operations',
+    summary: 'Act on the jobs with these ids, on all that match a filter, or on a group of the DLQ',
+    access: 'change',
+    body: ref('NewOperation'),
+    answers: { 202: operation },
+    async handle({ serving, app, body }) {
+      const given = fields(body, ['action', 'ids', 'filter', 'group', 'changes']);
+      const action = text(given.action, 'action');
+      const now = app.clock.now();
+      if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
+        refuse('invalid-request', 'give ids, a filter or a group');
+      const act = actionOf(action, given.changes, now);
+      const ids =
+        given.group !== undefined
+          ? named(await jobsOfGroup(app, text(given.group, 'group')))
+          : given.ids === undefined
+            ? matching(app, filterOfBody(given.filter, now))
+            : named(texts(given.ids, 'ids'));
+      return json(
+        serving.operations.start(action, ids, (batch) => act(app, batch)),
+        202,
+      );
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/operations/{id}',
+    summary: 'How far an operation is',
+    access: 'look',
+    answers: { 200: operation },
+    handle: async ({ serving, params }) => json(serving.operations.get(params.id!)),
+  },
+  {
+    method: 'DELETE',
+    path: '/api/v1/operations/{id}',
+    summary: 'Stop an operation; what it did stays done',
+    access: 'change',
+    answers: { 200: operation },
+    handle: async ({ serving, params }) => json(serving.operations.stop(params.id!)),
+  },
+];
+
+function actionOf(
+  action: string,
+  changes: unknown,
+  now: number,
+): (app: App, ids: string[]) => Promise<Acted> {
+  if (action === 'edit') {
+    const wanted = readJobChanges(changes, now);
+    return (app, ids) => editJobs(app, ids, wanted);
+  }
+  const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  return (
+    known ??
+    refuse('invalid-request', `action must be one of ${[...Object.keys(ACTIONS), 'edit'].join(', ')}`)
+  );
+}
+
+/** As they are: the beginning of an id means nothing here. */
+async function* named(ids: string[]): AsyncGenerator<string[]> {
+  yield [...new Set(ids)];
+}
+
+async function* matching(app: App, filter: JobFilter): AsyncGenerator<string[]> {
+  let before = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const jobs = await app.store.list(filter, { limit: PAGE, before });
+    yield jobs.map((job) => job.id);
+    if (jobs.length < PAGE) return;
+    before = jobs.at(-1)!.number;
+  }
+}

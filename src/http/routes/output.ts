@@ -1,0 +1,67 @@
+import { readRange } from '../../actions/output-range.ts';
+import type { Stream } from '../../core/job.ts';
+import { parseNumber } from '../../core/numbers.ts';
+import { refuse } from '../problem.ts';
+import type { Route } from '../route.ts';
+
+const POSITION = { min: -1e15, max: 1e15, integer: true };
+const DEFAULT = 256 * 1024;
+const MOST = { min: 1, max: 4 * 1024 * 1024, integer: true };
+const ORDINAL = { min: 1, max: 1e9, integer: true };
+
+const ANSWER_HEADERS = {
+  'queuectl-attempt': 'of which attempt; 0: it has not run yet',
+  'queuectl-from': 'the first byte',
+  'queuectl-next': 'where to go on',
+  'queuectl-size': 'so many bytes are there by now',
+  'queuectl-over': 'true: the attempt has ended, and nothing will follow',
+  'queuectl-truncated': 'true: it was too long, and a part in the middle was dropped',
+};
+
+export const OUTPUT_ROUTES: Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/jobs/{id}/output',
+    summary: 'A stretch of what an attempt wrote, byte by byte; the headers queuectl-* say where it stands',
+    access: 'look',
+    query: {
+      attempt: 'which attempt (the last)',
+      from: 'the first byte; below zero from the end (0)',
+      limit: 'at most so many bytes, up to 4194304 (262144)',
+      stream: 'stdout or stderr, of a job with split output (stdout)',
+    },
+    answers: {
+      200: { description: 'the bytes', schema: null, type: 'text/plain', headers: ANSWER_HEADERS },
+    },
+    async handle({ app, params, one }) {
+      const number = (name: string, range: typeof MOST, fallback: number): number =>
+        one(name) === undefined ? fallback : parseNumber(one(name)!, name, range);
+      const ordinal = one('attempt') === undefined ? null : number('attempt', ORDINAL, 1);
+      const from = number('from', POSITION, 0);
+      const most = number('limit', MOST, DEFAULT);
+      const found = await readRange(app, params.id!, {
+        ordinal,
+        from,
+        most,
+        stream: streamOf(one('stream')),
+      });
+      return new Response(found.bytes as Uint8Array<ArrayBuffer>, {
+        headers: {
+          'content-type': 'text/plain; charset=utf-8',
+          'content-disposition': 'attachment; filename="output.log"',
+          'queuectl-attempt': String(found.attempt?.ordinal ?? 0),
+          'queuectl-from': String(found.from),
+          'queuectl-next': String(found.next),
+          'queuectl-size': String(found.size),
+          'queuectl-over': String(found.attempt !== null && found.attempt.finishedAt !== null),
+          'queuectl-truncated': String(found.attempt?.truncated ?? false),
+        },
+      });
+    },
+  },
+];
+
+function streamOf(text: string | undefined): Stream | null {
+  if (text === undefined || text === 'stdout' || text === 'stderr') return text ?? null;
+  return refuse('invalid-value', `stream must be stdout or stderr, not '${text}'`);
+}

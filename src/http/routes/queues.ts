@@ -1,0 +1,46 @@
+import { readQueueInput } from '../../actions/queue-input.ts';
+import { changeQueue, listQueues } from '../../actions/queues.ts';
+import { QueueError } from '../../core/errors.ts';
+import { fields, flag } from '../body.ts';
+import { json, type Route } from '../route.ts';
+import { listOf, ref } from '../schema.ts';
+
+export const QUEUE_ROUTES: Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/queues',
+    summary: 'Every queue with its limits and its jobs by state',
+    access: 'look',
+    answers: { 200: { description: 'the queues', schema: listOf(ref('Queue')) } },
+    handle: async ({ app }) => json(await listQueues(app)),
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/queues/{name}',
+    summary: 'One queue',
+    access: 'look',
+    answers: { 200: { description: 'the queue', schema: ref('Queue') } },
+    async handle({ app, params }) {
+      const found = (await listQueues(app)).find((queue) => queue.name === params.name);
+      if (found === undefined) throw new QueueError('queue-not-found', `there is no queue '${params.name}'`);
+      return json(found);
+    },
+  },
+  {
+    method: 'PATCH',
+    path: '/api/v1/queues/{name}',
+    summary: 'Pause or resume a queue, set or lift its limits; at once, over all workers',
+    access: 'change',
+    body: ref('QueueChanges'),
+    answers: { 200: { description: 'the queue after it', schema: ref('Queue') } },
+    async handle({ app, params, body, actor }) {
+      const { paused, ...limits } = fields(body, ['paused', 'concurrency', 'rate', 'priority_aging']);
+      const changes = readQueueInput(limits);
+      if (paused !== undefined)
+        changes.paused = flag(paused, 'paused') ? { at: app.clock.now(), by: actor } : null;
+      if (Object.keys(changes).length === 0)
+        throw new QueueError('invalid-request', 'there is nothing to change');
+      return json(await changeQueue(app, params.name!, changes));
+    },
+  },
+];

@@ -1,0 +1,19 @@
+import { VERSION } from '../../core/version.ts';
+import { json, type Route } from '../route.ts';
+import { record } from '../schema.ts';
+
+export const SERVER_ROUTES: Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/server',
+    summary: 'Which version answers, and whether it changes anything',
+    access: 'look',
+    answers: {
+      200: {
+        description: 'the server',
+        schema: record({ version: { type: 'string' }, read_only: { type: 'boolean' } }),
+      },
+    },
+    handle: async ({ serving }) => json({ version: VERSION, read_only: serving.readOnly }),
+  },
+];

@@ -1,0 +1,43 @@
+import { getSetting, listSettings, setSetting, unsetSetting } from '../../actions/config.ts';
+import { fields, text } from '../body.ts';
+import { json, type Route } from '../route.ts';
+import { listOf, ref } from '../schema.ts';
+
+const setting = { description: 'the setting', schema: ref('Setting') };
+
+export const SETTING_ROUTES: Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/config',
+    summary: 'Every setting with its value, default and meaning',
+    access: 'look',
+    answers: { 200: { description: 'the settings', schema: listOf(ref('Setting')) } },
+    handle: async ({ app }) => json(await listSettings(app)),
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/config/{key}',
+    summary: 'One setting',
+    access: 'look',
+    answers: { 200: setting },
+    handle: async ({ app, params }) => json(await getSetting(app, params.key!)),
+  },
+  {
+    method: 'PUT',
+    path: '/api/v1/config/{key}',
+    summary: 'Set a setting, written as on the command line',
+    access: 'change',
+    body: ref('NewValue'),
+    answers: { 200: setting },
+    handle: async ({ app, params, body }) =>
+      json(await setSetting(app, params.key!, text(fields(body, ['value']).value, 'value'))),
+  },
+  {
+    method: 'DELETE',
+    path: '/api/v1/config/{key}',
+    summary: 'Back to the default',
+    access: 'change',
+    answers: { 200: setting },
+    handle: async ({ app, params }) => json(await unsetSetting(app, params.key!)),
+  },
+];

@@ -1,0 +1,46 @@
+import { stats } from '../../actions/stats.ts';
+import { RANGES, type Range, statsSeries } from '../../actions/stats-series.ts';
+import { refuse } from '../problem.ts';
+import { json, type Route } from '../route.ts';
+import { ref } from '../schema.ts';
+
+export const STATS_ROUTES: Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/stats',
+    summary: 'Jobs by state, success rate, waiting and running times, throughput',
+    access: 'look',
+    answers: { 200: { description: 'the figures', schema: ref('Stats') } },
+    handle: async ({ app }) => json(await stats(app)),
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/stats/series',
+    summary:
+      'What happened over time: counts by outcome and percentiles of waiting and running, step by step',
+    access: 'look',
+    query: {
+      range: `${Object.keys(RANGES).join(', ')} (24h)`,
+      queue: 'only this queue',
+      name: 'only jobs of this name',
+      names: 'true: also the total by queue and name',
+    },
+    answers: { 200: { description: 'every step of the range, oldest first', schema: ref('Series') } },
+    async handle({ app, one }) {
+      const names = one('names');
+      if (names !== undefined && names !== 'true' && names !== 'false')
+        refuse('invalid-value', 'names must be true or false');
+      return json(
+        await statsSeries(app, rangeOf(one('range') ?? '24h'), {
+          ...{ queue: one('queue'), name: one('name'), names: names === 'true' },
+        }),
+      );
+    },
+  },
+];
+
+function rangeOf(text: string): Range {
+  return Object.hasOwn(RANGES, text)
+    ? (text as Range)
+    : refuse('invalid-value', `range must be one of ${Object.keys(RANGES).join(', ')}`);
+}

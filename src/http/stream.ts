@@ -1,0 +1,189 @@
+import type { App } from '../actions/app.ts';
+import { followEvents, readEvents } from '../actions/events.ts';
+import { QueueError } from '../core/errors.ts';
+import { toEventObject } from '../core/event-object.ts';
+import type { StoreEvent } from '../core/events.ts';
+
+/** One reader of the store for all who look on, however many they are. */
+export interface EventStream {
+  /**
+   * Server-sent events behind number `after`, or from now on (null). With `everyMs` they come together, no more often than
+   * that, and of very many only some: for a page that reads again what has changed, at a cost that does not grow with it.
+   */
+  open(after: number | null, signal: AbortSignal, everyMs?: number | null): Promise<Response>;
+  close(): void;
+}
+
+const MOST_STREAMS = 256;
+/** So many of the newest events are kept for all; who is further behind reads them from the store, at its own pace. */
+const REMEMBERED = 2000;
+const PAGE = 500;
+/** What happens meanwhile goes out together: a busy store is not read, worded and sent event by event. */
+const GATHER_MS = 50;
+const PULSE_MS = 15_000;
+const RETRY_MS = 1000;
+/** So many events of a batch are told; of the others only their number. */
+const MOST_TOLD = 200;
+
+/** Events in a row, worded once for all. */
+interface Stretch {
+  after: number;
+  last: number;
+  bytes: Uint8Array;
+}
+
+export function createEventStream(app: App, onError: (error: unknown) => void): EventStream {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const waiting = new Set<() => void>();
+  const recent: Stretch[] = [];
+  let open = 0;
+  let running: Promise<void> | null = null;
+  let position = 0;
+  let gathered: StoreEvent[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  const publish = (): void => {
+    timer = undefined;
+    const { number } = gathered.at(-1)!;
+    recent.push({ after: position, last: number, bytes: worded(gathered) });
+    position = number;
+    gathered = [];
+    while (position - recent[0]!.after > REMEMBERED && recent.length > 1) recent.shift();
+    for (const wake of waiting) wake();
+  };
+
+  const follow = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        const from = gathered.at(-1)?.number ?? position;
+        for await (const event of followEvents(app, from, {}, signal)) {
+          gathered.push(event);
+          timer ??= setTimeout(publish, GATHER_MS);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        // The store may be away for a while; what happens meanwhile is read afterwards.
+        onError(error);
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  };
+
+  const start = async (): Promise<void> => {
+    position = await app.store.lastEvent();
+    void follow();
+  };
+
+  /** What comes behind event `after`; null: nothing yet. */
+  const next = async (after: number): Promise<Stretch | null> => {
+    if (after >= position) return null;
+    const known = recent.find((one) => one.after === after);
+    if (known !== undefined) return known;
+    const page: StoreEvent[] = [];
+    for await (const event of readEvents(app, after, Math.min(position, after + PAGE), {})) page.push(event);
+    // What was there has been pruned.
+    if (page.length === 0) return { after, last: Math.min(position, after + PAGE), bytes: new Uint8Array() };
+    return { after, last: page.at(-1)!.number, bytes: worded(page) };
+  };
+
+  /** What has come behind event `after` after a while, in one: the newest told, the others counted. */
+  const together = async (after: number, everyMs: number): Promise<Stretch | null> => {
+    if (after >= position) return null;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    const last = position;
+    const from = Math.max(after, last - MOST_TOLD);
+    const events: StoreEvent[] = [];
+    for await (const event of readEvents(app, from, last, {})) events.push(event);
+    return { after, last, bytes: Buffer.from(batch(last, events, from - after)) };
+  };
+
+  return {
+    async open(after, client, everyMs = null) {
+      if (open >= MOST_STREAMS) throw new QueueError('too-many-streams', 'too many event streams are open');
+      open++;
+      let last: number;
+      try {
+        running ??= start().catch((error) => {
+          running = null;
+          throw error;
+        });
+        await running;
+        // A number from the future is of another store.
+        last = Math.min(after ?? position, await app.store.lastEvent());
+      } catch (error) {
+        open--;
+        throw error;
+      }
+      let rouse = (): void => {};
+      const wake = (): void => rouse();
+      waiting.add(wake);
+      let ended = false;
+      const end = (): void => {
+        if (ended) return;
+        ended = true;
+        open--;
+        waiting.delete(wake);
+        rouse();
+      };
+      client.addEventListener('abort', end);
+      if (client.aborted) end();
+      const encoder = new TextEncoder();
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`)),
+        // Asked only when the client has taken what came before: one that does not read costs nothing.
+        async pull(controller) {
+          try {
+            while (!ended) {
+              const stretch = everyMs === null ? await next(last) : await together(last, everyMs);
+              if (stretch === null) {
+                if (await slept(PULSE_MS, (resolve) => (rouse = resolve)))
+                  return controller.enqueue(encoder.encode(': alive\n\n'));
+                continue;
+              }
+              last = stretch.last;
+              if (stretch.bytes.length > 0) return controller.enqueue(stretch.bytes);
+            }
+          } catch (error) {
+            // It comes back with the number of the last event it saw.
+            onError(error);
+            end();
+            controller.close();
+          }
+        },
+        cancel: end,
+      });
+      return new Response(body, {
+        headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
+      });
+    },
+    close() {
+      clearTimeout(timer);
+      closing.abort(new Error('closed'));
+    },
+  };
+}
+
+/** True: the time is up; false: somebody called what `hand` was given. */
+function slept(ms: number, hand: (wake: () => void) => void): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), ms);
+    hand(() => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
+}
+
+function worded(events: StoreEvent[]): Uint8Array {
+  return Buffer.from(events.map(lines).join(''));
+}
+
+function lines(event: StoreEvent): string {
+  return `id: ${event.number}\nevent: ${event.kind}\ndata: ${JSON.stringify(toEventObject(event))}\n\n`;
+}
+
+function batch(last: number, events: StoreEvent[], missed: number): string {
+  const told = { events: events.map(toEventObject), missed };
+  return `id: ${last}\nevent: batch\ndata: ${JSON.stringify(told)}\n\n`;
+}

@@ -1,0 +1,44 @@
+import { addFigures, OTHER, type Snapshot } from '../core/figures.ts';
+
+/** So many queues have labels of their own. */
+const MOST_QUEUES = 200;
+
+/** Every label is a time series for whoever reads it: the queues beyond the first ones, by name, are shown as one. */
+export function withFewQueues(snapshot: Snapshot): Snapshot {
+  if (snapshot.waiting.length <= MOST_QUEUES) return snapshot;
+  const own = new Set(snapshot.waiting.slice(0, MOST_QUEUES).map((one) => one.queue));
+  const relabelled = <T extends { queue: string }>(rows: T[]): T[] =>
+    rows.map((row) => (own.has(row.queue) ? row : { ...row, queue: OTHER }));
+  return {
+    ...snapshot,
+    jobs: relabelled(snapshot.jobs),
+    waiting: merged(
+      relabelled(snapshot.waiting),
+      ({ queue }) => queue,
+      (to, from) => {
+        if (from.since !== null) to.since = Math.min(to.since ?? from.since, from.since);
+      },
+    ),
+    totals: merged(relabelled(snapshot.totals), ({ queue, name }) => `${queue},${name}`, addFigures),
+    // A slot may serve several of them: the sum would count it more than once.
+    slots: merged(
+      relabelled(snapshot.slots),
+      ({ queue }) => queue,
+      (to, from) => {
+        to.total = Math.max(to.total, from.total);
+        to.busy += from.busy;
+        to.limit = null;
+      },
+    ),
+  };
+}
+
+function merged<T>(rows: T[], keyOf: (row: T) => string, add: (to: T, from: T) => void): T[] {
+  const sums = new Map<string, T>();
+  for (const row of rows) {
+    const sum = sums.get(keyOf(row));
+    if (sum === undefined) sums.set(keyOf(row), structuredClone(row));
+    else add(sum, row);
+  }
+  return [...sums.values()];
+}

@@ -1,0 +1,198 @@
+import { ATTEMPT_OUTCOMES, type Snapshot } from '../core/figures.ts';
+import { addHistogram, BUCKETS_MS, countOf, emptyHistogram, type Histogram } from '../core/histogram.ts';
+import { STATES } from '../core/job.ts';
+import { withFewQueues } from './few-queues.ts';
+
+const MOST_SCHEDULES = 500;
+
+type Labels = [name: string, value: string][];
+type Sample = [suffix: string, labels: Labels, value: number];
+
+interface Family {
+  name: string;
+  /** Null: none is said, where OpenMetrics would read the name as that of another family. */
+  type: 'gauge' | 'counter' | 'histogram' | null;
+  unit?: 'seconds' | 'bytes';
+  help: string;
+  samples: Sample[];
+}
+
+/**
+ * The figures as OpenMetrics text. Nothing in it is OpenMetrics' alone, so readers of Prometheus' older format (the
+ * textfile collector of node_exporter) take it too.
+ */
+export function openMetrics(snapshot: Snapshot): string {
+  return `${families(withFewQueues(snapshot)).map(familyText).join('')}# EOF\n`;
+}
+
+/** The same as data. */
+export function metricObjects(snapshot: Snapshot): object[] {
+  return families(withFewQueues(snapshot)).map(({ name, type, unit, help, samples }) => ({
+    ...{ name, type: type ?? 'unknown', unit: unit ?? null, help },
+    samples: samples.map(([suffix, of, value]) => ({
+      name: name + suffix,
+      labels: Object.fromEntries(of),
+      value,
+    })),
+  }));
+}
+
+function families(snapshot: Snapshot): Family[] {
+  return [...jobFamilies(snapshot), ...timeFamilies(snapshot), ...workerFamilies(snapshot)];
+}
+
+function jobFamilies({ jobs, waiting, totals, now }: Snapshot): Family[] {
+  const queues = waiting.map((one) => one.queue);
+  const counts = new Map<string, number>();
+  for (const { queue, state, jobs: count } of jobs)
+    counts.set(`${state} ${queue}`, (counts.get(`${state} ${queue}`) ?? 0) + count);
+  return [
+    {
+      name: 'queuectl_jobs',
+      type: 'gauge',
+      help: 'Jobs in the store, by queue and state.',
+      samples: queues.flatMap((queue) =>
+        STATES.map((state): Sample => ['', labels({ queue, state }), counts.get(`${state} ${queue}`) ?? 0]),
+      ),
+    },
+    {
+      name: 'queuectl_oldest_waiting_seconds',
+      type: 'gauge',
+      unit: 'seconds',
+      help: 'How long the oldest job that may run has been waiting; 0: none waits.',
+      samples: waiting.map(({ queue, since }) => [
+        '',
+        labels({ queue }),
+        since === null ? 0 : Math.max(0, now - since) / 1000,
+      ]),
+    },
+    {
+      // As a counter its family would be queuectl_jobs, which is the gauge above.
+      name: 'queuectl_jobs_total',
+      type: null,
+      help: 'Jobs that were enqueued, and that ended, by queue, name and outcome. Only rises.',
+      samples: totals.flatMap(({ queue, name, enqueued, completed, dead, cancelled, dropped }) =>
+        Object.entries({ enqueued, completed, dead, cancelled: cancelled + dropped }).map(
+          ([outcome, count]): Sample => ['', labels({ queue, name, outcome }), count],
+        ),
+      ),
+    },
+    {
+      name: 'queuectl_attempts',
+      type: 'counter',
+      help: 'Attempts that ended, by outcome; failed ones are tried again, released and lost ones cost the job nothing.',
+      samples: ATTEMPT_OUTCOMES.map((outcome) => [
+        '_total',
+        labels({ outcome }),
+        totals.reduce((sum, one) => sum + one[outcome], 0),
+      ]),
+    },
+  ];
+}
+
+/** Waiting is a matter of the queue, running one of the name too. */
+function timeFamilies({ totals }: Snapshot): Family[] {
+  const waits = new Map<string, Histogram>();
+  for (const { queue, wait } of totals) {
+    const sum = waits.get(queue) ?? emptyHistogram();
+    addHistogram(sum, wait);
+    waits.set(queue, sum);
+  }
+  return [
+    {
+      name: 'queuectl_job_wait_seconds',
+      type: 'histogram',
+      unit: 'seconds',
+      help: 'From due to started, of first attempts.',
+      samples: [...waits].flatMap(([queue, wait]) => histogramSamples(labels({ queue }), wait)),
+    },
+    {
+      name: 'queuectl_job_run_seconds',
+      type: 'histogram',
+      unit: 'seconds',
+      help: 'How long attempts ran that completed or failed.',
+      samples: totals.flatMap(({ queue, name, run }) => histogramSamples(labels({ queue, name }), run)),
+    },
+  ];
+}
+
+function workerFamilies({ workers, slots, schedules, walBytes, version }: Snapshot): Family[] {
+  const lastRuns = schedules.filter((one) => one.lastAt !== null).slice(0, MOST_SCHEDULES);
+  return [
+    {
+      name: 'queuectl_workers',
+      type: 'gauge',
+      help: 'Workers that are alive, by state.',
+      samples: workers.map(({ state, workers }) => ['', labels({ state }), workers]),
+    },
+    {
+      name: 'queuectl_slots',
+      type: 'gauge',
+      help: 'Slots that serve a queue (total), its running jobs (busy), and its own limit where it has one.',
+      samples: slots.flatMap(({ queue, total, busy, limit }): Sample[] => [
+        ['', labels({ queue, kind: 'total' }), total],
+        ['', labels({ queue, kind: 'busy' }), busy],
+        ...(limit === null ? [] : [['', labels({ queue, kind: 'limit' }), limit] as Sample]),
+      ]),
+    },
+    {
+      name: 'queuectl_schedule_last_run_timestamp_seconds',
+      type: 'gauge',
+      unit: 'seconds',
+      help: 'The last tick of a schedule that enqueued a job.',
+      samples: lastRuns.map(({ name, lastAt }) => ['', labels({ schedule: name }), lastAt! / 1000]),
+    },
+    {
+      name: 'queuectl_db_wal_bytes',
+      type: 'gauge',
+      unit: 'bytes',
+      help: 'Size of the write-ahead log.',
+      samples: walBytes === null ? [] : [['', [], walBytes]],
+    },
+    {
+      name: 'queuectl_info',
+      type: 'gauge',
+      help: 'The version that answers.',
+      samples: [['', labels({ version }), 1]],
+    },
+  ];
+}
+
+function histogramSamples(own: Labels, histogram: Histogram): Sample[] {
+  let below = 0;
+  const samples = histogram.counts.map((count, i): Sample => {
+    below += count;
+    const end = BUCKETS_MS[i];
+    return ['_bucket', [...own, ['le', end === undefined ? '+Inf' : float(end / 1000)]], below];
+  });
+  return [...samples, ['_count', own, countOf(histogram)], ['_sum', own, histogram.sumMs / 1000]];
+}
+
+/** `1.0`, not `1`: both formats then mean the same bucket. */
+function float(value: number): string {
+  return Number.isInteger(value) ? value.toFixed(1) : String(value);
+}
+
+function labels(of: Record<string, string>): Labels {
+  return Object.entries(of);
+}
+
+function familyText({ name, type, unit, help, samples }: Family): string {
+  if (samples.length === 0) return '';
+  const head = [
+    ...(type === null ? [] : [`# TYPE ${name} ${type}`]),
+    ...(unit === undefined ? [] : [`# UNIT ${name} ${unit}`]),
+    `# HELP ${name} ${help}`,
+  ];
+  const lines = samples.map(([suffix, of, value]) => `${name}${suffix}${labelText(of)} ${value}`);
+  return `${[...head, ...lines].join('\n')}\n`;
+}
+
+function labelText(of: Labels): string {
+  if (of.length === 0) return '';
+  return `{${of.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',')}}`;
+}
+
+function escapeLabel(value: string): string {
+  return value.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}

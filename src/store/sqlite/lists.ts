@@ -1,0 +1,95 @@
+import type { JobFilter } from '../../core/filter.ts';
+import { STATES } from '../../core/job.ts';
+import type { ListedJob, Page } from '../store.ts';
+import type { Connection, Row } from './connection.ts';
+import { filterSql } from './filter.ts';
+import { toListedJob } from './rows.ts';
+import * as sql from './sql.ts';
+
+type Values = (string | number)[];
+
+/** By which indexes the jobs of a filter are found: one way each, whose jobs are apart. */
+interface Way {
+  by: 'all' | 'byName' | 'byState' | 'byQueueAndState';
+  keys: Values;
+}
+
+interface Ways {
+  ways: Way[];
+  /** What is left to be looked at job by job. */
+  extra: string;
+  values: Values;
+}
+
+/** Null: the queue does not exist, so nothing is in it. */
+function waysOf(db: Connection, filter: JobFilter): Ways | null {
+  const { text, values } = filterSql(filter);
+  const queue =
+    filter.queue === undefined ? undefined : (db.get(sql.queueNumber, filter.queue)?.number as number);
+  if (filter.queue !== undefined && queue === undefined) return null;
+  const states = filter.states?.length ? [...new Set(filter.states)] : null;
+  // A name says most, and a search goes through the newest jobs in their order: no other index is to be taken.
+  if (filter.name !== undefined || filter.text !== undefined) {
+    const inQueue = queue === undefined ? '' : ' AND +job.queue = ?';
+    const inStates = states === null ? '' : ` AND +state IN (${states.map(() => '?').join(', ')})`;
+    const more = [...(queue === undefined ? [] : [queue]), ...(states ?? []), ...values];
+    const way: Way =
+      filter.name === undefined ? { by: 'all', keys: [] } : { by: 'byName', keys: [filter.name] };
+    return { ways: [way], extra: `${inQueue}${inStates}${text}`, values: more };
+  }
+  if (queue !== undefined) {
+    const ways = (states ?? STATES).map((state): Way => ({ by: 'byQueueAndState', keys: [queue, state] }));
+    return { ways, extra: text, values };
+  }
+  const ways = states?.map((state): Way => ({ by: 'byState', keys: [state] }));
+  return { ways: ways ?? [{ by: 'all', keys: [] }], extra: text, values };
+}
+
+const END = Number.MAX_SAFE_INTEGER;
+
+function within(
+  ways: Ways,
+  { before, above }: Pick<Page, 'before' | 'above'>,
+): { extra: string; values: Values } {
+  const floor = above === undefined || above === 0 ? [] : [above];
+  const extra = floor.length === 0 ? '' : ' AND job.number > ?';
+  return { extra: `${extra}${ways.extra}`, values: [before ?? END, ...floor, ...ways.values] };
+}
+
+export function list(db: Connection, filter: JobFilter, page: Page): ListedJob[] {
+  const found = waysOf(db, filter);
+  if (found === null) return [];
+  const { extra, values } = within(found, page);
+  const rows = found.ways.flatMap(({ by, keys }): Row[] =>
+    db.all(sql.list[by](extra), ...keys, ...values, page.limit),
+  );
+  if (found.ways.length > 1) rows.sort((a, b) => (b.number as number) - (a.number as number));
+  return rows.slice(0, page.limit).map(toListedJob);
+}
+
+export function count(
+  db: Connection,
+  filter: JobFilter,
+  most: number,
+  page: Pick<Page, 'before' | 'above'> = {},
+): number {
+  const found = waysOf(db, filter);
+  if (found === null) return 0;
+  const { extra, values } = within(found, page);
+  let jobs = 0;
+  for (const { by, keys } of found.ways) {
+    if (jobs >= most) break;
+    jobs += db.get(sql.countJobs[by](extra), ...keys, ...values, most - jobs)!.jobs as number;
+  }
+  return jobs;
+}
+
+export function reach(db: Connection, filter: JobFilter, many: number, before = END): number {
+  const ends = (waysOf(db, filter)?.ways ?? []).map(({ by, keys }) => {
+    if (by !== 'all')
+      return (db.get(sql.reach[by], ...keys, before, many)?.number as number | undefined) ?? 0;
+    const newest = (db.get(sql.newestJob)?.number as number | null) ?? 0;
+    return Math.max(0, Math.min(before - 1, newest) - many);
+  });
+  return Math.max(0, ...ends);
+}

@@ -1,0 +1,122 @@
+import {
+  ATTEMPT_OUTCOMES,
+  type AttemptOutcome,
+  MOST_NAMES,
+  MOST_PAIRS,
+  OTHER,
+  outcomeOf,
+  TIERS,
+  type Tier,
+  tellsRunTime,
+} from '../../core/figures.ts';
+import { bucketOf } from '../../core/histogram.ts';
+import type { Settlement } from '../store.ts';
+import type { Connection, Row } from './connection.ts';
+import * as sql from './sql.ts';
+
+/** How a tier is written in its rows; 0 is for all time. */
+export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };
+/** So many names of one batch are remembered: a file may name every job differently. */
+const REMEMBERED = 1000;
+
+/** Which row a queue and name are counted in. */
+type Kinds = (queue: number, name: string) => number;
+
+/** Figures of one transaction that wait to be written: by row, so that a batch of a million costs as much as its names. */
+export interface Tally {
+  enqueued(queue: number, name: string | null): void;
+  dropped(job: number): void;
+  write(now: number): void;
+}
+
+export function tally(db: Connection): Tally {
+  const kinds = kindFinder(db);
+  const counts = new Map<number, { enqueued: number; dropped: number }>();
+  const of = (queue: number, name: string): { enqueued: number; dropped: number } => {
+    const kind = kinds(queue, name);
+    const count = counts.get(kind) ?? { enqueued: 0, dropped: 0 };
+    counts.set(kind, count);
+    return count;
+  };
+  return {
+    enqueued: (queue, name) => of(queue, name ?? '').enqueued++,
+    dropped(job) {
+      const { queue, name } = db.get(sql.labelsOfJob, job)!;
+      of(queue as number, name as string).dropped++;
+    },
+    write(now) {
+      for (const [kind, { enqueued, dropped }] of counts)
+        inEveryTier(db, kind, now, sql.rollupJobs, [enqueued, dropped]);
+    },
+  };
+}
+
+/** Counts an attempt whose settlement applied; `attempt` is its row of before. */
+export function countAttempt(
+  db: Connection,
+  attempt: Row,
+  { transition, why, finishedAt }: Settlement,
+): void {
+  const startedAt = attempt.started_at as number;
+  const at = Math.max(startedAt, finishedAt);
+  const outcome = outcomeOf(transition.to, why);
+  const waitMs = attempt.ordinal === 1 ? (attempt.wait_ms as number) : null;
+  const runMs = tellsRunTime(outcome, why) ? at - startedAt : null;
+  const kind =
+    (attempt.kind as number | null) ?? kindFinder(db)(attempt.queue as number, attempt.name as string);
+  inEveryTier(db, kind, at, statementFor(outcome, waitMs, runMs), [waitMs ?? 0, runMs ?? 0]);
+}
+
+/** The texts are few, and making one anew for every attempt would cost more than running it. */
+const statements = new Map<number, string>();
+
+function statementFor(outcome: AttemptOutcome, waitMs: number | null, runMs: number | null): string {
+  const wait = waitMs === null ? -1 : bucketOf(waitMs);
+  const run = runMs === null ? -1 : bucketOf(runMs);
+  const key = (ATTEMPT_OUTCOMES.indexOf(outcome) * 100 + wait + 1) * 100 + run + 1;
+  let statement = statements.get(key);
+  if (statement === undefined) {
+    const columns = [outcome, ...(wait === -1 ? [] : [`w${wait}`]), ...(run === -1 ? [] : [`r${run}`])];
+    statement = sql.countAttempt(columns);
+    statements.set(key, statement);
+  }
+  return statement;
+}
+
+function inEveryTier(db: Connection, kind: number, at: number, statement: string, values: number[]): void {
+  const inTier = (tier: number, start: number): void => {
+    if (db.run(statement, ...values, tier, start, kind) === 1) return;
+    db.run(sql.openRollup, tier, start, kind);
+    db.run(statement, ...values, tier, start, kind);
+  };
+  inTier(0, 0);
+  for (const tier of Object.keys(TIERS) as Tier[]) inTier(TIER_NUMBERS[tier], at - (at % TIERS[tier].stepMs));
+}
+
+function kindFinder(db: Connection): Kinds {
+  const known = new Map<string, number>();
+  let counted: { pairs: number; names: number } | null = null;
+  /** Too many names, or pairs of them with queues: they share one. Jobs without a name are as many as the queues. */
+  const nameFor = (name: string): string => {
+    if (name === '' || name === OTHER) return name;
+    counted ??= db.get(sql.countKinds) as unknown as { pairs: number; names: number };
+    if (counted.pairs >= MOST_PAIRS) return OTHER;
+    return counted.names < MOST_NAMES || db.get(sql.knowsName, name) !== undefined ? name : OTHER;
+  };
+  const find = (queue: number, name: string): number | null =>
+    (db.get(sql.kindOf, name, queue)?.number as number | undefined) ?? null;
+  const findOrAdd = (queue: number, name: string): number => {
+    const found = find(queue, name);
+    if (found !== null) return found;
+    const allowed = nameFor(name);
+    if (allowed !== name) return findOrAdd(queue, allowed);
+    counted = null;
+    return db.lastNumber(sql.insertKind, name, queue);
+  };
+  return (queue, name) => {
+    const key = `${queue} ${name}`;
+    const kind = known.get(key) ?? findOrAdd(queue, name);
+    if (known.size < REMEMBERED) known.set(key, kind);
+    return kind;
+  };
+}

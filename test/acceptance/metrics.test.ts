@@ -1,0 +1,193 @@
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import parsePrometheus from 'parse-prometheus-text-format';
+import { startGatedJob } from '../support/gated-job.ts';
+import { type Family, readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  lines,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { onTerminal } from '../support/terminal.ts';
+
+const CONTRIB = resolve(import.meta.dir, '../../contrib');
+const JOBS = 60;
+
+async function metrics(box: Sandbox): Promise<Map<string, Family>> {
+  const { code, stdout, stderr } = await box.run(['metrics']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(parsePrometheus(stdout).length).toBeGreaterThan(5);
+  return readOpenMetrics(stdout);
+}
+
+interface SeriesJson {
+  points: Record<string, number>[];
+  total: Record<string, number> & { run_ms: { p50: number } | null };
+  names: { queue: string; name: string | null; completed: number }[];
+}
+
+const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'];
+
+test.concurrent(
+  'the work of three worker processes: metrics, stats, series and the side effects on disk agree',
+  inSandbox(async (box) => {
+    await configure(box, { 'backoff-base': '1' });
+    const done = join(box.directory, 'done');
+    const jobs = Array.from({ length: JOBS }, (_, i) => ({
+      command: `echo ${i} >> ${done}; test $((${i} % 10)) -ne 9`,
+      queue: i % 3 === 0 ? 'mail' : 'default',
+      name: i % 2 === 0 ? 'even "one"' : 'odd',
+      max_retries: 2,
+    }));
+    await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
+    await enqueue(box, 'later', 'true', { delay: 3600, queue: 'mail' });
+    await box.startWorkers('--count', '3');
+    const stats = await until(async () => {
+      const { jobs } = await box.json<{ jobs: Record<string, number> }>(['stats']);
+      return jobs.completed! + jobs.dead! === JOBS && jobs;
+    }, 'all have ended');
+    await box.run(['cancel', 'later']);
+
+    const families = await metrics(box);
+    const value = (name: string, labels: Record<string, string> = {}) => sampleValue(families, name, labels);
+    const ran = lines(done).length;
+    const dead = JOBS / 10;
+    expect(ran).toBe(JOBS + dead);
+    expect(stats).toMatchObject({ completed: JOBS - dead, dead });
+    const after = await box.json<{ jobs: Record<string, number> }>(['status']);
+    for (const state of STATES) expect(value('queuectl_jobs', { state })).toBe(after.jobs[state]!);
+    const attempts = { completed: JOBS - dead, failed: dead, dead, cancelled: 0, released: 0, lost: 0 };
+    for (const [outcome, count] of Object.entries(attempts))
+      expect([outcome, value('queuectl_attempts_total', { outcome })]).toEqual([outcome, count]);
+    const ended = { enqueued: JOBS + 1, completed: JOBS - dead, dead, cancelled: 1 };
+    for (const [outcome, count] of Object.entries(ended))
+      expect([outcome, value('queuectl_jobs_total', { outcome })]).toEqual([outcome, count]);
+    expect(value('queuectl_jobs_total', { name: 'even "one"', outcome: 'completed' })).toBe(JOBS / 2);
+    expect(value('queuectl_job_run_seconds_count')).toBe(ran);
+    expect(value('queuectl_job_wait_seconds_count')).toBe(JOBS);
+    expect(value('queuectl_workers')).toBe(3);
+    expect(value('queuectl_slots', { queue: 'mail', kind: 'total' })).toBe(3);
+
+    const series = await box.json<SeriesJson>(['stats', '--range', '1h']);
+    expect(series.total).toMatchObject({ ...attempts, enqueued: JOBS + 1, dropped: 1 });
+    expect(series.points).toHaveLength(60);
+    expect(series.points.reduce((sum, point) => sum + point.completed!, 0)).toBe(JOBS - dead);
+    expect(series.names.reduce((sum, one) => sum + one.completed, 0)).toBe(JOBS - dead);
+    const mail = await box.json<SeriesJson>(['stats', '--range', '7d', '--queue', 'mail', '--name', 'odd']);
+    expect(mail.points).toHaveLength(168);
+    expect(mail.total).toMatchObject({
+      completed: value('queuectl_jobs_total', { queue: 'mail', name: 'odd', outcome: 'completed' }),
+    });
+    for (const range of ['6h', '24h', '30d', '90d']) {
+      const { total } = await box.json<SeriesJson>(['stats', '--range', range]);
+      expect([range, total.completed]).toEqual([range, JOBS - dead]);
+    }
+  }),
+);
+
+test.concurrent(
+  'a job that runs, one that waits, a limit and a schedule are seen',
+  inSandbox(async (box) => {
+    await box.run(['queue', 'set', 'default', '--concurrency', '1']);
+    await box.startWorkers('--concurrency', '2', '--queue', 'default');
+    const job = await startGatedJob(box, 'runs');
+    await enqueue(box, 'waits', 'true');
+    await enqueue(box, 'nobody', 'true', { queue: 'unserved' });
+    await box.run(['schedule', 'add', 'nightly', '--cron', '0 3 * * *', 'secret-command']);
+    await box.run(['schedule', 'run', 'nightly']);
+    const families = await until(async () => {
+      const seen = await metrics(box);
+      return sampleValue(seen, 'queuectl_oldest_waiting_seconds', { queue: 'unserved' }) > 0.05 && seen;
+    }, 'time passes');
+    const value = (name: string, labels: Record<string, string> = {}) => sampleValue(families, name, labels);
+    const slots = (queue: string, kind: string) => value('queuectl_slots', { queue, kind });
+    expect([slots('default', 'total'), slots('default', 'busy'), slots('default', 'limit')]).toEqual([
+      2, 1, 1,
+    ]);
+    expect(slots('unserved', 'total')).toBe(0);
+    expect(value('queuectl_workers', { state: 'busy' })).toBe(1);
+    expect(value('queuectl_oldest_waiting_seconds', { queue: 'default' })).toBeGreaterThan(0);
+    const lastRun = value('queuectl_schedule_last_run_timestamp_seconds', { schedule: 'nightly' });
+    expect(Math.abs(lastRun - Date.now() / 1000)).toBeLessThan(600);
+    expect((await box.run(['metrics'])).stdout).not.toContain('secret-command');
+    expect(value('queuectl_db_wal_bytes')).toBeGreaterThan(0);
+    job.letGo();
+    await untilState(box, 'waits', 'completed');
+  }),
+);
+
+test.concurrent(
+  '--output replaces a file as a whole, --json is the same as data',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    const directory = join(box.directory, 'textfiles');
+    await box.run(['metrics', '--output', join(directory, 'none.prom')]).then((result) => {
+      expectRefusal(result, 2, /cannot write/);
+    });
+    const file = join(box.directory, 'queuectl.prom');
+    writeFileSync(file, 'old');
+    const before = statSync(file).ino;
+    const written = await box.run(['metrics', '--output', file]);
+    expect(written).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(statSync(file).ino).not.toBe(before);
+    expect(
+      sampleValue(readOpenMetrics(readFileSync(file, 'utf8')), 'queuectl_jobs', { state: 'pending' }),
+    ).toBe(1);
+    expect(readdirSync(box.directory).filter((name) => name.includes('.new'))).toEqual([]);
+    const data = await box.json<{ name: string; samples: { value: number }[] }[]>(['metrics']);
+    expect(data.find((one) => one.name === 'queuectl_jobs')!.samples[0]).toEqual({
+      ...{ name: 'queuectl_jobs', labels: { queue: 'default', state: 'pending' }, value: 1 },
+    } as never);
+  }),
+);
+
+test.concurrent(
+  'stats --range: drawn on a terminal, a line a point in a pipe, and bad input is refused',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true', { name: 'mail' });
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    const piped = (await box.run(['stats', '--range', '1h'])).stdout.trimEnd().split('\n');
+    expect(piped).toHaveLength(60);
+    expect(piped.reduce((sum, line) => sum + Number(line.split('\t')[2]), 0)).toBe(1);
+    expect(piped.every((line) => line.split('\t').length === 12)).toBe(true);
+    const screen = onTerminal(box, ['stats', '--range', '24h'], 24, 100);
+    await screen.closed;
+    expect(screen.output()).toMatch(/completed +1 .*█/);
+    expect(screen.output()).toMatch(/default +mail +1/);
+    expectRefusal(await box.run(['stats', '--range', '2h']), 2, /--range must be one of 1h, 6h/);
+    expectRefusal(await box.run(['stats', '--queue', 'mail']), 2, /need --range/);
+    expectRefusal(await box.run(['metrics', 'x']), 2, /metrics/);
+    const none = await box.json<SeriesJson>(['stats', '--range', '1h', '--queue', 'nobody']);
+    expect(none.total).toMatchObject({ enqueued: 0, run_ms: null });
+  }),
+);
+
+test.concurrent(
+  'every metric that the dashboard and the alerts name exists',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    await box.run(['schedule', 'add', 's', '--every', '1h', 'true']);
+    await box.run(['schedule', 'run', 's']);
+    const samples = [...(await metrics(box)).values()].flatMap((family) => family.samples);
+    const known = new Map<string, Set<string>>();
+    for (const { name, labels } of samples)
+      known.set(name, new Set([...Object.keys(labels), 'instance', 'job']));
+    for (const file of ['grafana-dashboard.json', 'prometheus-alerts.yml']) {
+      const text = readFileSync(join(CONTRIB, file), 'utf8');
+      const named = new Set(text.match(/\bqueuectl_[a-z_]+/g));
+      expect(named.size).toBeGreaterThan(3);
+      for (const name of named) expect([file, name, known.has(name)]).toEqual([file, name, true]);
+      for (const [, name, labels] of text.matchAll(/\b(queuectl_[a-z_]+)\{([^}]*)\}/g))
+        for (const [, label] of labels!.matchAll(/(\w+)\s*[=!]~?/g))
+          expect(known.get(name!)).toContain(label!);
+    }
+    expect(() => JSON.parse(readFileSync(join(CONTRIB, 'grafana-dashboard.json'), 'utf8'))).not.toThrow();
+  }),
+);

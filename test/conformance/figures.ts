@@ -1,0 +1,305 @@
+import { expect } from 'bun:test';
+import type { Random } from '../../src/core/clock.ts';
+import {
+  addFigures,
+  type Figures,
+  MOST_NAMES,
+  noFigures,
+  OTHER,
+  outcomeOf,
+  TIERS,
+  type Tier,
+} from '../../src/core/figures.ts';
+import { bucketOf, countOf } from '../../src/core/histogram.ts';
+import type { ClaimedJob } from '../../src/core/job.ts';
+import type { Outcome } from '../../src/core/outcome.ts';
+import type { Settlement, Store } from '../../src/store/store.ts';
+import { claim, ending, failedWith, jobSpec, NOW, running, succeeded, want } from '../support/jobs.ts';
+import { below, pick, seededRandom } from '../support/random.ts';
+import type { Case } from './topic.ts';
+
+const DAY = TIERS.day.stepMs;
+const ALWAYS = { from: 0, to: NOW + 1000 * DAY };
+const OUTCOMES: Outcome[] = [
+  succeeded,
+  succeeded,
+  failedWith(1),
+  { why: 'timeout' },
+  { why: 'cancelled' },
+  { why: 'stopped' },
+  { why: 'never-started' },
+  { why: 'lost' },
+];
+
+type Counts = Partial<Record<Exclude<keyof Figures, 'wait' | 'run'>, number>>;
+
+/** Figures with these counts, and these times in their buckets. */
+function figures(counts: Counts, waits: number[] = [], runs: number[] = []): Figures {
+  const made = { ...noFigures(), ...counts };
+  for (const [histogram, times] of [
+    [made.wait, waits],
+    [made.run, runs],
+  ] as const) {
+    for (const ms of times) {
+      histogram.counts[bucketOf(ms)]!++;
+      histogram.sumMs += ms;
+    }
+  }
+  return made;
+}
+
+async function total(store: Store): Promise<Figures> {
+  const sum = noFigures();
+  for (const { queue, name, ...one } of await store.totals()) addFigures(sum, one);
+  return sum;
+}
+
+/** What happens to jobs at random; `expected` is kept beside it, by queue and name. */
+class Story {
+  now = NOW;
+  claims: ClaimedJob[] = [];
+  added = 0;
+  readonly expected = new Map<string, Figures>();
+  /** Jobs whose attempt was never started wait anew. */
+  private readonly releasedAt = new Map<string, number>();
+  private readonly store: Store;
+  private readonly random: Random;
+
+  constructor(store: Store, random: Random) {
+    this.store = store;
+    this.random = random;
+  }
+
+  of(queue: string, name: string | null): Figures {
+    const key = `${queue}/${name ?? ''}`;
+    if (!this.expected.has(key)) this.expected.set(key, noFigures());
+    return this.expected.get(key)!;
+  }
+
+  async insert(): Promise<void> {
+    const specs = Array.from({ length: 1 + below(this.random, 4) }, () =>
+      jobSpec(`job-${this.added++}`, {
+        queue: pick(this.random, ['x', 'y']),
+        name: pick(this.random, ['mail', 'report', null]),
+        maxRetries: below(this.random, 3),
+        runAt: this.random() < 0.3 ? this.now + below(this.random, 20_000) - 5000 : null,
+      }),
+    );
+    await this.store.insert(specs, this.now);
+    for (const { queue, name } of specs) this.of(queue, name).enqueued++;
+  }
+
+  async claim(): Promise<void> {
+    this.claims.push(...(await claim(this.store, { limit: 3 }, this.now)));
+  }
+
+  /** Some are settled twice, or by one that has lost its claim: those count once, or not at all. */
+  async settle(): Promise<void> {
+    if (this.claims.length === 0) return;
+    const job = pick(this.random, this.claims);
+    const settlement = ending(job, pick(this.random, OUTCOMES), this.now);
+    const wanted = await this.wantsCancel(job);
+    const [answer] = (await this.store.claim(want({ limit: 0, settle: [settlement] }), this.now)).settled;
+    if (answer === 'applied') this.count(job, settlement, wanted);
+  }
+
+  async cancel(): Promise<void> {
+    const jobs = await this.store.list({ states: ['pending', 'failed', 'processing'] }, { limit: 1000 });
+    if (jobs.length === 0) return;
+    const job = pick(this.random, jobs);
+    const { cancelled } = await this.store.cancel([job.id, 'nobody'], this.now);
+    if (cancelled.length > 0) this.of(job.queue, job.name).dropped++;
+  }
+
+  private async wantsCancel({ claim }: ClaimedJob): Promise<boolean> {
+    const held = await this.store.running();
+    return held.some((one) => one.claim.attempt === claim.attempt && one.endReason === 'cancelled');
+  }
+
+  private count(job: ClaimedJob, { transition, why, finishedAt }: Settlement, cancelled: boolean): void {
+    const sum = this.of(job.queue, job.name);
+    if (why === 'never-started') {
+      if (cancelled) sum.dropped++;
+      this.releasedAt.set(job.id, finishedAt);
+      return;
+    }
+    const again = transition.to === 'failed' || transition.to === 'released';
+    sum[cancelled && again ? 'cancelled' : outcomeOf(transition.to, why)]++;
+    const startedAt = job.startedAt!;
+    if (job.ordinal === 1) {
+      const due = this.releasedAt.get(job.id) ?? Math.max(job.runAt ?? 0, job.createdAt);
+      addFigures(sum, figures({}, [startedAt - due]));
+    }
+    const ended = transition.to === 'completed' || transition.to === 'dead' || transition.to === 'failed';
+    if (ended && why !== 'lost' && !(cancelled && again))
+      addFigures(sum, figures({}, [], [finishedAt - startedAt]));
+  }
+}
+
+export const figuresOverTime: Record<string, Case> = {
+  'equal what happened, in every tier and over all connections, after a random story': async ({
+    store,
+    another,
+  }) => {
+    const random = seededRandom('figures');
+    const story = new Story(store, random);
+    const other = await another();
+    const steps = [story.insert, story.claim, story.claim, story.settle, story.settle, story.cancel];
+    for (let i = 0; i < 500; i++) {
+      story.now += below(random, 20 * 60_000);
+      await pick(random, steps).call(story);
+    }
+    const seen = new Map((await other.totals()).map(({ queue, name, ...one }) => [`${queue}/${name}`, one]));
+    expect(new Map([...seen].sort())).toEqual(new Map([...story.expected].sort()));
+    const all = await total(store);
+    for (const tier of Object.keys(TIERS) as Tier[]) {
+      const rows = await other.series({ tier, ...ALWAYS });
+      const sum = noFigures();
+      for (const { at, ...row } of rows) {
+        expect(at % TIERS[tier].stepMs).toBe(0);
+        addFigures(sum, row);
+      }
+      expect(sum).toEqual(all);
+      expect(rows.map((row) => row.at)).toEqual(rows.map((row) => row.at).toSorted((a, b) => a - b));
+      const parts = noFigures();
+      for (const { queue, name, ...row } of await store.breakdown({ tier, ...ALWAYS }))
+        addFigures(parts, row);
+      expect(parts).toEqual(all);
+      const [x] = await store.breakdown({ tier, ...ALWAYS, queue: 'x', name: 'mail' });
+      const ofX = noFigures();
+      for (const { at, ...row } of await store.series({ tier, ...ALWAYS, queue: 'x', name: 'mail' }))
+        addFigures(ofX, row);
+      expect(x).toMatchObject({ queue: 'x', name: 'mail', ...ofX });
+      expect(ofX).toEqual(story.expected.get('x/mail') ?? noFigures());
+    }
+  },
+
+  'equal the own rows of the attempts': async ({ store }) => {
+    const random = seededRandom('attempts');
+    const story = new Story(store, random);
+    for (let i = 0; i < 200; i++) {
+      story.now += below(random, 5000);
+      await pick(random, [story.insert, story.claim, story.settle]).call(story);
+    }
+    const jobs = await store.list({}, { limit: 100_000 });
+    const ended = (await Promise.all(jobs.map((job) => store.attempts(job.id))))
+      .flat()
+      .filter((attempt) => attempt.finishedAt !== null);
+    const told = ended.filter(({ why }) => why !== 'lost' && why !== 'stopped' && why !== 'cancelled');
+    const sum = await total(store);
+    const { completed, failed, dead, cancelled, released, lost } = sum;
+    expect(completed + failed + dead + cancelled + released + lost).toBe(ended.length);
+    expect(completed).toBe(ended.filter((one) => one.exitCode === 0).length);
+    expect(countOf(sum.run)).toBe(told.length);
+    expect(sum.run.sumMs).toBe(told.reduce((ms, one) => ms + one.finishedAt! - one.startedAt, 0));
+    expect(countOf(sum.wait)).toBe(ended.filter((one) => one.ordinal === 1).length);
+    expect(ended.length).toBeGreaterThan(10);
+  },
+
+  'a retry waits in no histogram, a first attempt does': async ({ store }) => {
+    const first = await running(store, 'a', { name: 'mail' });
+    await store.settle(ending(first, failedWith(1), NOW + 30));
+    const [second] = await claim(store, {}, NOW + 50_000);
+    await store.settle(ending(second!, succeeded, NOW + 50_700));
+    expect(await store.totals()).toEqual([
+      {
+        queue: 'default',
+        name: 'mail',
+        ...figures({ enqueued: 1, failed: 1, completed: 1 }, [0], [30, 700]),
+      },
+    ]);
+  },
+
+  'a range ends before its end, and leaves out what is empty': async ({ store }) => {
+    await store.insert([jobSpec('a'), jobSpec('b')], NOW);
+    await store.insert([jobSpec('c')], NOW + 3 * 60_000);
+    const minutes = async (from: number, to: number) =>
+      (await store.series({ tier: 'minute', from, to })).map(({ at, enqueued }) => [at - NOW, enqueued]);
+    expect(await minutes(NOW, NOW + 4 * 60_000)).toEqual([
+      [0, 2],
+      [3 * 60_000, 1],
+    ]);
+    expect(await minutes(NOW, NOW + 3 * 60_000)).toEqual([[0, 2]]);
+    expect(await store.series({ tier: 'hour', ...ALWAYS, queue: 'nobody' })).toEqual([]);
+  },
+
+  'stay when the jobs go, and are not counted for an insert that is refused': async ({ store }) => {
+    await store.insert([jobSpec('a')], NOW);
+    await expect(store.insert([jobSpec('b'), jobSpec('a')], NOW)).rejects.toThrow();
+    await store.cancel(['a'], NOW);
+    await store.remove(['a'], ['cancelled'], NOW);
+    expect(await total(store)).toEqual(figures({ enqueued: 1, dropped: 1 }));
+  },
+
+  'a unique job that exists counts once; one cancelled with its parent counts as dropped': async ({
+    store,
+  }) => {
+    const unique = { key: 'k', while: 'active', forMs: null } as const;
+    await store.insert([jobSpec('a', { unique }), jobSpec('b', { unique })], NOW);
+    await store.insert([jobSpec('child', { dependsOn: [{ id: 'a', on: 'ok' }] })], NOW);
+    await store.cancel(['a'], NOW);
+    expect(await total(store)).toEqual(figures({ enqueued: 2, dropped: 2 }));
+  },
+
+  'names beyond the most share one': async ({ store }) => {
+    const specs = Array.from({ length: MOST_NAMES + 5 }, (_, i) => jobSpec(`j${i}`, { name: `n${i}` }));
+    await store.insert(specs, NOW);
+    await store.insert([jobSpec('again', { name: 'n0', queue: 'second' }), jobSpec('none')], NOW);
+    await store.insert([jobSpec('late', { name: 'late', queue: 'second' })], NOW);
+    const rows = await store.totals();
+    const of = (queue: string, name: string) =>
+      rows.find((row) => row.queue === queue && row.name === name)?.enqueued;
+    expect(new Set(rows.map((row) => row.name)).size).toBe(MOST_NAMES + 2);
+    expect([of('default', OTHER), of('second', OTHER), of('second', 'n0'), of('default', '')]).toEqual([
+      5, 1, 1, 1,
+    ]);
+    for (const job of await claim(store, { limit: 1000 })) await store.settle(ending(job, succeeded));
+    const others = (await store.totals()).filter((row) => row.name === OTHER);
+    expect(others.map((row) => row.completed).sort()).toEqual([1, 5]);
+  },
+
+  'old ones go, a few at a time, each tier in its time; those of all time stay': async ({ store }) => {
+    for (const day of [0, 8, 100]) await store.insert([jobSpec(`d${day}`)], NOW + day * DAY);
+    const left = async () =>
+      Promise.all(
+        (Object.keys(TIERS) as Tier[]).map(async (tier) => (await store.series({ tier, ...ALWAYS })).length),
+      );
+    expect(await store.forgetRollups(NOW)).toBe(0);
+    expect(await left()).toEqual([3, 3, 3]);
+    while ((await store.forgetRollups(NOW + 100 * DAY)) > 0);
+    expect(await left()).toEqual([1, 1, 3]);
+    while ((await store.forgetRollups(NOW + 735 * DAY)) > 0);
+    expect(await left()).toEqual([0, 0, 2]);
+    expect((await total(store)).enqueued).toBe(3);
+  },
+
+  'the oldest that may run: ready or due, not held, blocked or before its time': async ({ store }) => {
+    await store.insert(
+      [
+        jobSpec('past', { queue: 'a', runAt: NOW - 1e9 }),
+        jobSpec('due', { queue: 'b', runAt: NOW + 50 }),
+        jobSpec('later', { queue: 'c', runAt: NOW + 1e6 }),
+        jobSpec('held', { queue: 'd' }),
+        jobSpec('low', { queue: 'e', priority: -5 }),
+      ],
+      NOW,
+    );
+    await store.hold(['held'], NOW);
+    await store.insert([jobSpec('young', { queue: 'e', priority: 5 })], NOW + 90);
+    expect(await store.oldestWaiting(NOW + 100)).toEqual([
+      { queue: 'a', since: NOW },
+      { queue: 'b', since: NOW + 50 },
+      { queue: 'c', since: null },
+      { queue: 'd', since: null },
+      { queue: 'e', since: NOW },
+    ]);
+    await claim(store, { limit: 5, queues: ['e'] }, NOW + 100);
+    expect((await store.oldestWaiting(NOW + 100)).at(-1)).toEqual({ queue: 'e', since: null });
+  },
+
+  'the write-ahead log has a size, or there is none': async ({ store }) => {
+    await store.insert([jobSpec('a')], NOW);
+    const bytes = await store.walBytes();
+    if (bytes !== null) expect(bytes).toBeGreaterThan(0);
+  },
+};

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { type Site, serve } from '../support/http.ts';
+import { lines, sandbox, until } from '../support/queuectl.ts';
+
+const box = sandbox();
+let site: Site;
+beforeAll(async () => {
+  site = await serve(box);
+});
+afterAll(() => box.cleanup());
+
+/** Far more than it takes; what counts is that there is an end to it. */
+const BOUND_MS = 60_000;
+const MEGABYTE = 1024 * 1024;
+
+const own = (): string =>
+  `Host: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\nContent-Type: application/json\r\n`;
+
+interface Wire {
+  socket: Socket;
+  text: string;
+  closed: boolean;
+}
+
+/** Says `first`, then `drip` again and again for as long as anybody listens. */
+function hold(first: string, drip: string): Wire {
+  const wire: Wire = { socket: connect(site.port, '127.0.0.1'), text: '', closed: false };
+  const { socket } = wire;
+  socket.write(first);
+  const timer = setInterval(() => socket.writable && socket.write(drip), 500);
+  socket.on('data', (data) => {
+    wire.text += data.toString('latin1');
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    clearInterval(timer);
+    wire.closed = true;
+  });
+  return wire;
+}
+
+const memory = (): number =>
+  (Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${site.server.pid}/status`, 'utf8'))![1]) * 1024) /
+  MEGABYTE;
+
+const answersOthers = async (): Promise<void> => {
+  expect((await site.call('GET', '/healthz')).status).toBe(200);
+  expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);
+};
+
+test('who takes his time is let go, and keeps nobody waiting', async () => {
+  const post = `POST /api/v1/jobs HTTP/1.1\r\n${own()}`;
+  const rows: [what: string, first: string, drip: string][] = [
+    ['nothing at all', '', ''],
+    ['headers without an end', 'GET /healthz HTTP/1.1\r\n', 'X-More: x\r\n'],
+    ['a body byte by byte', `${post}Content-Length: 90000\r\n\r\n{`, ' '],
+    ['chunks without an end', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`, '1\r\n \r\n'],
+  ];
+  const wires = rows.flatMap(([what, first, drip]) =>
+    Array.from({ length: 50 }, () => ({ what, wire: hold(first, drip) })),
+  );
+  await answersOthers();
+  const open = (): string[] => [...new Set(wires.filter(({ wire }) => !wire.closed).map(({ what }) => what))];
+  await until(() => open().length === 0, 'all are let go', BOUND_MS).catch(() => expect(open()).toEqual([]));
+  for (const { wire } of wires) expect(wire.text).toMatch(/^(HTTP\/1.1 4\d\d|$)/);
+  await answersOthers();
+});
+
+test('a body of 1 GB in chunks is cut off, and is never in memory', async () => {
+  const before = memory();
+  const piece = Buffer.from(`10000\r\n${' '.repeat(65_536)}\r\n`);
+  let sent = 0;
+  let text = '';
+  const socket = connect(site.port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.on('data', (data) => {
+    text += data.toString('latin1');
+  });
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  socket.write(`POST /api/v1/jobs HTTP/1.1\r\n${own()}Transfer-Encoding: chunked\r\n\r\n`);
+  const send = async (): Promise<void> => {
+    while (!socket.destroyed && sent < 1024 * MEGABYTE) {
+      sent += 65_536;
+      if (!socket.write(piece)) {
+        const drained = new Promise<void>((resolve) => socket.once('drain', () => resolve()));
+        await Promise.race([drained, closed]);
+      }
+    }
+  };
+  await Promise.all([send(), closed]);
+  expect(sent).toBeLessThan(512 * MEGABYTE);
+  expect(text).toMatch(/^(HTTP\/1.1 413|$)/);
+  expect(memory() - before).toBeLessThan(200);
+  await answersOthers();
+});
+
+test('1,000 event streams: some are served, the others told; jobs go on, memory stays', async () => {
+  await box.startWorkers('--concurrency', '2');
+  const before = memory();
+  // None of them reads what it is sent.
+  const request = `GET /api/v1/events HTTP/1.1\r\n${own()}\r\n`;
+  const heads: string[] = [];
+  const sockets = Array.from({ length: 1000 }, (_, i) => {
+    const socket = connect(site.port, '127.0.0.1', () => socket.write(request));
+    socket.on('error', () => {});
+    socket.once('data', (data) => {
+      heads[i] = data.toString('latin1').slice(0, 12);
+      socket.pause();
+    });
+    return socket;
+  });
+  await until(() => heads.filter(Boolean).length === 1000, 'all are answered');
+  expect(heads.filter((head) => head === 'HTTP/1.1 200')).toHaveLength(256);
+  expect(heads.filter((head) => head === 'HTTP/1.1 503')).toHaveLength(744);
+  const out = `${box.directory}/out`;
+  const jobs = Array.from({ length: 100 }, (_, i) => ({
+    command: `echo ${i} >> '${out}'`,
+    tags: { t: 'x'.repeat(2000) },
+  }));
+  expect((await site.call('POST', '/api/v1/jobs', { body: jobs })).status).toBe(201);
+  await until(() => lines(out).length >= 100, 'all have run');
+  expect(new Set(lines(out)).size).toBe(100);
+  await answersOthers();
+  expect(memory() - before).toBeLessThan(200);
+  for (const socket of sockets) socket.destroy();
+  const again = await until(() => site.events().catch(() => false as const), 'there is room again');
+  again.close();
+});
+
+test('a client that does not read costs no memory, whatever happens meanwhile', async () => {
+  const idle = connect(site.port, '127.0.0.1', () =>
+    idle.write(`GET /api/v1/events HTTP/1.1\r\n${own()}\r\n`),
+  );
+  idle.once('data', () => idle.pause());
+  const ids = Array.from({ length: 1000 }, (_, i) => `idle-${i}`);
+  await site.call('POST', '/api/v1/jobs', { body: ids.map((id) => ({ id, command: 'true', delay: '1d' })) });
+  const before = memory();
+  for (let round = 0; round < 40; round++) {
+    const action = round % 2 === 0 ? 'hold' : 'release';
+    const { json } = await site.call('POST', '/api/v1/operations', { body: { action, ids } });
+    await until(
+      async () => (await site.call('GET', `/api/v1/operations/${json.id}`)).json.state === 'done',
+      'it is done',
+    );
+  }
+  expect(memory() - before).toBeLessThan(150);
+  idle.destroy();
+});
+
+describe('requests beyond all measure', () => {
+  test('floods of headers', async () => {
+    const many = Array.from({ length: 5000 }, (_, i) => `X-${i}: x\r\n`).join('');
+    for (const more of [many, `X: ${'x'.repeat(100_000)}\r\n`, `Cookie: ${'a=b; '.repeat(20_000)}\r\n`]) {
+      const answer = await site
+        .raw(`GET /healthz HTTP/1.1\r\n${own()}${more}\r\n`, /\r\n\r\n/)
+        .catch(() => '');
+      expect(answer).toMatch(/^(HTTP\/1.1 431|$)/);
+      await answersOthers();
+    }
+  });
+
+  test('requests in a row on one connection are answered in their order', async () => {
+    const paths = Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? '/healthz' : `/api/v1/jobs/n${i}`));
+    const text = await site.raw(paths.map((path) => `GET ${path} HTTP/1.1\r\n${own()}\r\n`).join(''), /n49/);
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    expect(statuses).toEqual(paths.map((path) => (path === '/healthz' ? '200' : '404')));
+  });
+
+  test('a packed body is not unpacked', async () => {
+    const bomb = Bun.gzipSync(Buffer.alloc(8 * MEGABYTE, ' '));
+    const answer = await fetch(`http://127.0.0.1:${site.port}/api/v1/jobs`, {
+      method: 'POST',
+      headers: {
+        ...{ authorization: `Bearer ${site.token}`, 'content-encoding': 'gzip' },
+        'content-type': 'application/json',
+      },
+      body: bomb,
+    });
+    expect(answer.status).toBe(400);
+  });
+
+  test('JSON that goes down without end', async () => {
+    for (const body of ['['.repeat(500_000), `${'['.repeat(300_000)}${']'.repeat(300_000)}`]) {
+      expect((await site.call('POST', '/api/v1/jobs', { body })).status).toBe(400);
+      await answersOthers();
+    }
+  });
+
+  test('whatever a path or a body holds, the answer is a plain one', async () => {
+    const odd = [
+      ...[
+        "'; DROP TABLE job; --",
+        '{{7*7}}',
+        '$(id)',
+        '`id`',
+        '<svg/onload=alert(1)>',
+        '\r\nSet-Cookie: a=b',
+      ],
+      ...[
+        '__proto__',
+        'constructor',
+        'toString',
+        '\u202e',
+        '\ufeff',
+        '𝒳',
+        'a'.repeat(2000),
+        '%',
+        '%25',
+        '%2525',
+        '.',
+        '...',
+      ],
+      ...['NaN', '-1', '1e309', '9'.repeat(400), 'null', 'undefined', 'true', '[]', '{}'],
+    ];
+    for (const text of odd) {
+      const part = encodeURIComponent(text);
+      for (const path of [
+        ...[
+          `/api/v1/jobs/${part}`,
+          `/api/v1/jobs/${part}/output`,
+          `/api/v1/queues/${part}`,
+          `/api/v1/config/${part}`,
+        ],
+        ...[`/api/v1/jobs?search=${part}`, `/api/v1/jobs?state=${part}`, `/api/v1/jobs?where=${part}`],
+        ...[
+          `/api/v1/jobs?tag=${part}`,
+          `/api/v1/activity?kind=${part}`,
+          `/api/v1/operations/${part}`,
+          `/${part}`,
+        ],
+      ]) {
+        if (/\/(\.|%2e)$/.test(path)) continue;
+        const answer = await site.call('GET', path);
+        expect({ path, status: answer.status < 500 }).toEqual({ path, status: true });
+        expect(answer.headers.get('set-cookie')).toBeNull();
+        expect(answer.headers.get('content-type')).toMatch(
+          /^(application\/(problem\+)?json|text\/(plain|html))/,
+        );
+        if (answer.status >= 400)
+          expect(answer.text).not.toMatch(/node_modules|\.ts\b|SELECT|sqlite|\/tmp\/|at async/i);
+      }
+      for (const body of [
+        { command: text, id: text, delay: '1d' },
+        { [text]: text },
+        { command: 'true', env: { [text]: text } },
+      ]) {
+        const answer = await site.call('POST', '/api/v1/jobs', { body });
+        expect({ body, status: answer.status < 500 }).toEqual({ body, status: true });
+      }
+    }
+  });
+});
+
+test('who a request says it was forwarded for is not believed', async () => {
+  const headers = {
+    'x-forwarded-for': '6.6.6.6',
+    forwarded: 'for=6.6.6.6',
+    'x-real-ip': '6.6.6.6',
+    'x-http-method-override': 'DELETE',
+  };
+  await site.call('POST', '/api/v1/jobs', { body: { id: 'mine', command: 'true', delay: '1d' }, headers });
+  const { json } = await site.call('GET', '/api/v1/activity?job=mine');
+  expect(json.events.map((one: { actor: string }) => one.actor)).toEqual(['http:127.0.0.1']);
+  expect((await site.call('GET', '/api/v1/jobs/mine', { headers })).status).toBe(200);
+});

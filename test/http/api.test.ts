@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { readJobObject } from '../../src/core/job-input.ts';
+import { NEW_JOB } from '../../src/http/inputs.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+import { SCHEMAS } from '../../src/http/schemas.ts';
+import { unseen } from '../support/answers.ts';
+import { serve } from '../support/http.ts';
+import { inSandbox, sandbox } from '../support/queuectl.ts';
+import { events } from './api/events.ts';
+import { jobs } from './api/jobs.ts';
+import { lists } from './api/lists.ts';
+import { operations } from './api/operations.ts';
+import { OUTPUT_LIMIT, output } from './api/output.ts';
+import { figures, overTime, queues, schedules, settings } from './api/the-rest.ts';
+import { type Api, add, later, ok, refused } from './api/topic.ts';
+
+const box = sandbox();
+let api: Api;
+beforeAll(async () => {
+  api = { box, site: await serve(box) };
+  await box.run(['config', 'set', 'output-limit', String(OUTPUT_LIMIT)]);
+  await box.startWorkers('--concurrency', '4');
+});
+afterAll(() => box.cleanup());
+
+const TOPICS = { jobs, lists, output, operations, queues, schedules, settings, figures, overTime, events };
+for (const [name, topic] of Object.entries(TOPICS)) describe(name, () => topic(() => api));
+
+test(
+  'without its store a server is alive but not ready; with it, it is as before',
+  inSandbox(async (own) => {
+    const site = await serve(own);
+    await add(site, { id: 'kept', command: 'true', ...later });
+    const file = join(own.home, 'queue.db');
+    renameSync(file, `${file}.away`);
+    expect((await site.call('GET', '/healthz')).status).toBe(200);
+    expect((await site.call('GET', '/readyz', { token: null })).status).toBe(503);
+    for (const path of ['/api/v1/jobs', '/api/v1/jobs/kept', '/api/v1/stats', '/api/v1/events']) {
+      const { text } = await refused(site, ['GET', path], {}, [503, 'store-unavailable']);
+      expect(text).not.toContain(own.directory);
+    }
+    const body = { command: 'true' };
+    await refused(site, ['POST', '/api/v1/jobs'], { body }, [503, 'store-unavailable']);
+    renameSync(`${file}.away`, file);
+    expect((await site.call('GET', '/readyz', { token: null })).status).toBe(200);
+    expect((await ok(site, 'GET', '/api/v1/jobs')).jobs.map((job: { id: string }) => job.id)).toEqual([
+      'kept',
+    ]);
+  }),
+);
+
+test(
+  'a read-only server shows everything and changes nothing',
+  inSandbox(async (own) => {
+    await own.run(['enqueue', '--id', 'there', '--delay', '1d', 'true']);
+    const site = await serve(own, '--read-only');
+    const before = await ok(site, 'GET', '/api/v1/jobs/there');
+    await refused(site, ['POST', '/api/v1/jobs'], { body: { command: 'true' } }, [403, 'read-only']);
+    await refused(site, ['DELETE', '/api/v1/jobs/there'], {}, [403, 'read-only']);
+    await refused(site, ['PATCH', '/api/v1/queues/default'], { body: { paused: true } }, [403, 'read-only']);
+    expect(await ok(site, 'GET', '/api/v1/jobs/there')).toEqual(before);
+    expect((await ok(site, 'GET', '/api/v1/queues/default')).paused).toBe(false);
+    expect((await ok(site, 'GET', '/api/v1/activity')).events).toHaveLength(1);
+  }),
+);
+
+describe('the OpenAPI document', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const document = await ok(api.site, 'GET', '/api/v1/openapi.json');
+    const validator = new Validator();
+    expect(await validator.validate(document)).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+    const operations = Object.values<Record<string, { operationId: string }>>(document.paths).flatMap(
+      (path) => Object.values(path).map((one) => one.operationId),
+    );
+    expect(new Set(operations).size).toBe(ROUTES.length);
+  });
+
+  test('describes no more than it uses, and all it uses', async () => {
+    const document = JSON.stringify(await ok(api.site, 'GET', '/api/v1/openapi.json'));
+    const used = [...document.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!);
+    expect([...new Set(used)].sort()).toEqual(Object.keys(SCHEMAS).sort());
+  });
+
+  test('names fields of a job that there are', () => {
+    for (const name of Object.keys(NEW_JOB))
+      expect(() => {
+        const { warnings } = readJobObject({ [name]: null }, 0);
+        if (warnings.length > 0) throw new Error(warnings[0]);
+      }).not.toThrow();
+  });
+
+  test('promises nothing that no test has seen', async () => {
+    for (const { method, path } of ROUTES) await site400(method, path.replaceAll(/\{\w+\}/g, 'x'));
+    expect(unseen()).toEqual([]);
+  });
+});
+
+async function site400(method: string, path: string): Promise<void> {
+  expect((await api.site.call(method, `${path}?nonsense=1`)).status).toBe(400);
+}

@@ -1,0 +1,167 @@
+import { expect, test } from 'bun:test';
+import { type Stream, serve } from '../../support/http.ts';
+import { inSandbox, until } from '../../support/queuectl.ts';
+import { type Api, add, later, ok, pathOf, refused, untilJob } from './topic.ts';
+
+const numbers = (stream: Stream): number[] => stream.seen.map((one) => one.id);
+const inARow = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+export function events(api: () => Api): void {
+  test('every client sees each event once and in order, from where it asked', async () => {
+    const { site } = api();
+    const start = (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
+    const clients = await Promise.all([site.events(), site.events(), site.events(start), site.events(0)]);
+    for (let i = 0; i < 5; i++) await add(site, { id: `e-${i}`, command: 'true' });
+    for (let i = 0; i < 5; i++) await untilJob(site, `e-${i}`, 'completed');
+    const last = (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
+    for (const [i, client] of clients.entries()) {
+      await until(() => (client.seen.at(-1)?.id ?? 0) >= last, 'it has seen the last one');
+      const from = [start + 1, start + 1, start + 1, 1][i]!;
+      // Opened from now on, a stream may begin with what had just happened.
+      const mine = numbers(client).filter((id) => id >= from && id <= last);
+      expect(mine).toEqual(inARow(from, last));
+      expect(client.seen.every(({ id, data }) => data.number === id)).toBe(true);
+      client.close();
+    }
+    const own = clients[0]!.seen.filter(({ data }) => data.job_id === 'e-0');
+    expect(own.map(({ event }) => event)).toEqual(['enqueued', 'started', 'completed']);
+    expect(own[0]!.data.actor).toBe('http:127.0.0.1');
+  });
+
+  test('one who comes back goes on behind the last event it saw, however many it missed', async () => {
+    const { site } = api();
+    const last = async (): Promise<number> =>
+      (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
+    const from = await last();
+    const ids = Array.from({ length: 1000 }, (_, i) => `missed-${i}`);
+    await add(
+      site,
+      ids.map((id) => ({ id, command: 'true', queue: 'missed', ...later })),
+    );
+    // More than anybody keeps in memory.
+    const actions = [...Array.from({ length: 5 }, () => ['hold', 'release']).flat(), 'cancel', 'delete'];
+    for (const action of actions) {
+      const { id } = await ok(site, 'POST', '/api/v1/operations', { action, ids }, 202);
+      await until(async () => (await ok(site, 'GET', `/api/v1/operations/${id}`)).state === 'done', action);
+    }
+    const to = await last();
+    expect(to - from).toBeGreaterThan(10_000);
+    const seen: number[] = [];
+    // Cut off again and again, wherever it is.
+    while ((seen.at(-1) ?? from) < to) {
+      const client = await site.events(seen.at(-1) ?? from);
+      const many = seen.length;
+      await until(() => client.seen.length > 700 || (client.seen.at(-1)?.id ?? 0) >= to, 'something comes');
+      client.close();
+      seen.push(...numbers(client).filter((id) => id <= to));
+      expect(seen.length).toBeGreaterThan(many);
+    }
+    expect(seen).toEqual(inARow(from + 1, to));
+    const whole = await site.events(from);
+    await until(() => (whole.seen.at(-1)?.id ?? 0) >= to, 'all came');
+    expect(numbers(whole).filter((id) => id <= to)).toEqual(inARow(from + 1, to));
+    whole.close();
+  });
+
+  test(
+    'a server that was started again goes on where the one before it ended',
+    inSandbox(async (box) => {
+      const first = await serve(box);
+      const before = await first.events();
+      await add(first, { id: 'before', command: 'true', ...later });
+      await until(() => before.seen.length > 0, 'it was seen');
+      process.kill(first.server.pid, 'SIGKILL');
+      await until(() => before.over, 'the stream has ended');
+      await box.run(['enqueue', '--id', 'between', '--delay', '1d', 'true']);
+      const second = await serve(box);
+      const after = await second.events(before.seen.at(-1)!.id);
+      await add(second, { id: 'after', command: 'true', ...later });
+      await until(() => after.seen.length >= 2, 'both were seen');
+      expect(after.seen.map(({ data }) => data.job_id)).toEqual(['between', 'after']);
+      // A number that this store has not reached is of another one.
+      const stranger = await second.events(1_000_000);
+      await add(second, { id: 'at last', command: 'true', ...later });
+      await until(() => stranger.seen.length > 0, 'it was seen');
+      expect(stranger.seen[0]!.data.job_id).toBe('at last');
+    }),
+  );
+
+  test('a number that is none is refused', async () => {
+    const { site } = api();
+    for (const query of ['after=x', 'after=-1', 'after=1e3'])
+      await refused(site, ['GET', `/api/v1/events?${query}`], {}, [400, 'invalid-value']);
+  });
+
+  test('HEAD and streams that were left take no place for ever', async () => {
+    const { site } = api();
+    for (let i = 0; i < 300; i++) expect((await site.call('HEAD', '/api/v1/events')).status).toBe(200);
+    for (let i = 0; i < 300; i++) {
+      const client = await until(() => site.events().catch(() => false as const), 'there is room');
+      client.close();
+    }
+  });
+
+  test('the activity is read backwards, page by page, by job, queue and kind', async () => {
+    const { site } = api();
+    const all: number[] = [];
+    let before = '';
+    for (;;) {
+      const page = await ok(site, 'GET', `/api/v1/activity?limit=1000${before}`);
+      all.push(...page.events.map((one: { number: number }) => one.number));
+      if (page.next_before === null) break;
+      before = `&before=${page.next_before}`;
+    }
+    expect(all.toReversed()).toEqual(inARow(1, all[0]!));
+    const of = async (query: string) => (await ok(site, 'GET', `/api/v1/activity?${query}`)).events;
+    expect((await of('job=e-1')).map((one: { kind: string }) => one.kind)).toEqual([
+      'completed',
+      'started',
+      'enqueued',
+    ]);
+    expect(await of('job=e-1&kind=completed,started&limit=1')).toHaveLength(1);
+    expect((await of('queue=missed&limit=1'))[0].kind).toBe('deleted');
+    expect(await of('job=nobody')).toEqual([]);
+    for (const query of ['kind=nonsense', 'limit=0', 'before=x'])
+      await refused(site, ['GET', `/api/v1/activity?${query}`], {}, [400, 'invalid-value']);
+  });
+
+  test('every mutation is in the activity with its actor', async () => {
+    const { site } = api();
+    const start = (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
+    const at = pathOf('acted');
+    const rows: [method: string, path: string, body: unknown, kind: string][] = [
+      ['POST', '/api/v1/jobs', { id: 'acted', command: 'true', queue: 'acted', ...later }, 'enqueued'],
+      ['PATCH', at, { priority: 1 }, 'edited'],
+      ['POST', `${at}/hold`, undefined, 'held'],
+      ['POST', `${at}/release`, undefined, 'released'],
+      ['POST', `${at}/cancel`, undefined, 'cancelled'],
+      ['PATCH', '/api/v1/queues/acted', { paused: true }, 'queue-paused'],
+      ['POST', `${at}/retry`, undefined, 'retried'],
+      ['POST', '/api/v1/operations', { action: 'hold', ids: ['acted'] }, 'held'],
+      ['DELETE', at, undefined, 'deleted'],
+      ['PATCH', '/api/v1/queues/acted', { priority_aging: '5m' }, 'queue-set'],
+      ['PATCH', '/api/v1/queues/acted', { paused: false }, 'queue-resumed'],
+      ['PUT', '/api/v1/config/max-retries', { value: '4' }, 'setting-set'],
+      ['DELETE', '/api/v1/config/max-retries', undefined, 'setting-unset'],
+      [
+        'POST',
+        '/api/v1/schedules',
+        { name: 'acted', every: '1h', job: { command: 'true', queue: 'acted' } },
+        'schedule-added',
+      ],
+      ['PATCH', '/api/v1/schedules/acted', { paused: true }, 'schedule-paused'],
+      ['PATCH', '/api/v1/schedules/acted', { paused: false }, 'schedule-resumed'],
+      ['POST', '/api/v1/schedules/acted/run', undefined, 'tick'],
+      ['DELETE', '/api/v1/schedules/acted', undefined, 'schedule-removed'],
+    ];
+    for (const [method, path, body, kind] of rows) {
+      const answer = await site.call(method, path, body === undefined ? {} : { body });
+      expect({ path, good: answer.status < 300 }).toEqual({ path, good: true });
+      await until(async () => {
+        const { events } = await ok(site, 'GET', `/api/v1/activity?kind=${kind}&limit=1`);
+        return events[0]?.number > start && events[0].actor === 'http:127.0.0.1';
+      }, `${kind} is told`);
+    }
+  });
+}

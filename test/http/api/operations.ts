@@ -1,0 +1,103 @@
+import { expect, test } from 'bun:test';
+import type { Site } from '../../support/http.ts';
+import { until } from '../../support/queuectl.ts';
+import { type Api, add, later, ok, pathOf, refused } from './topic.ts';
+
+const AT = '/api/v1/operations';
+
+async function operate(site: Site, body: object) {
+  const started = await ok(site, 'POST', AT, body, 202);
+  return until(async () => {
+    const now = await ok(site, 'GET', `${AT}/${started.id}`);
+    return now.state === 'running' ? false : now;
+  }, 'the operation has ended');
+}
+
+const many = (queue: string, jobs: number, more: object = later): object[] =>
+  Array.from({ length: jobs }, (_, i) => ({ id: `${queue}-${i}`, command: 'true', queue, ...more }));
+
+export function operations(api: () => Api): void {
+  test('all that match are acted on, and nothing else', async () => {
+    const { site } = api();
+    await add(site, many('ops', 900));
+    await add(site, many('ops-not', 3));
+    const filter = { queue: 'ops', state: ['pending'] };
+    const count = async (query: string) => (await ok(site, 'GET', `/api/v1/jobs?${query}`)).count.value;
+    expect(await operate(site, { action: 'edit', filter, changes: { priority: 5 } })).toMatchObject({
+      ...{ state: 'done', total: 900, done: 900, changed: 900, unchanged: 0, error: null },
+    });
+    expect(await count('queue=ops&where=priority%3D5')).toBe(900);
+    expect(await operate(site, { action: 'hold', filter })).toMatchObject({ changed: 900 });
+    expect(await operate(site, { action: 'hold', filter })).toMatchObject({ changed: 0, unchanged: 900 });
+    expect(await operate(site, { action: 'release', filter })).toMatchObject({ changed: 900 });
+    expect(await operate(site, { action: 'cancel', filter })).toMatchObject({ changed: 900 });
+    expect(await count('queue=ops&state=cancelled')).toBe(900);
+    expect(await operate(site, { action: 'cancel', filter })).toMatchObject({ total: 0, state: 'done' });
+    const dead = { queue: 'ops', state: 'cancelled', where: 'priority=5' };
+    expect(await operate(site, { action: 'delete', filter: dead })).toMatchObject({ changed: 900 });
+    expect(await count('queue=ops')).toBe(0);
+    expect(await count('queue=ops-not&state=pending')).toBe(3);
+  });
+
+  test('ids are whole ids; one that is gone is unchanged', async () => {
+    const { site } = api();
+    await add(site, many('opid', 3));
+    const ids = ['opid-0', 'opid-0', 'opid-', 'nobody', '@last'];
+    expect(await operate(site, { action: 'cancel', ids })).toMatchObject({
+      ...{ total: 4, done: 4, changed: 1, unchanged: 3 },
+    });
+    expect((await ok(site, 'GET', pathOf('opid-1'))).state).toBe('pending');
+    expect(await operate(site, { action: 'retry', ids: ['opid-0', 'opid-1'] })).toMatchObject({
+      ...{ changed: 1, unchanged: 1 },
+    });
+  });
+
+  test('it can be stopped; what was done stays done', async () => {
+    const { site } = api();
+    for (let i = 0; i < 8; i++) await add(site, many(`opstop${i}`, 1000, { ...later, name: 'opstop' }));
+    const { id } = await ok(site, 'POST', AT, { action: 'cancel', filter: { name: 'opstop' } }, 202);
+    await ok(site, 'DELETE', `${AT}/${id}`);
+    const ended = await until(async () => {
+      const now = await ok(site, 'GET', `${AT}/${id}`);
+      return now.state === 'running' ? false : now;
+    }, 'it has stopped');
+    expect(ended.state).toBe('stopped');
+    expect(ended.done).toBeLessThan(8000);
+    const { count } = await ok(site, 'GET', '/api/v1/jobs?name=opstop&state=cancelled&limit=1');
+    expect(count.value).toBe(ended.changed);
+    expect((await ok(site, 'DELETE', `${AT}/${id}`)).state).toBe('stopped');
+    expect((await ok(site, 'GET', AT))[0].id).toBe(id);
+  });
+
+  test('while it goes on, others are served', async () => {
+    const { site } = api();
+    const filter = { name: 'opstop', state: 'pending' };
+    const { id } = await ok(site, 'POST', AT, { action: 'edit', filter, changes: { priority: 2 } }, 202);
+    let served = 0;
+    while ((await ok(site, 'GET', `${AT}/${id}`)).state === 'running') served++;
+    expect(served).toBeGreaterThan(2);
+  });
+
+  test('what is no operation is refused', async () => {
+    const { site } = api();
+    const filter = { queue: 'ops-not' };
+    const rows: [object | string, number, string][] = [
+      [{}, 400, 'invalid-request'],
+      [{ action: 'cancel' }, 400, 'invalid-request'],
+      [{ action: 'cancel', ids: [], filter }, 400, 'invalid-request'],
+      [{ action: 'explode', filter }, 400, 'invalid-request'],
+      [{ action: 'constructor', filter }, 400, 'invalid-request'],
+      [{ action: 'cancel', ids: 'all' }, 400, 'invalid-request'],
+      [{ action: 'cancel', ids: [5] }, 400, 'invalid-request'],
+      [{ action: 'cancel', filter: { nonsense: 1 } }, 400, 'invalid-request'],
+      [{ action: 'cancel', filter: [] }, 400, 'invalid-request'],
+      [{ action: 'cancel', filter: { state: 'nonsense' } }, 400, 'invalid-value'],
+      [{ action: 'edit', filter }, 400, 'invalid-job'],
+      [{ action: 'edit', filter, changes: { id: 'x' } }, 400, 'invalid-job'],
+    ];
+    for (const [body, status, code] of rows) await refused(site, ['POST', AT], { body }, [status, code]);
+    for (const method of ['GET', 'DELETE'])
+      await refused(site, [method, `${AT}/nobody`], {}, [404, 'operation-not-found']);
+    expect((await ok(site, 'GET', '/api/v1/jobs?queue=ops-not&state=pending')).count.value).toBe(3);
+  });
+}

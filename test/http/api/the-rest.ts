@@ -1,0 +1,178 @@
+import { expect, test } from 'bun:test';
+import { until } from '../../support/queuectl.ts';
+import { type Api, add, ok, pathOf, refused, untilJob } from './topic.ts';
+
+export function queues(api: () => Api): void {
+  test('a queue is paused, limited and resumed', async () => {
+    const { site } = api();
+    const at = '/api/v1/queues/with%20space%2Fand%20slash';
+    await refused(site, ['GET', at], {}, [404, 'queue-not-found']);
+    const limits = { paused: true, concurrency: 2, rate: '10/s', priority_aging: '1m' };
+    const set = await ok(site, 'PATCH', at, limits);
+    expect(set).toMatchObject({
+      ...{
+        name: 'with space/and slash',
+        paused: true,
+        concurrency: 2,
+        rate: '10/s',
+        priority_aging_ms: 60_000,
+      },
+    });
+    expect(set.paused_by).toStartWith('http:');
+    await add(site, { id: 'q-waits', command: 'true', queue: 'with space/and slash' });
+    expect((await ok(site, 'GET', `${pathOf('q-waits')}/explain`)).reasons.join()).toContain('paused');
+    const free = { paused: false, concurrency: null, rate: null, priority_aging: null };
+    expect(await ok(site, 'PATCH', at, free)).toMatchObject({
+      ...{ paused: false, paused_by: null, concurrency: null, rate: null, priority_aging_ms: null },
+    });
+    await untilJob(site, 'q-waits', 'completed');
+    const all = await ok(site, 'GET', '/api/v1/queues');
+    expect(all.find((queue: { name: string }) => queue.name === 'with space/and slash').jobs.completed).toBe(
+      1,
+    );
+    expect((await ok(site, 'GET', at)).paused).toBe(false);
+  });
+
+  test('what no queue can be set to is refused', async () => {
+    const { site } = api();
+    const at: [string, string] = ['PATCH', '/api/v1/queues/refused'];
+    for (const body of [{}, { nonsense: 1 }, { paused: 'yes' }, { paused: null }, []])
+      await refused(site, at, { body }, [400, 'invalid-request']);
+    for (const body of [{ concurrency: 0 }, { concurrency: 1.5 }, { concurrency: {} }, { rate: 'fast' }])
+      await refused(site, at, { body }, [400, 'invalid-value']);
+    await refused(site, ['PATCH', '/api/v1/queues/a%2Cb'], { body: { paused: true } }, [400, 'invalid-job']);
+    await refused(site, ['GET', at[1]], {}, [404, 'queue-not-found']);
+  });
+}
+
+export function schedules(api: () => Api): void {
+  test('a schedule is added, paused, run and removed', async () => {
+    const { site } = api();
+    const job = { command: 'echo tick', queue: 'ticks', tags: { a: 'b' } };
+    const given = { name: 'nightly/1', cron: '30 2 * * *', timezone: 'UTC', overlap: 'queue', job };
+    const added = await ok(site, 'POST', '/api/v1/schedules', given, 201);
+    expect(added).toMatchObject({ name: 'nightly/1', cron: '30 2 * * *', overlap: 'queue', paused: false });
+    expect(added.next_runs).toHaveLength(5);
+    const at = '/api/v1/schedules/nightly%2F1';
+    expect(await ok(site, 'GET', at)).toEqual(added);
+    await refused(site, ['POST', '/api/v1/schedules'], { body: given }, [409, 'schedule-exists']);
+    expect(await ok(site, 'PATCH', at, { paused: true })).toMatchObject({ paused: true, next_runs: [] });
+    expect(await ok(site, 'PATCH', at, { paused: false })).toMatchObject({ paused: false, paused_by: null });
+    const run = await ok(site, 'POST', `${at}/run`, undefined, 201);
+    expect(run).toMatchObject({ command: 'echo tick', queue: 'ticks', name: 'nightly/1', tags: { a: 'b' } });
+    await untilJob(site, run.id, 'completed');
+    await ok(site, 'POST', '/api/v1/schedules', { name: 'often', every: '1h', job }, 201);
+    const all = await ok(site, 'GET', '/api/v1/schedules');
+    expect(all.map((one: { name: string }) => one.name)).toEqual(['nightly/1', 'often']);
+    for (const path of [at, '/api/v1/schedules/often'])
+      expect((await site.call('DELETE', path)).status).toBe(204);
+    await refused(site, ['DELETE', at], {}, [404, 'schedule-not-found']);
+    await refused(site, ['GET', at], {}, [404, 'schedule-not-found']);
+    await refused(site, ['POST', `${at}/run`], {}, [404, 'schedule-not-found']);
+    await refused(site, ['PATCH', at], { body: { paused: true } }, [404, 'schedule-not-found']);
+  });
+
+  test('what is no schedule is refused', async () => {
+    const { site } = api();
+    const job = { command: 'true' };
+    const rows: [object, string][] = [
+      [{ name: 'x', job }, 'usage'],
+      [{ name: 'x', cron: '* * * * *', every: '1h', job }, 'usage'],
+      [{ name: 'x', cron: 'never', job }, 'invalid-cron'],
+      [{ name: 'x', cron: '0 0 1-100000000 * *', job }, 'invalid-cron'],
+      [{ name: 'x', cron: '* * * * *', timezone: 'Mars', job }, 'invalid-value'],
+      [{ name: 'x', every: '1h', overlap: 'maybe', job }, 'invalid-value'],
+      [{ name: 'x', every: '1h', job: { ...job, id: 'mine' } }, 'invalid-job'],
+      [{ name: 'x', every: '1h', job: { ...job, nonsense: 1 } }, 'invalid-job'],
+      [{ name: 'x', every: '1h' }, 'invalid-job'],
+      [{ name: 5, every: '1h', job }, 'invalid-request'],
+      [{ name: 'x', every: '1h', job, nonsense: 1 }, 'invalid-request'],
+    ];
+    for (const [body, code] of rows) {
+      const { status, json } = await site.call('POST', '/api/v1/schedules', { body });
+      expect({ body, status, code: json.code }).toEqual({ body, status: 400, code });
+    }
+    expect(await ok(site, 'GET', '/api/v1/schedules')).toEqual([]);
+  });
+}
+
+export function settings(api: () => Api): void {
+  test('settings are listed, read, set and unset', async () => {
+    const { site, box } = api();
+    const all = await ok(site, 'GET', '/api/v1/config');
+    expect(all).toEqual(await box.json(['config', 'list']));
+    const at = '/api/v1/config/max-retries';
+    expect(await ok(site, 'PUT', at, { value: '7' })).toMatchObject({ value: 7, is_default: false });
+    expect(await ok(site, 'GET', '/api/v1/config/maxRetries')).toMatchObject({
+      key: 'max-retries',
+      text: '7',
+    });
+    expect(await ok(site, 'DELETE', at)).toMatchObject({ is_default: true });
+    for (const body of [{ value: 7 }, {}, { value: '7', more: 1 }])
+      await refused(site, ['PUT', at], { body }, [400, 'invalid-request']);
+    await refused(site, ['PUT', at], { body: { value: '-1' } }, [400, 'invalid-value']);
+    await refused(site, ['GET', '/api/v1/config/max-retry'], {}, [400, 'unknown-setting']);
+    expect(await ok(site, 'GET', '/api/v1/config')).toEqual(all);
+  });
+}
+
+export function figures(api: () => Api): void {
+  test('workers and figures are those of the command line', async () => {
+    const { site, box } = api();
+    const workers = await ok(site, 'GET', '/api/v1/workers');
+    expect(workers).toHaveLength(1);
+    expect(workers[0].queues).toEqual(['*']);
+    await until(async () => {
+      const told = await box.json<{ jobs: object }>(['stats']);
+      const shown = await ok(site, 'GET', '/api/v1/stats');
+      return JSON.stringify(told.jobs) === JSON.stringify(shown.jobs);
+    }, 'both tell the same');
+  });
+}
+
+export function overTime(api: () => Api): void {
+  test('what happened over time, metrics and the doctor', async () => {
+    const { site } = api();
+    await add(site, { id: 'figure', command: 'true', queue: 'figures', name: 'counted' });
+    await untilJob(site, 'figure', 'completed');
+    const series = await ok(site, 'GET', '/api/v1/stats/series?range=1h&queue=figures&names=true');
+    expect(series).toMatchObject({ range: '1h', total: { enqueued: 1, completed: 1 } });
+    expect(series.points).toHaveLength(60);
+    expect(series.names).toMatchObject([{ queue: 'figures', name: 'counted', completed: 1 }]);
+    await refused(site, ['GET', '/api/v1/stats/series?range=1y'], {}, [400, 'invalid-value']);
+    await refused(site, ['GET', '/api/v1/stats/series?names=yes'], {}, [400, 'invalid-value']);
+    const metrics = await site.call('GET', '/metrics');
+    expect(metrics.headers.get('content-type')).toBe(
+      'application/openmetrics-text; version=1.0.0; charset=utf-8',
+    );
+    expect(metrics.text).toContain(
+      'queuectl_jobs_total{queue="figures",name="counted",outcome="completed"} 1',
+    );
+    expect(metrics.text).toEndWith('# EOF\n');
+    const doctor = await ok(site, 'GET', '/api/v1/doctor');
+    expect(doctor.checks.map((one: { check: string }) => one.check)).toContain('quick check');
+  });
+
+  test('dead jobs by what killed them, and the server about itself', async () => {
+    const { site } = api();
+    for (const id of ['g1', 'g2'])
+      await add(site, {
+        id,
+        command: `echo "no file /tmp/${id}" >&2; exit 3`,
+        max_retries: 1,
+        queue: 'groups',
+      });
+    for (const id of ['g1', 'g2']) await untilJob(site, id, 'dead');
+    const { groups } = await ok(site, 'GET', '/api/v1/dlq/groups');
+    const group = groups.find((one: { queues: string[] }) => one.queues.includes('groups'));
+    expect(group.jobs).toBe(2);
+    expect(await ok(site, 'GET', '/api/v1/server')).toMatchObject({ read_only: false });
+    const body = { action: 'delete', group: group.signature };
+    const { id } = await ok(site, 'POST', '/api/v1/operations', body, 202);
+    await until(
+      async () => (await ok(site, 'GET', `/api/v1/operations/${id}`)).state === 'done',
+      'the group is gone',
+    );
+    expect(await ok(site, 'GET', `/api/v1/operations/${id}`)).toMatchObject({ changed: 2 });
+  });
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ERRORS } from '../../src/core/errors.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+
+const text = readFileSync(join(import.meta.dir, '../../docs/http-api.md'), 'utf8');
+
+test('docs/http-api.md has every route of the table and no other', () => {
+  const documented = [...text.matchAll(/^\| `((?:GET|POST|PUT|PATCH|DELETE) \S+)` \| (.*) \|$/gm)];
+  const told = documented.map(([, route, summary]) => `${route} ${summary}`);
+  expect(told).toEqual(ROUTES.map(({ method, path, summary }) => `${method} ${path} ${summary}`));
+});
+
+test('docs/http-api.md has every status that a client can get', () => {
+  const rows = [...text.matchAll(/^\| (\d{3}(?:, \d{3})*) \|/gm)].flatMap(([, list]) => list!.split(', '));
+  // Those of the command line alone, and of what nobody expects.
+  const never = [500, 501, 504];
+  const statuses = [...new Set(Object.values(ERRORS).map((row) => row.status))];
+  expect(rows.map(Number).sort()).toEqual(statuses.filter((status) => !never.includes(status)).sort());
+});

@@ -1,0 +1,134 @@
+import { expect, test } from 'bun:test';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { serve } from '../support/http.ts';
+import { inSandbox, until } from '../support/queuectl.ts';
+
+test(
+  'the token has 256 bits and is for its owner alone; --rotate-token makes another',
+  inSandbox(async (box) => {
+    const first = await serve(box);
+    const file = join(box.home, 'queue.db.d/token');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(Buffer.from(first.token, 'base64url')).toHaveLength(32);
+    expect(readFileSync(file, 'utf8').trim()).toBe(first.token);
+    const second = await serve(box);
+    expect(second.token).toBe(first.token);
+    const third = await serve(box, '--rotate-token');
+    expect(third.token).not.toBe(first.token);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect((await third.call('GET', '/api/v1/jobs', { token: first.token })).status).toBe(401);
+    expect((await third.call('GET', '/api/v1/jobs')).status).toBe(200);
+    expect(readdirSync(join(box.home, 'queue.db.d')).filter((name) => name.startsWith('token'))).toEqual([
+      'token',
+    ]);
+  }),
+);
+
+test(
+  'servers that start at once share one token',
+  inSandbox(async (box) => {
+    await box.run(['status']);
+    const sites = await Promise.all(Array.from({ length: 5 }, () => serve(box)));
+    expect(new Set(sites.map((site) => site.token)).size).toBe(1);
+    for (const site of sites)
+      expect((await site.call('GET', '/api/v1/jobs', { token: sites[0]!.token })).status).toBe(200);
+  }),
+);
+
+test(
+  'no process listing, no log and no file but its own has the token',
+  inSandbox(async (box) => {
+    // A browser that notes what it was called with.
+    const called = join(box.directory, 'called');
+    const browser = join(box.directory, 'xdg-open');
+    writeFileSync(browser, `#!/bin/sh\necho "$@" > '${called}.draft'; mv '${called}.draft' '${called}'\n`);
+    chmodSync(browser, 0o755);
+    const server = box.start(['serve', '--port', '0', '--open'], {
+      env: { PATH: `${box.directory}:${process.env.PATH}` },
+    });
+    await until(() => server.stdout().includes('\n'), 'it listens');
+    const token = /token=([\w-]+)/.exec(server.stdout())![1]!;
+    const page = await until(() => {
+      try {
+        return readFileSync(called, 'utf8').trim();
+      } catch {
+        return false;
+      }
+    }, 'the browser is called');
+    expect(page).not.toContain(token);
+    expect(readFileSync(page, 'utf8')).toContain(token);
+    expect(statSync(page).mode & 0o777).toBe(0o600);
+
+    await box.startWorkers();
+    const site = await serve(box);
+    await site.call('POST', '/api/v1/jobs', { body: { id: 'env', command: 'env; cat /proc/$PPID/environ' } });
+    await site.call('POST', '/api/v1/jobs', { body: '{' });
+    await site.call('GET', `/api/v1/jobs?token=${token}`);
+    await until(
+      async () => (await site.call('GET', '/api/v1/jobs/env')).json.state === 'completed',
+      'it ran',
+    );
+    expect((await site.call('GET', '/api/v1/jobs/env/output')).text).not.toContain(token);
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+      for (const what of ['cmdline', 'environ'])
+        expect({ pid, what, has: textOf(`/proc/${pid}/${what}`).includes(token) }).toEqual({
+          pid,
+          what,
+          has: false,
+        });
+    expect(server.output().replaceAll(server.stdout(), '')).not.toContain(token);
+    const holding = readdirSync(box.home, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      textOf(join(box.home, name)).includes(token),
+    );
+    expect(holding.sort()).toEqual([page.slice(box.home.length + 1), 'queue.db.d/token'].sort());
+    process.kill(server.pid, 'SIGTERM');
+    expect(await server.closed).toBe(0);
+    expect(textOf(page)).toBe('');
+  }),
+);
+
+test(
+  'other machines are let in only when that is said',
+  inSandbox(async (box) => {
+    for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
+      const { code, stderr, stdout } = await box.run(['serve', '--port', '0', '--host', host]);
+      expect({ host, code, stdout }).toEqual({ host, code: 6, stdout: '' });
+      expect(stderr).toMatch(/^error: .*\n {2}try: add --allow-remote.*\n$/);
+    }
+    const site = await serve(box, '--host', '0.0.0.0', '--allow-remote');
+    expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);
+    expect((await site.call('GET', '/api/v1/jobs', { token: null })).status).toBe(401);
+    expect((await site.call('GET', '/api/v1/jobs', { headers: { host: 'evil.example' } })).status).toBe(421);
+  }),
+);
+
+test(
+  'a port that is taken, or none, is one clear line',
+  inSandbox(async (box) => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', () => resolve()));
+    const { port } = other.address() as { port: number };
+    const taken = await box.run(['serve', '--port', String(port)]);
+    other.close();
+    expect([taken.code, taken.stdout]).toEqual([1, '']);
+    expect(taken.stderr).toBe(
+      `error: something listens on 127.0.0.1:${port} already\n  try: queuectl serve --port 0\n`,
+    );
+    for (const text of ['x', '-1', '65536', '1.5']) {
+      const { code, stderr } = await box.run(['serve', `--port=${text}`]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^error: --port must be/);
+    }
+    expect((await box.run(['serve', 'now'])).code).toBe(2);
+  }),
+);
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,69 @@
+import { expect } from 'bun:test';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Route } from '../../src/http/route.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+import { SCHEMAS } from '../../src/http/schemas.ts';
+import type { Answer } from './http.ts';
+
+/** Every answer that a test got, held against what the table of routes promises of it. */
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+formats.default(ajv);
+// A word of OpenAPI, not of checking.
+ajv.addVocabulary(['components']);
+ajv.addSchema({ $id: 'api', components: { schemas: SCHEMAS } });
+const compiled = new Map<object, ValidateFunction>();
+const seen = new Set<string>();
+
+const PATTERNS = ROUTES.map((route) => ({
+  route,
+  pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}));
+
+/** `200`, or `default` for what is an error everywhere. */
+const nameOf = (route: Route, status: number | 'default'): string =>
+  `${route.method} ${route.path} ${status}`;
+
+export function checkAnswer(method: string, url: string, answer: Omit<Answer, 'text'>): void {
+  const path = url.split('?', 1)[0]!;
+  const found = PATTERNS.find(({ route, pattern }) => route.method === method && pattern.test(path));
+  if (found === undefined) return;
+  const { route } = found;
+  const told = route.answers[answer.status];
+  if (told === undefined) {
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    fits({ $ref: 'api#/components/schemas/Problem' }, answer.json, nameOf(route, 'default'));
+    seen.add(nameOf(route, 'default'));
+    return;
+  }
+  const name = nameOf(route, answer.status);
+  const type = told.type ?? (told.schema === null ? null : 'application/json');
+  expect({ name, type: answer.headers.get('content-type')?.split(';')[0] ?? null }).toEqual({ name, type });
+  for (const header of Object.keys(told.headers ?? {})) expect(answer.headers.get(header)).not.toBeNull();
+  if (told.schema !== null) fits(told.schema, answer.json, name);
+  seen.add(name);
+}
+
+/** Of all documented answers those that nobody has got. */
+export function unseen(): string[] {
+  const documented = ROUTES.flatMap((route) => [
+    ...Object.keys(route.answers).map((status) => nameOf(route, Number(status))),
+    nameOf(route, 'default'),
+  ]);
+  return documented.filter((name) => !seen.has(name));
+}
+
+function fits(schema: object, value: unknown, name: string): void {
+  let check = compiled.get(schema);
+  if (check === undefined) {
+    const local = JSON.parse(
+      JSON.stringify(schema).replaceAll('"#/components', '"api#/components'),
+    ) as object;
+    check = ajv.compile(local);
+    compiled.set(schema, check);
+  }
+  if (!check(value))
+    throw new Error(`${name}: ${ajv.errorsText(check.errors)} in ${JSON.stringify(value).slice(0, 2000)}`);
+}

@@ -1,0 +1,116 @@
+import { connect } from 'node:net';
+import { checkAnswer } from './answers.ts';
+import { type Running, type Sandbox, until } from './queuectl.ts';
+
+export interface Site {
+  server: Running;
+  port: number;
+  token: string;
+  /** With the token unless told otherwise. */
+  call(method: string, path: string, how?: Call): Promise<Answer>;
+  /** Exactly these bytes; what comes back until the connection ends or `enough` is seen. */
+  raw(bytes: string, enough?: RegExp): Promise<string>;
+  /** An event stream, behind event `after` (from now on without it). */
+  events(after?: number | null): Promise<Stream>;
+}
+
+export interface Stream {
+  /** All that came so far. */
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says
+  seen: { id: number; event: string; data: any }[];
+  /** The server, or close(), has ended it. */
+  over: boolean;
+  close(): void;
+}
+
+export interface Call {
+  body?: unknown;
+  headers?: Record<string, string>;
+  token?: string | null;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says
+  json: any;
+}
+
+/** Starts the server of a sandbox on a free port. */
+export async function serve(box: Sandbox, ...args: string[]): Promise<Site> {
+  const server = box.start(['serve', '--port', '0', ...args]);
+  await until(() => server.stdout().includes('\n'), 'the server prints its URL');
+  const [, port, token] = /:(\d+)\/#token=([\w-]+)/.exec(server.stdout())!;
+  const site: Site = {
+    server,
+    port: Number(port),
+    token: token!,
+    async call(method, path, { body, headers = {}, token: other } = {}) {
+      const bearer = other === null ? {} : { authorization: `Bearer ${other ?? token}` };
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method,
+        // A connection that the server is just closing as idle would lose the request.
+        keepalive: false,
+        headers: {
+          ...bearer,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const json = /json/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : null;
+      const answer = { status: response.status, headers: response.headers, text, json };
+      checkAnswer(method, path, answer);
+      return answer;
+    },
+    async events(after = null) {
+      const stop = new AbortController();
+      const response = await fetch(`http://127.0.0.1:${port}/api/v1/events`, {
+        signal: stop.signal,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(after === null ? {} : { 'last-event-id': String(after) }),
+        },
+      });
+      const json = response.ok ? null : ((await response.json()) as { code: string });
+      checkAnswer('GET', '/api/v1/events', { status: response.status, headers: response.headers, json });
+      if (json !== null) throw new Error(`${response.status} ${json.code}`);
+      const stream: Stream = { seen: [], over: false, close: () => stop.abort() };
+      void collect(response.body!, stream.seen)
+        .catch(() => {})
+        .finally(() => {
+          stream.over = true;
+        });
+      return stream;
+    },
+    raw: (bytes, enough = /$never/) =>
+      new Promise((resolve, reject) => {
+        let seen = '';
+        const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes));
+        socket.setTimeout(40_000, () => socket.destroy());
+        socket.on('data', (data) => {
+          seen += data.toString('latin1');
+          if (enough.test(seen)) socket.destroy();
+        });
+        socket.on('close', () => resolve(seen));
+        socket.on('error', (error) => (seen === '' ? reject(error) : resolve(seen)));
+      }),
+  };
+  return site;
+}
+
+async function collect(body: ReadableStream<Uint8Array>, seen: Stream['seen']): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const piece of body) {
+    const blocks = (rest + decoder.decode(piece, { stream: true })).split('\n\n');
+    rest = blocks.pop()!;
+    for (const block of blocks) {
+      const match = /^id: (\d+)\nevent: (\S+)\ndata: (.*)$/.exec(block);
+      if (match !== null) seen.push({ id: Number(match[1]), event: match[2]!, data: JSON.parse(match[3]!) });
+      else if (!/^(retry: \d+|: alive)$/.test(block)) throw new Error(`what is this: ${block}`);
+    }
+  }
+}

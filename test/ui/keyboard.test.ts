@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { launch, openDashboard } from '../support/browser.ts';
+import { enqueue, inSandbox, untilState } from '../support/queuectl.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+async function press(page: Page, ...keys: string[]): Promise<void> {
+  for (const key of keys) await page.keyboard.press(key);
+}
+
+test(
+  'without a mouse: to the jobs, along the rows, select, cancel, open, retry, enqueue',
+  inSandbox(async (box) => {
+    for (const id of ['a', 'b', 'c']) await enqueue(box, id, `echo ${id}`);
+    const { page } = await openDashboard(box, browser);
+    await page.getByText('Waiting', { exact: true }).waitFor();
+    await press(page, 'g', 'j');
+    await page.locator('[data-row="a"]').waitFor();
+    // The newest is the first row.
+    await press(page, 'j', 'j', 'x', 'j', 'x');
+    await page.getByText('2 selected').waitFor();
+    await press(page, 'c');
+    await page.getByRole('heading', { name: 'Cancel 2 jobs?' }).waitFor();
+    // Nothing is lost by pressing Enter too soon.
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep as it is');
+    await press(page, 'Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel 2 jobs');
+    await press(page, 'Enter');
+    await page.getByText('2 changed, 0 left as they were').waitFor();
+    await untilState(box, 'a', 'cancelled');
+    await untilState(box, 'c', 'pending');
+    await page.locator('[data-row="a"] .state-cancelled').waitFor();
+    await page.locator('[data-row="a"] a').first().focus();
+    await press(page, 'Enter');
+    await page.getByRole('heading', { name: 'a', exact: true }).waitFor();
+    await press(page, 'r');
+    await untilState(box, 'a', 'pending');
+    await press(page, 'n');
+    await page.getByLabel('Command', { exact: true }).waitFor();
+    await page.keyboard.type('echo typed');
+    await press(page, 'Enter', 'Escape');
+    await page.getByLabel('Command', { exact: true }).waitFor({ state: 'detached' });
+    expect(await box.json<unknown[]>(['list'])).toHaveLength(3);
+  }),
+);
+
+test(
+  'the palette finds a job, a queue, a page and something to do; ? shows the keys; Escape closes both',
+  inSandbox(async (box) => {
+    await enqueue(box, 'needle', 'echo hay', { queue: 'mail' });
+    const { page } = await openDashboard(box, browser);
+    await page.getByText('Waiting', { exact: true }).waitFor();
+    await press(page, 'Control+k');
+    await page.keyboard.type('needle');
+    await page.getByRole('option', { name: /needle/ }).waitFor();
+    await press(page, 'Enter');
+    await page.getByRole('heading', { name: 'needle' }).waitFor();
+    await press(page, 'Control+k');
+    await page.keyboard.type('pause queue mail');
+    await page.getByRole('option', { name: 'Pause queue mail' }).waitFor();
+    await press(page, 'Enter');
+    await page.getByText('Queue mail is paused').waitFor();
+    await press(page, '?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await press(page, 'Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await press(page, 't');
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('light');
+    await press(page, 'g', 'q');
+    await page.locator('[data-row="mail"]').waitFor();
+    await press(page, 'j', 'p');
+    await page.locator('[data-row="mail"]').getByRole('button', { name: 'Pause' }).waitFor();
+  }),
+);

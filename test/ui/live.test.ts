@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { launch, openDashboard } from '../support/browser.ts';
+import { startGatedJob } from '../support/gated-job.ts';
+import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+test(
+  'the printed address opens the dashboard, and the token leaves the address bar',
+  inSandbox(async (box) => {
+    const { page, token, wrongs, origin } = await openDashboard(box, browser);
+    await page.getByText('Nothing was ever enqueued here').waitFor();
+    expect(page.url()).toBe(`${origin}/`);
+    expect(await page.evaluate('sessionStorage.getItem("queuectl-token")')).toBe(token);
+    // A reload of the same tab needs no token in the address.
+    await page.reload();
+    await page.getByText('Nothing was ever enqueued here').waitFor();
+    expect(wrongs).toEqual([]);
+  }),
+);
+
+test(
+  'without a token the page tells how to get one, and takes it',
+  inSandbox(async (box) => {
+    const { origin, token } = await openDashboard(box, browser);
+    const page = await (await browser.newContext()).newPage();
+    await page.goto(`${origin}/jobs`);
+    await page.getByText('queuectl serve').waitFor();
+    await page.getByLabel('The address that it printed').fill(`${origin}/#token=${token}`);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('There is no job yet').waitFor();
+    await page.goto(`${origin}/jobs#token=${'x'.repeat(43)}`);
+    await page.getByText('does not take this token').waitFor();
+  }),
+);
+
+test(
+  'a job is seen to come, run and end without a reload',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const { page, show, wrongs } = await openDashboard(box, browser);
+    await show('/jobs');
+    await page.getByText('There is no job yet').waitFor();
+    await page.evaluate('window.same = true');
+    const job = await startGatedJob(box, 'one');
+    const row = page.locator('[data-row="one"]');
+    await row.getByText('processing').waitFor();
+    job.letGo();
+    await row.getByText('completed').waitFor();
+    expect(await page.evaluate('window.same')).toBe(true);
+    expect(wrongs).toEqual([]);
+  }),
+);
+
+test(
+  'output is followed while it is written',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const command =
+      'echo first; until test -e go; do sleep 0.05; done; echo last; until test -e end; do sleep 0.05; done';
+    await enqueue(box, 'talk', command);
+    await untilState(box, 'talk', 'processing');
+    const { page, show } = await openDashboard(box, browser);
+    await show('/jobs/talk?tab=output');
+    const output = page.getByRole('region', { name: 'Output' });
+    await output.getByText('first', { exact: true }).waitFor();
+    expect(await output.getByText('last', { exact: true }).count()).toBe(0);
+    await Bun.write(`${box.directory}/go`, '');
+    await output.getByText('last', { exact: true }).waitFor();
+    await Bun.write(`${box.directory}/end`, '');
+    await page.locator('header.job').getByText('completed').first().waitFor();
+  }),
+);
+
+test(
+  'of much output only a window is in the page; its end, its start, a search and a link to a line are found',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await enqueue(box, 'much', 'seq 1 60000');
+    await untilState(box, 'much', 'completed');
+    const { page, show } = await openDashboard(box, browser);
+    await show('/jobs/much?tab=output');
+    const output = page.getByRole('region', { name: 'Output' });
+    await output.getByText('60000', { exact: true }).waitFor();
+    expect(await output.locator('.row').count()).toBeLessThan(300);
+    await page.getByRole('button', { name: 'Start' }).click();
+    await output.locator('code').getByText('1', { exact: true }).waitFor();
+    await page.getByLabel('Search the loaded output').fill('7777');
+    await output.locator('.marked mark').getByText('7777').waitFor();
+    await show('/jobs/much?tab=output#L1234');
+    await output.locator('.marked').getByText('1234').first().waitFor();
+  }),
+);
+
+test(
+  'when the server is away the page says so, and goes on by itself when it is back',
+  inSandbox(async (box) => {
+    const { page, origin, stop, show } = await openDashboard(box, browser);
+    await show('/jobs');
+    await page.getByText('There is no job yet').waitFor();
+    await stop();
+    await page.getByText('The server does not answer').waitFor();
+    await enqueue(box, 'meanwhile', 'true');
+    const port = new URL(origin).port;
+    const again = box.start(['serve', '--port', port]);
+    await until(() => again.stdout().includes('http'), 'it is back');
+    await page.locator('[data-row="meanwhile"]').waitFor();
+    await page.getByText('The server does not answer').waitFor({ state: 'detached' });
+  }),
+);
+
+test(
+  'what was split is shown apart',
+  inSandbox(async (box) => {
+    await enqueue(box, 'two', 'echo good news; echo bad news >&2', { split_output: true });
+    await box.run(['worker', 'start', '--drain']);
+    const { page, show } = await openDashboard(box, browser);
+    await show('/jobs/two?tab=output');
+    const output = page.getByRole('region', { name: 'Output' });
+    await output.getByText('good news').waitFor();
+    await page.getByRole('link', { name: 'stderr' }).click();
+    await output.getByText('bad news').waitFor();
+    expect(await output.getByText('good news').count()).toBe(0);
+  }),
+);

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import type { Browser, Page } from 'playwright-core';
+import { ASSETS } from '../../src/http/assets.generated.ts';
+import { launch, openDashboard } from '../support/browser.ts';
+import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+const AXE = readFileSync(new URL(import.meta.resolve('axe-core')), 'utf8');
+const LIMIT = 60_000;
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+const PAGES: [string, string][] = [
+  ['/', 'Running now'],
+  ['/jobs', '[data-row]'],
+  ['/jobs?search=nothing-like-it', 'No job matches'],
+  ['/jobs/dead-one', 'exited 3'],
+  ['/jobs/dead-one?tab=output', '.row'],
+  ['/jobs/dead-one?tab=spec', 'Directory'],
+  ['/jobs/dead-one?tab=events', 'enqueued'],
+  ['/jobs/dead-one?tab=json', 'max_retries'],
+  ['/dlq', 'article'],
+  ['/queues', '[data-row]'],
+  ['/schedules', 'nightly'],
+  ['/workers', 'No worker is running'],
+  ['/stats', 'Attempts that ended'],
+  ['/activity', 'enqueued'],
+  ['/settings', 'max-retries'],
+];
+
+const DIALOGS: [string, string][] = [
+  ['?', 'Keyboard shortcuts'],
+  ['Control+k', 'Jump to'],
+  ['n', 'New job'],
+];
+
+/** A store with something on every page. */
+async function fill(box: Sandbox): Promise<void> {
+  const command = 'printf "\\033[31mred \\033[32mgreen \\033[33;1mbold\\033[0m plain\\n"; exit 3';
+  await enqueue(box, 'dead-one', command, { max_retries: 1, tags: { k: 'v' }, name: 'import' });
+  await enqueue(box, 'good', 'true');
+  await box.run(['worker', 'start', '--drain']);
+  await enqueue(box, 'waits', 'true', { queue: 'mail' });
+  await box.run(['queue', 'pause', 'mail']);
+  await box.run(['schedule', 'add', 'nightly', '--cron', '30 2 * * *', 'make backup']);
+}
+
+async function seriousOn(page: Page, where: string): Promise<string[]> {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate<{ violations: Violation[] }>(
+    'axe.run({ resultTypes: ["violations"] })',
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${where}: ${id}: ${nodes[0]!.html}: ${nodes[0]!.failureSummary}`);
+}
+
+for (const theme of ['light', 'dark'] as const) {
+  // Each takes its time, so that they are not all one test.
+  for (const [part, pages] of [PAGES.slice(0, 8), PAGES.slice(8)].entries()) {
+    test(
+      `axe finds nothing serious on any page, ${theme}, ${part + 1} of 2`,
+      inSandbox(async (box) => {
+        await fill(box);
+        const { page, show } = await openDashboard(box, browser);
+        await page.emulateMedia({ colorScheme: theme });
+        const problems: string[] = [];
+        for (const [path, sign] of pages) {
+          await show(path);
+          const place = page.locator('main');
+          const isSelector = /^[[.a]/.test(sign) && !sign.includes(' ');
+          await (isSelector ? place.locator(sign) : place.getByText(sign)).first().waitFor();
+          problems.push(...(await seriousOn(page, path)));
+        }
+        for (const [key, dialog] of part === 0 ? [] : DIALOGS) {
+          await page.keyboard.press(key);
+          await page.getByRole('dialog', { name: dialog }).waitFor();
+          problems.push(...(await seriousOn(page, dialog)));
+          await page.keyboard.press('Escape');
+          await page.getByRole('dialog').waitFor({ state: 'detached' });
+        }
+        expect(problems).toEqual([]);
+      }),
+    );
+  }
+}
+
+test('the first load is small, and everything but the document is named after its content', () => {
+  const zipped = (name: string): number => gzipSync(ASSETS[name]!.body).length;
+  const first = Object.keys(ASSETS).filter((name) => ASSETS['/index.html']!.body.includes(name));
+  expect(first.length).toBe(3);
+  expect(['/index.html', ...first].reduce((sum, name) => sum + zipped(name), 0)).toBeLessThan(LIMIT);
+  const others = Object.entries(ASSETS).filter(([name]) => name !== '/index.html');
+  expect(others.every(([name, { hashed }]) => hashed && /-\w{8}\.(js|css|svg)$/.test(name))).toBe(true);
+  // Charts come when one is shown.
+  expect(others.some(([name]) => name.includes('uPlot') && !first.includes(name))).toBe(true);
+});
+
+test(
+  'no page is wider than a phone',
+  inSandbox(async (box) => {
+    await enqueue(box, 'dead-one', `echo ${'long'.repeat(80)}`, { tags: { k: 'v'.repeat(60) } });
+    const { page, show } = await openDashboard(box, browser);
+    await page.setViewportSize({ width: 360, height: 740 });
+    for (const path of [
+      '/',
+      '/jobs',
+      '/jobs/dead-one',
+      '/jobs/dead-one?tab=spec',
+      '/queues',
+      '/settings',
+      '/activity',
+    ]) {
+      await show(path);
+      await page
+        .locator('main')
+        .getByText(/dead-one|default|max-retries/)
+        .first()
+        .waitFor({ state: 'attached' });
+      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 360]);
+    }
+  }),
+);

@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test';
+import { createAnsi } from '../../ui/ansi.ts';
+import { createCutter, rowsOf, textOf } from '../../ui/output-lines.ts';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+test('lines are cut across stretches, with their numbers and first bytes', () => {
+  const cutter = createCutter(0, 1);
+  const lines = [...cutter.add(bytes('añ\nse')), ...cutter.add(bytes('cond\r\nthi'))];
+  expect(lines.map((line) => [line.number, line.offset, textOf(line)])).toEqual([
+    [1, 0, 'añ'],
+    [2, 4, 'second'],
+  ]);
+  expect(textOf(cutter.open()!)).toBe('thi');
+});
+
+test('of a progress bar the last state counts', () => {
+  expect(textOf(createCutter(0, 1).add(bytes('10 %\r50 %\r100 %\n'))[0]!)).toBe('100 %');
+});
+
+test('colours become looks that last over lines; other escapes become text', () => {
+  const paint = createAnsi();
+  expect(paint('\x1b[1;31mbad\x1b[0m ok')).toEqual([
+    { text: 'bad', look: 'ansi-1 ansi-bold' },
+    { text: ' ok', look: '' },
+  ]);
+  expect(paint('a\x1b[32m')).toEqual([{ text: 'a', look: '' }]);
+  expect(paint('b')).toEqual([{ text: 'b', look: 'ansi-2' }]);
+  expect(paint('\x1b[0m\x1b[2Jc').map(({ text }) => text)).toEqual(['^[', '[2Jc']);
+  expect(paint('\x1b[38;5;196mx\x1b[48;2;0;0;255my')[0]!.look).toBe('ansi-9');
+  expect(
+    paint('\x1b[0mno\x1b[Krest')
+      .map(({ text }) => text)
+      .join(''),
+  ).toBe('norest');
+});
+
+test('a line that is too long becomes several rows, and nothing of it is lost', () => {
+  const [line] = createCutter(0, 1).add(bytes(`\x1b[31m${'x'.repeat(50)}\x1b[0m${'y'.repeat(25)}\n`));
+  const rows = rowsOf([line!], 30);
+  expect(rows.map((row) => row.pieces.reduce((sum, { text }) => sum + text.length, 0))).toEqual([30, 30, 15]);
+  expect(rows.map((row) => row.first)).toEqual([true, false, false]);
+  expect(rows.flatMap((row) => row.pieces.map(({ text }) => text)).join('')).toBe(textOf(line!));
+});

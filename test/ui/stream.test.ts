@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test';
+import { inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+
+interface Batch {
+  id: number;
+  events: { number: number; kind: string }[];
+  missed: number;
+}
+
+async function served(
+  box: Sandbox,
+): Promise<(path: string, headers?: Record<string, string>) => Promise<Response>> {
+  const server = box.start(['serve', '--port', '0']);
+  const printed = await until(() => /^http:\S+/m.exec(server.stdout())?.[0], 'it prints its address');
+  const [origin, token] = printed.split('/#token=') as [string, string];
+  return (path, headers = {}) =>
+    fetch(`${origin}/api/v1${path}`, { headers: { ...headers, authorization: `Bearer ${token}` } });
+}
+
+/** What comes, as it comes. */
+async function* batches(response: Response): AsyncGenerator<Batch> {
+  let rest = '';
+  for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
+    const parts = (rest + text).split('\n\n');
+    rest = parts.pop()!;
+    for (const part of parts) {
+      const [, id, data] = /^id: (\d+)\nevent: batch\ndata: (.*)$/.exec(part) ?? [];
+      if (id !== undefined) yield { id: Number(id), ...JSON.parse(data!) };
+    }
+  }
+}
+
+test(
+  'events come together; of very many some are told, and all are counted',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', 'true']);
+    const get = await served(box);
+    const stream = await get('/events?every=300');
+    const jobs = Array.from({ length: 1000 }, () => ({ command: 'true' }));
+    await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
+    let seen = 0;
+    let last = 0;
+    let came = 0;
+    for await (const { id, events, missed } of batches(stream)) {
+      seen += events.length + missed;
+      last = id;
+      came++;
+      expect(events.length).toBeLessThanOrEqual(200);
+      if (seen >= 1000) break;
+    }
+    expect(seen).toBe(1000);
+    expect(came).toBeLessThan(100);
+    // Who comes back is told the newest, and how many more there were.
+    const again = await get('/events?every=300', { 'last-event-id': String(last - 700) });
+    for await (const batch of batches(again)) {
+      expect({ ...batch, events: batch.events.length }).toEqual({ id: last, events: 200, missed: 500 });
+      break;
+    }
+  }),
+);
+
+test(
+  'a wrong interval or stream is refused',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', 'true', '--id', 'one']);
+    const get = await served(box);
+    for (const path of ['/events?every=1', '/events?every=soon', '/jobs/one/output?stream=both']) {
+      const response = await get(path);
+      expect([path, response.status]).toEqual([path, 400]);
+    }
+  }),
+);

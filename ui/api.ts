@@ -1,0 +1,57 @@
+import { forgetToken, token } from './token.ts';
+
+/** What went wrong, in the words of the error table. */
+export class Problem extends Error {
+  /** 0: there was no answer at all. */
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | null;
+
+  constructor(status: number, code: string, detail: string, hint: string | null = null) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+const BASE = '/api/v1';
+
+/** With the token; throws a Problem for all that is not good. */
+export async function call(method: string, path: string, options: RequestInit = {}): Promise<Response> {
+  const headers = { ...(options.headers as Record<string, string>), authorization: `Bearer ${token.value}` };
+  let response: Response;
+  try {
+    response = await fetch(BASE + path, { ...options, method, headers });
+  } catch (error) {
+    if ((error as Error).name === 'AbortError') throw error;
+    throw new Problem(0, 'server-away', 'the server does not answer', 'queuectl serve');
+  }
+  if (response.ok) return response;
+  const problem = await problemOf(response);
+  if (problem.code === 'no-token') forgetToken();
+  throw problem;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  try {
+    const { code, detail, hint } = await response.json();
+    return new Problem(response.status, code, detail, hint);
+  } catch {
+    return new Problem(response.status, `http-${response.status}`, response.statusText);
+  }
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await call('GET', path, signal === undefined ? {} : { signal })).json();
+}
+
+export async function send<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const options =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  const response = await call(method, path, options);
+  return response.status === 204 ? (undefined as T) : response.json();
+}
+
+/** A part of a path, whatever is in it. */
+export const part = encodeURIComponent;

@@ -1,0 +1,49 @@
+import { useSignal } from '@preact/signals';
+import { question } from '../asking.ts';
+import { Cli } from './copy.tsx';
+import { Dialog } from './dialog.tsx';
+
+export function Confirm() {
+  const asked = question.value;
+  return asked === null ? null : <Asked key={asked.title} {...asked} />;
+}
+
+function Asked({ title, detail, cli, button, danger, word, answer }: NonNullable<typeof question.value>) {
+  const typed = useSignal('');
+  const ready = word === null || typed.value.trim() === word;
+  return (
+    <Dialog label={title} class="confirm" onClose={() => answer(false)}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (ready) answer(true);
+        }}
+      >
+        <h2>{title}</h2>
+        <p>{detail}</p>
+        <Cli text={cli} />
+        {word === null ? null : (
+          <label class="field">
+            Type {word} to go on
+            <input
+              value={typed.value}
+              autocomplete="off"
+              autofocus
+              onInput={(event) => {
+                typed.value = event.currentTarget.value;
+              }}
+            />
+          </label>
+        )}
+        <div class="buttons">
+          <button type="button" autofocus={word === null} onClick={() => answer(false)}>
+            Keep as it is
+          </button>
+          <button type="submit" class={danger ? 'danger' : 'primary'} disabled={!ready}>
+            {button}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,42 @@
+import { complain, tell } from '../toasts.ts';
+import { Icon } from './icon.tsx';
+
+/** Over plain HTTP from another machine a browser has no clipboard to offer. */
+async function toClipboard(text: string): Promise<void> {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
+  const area = document.createElement('textarea');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand('copy');
+  area.remove();
+  if (!done) throw new Error('the browser does not let us copy');
+}
+
+export function copy(text: string): void {
+  toClipboard(text).then(() => tell('Copied'), complain);
+}
+
+export function CopyButton({ text, label, word }: { text: string; label: string; word?: string }) {
+  return (
+    <button
+      type="button"
+      class={word === undefined ? 'plain' : 'small'}
+      title={label}
+      onClick={() => copy(text)}
+    >
+      <Icon name="copy" />
+      {word ?? <span class="hidden">{label}</span>}
+    </button>
+  );
+}
+
+/** A command to be read and taken along. */
+export function Cli({ text }: { text: string }) {
+  return (
+    <span class="cli">
+      <code>{text}</code>
+      <CopyButton text={text} label="Copy the command" />
+    </span>
+  );
+}

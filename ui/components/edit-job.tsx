@@ -1,0 +1,62 @@
+import { useSignal } from '@preact/signals';
+import { attempt } from '../acts.ts';
+import { part, send } from '../api.ts';
+import { CHANGEABLE, type Changeable, changesOf, editCommand, writtenOf } from '../changes.ts';
+import { editing } from '../overlays.ts';
+import type { Job } from '../types.ts';
+import { Cli } from './copy.tsx';
+import { Dialog } from './dialog.tsx';
+
+const close = (): void => {
+  editing.value = null;
+};
+
+export function EditJob() {
+  return editing.value === null ? null : <Form job={editing.value} />;
+}
+
+/** Of a job that waits. What it was when the form was opened is what a change is measured by. */
+function Form({ job }: { job: Job }) {
+  const before = writtenOf(job);
+  const after = useSignal(before);
+  const changes = changesOf(before, after.value);
+  const fields = (Object.keys(CHANGEABLE) as Changeable[]).filter(
+    (field) => field !== 'command' || job.argv === null,
+  );
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const sent = () => send('PATCH', `/jobs/${part(job.id)}`, changes);
+    if (await attempt(sent, `Job ${job.id} is changed`)) close();
+  };
+  return (
+    <Dialog label={`Edit job ${job.id}`} class="drawer" onClose={close}>
+      <form onSubmit={(event) => void submit(event)}>
+        <h2>Edit job {job.id}</h2>
+        {fields.map((field) => (
+          <label key={field} class="field">
+            {CHANGEABLE[field].label}
+            <input
+              value={after.value[field]}
+              placeholder={CHANGEABLE[field].hint}
+              autocomplete="off"
+              spellcheck={false}
+              onInput={(event) => {
+                after.value = { ...after.value, [field]: event.currentTarget.value };
+              }}
+            />
+          </label>
+        ))}
+        <p class="label">What it is on the command line</p>
+        <Cli text={editCommand(job.id, before, after.value)} />
+        <div class="buttons">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={Object.keys(changes).length === 0}>
+            Change
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

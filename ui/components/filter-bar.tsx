@@ -1,0 +1,109 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { FACETS, type Filter, parseFilter, writeFilter } from '../filter.ts';
+import { queues } from '../store.ts';
+import { STATES } from '../types.ts';
+import { Icon } from './icon.tsx';
+
+interface FilterBarProps {
+  filter: Filter;
+  onChange(filter: Filter): void;
+}
+
+/** One line for search and facets: `queue:mail attempts:>3 disk full`. */
+export function FilterBar({ filter, onChange }: FilterBarProps) {
+  const given = writeFilter(filter);
+  const text = useSignal(given);
+  const open = useSignal(false);
+  const at = useSignal(-1);
+  useEffect(() => {
+    text.value = given;
+  }, [given]);
+  const offers = open.value ? offersFor(text.value) : [];
+  const apply = (): void => {
+    open.value = false;
+    onChange(parseFilter(text.value));
+  };
+  const take = (offer: string): void => {
+    text.value = text.value.replace(/\S*$/, offer);
+    at.value = -1;
+    if (!offer.endsWith(':')) apply();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowDown') at.value = Math.min(offers.length - 1, at.value + 1);
+    else if (event.key === 'ArrowUp') at.value = Math.max(-1, at.value - 1);
+    else if (event.key === 'Enter') offers[at.value] === undefined ? apply() : take(offers[at.value]!);
+    else if (event.key === 'Escape' && offers.length > 0) open.value = false;
+    else if (event.key === 'Escape') (event.currentTarget as HTMLElement).blur();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="filter">
+      <Icon name="search" />
+      <input
+        data-search
+        role="combobox"
+        aria-expanded={offers.length > 0}
+        aria-controls="filter-offers"
+        aria-activedescendant={at.value < 0 ? undefined : `offer-${at.value}`}
+        aria-label="Search and filter"
+        placeholder="Search, or state: queue: name: tag: error: exit: older: attempts:>3 dur:>5m"
+        autocomplete="off"
+        spellcheck={false}
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+          open.value = true;
+          at.value = -1;
+        }}
+        onKeyDown={onKeyDown}
+        onBlur={() => {
+          open.value = false;
+        }}
+      />
+      {text.value === '' ? null : (
+        <button type="button" class="plain" onClick={() => onChange(new URLSearchParams())}>
+          <Icon name="close" />
+          <span class="hidden">Clear the filter</span>
+        </button>
+      )}
+      <div id="filter-offers" role="listbox" aria-label="Offers" hidden={offers.length === 0}>
+        {offers.map((offer, i) => (
+          <div
+            key={offer}
+            id={`offer-${i}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={i === at.value}
+            onMouseDown={(event) => {
+              // Before the field loses the focus and the list goes.
+              event.preventDefault();
+              take(offer);
+            }}
+          >
+            {offer}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const MOST = 8;
+
+function offersFor(text: string): string[] {
+  const word = /\S*$/.exec(text)![0];
+  const [facet, value] = word.split(':', 2) as [string, string | undefined];
+  if (value === undefined)
+    return word === ''
+      ? []
+      : FACETS.filter((one) => one.startsWith(word.toLowerCase())).map((one) => `${one}:`);
+  const known = { state: [...STATES], queue: (queues.value ?? []).map(({ name }) => name) }[
+    facet.toLowerCase()
+  ];
+  return (known ?? [])
+    .filter((one) => one.startsWith(value) && one !== value)
+    .slice(0, MOST)
+    .map((one) => `${facet}:${/\s/.test(one) ? `"${one}"` : one}`);
+}

@@ -1,0 +1,136 @@
+import { useEffect } from 'preact/hooks';
+import { EMPTY } from '../draft.ts';
+import { number } from '../format.ts';
+import { connection, paused } from '../live.ts';
+import { draft, helpOpen, menuOpen, paletteOpen } from '../overlays.ts';
+import { PAGES, pageOf } from '../pages.tsx';
+import { place } from '../router.ts';
+import { counts, readOnly, server } from '../store.ts';
+import { nextTheme, theme } from '../theme.ts';
+import { Banner } from './banner.tsx';
+import { hasDoctor } from './doctor-there.ts';
+import { Empty } from './empty.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+export function Frame() {
+  const found = pageOf(place.value.path);
+  const title = found === null ? 'Not found' : (found.id ?? found.entry.title);
+  useEffect(() => {
+    document.title = `${title} · queuectl`;
+    menuOpen.value = false;
+  }, [title, place.value.path]);
+  return (
+    <div class="frame">
+      <button type="button" class="skip" onClick={() => document.getElementById('main')!.focus()}>
+        Skip to the content
+      </button>
+      <Side current={found?.entry.path ?? ''} />
+      <div class="body">
+        <Top title={found?.entry.title ?? 'Not found'} />
+        <Banner />
+        <main id="main" tabIndex={-1}>
+          <Content />
+        </main>
+      </div>
+    </div>
+  );
+}
+
+function Content() {
+  const found = pageOf(place.value.path);
+  if (found === null) return <Empty text="There is no such page." cli="queuectl status" />;
+  if (found.one !== null) return <found.one key={found.id} id={found.id!} />;
+  return <found.entry.page key={found.entry.path} />;
+}
+
+function Side({ current }: { current: string }) {
+  const dead = counts.value?.dead ?? 0;
+  return (
+    <nav class={menuOpen.value ? 'side open' : 'side'} aria-label="Pages">
+      <a class="brand" href="/">
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <rect width="32" height="32" rx="8" />
+          <path d="M8 11h16M8 16h16M8 21h9" />
+        </svg>
+        queuectl
+      </a>
+      <ul>
+        {PAGES.filter(({ path }) => path !== '/doctor' || hasDoctor.value).map(({ path, title, icon }) => (
+          <li key={path}>
+            <a href={path} aria-current={path === current ? 'page' : undefined}>
+              <Icon name={icon} />
+              {title}
+              {path === '/dlq' && dead > 0 ? <span class="badge">{number(dead)}</span> : null}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="faint">
+        {location.host}
+        <br />
+        {server.value === null ? '' : `version ${server.value.version}`}
+      </p>
+    </nav>
+  );
+}
+
+function Top({ title }: { title: string }) {
+  return (
+    <header class="top">
+      <Tool icon="menu" label="Menu" class="menu" onClick={() => toggle(menuOpen)} />
+      <span class="where">{title}</span>
+      {readOnly.value ? <span class="tag">read-only</span> : null}
+      <button type="button" class="jump" onClick={() => toggle(paletteOpen)}>
+        <Icon name="search" />
+        <span>Jump to …</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <Live />
+      <Tool icon="theme" label={`Theme: ${theme.value}`} onClick={nextTheme} />
+      <Tool icon="keyboard" label="Keyboard shortcuts" onClick={() => toggle(helpOpen)} />
+      {readOnly.value ? null : (
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            draft.value = EMPTY;
+          }}
+        >
+          <Icon name="plus" />
+          <span>New job</span>
+        </button>
+      )}
+    </header>
+  );
+}
+
+const toggle = (open: { value: boolean }): void => {
+  open.value = !open.value;
+};
+
+function Tool(props: { icon: IconName; label: string; class?: string; onClick(): void }) {
+  return (
+    <button type="button" class={`plain ${props.class ?? ''}`} title={props.label} onClick={props.onClick}>
+      <Icon name={props.icon} />
+      <span class="hidden">{props.label}</span>
+    </button>
+  );
+}
+
+const LIVE = { connecting: 'connecting', live: 'live', away: 'away', 'store-away': 'store away' };
+
+function Live() {
+  const state = paused.value ? 'paused' : LIVE[connection.value];
+  return (
+    <button
+      type="button"
+      class={`live live-${paused.value ? 'paused' : connection.value}`}
+      title={paused.value ? 'Go on with live updates' : 'Pause live updates'}
+      aria-pressed={paused.value}
+      onClick={() => toggle(paused)}
+    >
+      <span class="dot" aria-hidden="true" />
+      {state}
+    </button>
+  );
+}

@@ -1,0 +1,11 @@
+import { part } from '../api.ts';
+import { useData } from '../data.ts';
+import type { StoreEvent } from '../types.ts';
+import { EventTable } from './event-table.tsx';
+
+export function JobEvents({ id }: { id: string }) {
+  const found = useData<{ events: StoreEvent[] }>(`/activity?limit=200&job=${part(id)}`, {
+    on: ({ job_id }) => job_id === id,
+  });
+  return found.value === null ? null : <EventTable events={found.value.events} of="job" />;
+}

@@ -1,0 +1,58 @@
+import { useSignal } from '@preact/signals';
+import { command } from '../cli.ts';
+import { visible } from '../format.ts';
+import { setLimits } from '../queue-acts.ts';
+import type { Queue } from '../types.ts';
+import { Cli } from './copy.tsx';
+import { Dialog } from './dialog.tsx';
+
+const FIELDS = [
+  ['concurrency', 'At most so many at a time, over all workers', 'none'],
+  ['rate', 'At most so many starts', 'none, 10/s, 100/m'],
+  ['priority_aging', 'A waiting job gains one priority each', 'none, 1m'],
+] as const;
+
+export function LimitsEditor({ queue, onClose }: { queue: Queue; onClose(): void }) {
+  const start = {
+    concurrency: queue.concurrency === null ? '' : String(queue.concurrency),
+    rate: queue.rate ?? '',
+    priority_aging: queue.priority_aging_ms === null ? '' : `${queue.priority_aging_ms}ms`,
+  };
+  const now = useSignal<Record<string, string>>(start);
+  const changed = FIELDS.map(([field]) => field).filter((field) => now.value[field] !== start[field]);
+  const flags = changed.flatMap((field) => [`--${field.replace('_', '-')}`, now.value[field] || 'none']);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const limits = Object.fromEntries(changed.map((field) => [field, now.value[field]?.trim() || null]));
+    if (changed.length === 0 || (await setLimits(queue.name, limits))) onClose();
+  };
+  return (
+    <Dialog label={`Limits of queue ${queue.name}`} class="confirm" onClose={onClose}>
+      <form onSubmit={(event) => void submit(event)}>
+        <h2>Limits of queue {visible(queue.name)}</h2>
+        {FIELDS.map(([field, label, hint]) => (
+          <label key={field} class="field">
+            {label}
+            <input
+              value={now.value[field]}
+              placeholder={hint}
+              autocomplete="off"
+              onInput={(event) => {
+                now.value = { ...now.value, [field]: event.currentTarget.value };
+              }}
+            />
+          </label>
+        ))}
+        <Cli text={command('queue', 'set', queue.name, ...flags)} />
+        <div class="buttons">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={changed.length === 0}>
+            Set
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,140 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Piece } from '../ansi.ts';
+import type { Row } from '../output-lines.ts';
+
+const HEIGHT = 18;
+const MORE = 20;
+const GUTTER = 72;
+
+interface OutputRowsProps {
+  rows: Row[];
+  follow: Signal<boolean>;
+  /** How many fit beside each other, for whoever wraps. */
+  columns: Signal<number>;
+  mark: number | null;
+  needle: string;
+  /** Changes when it is to be shown from its top. */
+  opened: number;
+  /** Scrolled to an end: there may be more. They answer how many lines came or went at the beginning. */
+  onTop(): Promise<number>;
+  onBottom(): Promise<number>;
+}
+
+/** Only the rows in sight are in the document, however many there are. */
+export function OutputRows({
+  rows,
+  follow,
+  columns,
+  mark,
+  needle,
+  opened,
+  onTop,
+  onBottom,
+}: OutputRowsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const height = useSignal(600);
+  const busy = useRef(false);
+  useEffect(() => {
+    const place = box.current!;
+    const measure = (): void => {
+      height.value = place.clientHeight;
+      const letter = place.querySelector('.measure')!.getBoundingClientRect().width / 10;
+      columns.value = Math.floor((place.clientWidth - GUTTER - 16) / Math.max(4, letter));
+    };
+    measure();
+    const sized = new ResizeObserver(measure);
+    sized.observe(place);
+    return () => sized.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    if (follow.value) box.current!.scrollTop = box.current!.scrollHeight;
+  });
+  useLayoutEffect(() => {
+    if (opened > 0) box.current!.scrollTop = 0;
+  }, [opened]);
+  useLayoutEffect(() => {
+    if (mark !== null) box.current!.scrollTop = Math.max(0, mark * HEIGHT - height.value / 2);
+  }, [mark]);
+
+  const more = async (place: HTMLElement): Promise<void> => {
+    if (busy.current) return;
+    busy.current = true;
+    try {
+      if (place.scrollTop < HEIGHT) {
+        const added = await onTop();
+        if (added > 0) place.scrollTop += added * HEIGHT;
+      } else if (!follow.value && atEnd(place)) place.scrollTop -= (await onBottom()) * HEIGHT;
+    } catch {
+      // Whoever reads on says what is wrong.
+    } finally {
+      busy.current = false;
+    }
+  };
+  const onScroll = (event: Event): void => {
+    const place = event.currentTarget as HTMLElement;
+    if (place.scrollTop < top.value - 1 && !atEnd(place)) follow.value = false;
+    top.value = place.scrollTop;
+    void more(place);
+  };
+
+  const first = Math.max(0, Math.floor(top.value / HEIGHT) - MORE);
+  const shown = rows.slice(first, first + Math.ceil(height.value / HEIGHT) + 2 * MORE);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached from the keyboard
+    <section ref={box} class="rows" tabIndex={0} aria-label="Output" onScroll={onScroll}>
+      <span class="measure" aria-hidden="true">
+        0000000000
+      </span>
+      <div class="all-rows" style={{ height: `${rows.length * HEIGHT}px` }}>
+        <div class="seen-rows" style={{ transform: `translateY(${first * HEIGHT}px)` }}>
+          {shown.map((row, i) => (
+            <div key={first + i} class={first + i === mark ? 'row marked' : 'row'}>
+              <Gutter row={row} />
+              <code>{row.pieces.map((piece) => paint(piece, needle))}</code>
+            </div>
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function atEnd(place: HTMLElement): boolean {
+  return place.scrollTop + place.clientHeight >= place.scrollHeight - HEIGHT;
+}
+
+/** A link to the line: by its number, or where nobody counted by its first byte. */
+function Gutter({ row: { line, first } }: { row: Row }) {
+  if (!first) return <span class="gutter" />;
+  const hash = line.number === null ? `#B${line.offset}` : `#L${line.number}`;
+  return (
+    <a
+      class="gutter"
+      href={`${location.pathname}${location.search}${hash}`}
+      tabIndex={-1}
+      title={`byte ${line.offset}`}
+    >
+      {line.number ?? `${(line.offset / 1_000_000).toFixed(1)}M`}
+    </a>
+  );
+}
+
+function paint({ text, look }: Piece, needle: string) {
+  const parts = needle === '' ? [text] : splitAt(text, needle);
+  const inside = parts.map((part, i) => (i % 2 === 1 ? <mark key={`${i}${part}`}>{part}</mark> : part));
+  return look === '' ? inside : <span class={look}>{inside}</span>;
+}
+
+/** Every second part is a find. */
+function splitAt(text: string, needle: string): string[] {
+  const parts: string[] = [];
+  const lower = text.toLowerCase();
+  let from = 0;
+  for (let at = lower.indexOf(needle); at >= 0; at = lower.indexOf(needle, from)) {
+    parts.push(text.slice(from, at), text.slice(at, at + needle.length));
+    from = at + needle.length;
+  }
+  return [...parts, text.slice(from)];
+}

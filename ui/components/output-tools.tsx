@@ -1,0 +1,170 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { command } from '../cli.ts';
+import { number, percent, size } from '../format.ts';
+import type { OutputWindow } from '../output.ts';
+import { withQuery } from '../router.ts';
+import { complain } from '../toasts.ts';
+import type { Attempt, Job } from '../types.ts';
+import { CopyButton } from './copy.tsx';
+import { Icon } from './icon.tsx';
+import type { Stream } from './output-view.tsx';
+
+interface OutputToolsProps {
+  job: Job;
+  attempts: Attempt[];
+  ordinal: number;
+  /** Null: they are one. */
+  stream: Stream | null;
+  output: OutputWindow;
+  follow: Signal<boolean>;
+  wrap: Signal<boolean>;
+  query: Signal<string>;
+  /** Which find is shown; any number, it goes round. */
+  found: Signal<number>;
+  /** Rises when the output is to be shown from its start. */
+  fromTop: Signal<number>;
+  hit: { at: number; of: number } | null;
+}
+
+export function OutputTools(props: OutputToolsProps) {
+  const { job, attempts, ordinal, stream, output, follow, wrap, fromTop } = props;
+  return (
+    <div class="line">
+      {attempts.length < 2 ? null : <Which attempts={attempts} ordinal={ordinal} />}
+      {stream === null ? null : <Streams stream={stream} />}
+      <Search {...props} />
+      <span class="grow" />
+      <span class="faint number">{size(output.state.value.size)}</span>
+      <Toggle on={follow} label="Follow" />
+      <Toggle on={wrap} label="Wrap" />
+      <button
+        type="button"
+        class="small"
+        onClick={() => {
+          follow.value = false;
+          output.openAt(0).then(() => {
+            fromTop.value++;
+          }, complain);
+        }}
+      >
+        Start
+      </button>
+      <button
+        type="button"
+        class="small"
+        onClick={() => {
+          follow.value = true;
+          output.openEnd().catch(complain);
+        }}
+      >
+        End
+      </button>
+      <Download output={output} name={`${job.id}.${ordinal}.log`} />
+      <CopyButton
+        text={command('logs', job.id, '--attempt', String(ordinal))}
+        label="Copy as CLI"
+        word="CLI"
+      />
+    </div>
+  );
+}
+
+const SHOWN = 10;
+
+function Which({ attempts, ordinal }: { attempts: Attempt[]; ordinal: number }) {
+  return (
+    <span class="attempts">
+      attempt
+      {attempts.slice(-SHOWN).map(({ attempt }) => (
+        <a
+          key={attempt}
+          href={withQuery({ tab: 'output', attempt: String(attempt) })}
+          aria-current={attempt === ordinal ? 'true' : undefined}
+        >
+          {attempt}
+        </a>
+      ))}
+    </span>
+  );
+}
+
+function Streams({ stream }: { stream: Stream }) {
+  return (
+    <span class="attempts">
+      {(['stdout', 'stderr'] as const).map((one) => (
+        <a key={one} href={withQuery({ stream: one })} aria-current={one === stream ? 'true' : undefined}>
+          {one}
+        </a>
+      ))}
+    </span>
+  );
+}
+
+function Search({ query, found, follow, hit }: OutputToolsProps) {
+  return (
+    <>
+      <input
+        class="small"
+        data-search
+        aria-label="Search the loaded output"
+        placeholder="Search"
+        value={query.value}
+        onInput={(event) => {
+          query.value = event.currentTarget.value;
+          found.value = 0;
+          follow.value = false;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') found.value += event.shiftKey ? -1 : 1;
+          if (event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+      {hit === null ? null : (
+        <span class="faint number" aria-live="polite">
+          {hit.of === 0 ? 'not in what is loaded' : `${number(hit.at + 1)} of ${number(hit.of)}`}
+        </span>
+      )}
+    </>
+  );
+}
+
+function Toggle({ on, label }: { on: Signal<boolean>; label: string }) {
+  return (
+    <button
+      type="button"
+      class="small toggle"
+      aria-pressed={on.value}
+      onClick={() => {
+        on.value = !on.value;
+      }}
+    >
+      {label}
+    </button>
+  );
+}
+
+/** The request needs the token, so that a plain link would not do. */
+function Download({ output, name }: { output: OutputWindow; name: string }) {
+  const part = useSignal<number | null>(null);
+  const save = async (): Promise<void> => {
+    try {
+      const blob = await output.download((done) => {
+        part.value = done;
+      });
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(blob);
+      link.download = name;
+      link.click();
+      URL.revokeObjectURL(link.href);
+    } catch (error) {
+      complain(error);
+    }
+    part.value = null;
+  };
+  return (
+    <button type="button" class="small" disabled={part.value !== null} onClick={() => void save()}>
+      <Icon name="download" />
+      {part.value === null ? 'Download' : percent(part.value)}
+    </button>
+  );
+}

@@ -1,0 +1,140 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { command } from '../cli.ts';
+import { useKeys } from '../keys.ts';
+import { type OutputWindow, openOutput } from '../output.ts';
+import { type Row, rowsOf, textOf } from '../output-lines.ts';
+import { place } from '../router.ts';
+import { complain } from '../toasts.ts';
+import type { Attempt, Job } from '../types.ts';
+import { Empty } from './empty.tsx';
+import { Icon } from './icon.tsx';
+import { OutputRows } from './output-rows.tsx';
+import { OutputTools } from './output-tools.tsx';
+
+const LOOK_MS = 500;
+
+export type Stream = 'stdout' | 'stderr';
+
+interface OutputViewProps {
+  job: Job;
+  attempts: Attempt[];
+  ordinal: number | null;
+}
+
+export function OutputView({ job, attempts, ordinal }: OutputViewProps) {
+  if (ordinal === null)
+    return <Empty text="It has not run yet, so there is no output." cli={command('logs', job.id, '-f')} />;
+  const stream = !job.split_output
+    ? null
+    : place.value.query.get('stream') === 'stderr'
+      ? 'stderr'
+      : 'stdout';
+  return <Shown key={stream} {...{ job, attempts, ordinal, stream }} />;
+}
+
+function Shown({
+  job,
+  attempts,
+  ordinal,
+  stream,
+}: OutputViewProps & { ordinal: number; stream: Stream | null }) {
+  const output = useSignal<OutputWindow | null>(null);
+  const { hash } = place.value;
+  const follow = useSignal(!LINK.test(hash));
+  const wrap = useSignal(false);
+  const columns = useSignal(120);
+  const query = useSignal('');
+  const found = useSignal(0);
+  const fromTop = useSignal(0);
+
+  useEffect(() => {
+    const opened = openOutput(job.id, ordinal, stream);
+    output.value = opened;
+    void keepUp(opened, hash, follow);
+    return opened.end;
+  }, []);
+  useEffect(() => {
+    if (output.value === null || !LINK.test(hash)) return;
+    follow.value = false;
+    query.value = '';
+    const known = rowsOf(output.value.lines.value, null);
+    if (known.length > 0 && linked(known, hash) === null) void openAt(output.value, hash).catch(complain);
+  }, [hash]);
+  const needle = query.value.toLowerCase();
+  const step = (by: number) => (): void => {
+    found.value += by;
+  };
+  useKeys({
+    f: () => {
+      follow.value = !follow.value;
+    },
+    ...(needle === '' ? {} : { n: step(1), N: step(-1) }),
+  });
+
+  if (output.value === null) return null;
+  const { lines, state } = output.value;
+  const rows = rowsOf(lines.value, wrap.value ? columns.value : null);
+  const hits = needle === '' ? [] : hitsOf(rows, needle);
+  const at = hits.length === 0 ? -1 : ((found.value % hits.length) + hits.length) % hits.length;
+  return (
+    <div class="output">
+      <OutputTools
+        {...{ job, attempts, ordinal, stream, follow, wrap, query, found, fromTop }}
+        output={output.value}
+        hit={needle === '' ? null : { at, of: hits.length }}
+      />
+      {state.value.truncated ? (
+        <p class="banner">
+          <Icon name="warning" />
+          It wrote more than the setting output-limit keeps: the middle is left out.
+        </p>
+      ) : null}
+      {state.value.over && state.value.size === 0 ? (
+        <Empty text="It wrote nothing." />
+      ) : (
+        <OutputRows
+          {...{ rows, follow, columns, needle }}
+          mark={hits[at] ?? linked(rows, hash)}
+          opened={fromTop.value}
+          onTop={output.value.older}
+          onBottom={output.value.newer}
+        />
+      )}
+    </div>
+  );
+}
+
+/** A link to a line: by its number, or by its first byte. */
+const LINK = /^#([LB])(\d+)$/;
+
+function linked(rows: Row[], hash: string): number | null {
+  const [, by, text] = LINK.exec(hash) ?? [];
+  if (by === undefined) return null;
+  const at = rows.findIndex(({ line }) => (by === 'L' ? line.number : line.offset) === Number(text));
+  return at < 0 ? null : at;
+}
+
+function openAt(output: OutputWindow, hash: string): Promise<void> {
+  const [, by, text] = LINK.exec(hash) ?? [];
+  if (by === undefined) return output.openEnd();
+  return by === 'L' ? output.openLine(Number(text)) : output.openAt(Number(text));
+}
+
+function hitsOf(rows: Row[], needle: string): number[] {
+  return rows.flatMap((row, i) => (row.first && textOf(row.line).toLowerCase().includes(needle) ? [i] : []));
+}
+
+/** Opens it, and reads on as long as the attempt runs and somebody follows. */
+async function keepUp(output: OutputWindow, hash: string, follow: Signal<boolean>): Promise<void> {
+  try {
+    await openAt(output, hash);
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      const { over, next, size } = output.state.value;
+      if (follow.value && !document.hidden && (!over || next < size)) await output.follow();
+    }
+  } catch (error) {
+    if ((error as Error).name !== 'AbortError') complain(error);
+  }
+}

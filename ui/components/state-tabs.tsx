@@ -1,0 +1,43 @@
+import type { Filter } from '../filter.ts';
+import { number } from '../format.ts';
+import { queues, sumOf } from '../store.ts';
+import { STATES } from '../types.ts';
+import { Icon } from './icon.tsx';
+
+/** Counters know whole states and queues; with any other filter a number here would be wrong, so there is none. */
+export function StateTabs({ filter }: { filter: Filter }) {
+  const current = filter.get('state');
+  const queue = filter.get('queue');
+  const known = [...filter.keys()].every((field) => field === 'state' || field === 'queue');
+  const sum =
+    known && queues.value !== null
+      ? sumOf(queues.value.filter(({ name }) => queue === null || name === queue))
+      : null;
+  const tabs = [null, ...STATES];
+  return (
+    <nav class="tabs" aria-label="States">
+      {tabs.map((state) => {
+        const count = sum && (state === null ? STATES.reduce((all, one) => all + sum[one], 0) : sum[state]);
+        return (
+          <a key={state} href={hrefOf(filter, state)} aria-current={state === current ? 'true' : undefined}>
+            {state === null ? null : (
+              <span class={`state-${state}`}>
+                <Icon name={state} />
+              </span>
+            )}
+            {state ?? 'all'}
+            {count === null ? null : <span class="count">{number(count)}</span>}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+function hrefOf(filter: Filter, state: string | null): string {
+  const query = new URLSearchParams(filter);
+  if (state === null) query.delete('state');
+  else query.set('state', state);
+  const text = query.toString();
+  return text === '' ? '/jobs' : `/jobs?${text}`;
+}

@@ -1,0 +1,23 @@
+import { dismiss, toasts } from '../toasts.ts';
+import { Icon } from './icon.tsx';
+
+export function Toasts() {
+  return (
+    <div class="toasts" aria-live="polite">
+      {toasts.value.map(({ number, kind, text, code, hint }) => (
+        <div key={number} class={`toast toast-${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+          <Icon name={kind === 'bad' ? 'warning' : 'completed'} />
+          <div>
+            <p>{text}</p>
+            {code === null ? null : <p class="faint">{code}</p>}
+            {hint === null ? null : <code>{hint}</code>}
+          </div>
+          <button type="button" class="plain" onClick={() => dismiss(number)}>
+            <Icon name="close" />
+            <span class="hidden">Dismiss</span>
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

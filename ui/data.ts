@@ -1,0 +1,91 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { get, Problem } from './api.ts';
+import { type Batch, onBatch } from './live.ts';
+import { readFailed, readWorked } from './store-away.ts';
+import type { StoreEvent } from './types.ts';
+
+export interface Data<T> {
+  value: T | null;
+  problem: Problem | null;
+  loading: boolean;
+  again(): void;
+}
+
+interface Options {
+  /** Which events make it worth reading again; every one unless told. */
+  on?: (event: StoreEvent) => boolean;
+  /** No more often than so. */
+  gapMs?: number;
+}
+
+const GAP_MS = 1000;
+
+/** What a path of the API answers, read again when something happened to it. Null: nothing to read. */
+export function useData<T>(path: string | null, { on, gapMs = GAP_MS }: Options = {}): Data<T> {
+  const value = useSignal<T | null>(null);
+  const problem = useSignal<Problem | null>(null);
+  const loading = useSignal(true);
+  const again = useSignal<() => void>(() => {});
+  useEffect(() => {
+    value.value = null;
+    problem.value = null;
+    loading.value = path !== null;
+    if (path === null) return;
+    const reading = keepReading(path, gapMs, { value, problem, loading });
+    again.value = reading.want;
+    const off = onBatch((batch) => {
+      if (touches(batch, on)) reading.want();
+    });
+    reading.want();
+    return () => {
+      off();
+      reading.end();
+    };
+  }, [path]);
+  return { value: value.value, problem: problem.value, loading: loading.value, again: () => again.value() };
+}
+
+function touches({ events, all }: Batch, on: Options['on']): boolean {
+  return all || (on === undefined ? events.length > 0 : events.some(on));
+}
+
+interface Target<T> {
+  value: Signal<T | null>;
+  problem: Signal<Problem | null>;
+  loading: Signal<boolean>;
+}
+
+/** Reads one at a time, and once more when asked meanwhile. */
+function keepReading<T>(path: string, gapMs: number, to: Target<T>) {
+  const stop = new AbortController();
+  let busy = false;
+  let wanted = false;
+  const run = async (): Promise<void> => {
+    busy = true;
+    while (wanted && !stop.signal.aborted) {
+      wanted = false;
+      try {
+        const found = await get<T>(path, stop.signal);
+        if (stop.signal.aborted) return;
+        to.value.value = found;
+        to.problem.value = null;
+        readWorked();
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        to.problem.value = error instanceof Problem ? error : new Problem(0, 'unexpected', String(error));
+        readFailed(to.problem.value);
+      }
+      to.loading.value = false;
+      await new Promise((resolve) => setTimeout(resolve, gapMs));
+    }
+    busy = false;
+  };
+  return {
+    want(): void {
+      wanted = true;
+      if (!busy) void run();
+    },
+    end: () => stop.abort(),
+  };
+}

@@ -1,0 +1,40 @@
+import { render } from 'preact';
+import { Confirm } from './components/confirm.tsx';
+import { EditJob } from './components/edit-job.tsx';
+import { Frame } from './components/frame.tsx';
+import { Help } from './components/help.tsx';
+import { NewJob } from './components/new-job.tsx';
+import { Palette } from './components/palette.tsx';
+import { Toasts } from './components/toasts.tsx';
+import { TokenPage } from './components/token-page.tsx';
+import { Tracked } from './components/tracked.tsx';
+import { startKeys } from './keys.ts';
+import { startLive } from './live.ts';
+import { startRouter } from './router.ts';
+import { startStore } from './store.ts';
+import { takeToken, token } from './token.ts';
+import './theme.ts';
+
+function App() {
+  if (token.value === null) return <TokenPage />;
+  return (
+    <>
+      <Frame />
+      <Tracked />
+      <NewJob />
+      <EditJob />
+      <Palette />
+      <Help />
+      <Confirm />
+      <Toasts />
+    </>
+  );
+}
+
+takeToken();
+addEventListener('hashchange', takeToken);
+startRouter();
+startKeys();
+startStore();
+render(<App />, document.getElementById('app')!);
+void startLive();

@@ -1,0 +1,95 @@
+import { createAnsi, type Piece } from './ansi.ts';
+
+export interface Line {
+  /** Its first byte in the whole output. */
+  offset: number;
+  /** Null: nobody counted the lines before it. */
+  number: number | null;
+  pieces: Piece[];
+}
+
+const NEWLINE = 10;
+
+/** Cuts bytes into lines. What has no end yet is kept for the bytes to come. */
+export function createCutter(start: number, firstNumber: number | null) {
+  const paint = createAnsi();
+  const decoder = new TextDecoder();
+  let rest = new Uint8Array();
+  let offset = start;
+  let number = firstNumber;
+
+  const line = (bytes: Uint8Array): Line => {
+    const text = decoder.decode(bytes).replace(/\r+$/, '');
+    // A progress bar writes over its line: what stood there last counts.
+    const made = { offset, number, pieces: paint(text.slice(text.lastIndexOf('\r') + 1)) };
+    offset += bytes.length + 1;
+    if (number !== null) number++;
+    return made;
+  };
+
+  return {
+    add(bytes: Uint8Array): Line[] {
+      const all = new Uint8Array(rest.length + bytes.length);
+      all.set(rest);
+      all.set(bytes, rest.length);
+      const lines: Line[] = [];
+      let from = 0;
+      for (let at = all.indexOf(NEWLINE); at >= 0; at = all.indexOf(NEWLINE, from)) {
+        lines.push(line(all.subarray(from, at)));
+        from = at + 1;
+      }
+      rest = all.slice(from);
+      return lines;
+    },
+    /** The line that is still being written; it does not count yet. */
+    open(): Line | null {
+      if (rest.length === 0) return null;
+      const text = decoder.decode(rest).replace(/\r+$/, '');
+      return { offset, number, pieces: createAnsi()(text.slice(text.lastIndexOf('\r') + 1)) };
+    },
+  };
+}
+
+/** Where the second line begins: the first of a stretch may have lost its beginning. */
+export function afterNewline(bytes: Uint8Array): number {
+  return bytes.indexOf(NEWLINE) + 1;
+}
+
+export const textOf = (line: Line): string => line.pieces.map(({ text }) => text).join('');
+
+/** A row as high as every other: a line, or a part of one that is too long. */
+export interface Row {
+  line: Line;
+  pieces: Piece[];
+  first: boolean;
+}
+
+/** Nobody reads further to the right, and one line may be as long as the whole output. */
+const LONGEST = 4000;
+
+export function rowsOf(lines: Line[], columns: number | null): Row[] {
+  const width = Math.max(20, columns ?? LONGEST);
+  return lines.flatMap((line) => {
+    const length = line.pieces.reduce((sum, { text }) => sum + text.length, 0);
+    if (length <= width) return [{ line, pieces: line.pieces, first: true }];
+    return cut(line.pieces, width).map((pieces, i) => ({ line, pieces, first: i === 0 }));
+  });
+}
+
+function cut(pieces: Piece[], width: number): Piece[][] {
+  const rows: Piece[][] = [[]];
+  let room = width;
+  for (const { text, look } of pieces) {
+    for (let at = 0; at < text.length; ) {
+      if (room === 0) {
+        rows.push([]);
+        room = width;
+      }
+      const part = text.slice(at, at + room);
+      rows.at(-1)!.push({ text: part, look });
+      at += part.length;
+      room -= part.length;
+    }
+  }
+  return rows;
+}

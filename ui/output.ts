@@ -1,0 +1,118 @@
+import { signal } from '@preact/signals';
+import { call, part } from './api.ts';
+import { afterNewline, createCutter, type Line } from './output-lines.ts';
+
+const CHUNK = 256 * 1024;
+const DOWNLOAD_CHUNK = 4 * 1024 * 1024;
+/** So many lines are kept; of 200 MB as many as of 2. */
+const MOST_LINES = 20_000;
+/** Further behind than this, following jumps to the end. */
+const TOO_FAR = 1024 * 1024;
+
+interface Range {
+  bytes: Uint8Array;
+  from: number;
+  next: number;
+  size: number;
+  over: boolean;
+  truncated: boolean;
+}
+
+/** A window onto the output of one attempt: some of its bytes, wherever one looks. */
+export type OutputWindow = ReturnType<typeof openOutput>;
+
+export function openOutput(id: string, attempt: number, stream: string | null) {
+  const lines = signal<Line[]>([]);
+  const state = signal({ from: 0, next: 0, size: 0, over: false, truncated: false });
+  const stop = new AbortController();
+  let cutter = createCutter(0, 1);
+  let whole: Line[] = [];
+
+  const read = async (from: number, limit = CHUNK): Promise<Range> => {
+    const path = `/jobs/${part(id)}/output?attempt=${attempt}&from=${from}&limit=${limit}${stream === null ? '' : `&stream=${stream}`}`;
+    const response = await call('GET', path, { signal: stop.signal });
+    const header = (name: string): string => response.headers.get(`queuectl-${name}`) ?? '';
+    return {
+      bytes: new Uint8Array(await response.arrayBuffer()),
+      ...{ from: Number(header('from')), next: Number(header('next')), size: Number(header('size')) },
+      ...{ over: header('over') === 'true', truncated: header('truncated') === 'true' },
+    };
+  };
+
+  const show = (range: Omit<Range, 'bytes' | 'from'>): void => {
+    const { next, size, over, truncated } = range;
+    const open = cutter.open();
+    lines.value = open === null ? whole : [...whole, open];
+    state.value = { from: lines.value[0]?.offset ?? next, next, size, over, truncated };
+  };
+
+  /** Lets the last lines go, so that reading goes on there. Answers where that is. */
+  const keepHead = (next: number): number => {
+    const dropped = whole[MOST_LINES];
+    if (dropped === undefined) return next;
+    whole = whole.slice(0, MOST_LINES);
+    cutter = createCutter(dropped.offset, dropped.number);
+    return dropped.offset;
+  };
+
+  /** Begins anew at this byte; below zero it counts from the end. */
+  const openAt = async (where: number): Promise<void> => {
+    const range = await read(where);
+    const cutAway = where < 0 && range.from > 0 ? afterNewline(range.bytes) : 0;
+    cutter = createCutter(range.from + cutAway, range.from === 0 ? 1 : null);
+    whole = cutter.add(range.bytes.subarray(cutAway));
+    if (where < 0) whole = whole.slice(-MOST_LINES);
+    show({ ...range, next: where < 0 ? range.next : keepHead(range.next) });
+  };
+
+  /** Goes on at its end. Answers how many lines went at its beginning. */
+  const newer = async (): Promise<number> => {
+    const range = await read(state.value.next);
+    const all = [...whole, ...cutter.add(range.bytes)];
+    // Bytes were left out here: nobody knows how many lines.
+    if (range.next - range.from !== range.bytes.length) cutter = createCutter(range.next, null);
+    whole = all.slice(-MOST_LINES);
+    show(range);
+    return all.length - whole.length;
+  };
+
+  /** Goes back before its beginning. Answers how many lines came. */
+  const older = async (): Promise<number> => {
+    const before = state.value.from;
+    if (before === 0) return 0;
+    const from = Math.max(0, before - CHUNK);
+    const range = await read(from, before - from);
+    const cutAway = from === 0 ? 0 : afterNewline(range.bytes);
+    const added = createCutter(from + cutAway, from === 0 ? 1 : null).add(range.bytes.subarray(cutAway));
+    whole = [...added, ...whole];
+    show({ ...state.value, next: keepHead(state.value.next) });
+    return added.length;
+  };
+
+  return {
+    ...{ lines, state, openAt, newer, older },
+    /** To the end, in one jump when that is far. */
+    async follow(): Promise<void> {
+      const { next, size } = state.value;
+      if (size - next <= TOO_FAR) await newer();
+      else await openAt(-CHUNK);
+    },
+    openEnd: () => openAt(-CHUNK),
+    /** To a line by its number: lines have to be counted from the first. */
+    async openLine(wanted: number): Promise<void> {
+      await openAt(0);
+      while (state.value.next < state.value.size && (whole.at(-1)?.number ?? 0) < wanted) await newer();
+    },
+    async download(progress: (part: number) => void): Promise<Blob> {
+      const parts: Uint8Array<ArrayBuffer>[] = [];
+      for (let from = 0; ; ) {
+        const range = await read(from, DOWNLOAD_CHUNK);
+        parts.push(range.bytes as Uint8Array<ArrayBuffer>);
+        from = range.next;
+        progress(range.size === 0 ? 1 : from / range.size);
+        if (range.bytes.length === 0 || from >= range.size) return new Blob(parts, { type: 'text/plain' });
+      }
+    },
+    end: () => stop.abort(),
+  };
+}

@@ -1,0 +1,46 @@
+import type { ComponentType } from 'preact';
+import type { IconName } from './components/icon.tsx';
+import { ActivityPage } from './pages/activity.tsx';
+import { DlqPage } from './pages/dlq.tsx';
+import { DoctorPage } from './pages/doctor.tsx';
+import { JobPage } from './pages/job.tsx';
+import { JobsPage } from './pages/jobs.tsx';
+import { OverviewPage } from './pages/overview.tsx';
+import { QueuesPage } from './pages/queues.tsx';
+import { SchedulesPage } from './pages/schedules.tsx';
+import { SettingsPage } from './pages/settings.tsx';
+import { StatsPage } from './pages/stats.tsx';
+import { WorkersPage } from './pages/workers.tsx';
+
+export interface Page {
+  path: string;
+  title: string;
+  icon: IconName;
+  page: ComponentType;
+}
+
+export const PAGES: Page[] = [
+  { path: '/', title: 'Overview', icon: 'overview', page: OverviewPage },
+  { path: '/jobs', title: 'Jobs', icon: 'jobs', page: JobsPage },
+  { path: '/dlq', title: 'Dead letters', icon: 'dlq', page: DlqPage },
+  { path: '/queues', title: 'Queues', icon: 'queues', page: QueuesPage },
+  { path: '/schedules', title: 'Schedules', icon: 'schedules', page: SchedulesPage },
+  { path: '/workers', title: 'Workers', icon: 'workers', page: WorkersPage },
+  { path: '/stats', title: 'Metrics', icon: 'stats', page: StatsPage },
+  { path: '/activity', title: 'Activity', icon: 'activity', page: ActivityPage },
+  { path: '/settings', title: 'Settings', icon: 'settings', page: SettingsPage },
+  { path: '/doctor', title: 'Doctor', icon: 'doctor', page: DoctorPage },
+];
+
+const OF_ONE: Record<string, ComponentType<{ id: string }>> = { jobs: JobPage };
+
+/** The page of a path, and which entry of the menu it belongs to. */
+export function pageOf(
+  path: string,
+): { entry: Page; id: string | null; one: ComponentType<{ id: string }> | null } | null {
+  const [, first = '', second] = path.split('/');
+  const entry = PAGES.find((page) => page.path === `/${first}`);
+  if (entry === undefined) return null;
+  const one = second ? (OF_ONE[first] ?? null) : null;
+  return { entry, id: second ? decodeURIComponent(second) : null, one };
+}

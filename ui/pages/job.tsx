@@ -1,0 +1,190 @@
+import { actOnJob, possible, VERBS, type Verb } from '../acts.ts';
+import { part } from '../api.ts';
+import { command } from '../cli.ts';
+import { Attempts } from '../components/attempts.tsx';
+import { CopyButton } from '../components/copy.tsx';
+import { Trouble } from '../components/empty.tsx';
+import { JobEvents } from '../components/job-events.tsx';
+import { OutputView } from '../components/output-view.tsx';
+import { Related } from '../components/related.tsx';
+import { Spec } from '../components/spec.tsx';
+import { StateMark } from '../components/state.tsx';
+import { Ago } from '../components/time.tsx';
+import { Timeline } from '../components/timeline.tsx';
+import { useData } from '../data.ts';
+import { draftOf } from '../draft.ts';
+import { duration, visible } from '../format.ts';
+import { useKeys } from '../keys.ts';
+import { draft, editing } from '../overlays.ts';
+import { go, place, withQuery } from '../router.ts';
+import { readOnly } from '../store.ts';
+import type { Attempt, Explanation, Job, StoreEvent } from '../types.ts';
+
+const TABS = ['timeline', 'output', 'spec', 'related', 'events', 'json'] as const;
+
+export function JobPage({ id }: { id: string }) {
+  const path = `/jobs/${part(id)}`;
+  const mine = ({ job_id }: StoreEvent): boolean => job_id === id;
+  const job = useData<Job>(path, { on: mine });
+  const attempts = useData<Attempt[]>(`${path}/attempts`, { on: mine });
+  // What stands in its way changes with other jobs, queues and workers.
+  const why = useData<Explanation>(`${path}/explain`);
+  const tab = place.value.query.get('tab') ?? (place.value.hash.match(/^#[LB]\d/) ? 'output' : 'timeline');
+  const all = attempts.value ?? [];
+  const ordinal = Number(place.value.query.get('attempt')) || all.at(-1)?.attempt || null;
+  const toAttempt = (by: number): void => {
+    const next = all.find(({ attempt }) => attempt === (ordinal ?? 0) + by);
+    if (next !== undefined) go(withQuery({ attempt: String(next.attempt), tab: 'output' }), 'replace');
+  };
+  const act = (verb: Verb): void => {
+    if (job.value !== null && !readOnly.value && possible(verb, job.value)) void run(verb, id);
+  };
+  useKeys({
+    r: () => act('retry'),
+    c: () => act('cancel'),
+    '#': () => act('delete'),
+    e: () => {
+      if (job.value !== null && !readOnly.value && waits(job.value)) editing.value = job.value;
+    },
+    l: () => go(withQuery({ tab: 'output' }), 'replace'),
+    '[': () => toAttempt(-1),
+    ']': () => toAttempt(1),
+    Escape: () => history.back(),
+  });
+
+  if (job.value === null) return job.problem === null ? null : <Trouble problem={job.problem} />;
+  return (
+    <section aria-label={`Job ${id}`}>
+      <Header job={job.value} why={why.value} />
+      <nav class="tabs" aria-label="Parts of the job">
+        {TABS.map((one) => (
+          <a key={one} href={withQuery({ tab: one })} aria-current={one === tab ? 'true' : undefined}>
+            {one === 'json' ? 'JSON' : one}
+          </a>
+        ))}
+      </nav>
+      {tab === 'timeline' ? (
+        <>
+          <Timeline job={job.value} attempts={all} />
+          <Attempts job={job.value} attempts={all} />
+        </>
+      ) : null}
+      {tab === 'output' ? (
+        <OutputView key={`${id} ${ordinal}`} job={job.value} attempts={all} ordinal={ordinal} />
+      ) : null}
+      {tab === 'spec' ? <Spec job={job.value} /> : null}
+      {tab === 'related' ? <Related job={job.value} /> : null}
+      {tab === 'events' ? <JobEvents id={id} /> : null}
+      {tab === 'json' ? <Json job={job.value} /> : null}
+    </section>
+  );
+}
+
+const waits = (job: Job): boolean => job.state === 'pending' || job.state === 'failed';
+
+async function run(verb: Verb, id: string): Promise<void> {
+  if ((await actOnJob(verb, id)) && verb === 'delete') go('/jobs');
+}
+
+function Header({ job, why }: { job: Job; why: Explanation | null }) {
+  return (
+    <header class="job">
+      <div class="job-line">
+        <StateMark state={job.state} />
+        <h1>{job.id}</h1>
+        {job.name === null ? null : <span class="name">{visible(job.name)}</span>}
+        <CopyButton text={command('show', job.id)} label="Copy as CLI" />
+        <span class="grow" />
+        {readOnly.value ? null : (
+          <Actions job={job} held={why?.reasons.some((one) => one.startsWith('it is held')) ?? false} />
+        )}
+      </div>
+      <pre class="job-command">
+        <code>{visible(job.command)}</code>
+        <CopyButton text={job.command} label="Copy the command" />
+      </pre>
+      <p class="facts">
+        <span>
+          queue <a href={`/jobs?queue=${part(job.queue)}`}>{visible(job.queue)}</a>
+        </span>
+        <span>priority {job.priority}</span>
+        <span>
+          attempt {job.attempts} of {Math.max(1, job.max_retries)}
+        </span>
+        {job.exit_code === null ? null : (
+          <span>
+            exit code {job.exit_code}
+            {job.signal === null ? '' : ` (${job.signal})`}
+          </span>
+        )}
+        {job.duration_ms === null ? null : <span>ran {duration(job.duration_ms)}</span>}
+        <span>
+          enqueued <Ago at={job.created_at} />
+        </span>
+        {Object.entries(job.tags).map(([key, value]) => (
+          <a key={key} class="tag" href={`/jobs?tag=${part(`${key}=${value}`)}`}>
+            {visible(`${key}=${value}`)}
+          </a>
+        ))}
+      </p>
+      {why === null ? null : (
+        <ul class={`why state-${job.state}`} aria-label="Why it does not run, or how it ended">
+          {why.reasons.map((reason) => (
+            <li key={reason}>{visible(reason)}</li>
+          ))}
+        </ul>
+      )}
+    </header>
+  );
+}
+
+function Actions({ job, held }: { job: Job; held: boolean }) {
+  const sensible = (verb: Verb): boolean => possible(verb, job) && verb !== (held ? 'hold' : 'release');
+  return (
+    <div class="buttons">
+      {VERBS.filter(sensible).map((verb) => (
+        <button
+          key={verb}
+          type="button"
+          class={verb === 'delete' ? 'small danger-text' : 'small'}
+          onClick={() => void run(verb, job.id)}
+        >
+          {verb[0]!.toUpperCase() + verb.slice(1)}
+        </button>
+      ))}
+      {waits(job) ? (
+        <button
+          type="button"
+          class="small"
+          onClick={() => {
+            editing.value = job;
+          }}
+        >
+          Edit
+        </button>
+      ) : null}
+      <button
+        type="button"
+        class="small"
+        onClick={() => {
+          draft.value = draftOf(job);
+        }}
+      >
+        Duplicate
+      </button>
+    </div>
+  );
+}
+
+function Json({ job }: { job: Job }) {
+  const text = JSON.stringify(job, null, 2);
+  return (
+    <div class="panel">
+      <CopyButton text={text} label="Copy the JSON" word="Copy" />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached from the keyboard */}
+      <pre class="json" tabIndex={0}>
+        {visible(text)}
+      </pre>
+    </div>
+  );
+}

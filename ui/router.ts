@@ -1,0 +1,52 @@
+import { signal } from '@preact/signals';
+
+export interface Place {
+  path: string;
+  query: URLSearchParams;
+  hash: string;
+}
+
+const here = (): Place => ({
+  path: location.pathname,
+  query: new URLSearchParams(location.search),
+  hash: location.hash,
+});
+
+/** Where we are. The address is the whole state of a page: reload, back and a sent link all show the same. */
+export const place = signal<Place>(here());
+
+const moved = (): void => {
+  place.value = here();
+};
+
+export function startRouter(): void {
+  addEventListener('popstate', moved);
+  addEventListener('hashchange', moved);
+  addEventListener('click', (event) => {
+    const link = (event.target as Element).closest?.('a');
+    const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+    if (!link || !plain || link.target || link.hasAttribute('download') || link.origin !== location.origin)
+      return;
+    event.preventDefault();
+    go(link.getAttribute('href')!);
+  });
+}
+
+export function go(url: string, how: 'push' | 'replace' = 'push'): void {
+  const before = location.pathname;
+  if (how === 'push') history.pushState(null, '', url);
+  else history.replaceState(null, '', url);
+  moved();
+  if (location.pathname !== before) scrollTo(0, 0);
+}
+
+/** The same page with some of its query changed; null takes a field away. */
+export function withQuery(changes: Record<string, string | null>): string {
+  const query = new URLSearchParams(place.value.query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) query.delete(name);
+    else query.set(name, value);
+  }
+  const text = query.toString();
+  return place.value.path + (text === '' ? '' : `?${text}`);
+}

@@ -1,0 +1,46 @@
+import type { Attempt, Job } from './types.ts';
+
+/** A stretch of the life of a job. */
+export interface Span {
+  kind: 'scheduled' | 'waiting' | 'running' | 'completed' | 'failed' | 'backoff';
+  from: number;
+  to: number;
+  label: string;
+}
+
+/** From being enqueued to its end, or to now, or to the retry that is due. Clocks of two machines may differ. */
+export function spansOf(job: Job, attempts: Attempt[], now: number): Span[] {
+  const spans: Span[] = [];
+  let at = Date.parse(job.created_at);
+  const until = (to: number, kind: Span['kind'], label: string): void => {
+    if (to > at) spans.push({ kind, from: at, to, label });
+    at = Math.max(at, to);
+  };
+  const due = job.run_at === null ? at : Date.parse(job.run_at);
+  const first = attempts[0] === undefined ? now : Date.parse(attempts[0].started_at);
+  until(Math.min(due, first), 'scheduled', 'not due yet');
+  attempts.forEach((one, i) => {
+    until(
+      Date.parse(one.started_at),
+      i === 0 ? 'waiting' : 'backoff',
+      i === 0 ? 'waited' : 'between attempts',
+    );
+    const end = one.finished_at === null ? now : Date.parse(one.finished_at);
+    const kind =
+      one.finished_at === null
+        ? 'running'
+        : one.outcome === 'exited' && one.exit_code === 0
+          ? 'completed'
+          : 'failed';
+    until(end, kind, `attempt ${one.attempt}`);
+  });
+  if (job.state === 'pending' || job.state === 'failed') {
+    const next = job.next_run_at === null ? now : Math.max(now, Date.parse(job.next_run_at));
+    until(
+      next,
+      attempts.length === 0 ? 'waiting' : 'backoff',
+      attempts.length === 0 ? 'waits' : 'until the retry',
+    );
+  }
+  return spans;
+}

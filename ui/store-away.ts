@@ -1,0 +1,31 @@
+import type { Problem } from './api.ts';
+import { connection, refresh } from './live.ts';
+
+const ASK_MS = 2000;
+let asking = false;
+
+/** The server answers but cannot read its store: ask until it can, then read everything again. */
+export function readFailed({ status }: Problem): void {
+  if (status < 500) return;
+  connection.value = 'store-away';
+  if (asking) return;
+  asking = true;
+  void ask();
+}
+
+async function ask(): Promise<void> {
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, ASK_MS));
+    const ready = await fetch('/readyz').then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ready) break;
+  }
+  asking = false;
+  refresh();
+}
+
+export function readWorked(): void {
+  if (connection.value === 'store-away' && !asking) connection.value = 'live';
+}

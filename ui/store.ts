@@ -1,0 +1,52 @@
+import { computed, effect, signal } from '@preact/signals';
+import { get } from './api.ts';
+import { onBatch } from './live.ts';
+import { readFailed, readWorked } from './store-away.ts';
+import { token } from './token.ts';
+import { type ByState, type Queue, type ServerInfo, STATES } from './types.ts';
+
+/** What every page shows or asks for. All else belongs to the page that reads it. */
+export const server = signal<ServerInfo | null>(null);
+export const queues = signal<Queue[] | null>(null);
+export const readOnly = computed(() => server.value?.read_only ?? false);
+export const counts = computed<ByState | null>(() => queues.value && sumOf(queues.value));
+
+/** The time as the page shows it; it moves while somebody looks. */
+export const now = signal(Date.now());
+
+const GAP_MS = 1000;
+
+export function sumOf(some: Queue[]): ByState {
+  const sum = Object.fromEntries(STATES.map((state) => [state, 0])) as ByState;
+  for (const queue of some) for (const state of STATES) sum[state] += queue.jobs[state];
+  return sum;
+}
+
+export function startStore(): void {
+  setInterval(() => {
+    if (!document.hidden) now.value = Date.now();
+  }, 1000);
+  let busy = false;
+  let wanted = false;
+  const read = async (): Promise<void> => {
+    wanted = true;
+    if (busy || token.value === null) return;
+    busy = true;
+    while (wanted) {
+      wanted = false;
+      try {
+        server.value ??= await get<ServerInfo>('/server');
+        queues.value = await get<Queue[]>('/queues');
+        readWorked();
+      } catch (error) {
+        readFailed(error as never);
+      }
+      await new Promise((resolve) => setTimeout(resolve, GAP_MS));
+    }
+    busy = false;
+  };
+  onBatch(() => void read());
+  effect(() => {
+    if (token.value !== null) void read();
+  });
+}
