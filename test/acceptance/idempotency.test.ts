@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { inSandbox, type JobJson, lines, type Sandbox } from '../support/queuectl.ts';
-import { below, seededRandom } from '../support/random.ts';
+import { seededRandom } from '../support/random.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const KEY = ['--idempotency-key', 'k'];
@@ -30,7 +30,9 @@ test.concurrent(
   inSandbox(async (box) => {
     const random = seededRandom('idempotency');
     const jobs = Array.from({ length: 3 }, (_, i) => `echo {}-${i} >>traces`).join('\n');
-    // As long as one takes here and now: the moments are spread over all of it, and a little beyond.
+    await box.run(['enqueue', 'true']);
+    // As long as one takes here and now, the store being there: the moments are spread over all of it, one in
+    // each thirtieth, and a little beyond.
     const begin = performance.now();
     await box.run(['enqueue', 'true']);
     const took = performance.now() - begin;
@@ -39,7 +41,7 @@ test.concurrent(
       const args = ['enqueue', '--idempotency-key', `round ${round}`, '--delay', '1h', '--file', '-'];
       const stdin = jobs.replaceAll('{}', String(round));
       const first = box.start(args, { stdin });
-      await new Promise((done) => setTimeout(done, below(random, Math.ceil(took * 1.3))));
+      await new Promise((done) => setTimeout(done, ((round + random()) / 30) * took * 1.3));
       first.child.kill('SIGKILL');
       if ((await first.exit) !== 0) cut++;
       const again = await box.run(args, { stdin });

@@ -1,7 +1,4 @@
-/**
- * F18: the disk fills up and is freed again, under running workers, for the database, for the output of jobs, for both. Run
- * alone: `bun test/faults/f18-disk-full.ts [cycles] [seed]`, after `npm run build`, as somebody who may mount.
- */
+/** F18: the disk fills up and is freed again, under running workers: for the database, for the output of jobs, for both. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines, sandbox, until } from '../support/queuectl.ts';
@@ -90,13 +87,4 @@ export async function diskFull(scale: number, _seed: number): Promise<DiskFullFi
     await box.cleanup();
   }
   return figures;
-}
-
-if (import.meta.main) {
-  const scale = Number(process.argv[2] ?? 50);
-  const seed = Number(process.argv[3] ?? 1);
-  const figures = await diskFull(scale, seed);
-  process.stdout.write(`${JSON.stringify({ test: 'F18', seed, ...figures }, null, 2)}\n`);
-  const failures = figures.lost.length + figures.runTwice.length + figures.unclear.length;
-  process.exitCode = failures === 0 && figures.integrity === 'ok' ? 0 : 1;
 }

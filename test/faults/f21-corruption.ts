@@ -1,7 +1,4 @@
-/**
- * F21: a real store, damaged in every way a disk can: what do the commands say? Run alone it takes 2,000 mutants:
- * `bun test/faults/f21-corruption.ts [mutants] [seed]`, after `npm run build`.
- */
+/** F21: a real store, damaged in every way a disk can: what do the commands say? */
 import { spawn } from 'node:child_process';
 import {
   copyFileSync,
@@ -19,6 +16,7 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { claim, ending, failedWith, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
+import { randomFrom } from '../support/random.ts';
 
 const EXECUTABLE = resolve(import.meta.dirname, '../../dist/queuectl');
 const JOBS = 90;
@@ -46,17 +44,6 @@ export interface CorruptionFigures {
 }
 
 type Mutation = [kind: string, harm: (db: string, random: () => number) => void];
-
-/** mulberry32 */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const at = (random: () => number, size: number): number => Math.floor(random() * size);
 
@@ -237,15 +224,4 @@ async function tryRepair(
     bad('does not list what it saved');
   const check = await run(db, 'db', 'check', '--json');
   if (check.code !== 0) bad(`does not pass its check: ${check.stdout}${check.stderr}`);
-}
-
-if (import.meta.main) {
-  const scale = Number(process.argv[2] ?? 2000);
-  const seed = Number(process.argv[3] ?? Date.now() % 1_000_000);
-  const started = performance.now();
-  const figures = await corruption(scale, seed);
-  const seconds = Math.round((performance.now() - started) / 1000);
-  process.stdout.write(`${JSON.stringify({ test: 'F21', seed, seconds, ...figures }, null, 2)}\n`);
-  const failures = figures.crashes.length + figures.silent.length + figures.badRepairs.length;
-  process.exitCode = failures === 0 ? 0 : 1;
 }

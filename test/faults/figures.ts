@@ -1,12 +1,11 @@
+import type { Figures as Outcome } from './fault.ts';
+
 /** How much of a fault test is run: seconds in `npm test`, or as much as the published figures say. */
 export type Scale = 'small' | 'full';
 
-export interface Figures {
+/** What a run came to, and which run it was. */
+export interface Figures extends Outcome {
   test: string;
-  jobs: number;
-  faults: number;
-  /** Empty when everything held. */
-  violations: { kind: string; what: string }[];
   notes: string;
   seed: number;
 }

@@ -61,8 +61,16 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
     return [first!, rest];
   };
 
+  // With CI set nobody is asked anything: the tests behave the same wherever they run.
+  const environment = (options: RunOptions) => ({
+    ...process.env,
+    CI: '',
+    QUEUECTL_HOME: home,
+    ...options.env,
+  });
+
   const start = (args: string[], options: RunOptions = {}): Running => {
-    const env = { ...process.env, QUEUECTL_HOME: home, ...options.env };
+    const env = environment(options);
     const child = spawn(...wholeCommand(args, options), {
       cwd: options.cwd ?? directory,
       env,
@@ -76,6 +84,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
       result += data;
     });
     for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8');
       stream.on('data', (data) => {
         text += data;
       });
@@ -91,7 +100,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
 
   const run = (args: string[], options: RunOptions = {}): Promise<Result> =>
     new Promise((done, fail) => {
-      const env = { ...process.env, QUEUECTL_HOME: home, ...options.env };
+      const env = environment(options);
       const cwd = options.cwd ?? directory;
       const child = spawn(...wholeCommand(args, options), { cwd, env, stdio: 'pipe' });
       const result: Result = { code: -1, stdout: '', stderr: '' };

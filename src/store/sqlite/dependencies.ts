@@ -81,10 +81,12 @@ export function parentEnded(db: Connection, first: EndedParent, now: number): nu
   const figures = tally(db);
   for (let parent = ended.pop(); parent !== undefined; parent = ended.pop()) {
     const { number, id, end } = parent;
+    // Nobody waits for most jobs: their end costs no more than this look.
+    if (db.get(sql.anyoneWaits, number) === undefined) continue;
     const wants = JSON.stringify(suitedBy(end));
     if (db.run(sql.unblock, now, now, now, number, wants) > 0)
       suited += db.run(sql.meetDependencies, number, wants);
-    if (db.get(sql.anyDisappointed, number) === undefined) continue;
+    if (db.get(sql.anyoneWaits, number) === undefined) continue;
     const error = whyNot(id, end);
     for (const held of db.all(sql.holdBlocked, error, now, number))
       recordOfKnown(db, { kind: 'held', detail: { error } }, held.id as string, held.queue as number);

@@ -211,6 +211,7 @@ export const editJob = `UPDATE job SET priority = coalesce(?, priority), queue =
   phase = CASE WHEN phase IN ('held', 'blocked') OR ? IS NULL THEN phase WHEN ? > ? THEN 'waiting' ELSE 'ready' END,
   updated_at = ? WHERE id = ? AND phase NOT IN ('running', 'ended')`;
 
+export const anyoneWaits = "SELECT 1 FROM dependency WHERE parent = ? AND phase = 'open' LIMIT 1";
 /** Those whom the end of their parent suits, who run whatever became of it, or to whom it is all one by now. */
 const SUITED = `parent = ? AND dependency.phase = 'open' AND (wants IN (SELECT value FROM json_each(?))
   OR (SELECT policy ->> 'onParentFailure' = 'run' OR phase = 'ended' FROM job WHERE number = child))`;
@@ -222,7 +223,6 @@ export const unblock = `UPDATE job SET blockers = blockers - 1, due_at = max(due
 export const meetDependencies = `UPDATE dependency SET phase = 'met' WHERE ${SUITED}`;
 /** The others, for whom nothing can come of it any more. */
 const DISAPPOINTED = `number IN (SELECT child FROM dependency WHERE parent = ? AND dependency.phase = 'open')`;
-export const anyDisappointed = "SELECT 1 FROM dependency WHERE parent = ? AND phase = 'open' LIMIT 1";
 export const holdBlocked = `UPDATE job SET phase = 'held', last_error = ?, updated_at = ?
   WHERE ${DISAPPOINTED} AND phase = 'blocked' AND policy ->> 'onParentFailure' = 'hold' RETURNING id, queue`;
 export const explainHeld = `UPDATE job SET last_error = ?
