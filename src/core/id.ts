@@ -20,7 +20,7 @@ export function idMaker(random: Random): (now: number) => string {
       head = base32(++lastMs, 9);
       tail = 0;
     }
-    return head + base32(tail, 4);
+    return head + PAIRS[tail >> 10] + PAIRS[tail & 1023];
   };
 }
 
@@ -29,6 +29,9 @@ function base32(value: number, width: number): string {
   for (let rest = value; text.length < width; rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32] + text;
   return text;
 }
+
+/** Two digits at a time: a long file needs many ids. */
+const PAIRS = Array.from({ length: 1024 }, (_, value) => base32(value, 2));
 
 /** Control characters, and format characters that hide or reorder what a person reads. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;

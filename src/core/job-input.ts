@@ -46,20 +46,18 @@ export interface JobInput {
   secretEnv?: string[];
 }
 
-type Read = (value: unknown, name: string, now: number) => Partial<JobInput>;
-
-interface Field {
-  names: string[];
-  read: Read;
-}
+/** What a value says: of one property of the input, or of several. */
+type Field =
+  | { names: string[]; key: keyof JobInput; value: (value: unknown, name: string) => unknown }
+  | { names: string[]; read: (value: unknown, name: string, now: number) => Partial<JobInput> };
 
 /** Every field of a job object that can be given, with the spellings people type. */
 const FIELDS: Field[] = [
-  { names: ['id', 'job_id', 'jobId'], read: (v, n) => ({ id: checkId(string(v, n), n) }) },
-  { names: ['command', 'cmd'], read: (v, n) => ({ command: checkCommand(string(v, n), n) }) },
-  { names: ['argv'], read: (v, n) => ({ argv: checkArgv(v, n) }) },
-  { names: ['queue'], read: (v, n) => ({ queue: checkQueueName(string(v, n), n) }) },
-  { names: ['priority'], read: (v, n) => ({ priority: readPriority(v, n) }) },
+  { names: ['id', 'job_id', 'jobId'], key: 'id', value: (v, n) => checkId(string(v, n), n) },
+  { names: ['command', 'cmd'], key: 'command', value: (v, n) => checkCommand(string(v, n), n) },
+  { names: ['argv'], key: 'argv', value: (v, n) => checkArgv(v, n) },
+  { names: ['queue'], key: 'queue', value: (v, n) => checkQueueName(string(v, n), n) },
+  { names: ['priority'], key: 'priority', value: (v, n) => readPriority(v, n) },
   {
     names: [
       'max_retries',
@@ -71,13 +69,15 @@ const FIELDS: Field[] = [
       'max_tries',
       'maxTries',
     ],
-    read: (v, n) => ({ maxRetries: checkNumber(number(v, n), n, RANGES.maxRetries) }),
+    key: 'maxRetries',
+    value: (v, n) => checkNumber(number(v, n), n, RANGES.maxRetries),
   },
   {
     names: ['timeout', 'timeout_seconds', 'timeoutSeconds'],
-    read: (v, n) => ({ timeoutMs: readDuration(v, n, 1000) }),
+    key: 'timeoutMs',
+    value: (v, n) => readDuration(v, n, 1000),
   },
-  { names: ['timeout_ms', 'timeoutMs'], read: (v, n) => ({ timeoutMs: readDuration(v, n, 1) }) },
+  { names: ['timeout_ms', 'timeoutMs'], key: 'timeoutMs', value: (v, n) => readDuration(v, n, 1) },
   {
     names: [
       'run_at',
@@ -97,11 +97,12 @@ const FIELDS: Field[] = [
   },
   {
     names: ['backoff_base', 'backoffBase', 'backoff-base', 'base_backoff'],
-    read: (v, n) => ({ backoffBase: checkNumber(number(v, n), n, RANGES.backoffBase) }),
+    key: 'backoffBase',
+    value: (v, n) => checkNumber(number(v, n), n, RANGES.backoffBase),
   },
-  { names: ['cwd'], read: (v, n) => ({ cwd: checkCwd(string(v, n), n) }) },
-  { names: ['env'], read: (v, n) => ({ env: checkEnv(v, n) }) },
-  { names: ['tags'], read: (v, n) => ({ tags: checkTags(v, n) }) },
+  { names: ['cwd'], key: 'cwd', value: (v, n) => checkCwd(string(v, n), n) },
+  { names: ['env'], key: 'env', value: (v, n) => checkEnv(v, n) },
+  { names: ['tags'], key: 'tags', value: (v, n) => checkTags(v, n) },
   { names: ['on_complete', 'onComplete', 'on-complete'], read: hook('complete') },
   { names: ['on_failure', 'onFailure', 'on-failure'], read: hook('failure') },
   { names: ['on_dead', 'onDead', 'on-dead'], read: hook('dead') },
@@ -116,7 +117,8 @@ const FIELDS: Field[] = [
   },
   {
     names: ['depends_on', 'dependsOn', 'after'],
-    read: (v, n) => ({ dependsOn: readDependencies(v, n) }),
+    key: 'dependsOn',
+    value: (v, n) => readDependencies(v, n),
   },
   {
     names: ['on_parent_failure', 'onParentFailure'],
@@ -124,10 +126,11 @@ const FIELDS: Field[] = [
   },
   {
     names: ['idempotency_key', 'idempotencyKey', 'idempotency-key'],
-    read: (v, n) => ({ idempotencyKey: checkKey(string(v, n), n) }),
+    key: 'idempotencyKey',
+    value: (v, n) => checkKey(string(v, n), n),
   },
-  { names: ['name'], read: (v, n) => ({ name: checkName(string(v, n), n) }) },
-  { names: ['stdin', 'input'], read: (v, n) => ({ stdin: checkStdin(string(v, n), n) }) },
+  { names: ['name'], key: 'name', value: (v, n) => checkName(string(v, n), n) },
+  { names: ['stdin', 'input'], key: 'stdin', value: (v, n) => checkStdin(string(v, n), n) },
   {
     names: ['split_output', 'splitOutput', 'split-output'],
     read: (v, n) => (boolean(v, n) ? { splitOutput: true } : {}),
@@ -194,7 +197,9 @@ export function readJobObject(value: unknown, now: number): ReadJob {
     if (seen.includes(field))
       throw invalid(`${twinOf(field, value)} and ${name} mean the same; give one of them`);
     seen.push(field);
-    add(input, field.read(raw, name, now), name);
+    if (!('key' in field)) add(input, field.read(raw, name, now), name);
+    else if (field.key in input) throw invalid(`${name} contradicts another field`);
+    else (input as Record<string, unknown>)[field.key] = field.value(raw, name);
   }
   refuseUnread(value as Record<string, unknown>, input);
   return { input, warnings };
@@ -248,7 +253,7 @@ export function checkArgv(value: unknown, name: string): string[] {
   return value;
 }
 
-function hook(event: keyof JobHooks): Read {
+function hook(event: keyof JobHooks): (value: unknown, name: string) => Partial<JobInput> {
   return (value, name) => ({ hooks: { [event]: checkCommand(string(value, name), name) } });
 }
 

@@ -293,8 +293,19 @@ export const figuresOverTime: Record<string, Case> = {
       { queue: 'd', since: null },
       { queue: 'e', since: NOW },
     ]);
-    await claim(store, { limit: 5, queues: ['e'] }, NOW + 100);
-    expect((await store.oldestWaiting(NOW + 100)).at(-1)).toEqual({ queue: 'e', since: null });
+    // Those that had to wait for their time stand before younger ones, and are not older for it.
+    const line = ['one', 'two', 'three'].map((id) => jobSpec(id, { queue: 'f', runAt: NOW + 80 }));
+    await store.insert(line, NOW);
+    await store.insert([jobSpec('fresh', { queue: 'f' })], NOW + 60);
+    await claim(store, { limit: 1, queues: ['f'] }, NOW + 85);
+    expect((await store.oldestWaiting(NOW + 100)).at(-1)).toEqual({ queue: 'f', since: NOW + 60 });
+    await store.cancel(['fresh'], NOW + 90);
+    expect((await store.oldestWaiting(NOW + 100)).at(-1)).toEqual({ queue: 'f', since: NOW + 80 });
+    await claim(store, { limit: 5, queues: ['e', 'f'] }, NOW + 100);
+    expect((await store.oldestWaiting(NOW + 100)).slice(-2)).toEqual([
+      { queue: 'e', since: null },
+      { queue: 'f', since: null },
+    ]);
   },
 
   'the write-ahead log has a size, or there is none': async ({ store }) => {

@@ -76,7 +76,8 @@ export const filters: Record<string, Case> = {
         for (let before = Number.MAX_SAFE_INTEGER; ; ) {
           const above = await store.reach(filter, many, before);
           const part = await store.list(filter, { limit: 100, before, above });
-          expect(part.length).toBeLessThanOrEqual(many * (filter.states?.length ?? 1));
+          // One of each queue and state may come on top.
+          expect(part.length).toBeLessThanOrEqual(many + 6);
           seen.push(...ids(part));
           counted += await store.count(filter, 100, { before, above });
           if (above === 0) break;

@@ -1,19 +1,22 @@
 import { describe, expect, test } from 'bun:test';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
+import * as figures from '../../src/store/sqlite/figures-sql.ts';
 import * as statements from '../../src/store/sqlite/sql.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const { list, countJobs, countAttempt, reach, JOBS_AT_ONCE: _, ...plain } = statements;
+const { countAttempt, ...ofFigures } = figures;
+const { list, countJobs, reach, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...plain } = statements;
 const sql = {
   ...plain,
+  ...ofFigures,
+  insertJobs: insertJobs(50),
+  insertPlainJobs: insertPlainJobs(50),
   listAll: list.all(''),
-  countByState: countJobs.byState(''),
+  countByQueueAndState: countJobs.byQueueAndState(''),
   countByName: countJobs.byName(' AND +state IN (?)'),
   listByName: list.byName(' AND +state IN (?)'),
-  reachByState: reach.byState,
   reachByName: reach.byName,
   reachByQueueAndState: reach.byQueueAndState,
-  listByState: list.byState(''),
   listByQueueAndState: list.byQueueAndState(''),
   countAttempt: countAttempt(['completed', 'w0', 'r0']),
 };
@@ -21,7 +24,7 @@ const sql = {
 /** How each statement that claims, lists or looks for what is due must find its jobs. */
 const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['promote', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
-  ['claimableQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_(ready|since) \(queue=\?\)$/],
+  ['claimableQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['claimableQueues', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
   ['readyHeads', /^SEARCH job USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['readyPriorityBelow', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
@@ -34,17 +37,19 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['settleJob', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
   ['jobById', /^SEARCH job USING INDEX sqlite_autoindex_job_1 \(id=\?\)$/],
   ['listAll', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
-  ['listByState', /^SEARCH job USING INDEX \w+ \(state=\? AND number<\?\)$/],
   // With one of the two alone the cost would grow with the jobs of the queue, or of the state.
   [
     'listByQueueAndState',
     /^SEARCH job USING INDEX \w+ \((queue=\? AND state|state=\? AND queue)=\? AND number<\?\)$/,
   ],
-  ['countByState', /^SEARCH job USING COVERING INDEX job_by_state \(state=\? AND number<\?\)$/],
+  [
+    'countByQueueAndState',
+    /^SEARCH job USING COVERING INDEX job_by_queue \(queue=\? AND state=\? AND number<\?\)$/,
+  ],
+  ['queuesOfState', /^SCAN counter$/],
   ['listByName', /^SEARCH job USING INDEX job_by_name \(name=\? AND number<\?\)$/],
   ['countByName', /^SEARCH job USING INDEX job_by_name \(name=\? AND number<\?\)$/],
   ['reachByName', /^SEARCH job USING COVERING INDEX job_by_name \(name=\? AND number<\?\)$/],
-  ['reachByState', /^SEARCH job USING COVERING INDEX job_by_state \(state=\? AND number<\?\)$/],
   [
     'reachByQueueAndState',
     /^SEARCH job USING COVERING INDEX job_by_queue \(queue=\? AND state=\? AND number<\?\)$/,
@@ -80,7 +85,9 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['seriesOfKinds', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at>\? AND at<\?\)$/],
   ['breakdown', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at>\? AND at<\?\)$/],
   ['totals', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at=\?\)$/],
-  ['oldestWaiting', /^SEARCH job USING (COVERING )?INDEX job_since \(queue=\?\)$/],
+  ['oldestWaiting', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
+  ['oldestWaiting', /^SEARCH job USING INDEX job_ready \(queue=\? AND priority=\?\)$/],
+  ['oldestWaiting', /^SEARCH job USING (COVERING )?INDEX job_late \(queue=\?\)$/],
   ['oldestWaiting', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
   ['oldRollup', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at<\?\)$/],
   ['endingAttempt', /^SEARCH rollup_kind USING COVERING INDEX \w+ \(name=\? AND queue=\?\)/],
@@ -88,15 +95,15 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['retryJob', /^SEARCH other (EXISTS )?USING (COVERING )?INDEX job_unique \(unique_slot=\?\)$/],
   ['keyHolder', /^SEARCH other USING INDEX job_unique \(unique_slot=\?\)$/],
   ['eventFrom', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
-  ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_(ready|since) \(queue=\?\)$/],
+  ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
   // Not by state: held ones are failed, too, and may be many.
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_retry \(queue=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
-/** Workers, and what one job waits for or has cut off, are few, and sorted for people; a breakdown sorts its range, and kinds are at most MOST_PAIRS. */
-const MAY_SORT = ['workers', 'dependenciesOfJob', 'cutOff', 'breakdown', 'countKinds'];
+/** Workers, and what one job waits for or has cut off, are few, and sorted for people; a breakdown sorts its range, queues and kinds are not many. */
+const MAY_SORT = ['workers', 'dependenciesOfJob', 'cutOff', 'breakdown', 'countKinds', 'oldestWaiting'];
 
 function plan(connection: Connection, statement: string): string[] {
   const values = Array.from(statement.matchAll(/\?/g), () => 1);

@@ -3,8 +3,8 @@ import { COUNTS, type Figures, TIERS, type Tier } from '../../core/figures.ts';
 import { BUCKETS_MS } from '../../core/histogram.ts';
 import type { Labels, SeriesRequest, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
+import * as sql from './figures-sql.ts';
 import { TIER_NUMBERS } from './rollups.ts';
-import * as sql from './sql.ts';
 
 type FigureVerbs = Pick<
   Store,
@@ -71,7 +71,9 @@ function toFigures(row: Row): Figures {
 
 /** A job that is due is ready as soon as a worker looks; while there is none, it waits all the same. */
 function since(row: Row, now: number): number | null {
-  const times = [row.ready, row.due].filter((at): at is number => typeof at === 'number' && at <= now);
+  const times = [row.fresh, row.late, row.due].filter(
+    (at): at is number => typeof at === 'number' && at <= now,
+  );
   return times.length === 0 ? null : Math.min(...times);
 }
 

@@ -3,7 +3,7 @@ import { HOOK_QUEUE } from '../../core/hooks.ts';
 import type { JobSpec } from '../../core/job.ts';
 import type { Settlement } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { insert } from './jobs.ts';
+import { insert } from './insert.ts';
 import * as sql from './sql.ts';
 
 /** In the transaction of a settlement that applied: a crash neither loses a hook nor doubles it. */

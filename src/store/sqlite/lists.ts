@@ -1,5 +1,5 @@
 import type { JobFilter } from '../../core/filter.ts';
-import { STATES } from '../../core/job.ts';
+import { STATES, type State } from '../../core/job.ts';
 import type { ListedJob, Page } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import { filterSql } from './filter.ts';
@@ -10,7 +10,7 @@ type Values = (string | number)[];
 
 /** By which indexes the jobs of a filter are found: one way each, whose jobs are apart. */
 interface Way {
-  by: 'all' | 'byName' | 'byState' | 'byQueueAndState';
+  by: 'all' | 'byName' | 'byQueueAndState';
   keys: Values;
 }
 
@@ -37,12 +37,18 @@ function waysOf(db: Connection, filter: JobFilter): Ways | null {
       filter.name === undefined ? { by: 'all', keys: [] } : { by: 'byName', keys: [filter.name] };
     return { ways: [way], extra: `${inQueue}${inStates}${text}`, values: more };
   }
-  if (queue !== undefined) {
-    const ways = (states ?? STATES).map((state): Way => ({ by: 'byQueueAndState', keys: [queue, state] }));
-    return { ways, extra: text, values };
-  }
-  const ways = states?.map((state): Way => ({ by: 'byState', keys: [state] }));
-  return { ways: ways ?? [{ by: 'all', keys: [] }], extra: text, values };
+  if (queue === undefined && states === null) return { ways: [{ by: 'all', keys: [] }], extra: text, values };
+  const ways = (states ?? STATES).flatMap((state) =>
+    (queue === undefined ? queuesOf(db, state) : [queue]).map(
+      (number): Way => ({ by: 'byQueueAndState', keys: [number, state] }),
+    ),
+  );
+  return { ways, extra: text, values };
+}
+
+/** Those with jobs of this state: few, where an index by state alone would cost every job at each of its steps. */
+function queuesOf(db: Connection, state: State): number[] {
+  return db.all(sql.queuesOfState, state).map((row) => row.queue as number);
 }
 
 const END = Number.MAX_SAFE_INTEGER;
@@ -57,14 +63,20 @@ function within(
 }
 
 export function list(db: Connection, filter: JobFilter, page: Page): ListedJob[] {
+  const { limit } = page;
   const found = waysOf(db, filter);
   if (found === null) return [];
-  const { extra, values } = within(found, page);
-  const rows = found.ways.flatMap(({ by, keys }): Row[] =>
-    db.all(sql.list[by](extra), ...keys, ...values, page.limit),
-  );
-  if (found.ways.length > 1) rows.sort((a, b) => (b.number as number) - (a.number as number));
-  return rows.slice(0, page.limit).map(toListedJob);
+  let rows: Row[] = [];
+  let floor = page.above ?? 0;
+  for (const { by, keys } of found.ways) {
+    const { extra, values } = within(found, { ...page, above: floor });
+    rows.push(...db.all(sql.list[by](extra), ...keys, ...values, limit));
+    if (found.ways.length === 1) break;
+    rows = rows.sort((a, b) => (b.number as number) - (a.number as number)).slice(0, limit);
+    // Once there are enough, the other ways only have to say what is newer.
+    if (rows.length === limit) floor = rows.at(-1)!.number as number;
+  }
+  return rows.map(toListedJob);
 }
 
 export function count(
@@ -85,9 +97,11 @@ export function count(
 }
 
 export function reach(db: Connection, filter: JobFilter, many: number, before = END): number {
-  const ends = (waysOf(db, filter)?.ways ?? []).map(({ by, keys }) => {
+  const ways = waysOf(db, filter)?.ways ?? [];
+  const share = Math.ceil(many / ways.length);
+  const ends = ways.map(({ by, keys }) => {
     if (by !== 'all')
-      return (db.get(sql.reach[by], ...keys, before, many)?.number as number | undefined) ?? 0;
+      return (db.get(sql.reach[by], ...keys, before, share)?.number as number | undefined) ?? 0;
     const newest = (db.get(sql.newestJob)?.number as number | null) ?? 0;
     return Math.max(0, Math.min(before - 1, newest) - many);
   });

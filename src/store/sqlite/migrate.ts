@@ -16,6 +16,7 @@ import countedInserts from './migrations/011-counted-inserts.ts';
 import retries from './migrations/012-retries.ts';
 import rollups from './migrations/012-rollups.ts';
 import jobsByName from './migrations/013-jobs-by-name.ts';
+import fewerIndexes from './migrations/014-fewer-indexes.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
@@ -34,6 +35,7 @@ const MIGRATIONS = [
   retries,
   rollups,
   jobsByName,
+  fewerIndexes,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -12,7 +12,7 @@ import {
 import { bucketOf } from '../../core/histogram.ts';
 import type { Settlement } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
-import * as sql from './sql.ts';
+import * as sql from './figures-sql.ts';
 
 /** How a tier is written in its rows; 0 is for all time. */
 export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };
@@ -29,14 +29,25 @@ export interface Tally {
   write(now: number): void;
 }
 
+interface Count {
+  enqueued: number;
+  dropped: number;
+}
+
 export function tally(db: Connection): Tally {
   const kinds = kindFinder(db);
-  const counts = new Map<number, { enqueued: number; dropped: number }>();
-  const of = (queue: number, name: string): { enqueued: number; dropped: number } => {
+  const counts = new Map<number, Count>();
+  const find = (queue: number, name: string): Count => {
     const kind = kinds(queue, name);
     const count = counts.get(kind) ?? { enqueued: 0, dropped: 0 };
     counts.set(kind, count);
     return count;
+  };
+  // Jobs of a file are mostly of one kind.
+  let last: { queue: number; name: string; count: Count } | null = null;
+  const of = (queue: number, name: string): Count => {
+    if (last?.queue !== queue || last.name !== name) last = { queue, name, count: find(queue, name) };
+    return last.count;
   };
   return {
     enqueued: (queue, name) => of(queue, name ?? '').enqueued++,

@@ -6,7 +6,7 @@ import type { FiredTick, Firing, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import { record, recordOfJob } from './events.ts';
 import { isUniqueViolation } from './failures.ts';
-import { insert } from './jobs.ts';
+import { insert } from './insert.ts';
 import * as sql from './sql.ts';
 
 type ScheduleVerbs = Pick<

@@ -1,5 +1,6 @@
 /**
- * Every statement of the SQLite store, in the order of the contract, so that it can be read beside another dialect.
+ * Every statement of the SQLite store but those of figures and care, in the order of the contract, so that it can be
+ * read beside another dialect.
  * A partial index is used only where its predicate stands literally: `phase = 'ready'` is never a parameter.
  */
 
@@ -14,9 +15,16 @@ const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_ret
   cwd, env, tags, name, hooks, policy, start, depends_on, blockers, state, phase, created_at, updated_at, due_at`;
 const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
 export const insertJob = `${INSERT_JOB}) VALUES ${JOB_VALUES}`;
-/** So many in one statement: its set-up costs half as much for each. */
-export const JOBS_AT_ONCE = 50;
-export const insertJobs = `${INSERT_JOB}) VALUES ${Array(JOBS_AT_ONCE).fill(JOB_VALUES).join(', ')}`;
+/** So many in one statement, as far as they go: what a statement costs by itself is more than its rows. */
+export const JOBS_AT_ONCE = [500, 50];
+export const insertJobs = byRows((rows) => `${INSERT_JOB}) VALUES ${repeated(JOB_VALUES, rows)}`);
+/** The same of jobs that say no more than this: half as many values to hand over. */
+export const insertPlainJobs = byRows(
+  (
+    rows,
+  ) => `INSERT INTO job (id, command, queue, priority, max_retries, timeout_ms, cwd, created_at, updated_at, due_at,
+  state, phase) VALUES ${repeated("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 'ready')", rows)}`,
+);
 /** Once for all that were added to a queue: a trigger would do it for each. Every insert of jobs goes through one verb. */
 export const countAdded = `INSERT INTO counter (queue, state, jobs) VALUES (?, 'pending', ?)
   ON CONFLICT (queue, state) DO UPDATE SET jobs = jobs + excluded.jobs`;
@@ -34,12 +42,11 @@ export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 export const insertDependency =
   "INSERT INTO dependency (child, parent, ordinal, wants, phase) VALUES (?, ?, ?, ?, 'open') ON CONFLICT DO NOTHING";
 
+export const queuesOfState = 'SELECT queue FROM counter WHERE state = ? AND jobs > 0';
 /** A page of jobs by the index that fits; `extra` are further conditions, made of known fragments only. */
 export const list = {
   all: (extra: string) =>
     `SELECT ${JOB} ${FROM_JOB} WHERE job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
-  byState: (extra: string) =>
-    `SELECT ${JOB} ${FROM_JOB} WHERE state = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
   byQueueAndState: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
     WHERE job.queue = ? AND state = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
   byName: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
@@ -49,7 +56,6 @@ export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER B
 
 /** Where a look at so many jobs, from a number downwards, ends. */
 export const reach = {
-  byState: 'SELECT number FROM job WHERE state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
   byQueueAndState:
     'SELECT number FROM job WHERE queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
   byName: 'SELECT number FROM job WHERE name = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
@@ -62,7 +68,6 @@ const counted = (where: string): string =>
 export const countJobs = {
   all: (extra: string) => counted(`job.number < ?${extra}`),
   byName: (extra: string) => counted(`job.name = ? AND job.number < ?${extra}`),
-  byState: (extra: string) => counted(`state = ? AND job.number < ?${extra}`),
   byQueueAndState: (extra: string) => counted(`job.queue = ? AND state = ? AND job.number < ?${extra}`),
 };
 
@@ -333,45 +338,18 @@ export const eventFrom =
 export const oldestEvents = 'SELECT number, at, jobs FROM event WHERE number > ? ORDER BY number LIMIT ?';
 export const deleteEvents = 'DELETE FROM event WHERE number <= ?';
 
-/** The columns of a rollup that add up; the buckets are those of core/histogram.ts. */
-const COUNTED = ['enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost'];
-const buckets = (letter: string): string[] => Array.from({ length: 19 }, (_, i) => `${letter}${i}`);
-const FIGURES = [...COUNTED, 'wait_ms', 'run_ms', ...buckets('w'), ...buckets('r')].map(
-  (name) => `rollup.${name}`,
-);
-const SUMS = FIGURES.map((column) => `sum(${column}) AS ${column.slice(7)}`).join(', ');
-
-export const kindOf = 'SELECT number FROM rollup_kind WHERE name = ? AND queue = ?';
-export const labelsOfJob = "SELECT queue, coalesce(name, '') AS name FROM job WHERE number = ?";
-export const knowsName = 'SELECT 1 FROM rollup_kind WHERE name = ? LIMIT 1';
-export const countKinds =
-  "SELECT count(*) AS pairs, count(DISTINCT name) AS names FROM rollup_kind WHERE name <> ''";
-export const insertKind = 'INSERT INTO rollup_kind (name, queue) VALUES (?, ?)';
-export const openRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
-export const rollupJobs =
-  'UPDATE rollup SET enqueued = enqueued + ?, dropped = dropped + ? WHERE tier = ? AND at = ? AND kind = ?';
-/** Only the columns that change are named: with all of them it would cost twice as much. */
-export const countAttempt = (
-  columns: string[],
-): string => `UPDATE rollup SET wait_ms = wait_ms + ?, run_ms = run_ms + ?,
-  ${columns.map((column) => `${column} = ${column} + 1`).join(', ')} WHERE tier = ? AND at = ? AND kind = ?`;
-
-/** A range of one tier: the primary key finds it, and what is read is what happened in it. */
-const OF_RANGE = 'FROM rollup WHERE tier = ? AND at >= ? AND at < ?';
-const OF_KINDS = 'AND +kind IN (SELECT value FROM json_each(?))';
-export const series = `SELECT at, ${SUMS} ${OF_RANGE} GROUP BY at`;
-export const seriesOfKinds = `SELECT at, ${SUMS} ${OF_RANGE} ${OF_KINDS} GROUP BY at`;
-export const breakdown = `SELECT kind, ${SUMS} ${OF_RANGE} ${OF_KINDS} GROUP BY kind`;
-export const totals = `SELECT kind, ${FIGURES.join(', ')} FROM rollup WHERE tier = 0 AND at = 0`;
-export const kinds = `SELECT rollup_kind.number, rollup_kind.name, queue.name AS queue FROM rollup_kind
-  CROSS JOIN queue ON queue.number = rollup_kind.queue`;
-/** Ready since when, or due without anybody who would have made it ready. */
-export const oldestWaiting = `SELECT name,
-  (SELECT min(max(due_at, created_at)) FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
-  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due
-  FROM queue ORDER BY name`;
-export const oldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
-export const forgetRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
-  (SELECT tier, at, kind FROM rollup WHERE tier = ? AND at < ? LIMIT ?)`;
-
 export const epoch = "SELECT value FROM meta WHERE key = 'epoch'";
+
+function repeated(values: string, rows: number): string {
+  return Array(rows).fill(values).join(', ');
+}
+
+/** Made when first needed, and once. */
+function byRows(make: (rows: number) => string): (rows: number) => string {
+  const made = new Map<number, string>();
+  return (rows) => {
+    const text = made.get(rows) ?? make(rows);
+    made.set(rows, text);
+    return text;
+  };
+}

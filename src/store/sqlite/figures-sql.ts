@@ -1,0 +1,52 @@
+/** The statements of figures over time, and of what waits now. */
+
+/** The columns of a rollup that add up; the buckets are those of core/histogram.ts. */
+const COUNTED = ['enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost'];
+const buckets = (letter: string): string[] => Array.from({ length: 19 }, (_, i) => `${letter}${i}`);
+const FIGURES = [...COUNTED, 'wait_ms', 'run_ms', ...buckets('w'), ...buckets('r')].map(
+  (name) => `rollup.${name}`,
+);
+const SUMS = FIGURES.map((column) => `sum(${column}) AS ${column.slice(7)}`).join(', ');
+
+export const kindOf = 'SELECT number FROM rollup_kind WHERE name = ? AND queue = ?';
+export const labelsOfJob = "SELECT queue, coalesce(name, '') AS name FROM job WHERE number = ?";
+export const knowsName = 'SELECT 1 FROM rollup_kind WHERE name = ? LIMIT 1';
+export const countKinds =
+  "SELECT count(*) AS pairs, count(DISTINCT name) AS names FROM rollup_kind WHERE name <> ''";
+export const insertKind = 'INSERT INTO rollup_kind (name, queue) VALUES (?, ?)';
+export const openRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
+export const rollupJobs =
+  'UPDATE rollup SET enqueued = enqueued + ?, dropped = dropped + ? WHERE tier = ? AND at = ? AND kind = ?';
+/** Only the columns that change are named: with all of them it would cost twice as much. */
+export const countAttempt = (
+  columns: string[],
+): string => `UPDATE rollup SET wait_ms = wait_ms + ?, run_ms = run_ms + ?,
+  ${columns.map((column) => `${column} = ${column} + 1`).join(', ')} WHERE tier = ? AND at = ? AND kind = ?`;
+
+/** A range of one tier: the primary key finds it, and what is read is what happened in it. */
+const OF_RANGE = 'FROM rollup WHERE tier = ? AND at >= ? AND at < ?';
+const OF_KINDS = 'AND +kind IN (SELECT value FROM json_each(?))';
+export const series = `SELECT at, ${SUMS} ${OF_RANGE} GROUP BY at`;
+export const seriesOfKinds = `SELECT at, ${SUMS} ${OF_RANGE} ${OF_KINDS} GROUP BY at`;
+export const breakdown = `SELECT kind, ${SUMS} ${OF_RANGE} ${OF_KINDS} GROUP BY kind`;
+export const totals = `SELECT kind, ${FIGURES.join(', ')} FROM rollup WHERE tier = 0 AND at = 0`;
+export const kinds = `SELECT rollup_kind.number, rollup_kind.name, queue.name AS queue FROM rollup_kind
+  CROSS JOIN queue ON queue.number = rollup_kind.queue`;
+/**
+ * Ready since when, or due without anybody who would have made it ready. Who was not made to wait stands in the order of
+ * enqueueing, so the first of each priority is the oldest; the others have an index, which costs new jobs nothing.
+ */
+export const oldestWaiting = `WITH RECURSIVE line (queue, priority) AS (
+  SELECT number, (SELECT max(priority) FROM job WHERE phase = 'ready' AND job.queue = queue.number) FROM queue
+  UNION ALL
+  SELECT queue, (SELECT max(priority) FROM job WHERE phase = 'ready' AND job.queue = line.queue AND job.priority < line.priority)
+  FROM line WHERE line.priority IS NOT NULL)
+  SELECT name,
+  min((SELECT created_at FROM job WHERE phase = 'ready' AND job.queue = line.queue AND job.priority = line.priority
+    AND due_at <= created_at ORDER BY job.number LIMIT 1)) AS fresh,
+  (SELECT min(due_at) FROM job WHERE phase = 'ready' AND due_at > created_at AND job.queue = queue.number) AS late,
+  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due
+  FROM line CROSS JOIN queue ON queue.number = line.queue GROUP BY queue.number ORDER BY name`;
+export const oldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
+export const forgetRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
+  (SELECT tier, at, kind FROM rollup WHERE tier = ? AND at < ? LIMIT ?)`;

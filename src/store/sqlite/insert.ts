@@ -1,0 +1,161 @@
+import type { SQLInputValue } from 'node:sqlite';
+import { QueueError } from '../../core/errors.ts';
+import type { Idempotency } from '../../core/idempotency.ts';
+import type { Job, JobSpec, Uniqueness } from '../../core/job.ts';
+import type { Connection } from './connection.ts';
+import { connect } from './dependencies.ts';
+import { enqueuedLog } from './events.ts';
+import { isUniqueViolation } from './failures.ts';
+import { answeredJob, keepAnswer, takeKey } from './idempotency.ts';
+import { isPlain, jobRow, newJob, type Placed, plainRow } from './new-rows.ts';
+import { queueNumber } from './queues.ts';
+import { tally } from './rollups.ts';
+import { toJob } from './rows.ts';
+import * as sql from './sql.ts';
+
+/** What is kept of each job: often no more than its id. */
+export type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
+
+export async function insertOnce<T>(
+  db: Connection,
+  jobs: Iterable<JobSpec>,
+  now: number,
+  once: Idempotency,
+  keep?: Keep<T>,
+): Promise<T[]> {
+  let added: T[] = [];
+  const before = await db.write('insert', () => {
+    const answer = takeKey(db, once, now);
+    if (answer !== null) return answer;
+    const ids: string[] = [];
+    const noting: Keep<T> = (job) => {
+      ids.push(job.id);
+      return keep!(job);
+    };
+    added = insert(db, jobs, now, keep && noting);
+    keepAnswer(db, once, keep ? ids : (added as Job[]).map((job) => job.id));
+    return null;
+  });
+  if (before === null) return added;
+  return db.read(() =>
+    before.ids.map((id) => {
+      const job = answeredJob(db, id, before.usedAt);
+      return keep ? keep(job) : (job as T);
+    }),
+  );
+}
+
+export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>): T[] {
+  const kept: T[] = [];
+  const queues = new Map<string, { number: number; added: number }>();
+  const children: { id: string; at: number }[] = [];
+  const standIns = new Map<string, string>();
+  const log = enqueuedLog(db);
+  const figures = tally(db);
+  let batch: Placed[] = [];
+  for (const job of jobs) {
+    let queue = queues.get(job.queue);
+    if (queue === undefined) {
+      queue = { number: queueNumber(db, job.queue), added: 0 };
+      queues.set(job.queue, queue);
+    }
+    const placed = { job, queue: queue.number };
+    const alone = job.unique !== null || job.stdin !== null;
+    if (!alone) batch.push(placed);
+    if (alone || batch.length === sql.JOBS_AT_ONCE[0]) {
+      insertBatch(db, batch, now, log);
+      batch = [];
+    }
+    const existing = alone ? insertAlone(db, placed, now, log) : null;
+    if (!alone) queue.added++;
+    if (existing === null) figures.enqueued(queue.number, job.name);
+    if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, at: kept.length });
+    if (existing !== null && existing.id !== job.id) standIns.set(job.id, existing.id);
+    kept.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
+  }
+  insertBatch(db, batch, now, log);
+  log.end();
+  figures.write(now);
+  for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
+  // Only now, as a job may wait for one that comes after it. Some may have been unblocked, or cancelled, at once.
+  if (children.length > 0) {
+    const ids = children.map((child) => child.id);
+    connect(db, ids, standIns, now);
+    if (keep === undefined)
+      for (const { id, at } of children) kept[at] = toJob(db.get(sql.jobById, id)!) as T;
+  }
+  return kept;
+}
+
+type Log = ReturnType<typeof enqueuedLog>;
+
+function insertBatch(db: Connection, batch: Placed[], now: number, log: Log): void {
+  let at = 0;
+  for (const rows of sql.JOBS_AT_ONCE)
+    for (; at + rows <= batch.length; at += rows) insertAtOnce(db, batch.slice(at, at + rows), now, log);
+  insertEach(db, batch.slice(at), now, log);
+}
+
+function insertAtOnce(db: Connection, batch: Placed[], now: number, log: Log): void {
+  try {
+    const last = batch.every(({ job }) => isPlain(job))
+      ? db.lastNumber(sql.insertPlainJobs(batch.length), ...batch.flatMap((one) => plainRow(one, now)))
+      : db.lastNumber(sql.insertJobs(batch.length), ...batch.flatMap((one) => jobRow(one, now)));
+    let number = last - batch.length;
+    for (const { job, queue } of batch) log.add(++number, job.id, queue);
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    // None of them was added: one by one they show which it was.
+    insertEach(db, batch, now, log);
+  }
+}
+
+function insertEach(db: Connection, batch: Placed[], now: number, log: Log): void {
+  for (const one of batch) {
+    addRow(db, sql.insertJob, jobRow(one, now));
+    log.add(db.get(sql.insertedNumber)!.number as number, one.job.id, one.queue);
+  }
+}
+
+function addRow(db: Connection, statement: string, row: SQLInputValue[]): number {
+  try {
+    return db.run(statement, ...row);
+  } catch (error) {
+    if (isUniqueViolation(error))
+      throw new QueueError('job-exists', `a job with the id '${row[0]}' exists already`);
+    throw error;
+  }
+}
+
+/** Answers the job that has its unique key already; null: it was added, with its stdin. */
+function insertAlone(db: Connection, placed: Placed, now: number, log: Log): Job | null {
+  const { job, queue } = placed;
+  const existing = job.unique === null ? null : insertUnique(db, placed, job.unique, now, log);
+  if (job.unique === null) insertBatch(db, [placed], now, log);
+  // Before its bytes are: they are counted as a change of what is counted.
+  if (existing === null) db.run(sql.countAdded, queue, 1);
+  if (existing !== null || job.stdin === null) return existing;
+  const stdin = Buffer.from(job.stdin);
+  db.run(sql.insertStdin, stdin, job.id);
+  db.run(sql.countStdin, stdin.length, job.id);
+  return null;
+}
+
+/** Answers the job that has the key already; null: the new one was added. */
+function insertUnique(
+  db: Connection,
+  { job, queue }: Placed,
+  unique: Uniqueness,
+  now: number,
+  log: Log,
+): Job | null {
+  db.run(sql.freeSlot, unique.key, now);
+  const until = unique.forMs === null ? null : now + unique.forMs;
+  const during = unique.forMs === null ? unique.while : null;
+  const added = addRow(db, sql.insertUniqueJob, [
+    ...jobRow({ job, queue }, now),
+    ...[unique.key, during, until, unique.key],
+  ]);
+  if (added === 1) log.add(db.get(sql.insertedNumber)!.number as number, job.id, queue);
+  return added === 1 ? null : { ...toJob(db.get(sql.jobBySlot, unique.key)!), existing: true };
+}
