@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { launch, openDashboard } from '../support/browser.ts';
-import { enqueue, inSandbox, untilState } from '../support/queuectl.ts';
+import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -134,9 +134,11 @@ test(
     await page.getByRole('button', { name: 'Enqueue' }).click();
     await page.getByRole('button', { name: 'Duplicate' }).click();
     await page.getByRole('button', { name: 'Enqueue' }).click();
-    await page.getByText('is enqueued').first().waitFor();
-    const jobs = await box.json<{ command: string; queue: string; priority: number }[]>(['list']);
-    expect(jobs).toHaveLength(2);
+    // Both say that they are enqueued, and what the first says may be gone before the second speaks.
+    const jobs = await until(async () => {
+      const found = await box.json<{ command: string; queue: string; priority: number }[]>(['list']);
+      return found.length === 2 && found;
+    }, 'both are enqueued');
     for (const job of jobs) expect(job).toMatchObject({ command: "echo it's", queue: 'mail', priority: 5 });
   }),
 );
