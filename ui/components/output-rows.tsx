@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Piece } from '../ansi.ts';
 import type { Row } from '../output-lines.ts';
+import { place } from '../router.ts';
 
 const HEIGHT = 18;
 const MORE = 20;
@@ -112,7 +113,7 @@ function Gutter({ row: { line, first } }: { row: Row }) {
   return (
     <a
       class="gutter"
-      href={`${location.pathname}${location.search}${hash}`}
+      href={`${place.value.path}${location.search}${hash}`}
       tabIndex={-1}
       title={`byte ${line.offset}`}
     >
