@@ -41,6 +41,17 @@ export function go(url: string, how: 'push' | 'replace' = 'push'): void {
   if (location.pathname !== before) scrollTo(0, 0);
 }
 
+/** The list of jobs by another filter: from its first page, otherwise looking as it does. */
+export function listHref(filter: URLSearchParams): string {
+  const query = new URLSearchParams(filter);
+  for (const field of ['columns', 'sort']) {
+    const value = place.value.query.get(field);
+    if (value !== null) query.set(field, value);
+  }
+  const text = query.toString();
+  return text === '' ? '/jobs' : `/jobs?${text}`;
+}
+
 /** The same page with some of its query changed; null takes a field away. */
 export function withQuery(changes: Record<string, string | null>): string {
   const query = new URLSearchParams(place.value.query);
