@@ -20,6 +20,19 @@ async function hide(page: Page, hidden: boolean): Promise<void> {
   `);
 }
 
+const QUIET_MS = 1500;
+
+/** Until the page asks for nothing more by itself: what it learns then, it was told. */
+async function settled(page: Page): Promise<void> {
+  let last = performance.now();
+  const asked = (): void => {
+    last = performance.now();
+  };
+  page.on('request', asked);
+  await until(() => performance.now() - last > QUIET_MS, 'the page is quiet');
+  page.off('request', asked);
+}
+
 test(
   'the tabs of a browser share one stream; the next one takes over, and what nobody sees stands still',
   inSandbox(async (box) => {
@@ -33,6 +46,7 @@ test(
     await first.locator('.live-live').waitFor();
     await second.goto(`${origin}/jobs#token=${token}`);
     await second.locator('.live-live').waitFor();
+    await settled(second);
     await enqueue(box, 'one', 'true');
     await second.locator('[data-row="one"]').waitFor();
     expect(opened).toEqual([]);
@@ -45,6 +59,7 @@ test(
     await hide(first, false);
     await first.goto(`${origin}/jobs`);
     await first.locator('[data-row="two"]').waitFor();
+    await settled(first);
     await enqueue(box, 'three', 'true');
     await first.locator('[data-row="three"]').waitFor();
 
@@ -64,6 +79,7 @@ test(
     await page.locator('[data-row="one"]').waitFor();
     await page.locator('.live-live').waitFor();
     await page.evaluate('window.same = true');
+    await settled(page);
     const aside = join(box.directory, 'aside');
     renameSync(box.home, aside);
     // Nothing happens, nobody asks for anything: the page finds out all the same.
