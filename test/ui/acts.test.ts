@@ -34,9 +34,9 @@ test(
     await box.run(['worker', 'start', '--drain']);
     const { page, show } = await openDashboard(box, browser);
     await show('/dlq');
-    const group = page.locator('article', { hasText: 'no route to host' });
+    const group = page.locator('[data-row]', { hasText: 'no route to host' });
     await group.getByRole('heading', { name: 'exit code 4: no route to host …' }).waitFor();
-    expect(await page.locator('article').count()).toBe(2);
+    expect(await page.locator('[data-row]').count()).toBe(2);
     await group.getByRole('button', { name: 'Retry all' }).click();
     await page.getByRole('button', { name: 'Retry them' }).click();
     await page.getByText('3 changed, 0 left as they were').waitFor();
