@@ -10,6 +10,7 @@ import { describeAdded, describeMany, orSayAdded } from './describe-added.ts';
 import type { Io } from './io.ts';
 import { openText, type TextFile } from './job-file.ts';
 import { asEnqueuedHere, filler, readJobFlags, withParents } from './job-flags.ts';
+import { jsonText } from './layout.ts';
 import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
 
@@ -99,7 +100,7 @@ async function printJson(io: Io, app: App, ids: string[], existing: Map<string, 
   let text = '[';
   for (const [i, id] of ids.entries()) {
     const job = await addedObject(app, await added(app, id, existing));
-    text += `${i === 0 ? '' : ','}${JSON.stringify(job)}`;
+    text += `${i === 0 ? '' : ','}${jsonText(io, job)}`;
     if (text.length > HEAD) {
       io.out(text);
       text = '';

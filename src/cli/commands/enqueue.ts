@@ -9,6 +9,7 @@ import { readTimeout } from '../arguments.ts';
 import type { Command, Context, Flag, Input } from '../command.ts';
 import { describeAdded, describeMany, orSayAdded } from '../describe-added.ts';
 import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
+import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
 
 /** What one job can be given. */
@@ -34,6 +35,7 @@ export default {
     follow: { short: 'f', help: 'the same, and print what it writes' },
     'wait-timeout': { value: 'TIME', help: 'wait, but at most so long; the job goes on' },
   },
+  prints: { object: 'Job', fields: ['gone'] },
   examples: [
     "queuectl enqueue 'tar czf /tmp/home.tgz ~'",
     'queuectl enqueue \'{"id":"job1","command":"sleep 2","max_retries":5}\'',
@@ -160,7 +162,8 @@ async function print(context: Context, { jobs, many }: Added): Promise<void> {
   if (io.json) {
     const app = await context.app();
     const objects = await Promise.all(jobs.map((job) => addedObject(app, job)));
-    io.out(`${JSON.stringify(many ? objects : objects[0])}\n`);
+    const texts = objects.map((object) => jsonText(io, object));
+    io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
   } else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
   else if (jobs.length > 1)
     io.out(

@@ -8,8 +8,9 @@ import { nearest } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { parseTime } from '../../core/time.ts';
 import type { Command, Input } from '../command.ts';
-import { printEvent } from '../event-line.ts';
+import { EVENT_DETAILS, printEvents } from '../event-line.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
+import { LIST_FLAGS } from '../layout.ts';
 
 const USUAL_LINES = 20;
 const LINES = { min: 0, max: 1_000_000_000, integer: true };
@@ -29,13 +30,16 @@ export default {
     job: { value: 'ID', help: 'only of this job' },
     queue: { value: 'NAME', help: 'only of this queue and its jobs' },
     kind: { value: 'K,…', many: true, help: 'only these kinds, such as failed,dead' },
+    ...LIST_FLAGS,
   },
+  prints: { object: 'Event', fields: EVENT_DETAILS },
   examples: [
     'queuectl events',
     'queuectl events -f',
     'queuectl events -f --json | jq -r \'select(.kind == "dead") | .job_id\'',
     'queuectl events --kind failed,dead --since 1h',
     'queuectl events -f --since 4711',
+    "queuectl events --kind dead --format '{at} {job_id} {exit_code} {error}'",
   ],
   notes: [
     'In a pipe and with --json every event is a JSON object on a line of its own. Numbers rise by one:',
@@ -58,11 +62,11 @@ export default {
     const many = lines ?? (since === null ? USUAL_LINES : null);
     const after = many === null ? begin : Math.max(begin, await beforeLast(opened, many, last, filter));
     if (!input.has('follow')) {
-      for await (const event of readEvents(opened, after, last, filter)) printEvent(io, event);
+      await printEvents(io, readEvents(opened, after, last, filter));
       return 0;
     }
     const code = await untilInterrupted(async (signal) => {
-      for await (const event of followEvents(opened, after, filter, signal)) printEvent(io, event);
+      await printEvents(io, followEvents(opened, after, filter, signal));
     });
     // The usual way to leave is no failure.
     return code === new Interrupted('SIGINT').exitCode ? 0 : code;

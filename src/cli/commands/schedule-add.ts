@@ -10,6 +10,7 @@ export default {
   most: 2,
   rest: true,
   flags: SCHEDULE_FLAGS,
+  prints: { object: 'Schedule' },
   examples: [
     "queuectl schedule add nightly --cron '30 2 * * *' --tz Europe/Berlin 'make backup'",
     'queuectl schedule add ping --every 90s --queue net -- curl -fsS https://example.org/up',
