@@ -4,6 +4,7 @@ import { addedObject } from '../actions/jobs.ts';
 import { readJobFile } from '../actions/read-job-file.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
+import { secretWarning } from '../core/secrets.ts';
 import { compileTemplate } from '../core/template.ts';
 import type { Context, Input } from './command.ts';
 import { describeAdded, describeMany, orSayAdded } from './describe-added.ts';
@@ -38,6 +39,7 @@ export async function enqueueFile(
   const progress = startProgress(io);
   const file = openText(name, (bytes) => progress.at(() => `reading ${megabytes(bytes)} MB`));
   const warnings = { shown: [] as string[], total: 0 };
+  let secret: string | null = null;
   /** Those that were there before, and whether they are gone by now. */
   const existing = new Map<string, boolean>();
   const jobs: Iterable<JobInput> = {
@@ -50,7 +52,9 @@ export async function enqueueFile(
         for (const warning of job.warnings) {
           if (++warnings.total <= SHOWN_WARNINGS) warnings.shown.push(warning);
         }
-        yield asEnqueuedHere(fill(job.input), context.environment);
+        const whole = fill(job.input);
+        secret ??= secretWarning(whole);
+        yield asEnqueuedHere(whole, context.environment);
         if (++count % BATCH === 0) progress.at(() => storing(count, file));
       }
     },
@@ -62,6 +66,7 @@ export async function enqueueFile(
       return job.id;
     });
     progress.end();
+    if (secret !== null) io.warn(printable(secret));
     for (const warning of warnings.shown) io.warn(printable(warning));
     if (warnings.total > SHOWN_WARNINGS) io.warn(`and ${warnings.total - SHOWN_WARNINGS} more like these`);
     if (shows) await orSayAdded(ids, () => print(context, ids, existing, now));

@@ -1,3 +1,4 @@
+import { masked } from '../core/secrets.ts';
 import type { Io } from './io.ts';
 import { type Format, jsonText, type Template } from './layout.ts';
 import { type Column, isAligned, plainLine, printTable } from './table.ts';
@@ -47,7 +48,7 @@ export async function printList<Row>(
 /** One of a list, in a line; an aligned table has none for it alone, and gives its columns. */
 export async function lineOf<Row>(io: Io, list: Listing<Row>, row: Row): Promise<string> {
   const format = formatOf(io);
-  if (typeof format === 'object') return filled(format, await list.object(row), list.times);
+  if (typeof format === 'object') return filled(format, masked(await list.object(row)), list.times);
   switch (format) {
     case 'json':
     case 'jsonl':

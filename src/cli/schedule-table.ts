@@ -1,6 +1,7 @@
 import { type ScheduleObject, toScheduleObject } from '../actions/schedule-object.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
 import type { Schedule } from '../core/schedule.ts';
+import { maskEnv } from '../core/secrets.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import { printList } from './print-list.ts';
@@ -82,7 +83,7 @@ function facts(one: ScheduleObject, times: Times): [string, string][] {
     ['max retries', job.max_retries === null ? '' : String(job.max_retries)],
     ['timeout', job.timeout_ms === null ? '' : formatDuration(job.timeout_ms)],
     ['directory', job.cwd ?? ''],
-    ['environment', pairs(job.env)],
+    ['environment', pairs(maskEnv(job.env))],
     ['tags', pairs(job.tags)],
   ];
   return all.filter(([, value]) => value !== '');

@@ -4,6 +4,7 @@ import { jobObject } from '../actions/jobs.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
+import { maskEnv } from '../core/secrets.ts';
 import type { Attempt } from '../store/attempt.ts';
 import type { ParentState } from '../store/store.ts';
 import type { Io } from './io.ts';
@@ -78,7 +79,7 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['jitter', String(job.policy.jitter ?? '')],
     ['backoff base', job.backoffBase === null ? '' : String(job.backoffBase)],
     ['directory', job.cwd],
-    ['environment', pairs(job.env)],
+    ['environment', pairs(maskEnv(job.env))],
     ['secrets', job.secretEnv.join(' ')],
     ['stdin', job.stdinBytes === 0 ? '' : `${job.stdinBytes} bytes`],
     ['output', job.splitOutput ? 'stdout and stderr apart' : ''],

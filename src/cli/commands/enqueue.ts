@@ -11,6 +11,7 @@ import { describeAdded, describeMany, orSayAdded } from '../describe-added.ts';
 import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
+import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 /** What one job can be given. */
 export const ADD_FLAGS: Record<string, Flag> = {
@@ -99,6 +100,7 @@ export async function addJobs(
   if (inputs.length > most)
     throw new QueueError('usage', `only one job can be followed, and there are ${inputs.length}`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
+  warnOfSecrets(context.io, inputs);
   const jobs = inputs.map((job) => asEnqueuedHere(job, context.environment));
   return { jobs: await enqueue(await context.app(), jobs, () => context.cwd), many };
 }
