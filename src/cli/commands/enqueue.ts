@@ -58,6 +58,7 @@ export default {
     'Jobs of one file or array may wait for each other by id, in "depends_on": ["a", {"id": "b", "on": "any"}].',
     'An idempotency key is for who cannot know whether an enqueue arrived, and repeats it: all of its jobs, once. The',
     'same key with anything else said is refused; --delay counts as it was said, what was left open does not.',
+    'A secret in --env or in the command is stored as it is, and warned of: --secret-env NAME takes it from the worker.',
     'The --on-… commands run as jobs of the queue hooks, which every worker serves, with QUEUECTL_HOOK_EVENT, _JOB_ID,',
     '_STATE, _EXIT_CODE, _ERROR, _QUEUE and _ATTEMPTS in their environment. They replace the settings of the same names',
     'for this job; none: no command. What happens to a hook, and to what it enqueues, triggers none.',
