@@ -150,6 +150,8 @@ const REFUSED: [args: string[], says: RegExp][] = [
   [['list', '--utc', '--time', 'relative'], /--utc and --time relative/],
   [['list', '--time', 'locl'], /did you mean 'local'/],
   [['list', '-q', '--utc'], /--utc/],
+  [['events', '--header'], /need a --format/],
+  [['events', '--utc'], /need a --format/],
   [['show', 'one', '--format', 'csv'], /unknown flag '--format'/],
   [['cancel', '--format', 'csv', 'one'], /unknown flag '--format'/],
 ];

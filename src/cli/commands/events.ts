@@ -10,6 +10,7 @@ import { parseTime } from '../../core/time.ts';
 import type { Command, Input } from '../command.ts';
 import { EVENT_DETAILS, printEvents } from '../event-line.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
+import type { Io } from '../io.ts';
 import { LIST_FLAGS } from '../layout.ts';
 
 const USUAL_LINES = 20;
@@ -50,6 +51,7 @@ export default {
     'Events are kept for 7 days; queuectl config set keep-events 30d. Ctrl-C ends the following.',
   ],
   async run({ io, app }, input) {
+    refuseUnheeded(io);
     const lines = input.has('lines') ? parseNumber(input.one('lines')!, '--lines', LINES) : null;
     const since = readSince(input, Date.now());
     const kinds = input.has('kind')
@@ -72,6 +74,16 @@ export default {
     return code === new Interrupted('SIGINT').exitCode ? 0 : code;
   },
 } satisfies Command as Command;
+
+/** In a pipe events are JSON unless told otherwise, and JSON has neither columns nor times of another style. */
+function refuseUnheeded({ layout: { format, header, time, utc }, tty }: Io): void {
+  if (format !== null || tty || !(header || time !== null || utc)) return;
+  throw new QueueError(
+    'usage',
+    'in a pipe events are JSON: --header, --time and --utc need a --format',
+    'queuectl events --format tsv',
+  );
+}
 
 type Since = { number: number } | { at: number };
 
