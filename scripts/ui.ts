@@ -36,7 +36,8 @@ async function script(): Promise<string> {
     target: 'browser',
     minify: true,
     splitting: true,
-    publicPath: '/assets/',
+    // Beside each other, wherever they are mounted.
+    publicPath: './',
     naming: { entry: '[name]-[hash].js', chunk: '[name]-[hash].js' },
     define: { 'process.env.NODE_ENV': '"production"' },
   });

@@ -55,6 +55,12 @@ export async function actOnJob(verb: Verb, id: string): Promise<boolean> {
   );
 }
 
+/** A job that waits for its time is due at once. */
+export function promote(id: string): Promise<boolean> {
+  const changes = { run_at: new Date().toISOString() };
+  return attempt(() => send('PATCH', `/jobs/${part(id)}`, changes), `Job ${id} is due now`);
+}
+
 export type Selected = { ids: string[] } | { filter: Filter; count: number; capped: boolean };
 
 /** On many jobs: asked first, then watched until it is done. */

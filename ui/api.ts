@@ -1,3 +1,4 @@
+import { mounted } from './mount.ts';
 import { forgetToken, token } from './token.ts';
 
 /** What went wrong, in the words of the error table. */
@@ -15,7 +16,7 @@ export class Problem extends Error {
   }
 }
 
-const BASE = '/api/v1';
+const BASE = mounted('/api/v1');
 
 /** With the token; throws a Problem for all that is not good. */
 export async function call(method: string, path: string, options: RequestInit = {}): Promise<Response> {

@@ -28,6 +28,26 @@ const MEASURES: Record<string, string> = {
 };
 export const FACETS = [...Object.keys(WORDS), ...Object.keys(MEASURES)];
 
+/** The word that is being typed: the beginning of a facet, or a facet and the beginning of its value. */
+const TYPED = /(?:[a-z]+:"[^"]*|\S*)$/i;
+
+const MOST = 8;
+
+/** What may be meant by the end of the text; `values` knows what a facet can be. */
+export function offersFor(text: string, values: (facet: string) => string[]): string[] {
+  const typed = TYPED.exec(text)![0];
+  const at = typed.indexOf(':');
+  const start = typed.toLowerCase();
+  if (at < 0) return FACETS.filter((one) => one.startsWith(start)).map((one) => `${one}:`);
+  const given = unquoted(`${start.slice(at + 1)}`).toLowerCase();
+  return values(start.slice(0, at))
+    .filter((one) => one.toLowerCase().includes(given) && one.toLowerCase() !== given)
+    .slice(0, MOST)
+    .map((one) => `${start.slice(0, at)}:${/[\s"]/.test(one) ? `"${one.replaceAll('"', '')}"` : one}`);
+}
+
+export const takeOffer = (text: string, offer: string): string => text.replace(TYPED, () => offer);
+
 export function filterOf(query: URLSearchParams): Filter {
   const filter = new URLSearchParams();
   for (const field of FIELDS)
@@ -71,7 +91,7 @@ function writeCondition(text: string): string {
 }
 
 function unquoted(text: string): string {
-  return text.startsWith('"') ? text.slice(1, -1) : text;
+  return text.replace(/^"|"$/g, '');
 }
 
 /** The body of an operation on all that match. */

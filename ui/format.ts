@@ -55,9 +55,13 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
   ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
 });
 
-/** Local time; the day only when it is another one. */
-export function localTime(iso: string, now: number): string {
+/** Local time, or that of the world; the day only when it is another one. */
+export function localTime(iso: string, now: number, utc = false): string {
   const at = new Date(iso);
+  if (utc) {
+    const [day, clock] = [iso.slice(0, 10), `${iso.slice(11, 19)} UTC`];
+    return new Date(now).toISOString().startsWith(day) ? clock : `${day} ${clock}`;
+  }
   const today = new Date(now).toDateString() === at.toDateString();
   const year = at.getFullYear() === new Date(now).getFullYear() ? '' : ` ${at.getFullYear()}`;
   return today ? CLOCK.format(at) : `${DAY.format(at)}${year} ${CLOCK.format(at)}`;

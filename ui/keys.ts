@@ -3,7 +3,7 @@ import { EMPTY } from './draft.ts';
 import { paused } from './live.ts';
 import { draft, helpOpen, paletteOpen } from './overlays.ts';
 import { go } from './router.ts';
-import { readOnly } from './store.ts';
+import { readOnly, toggleUtc } from './store.ts';
 import { nextTheme } from './theme.ts';
 
 export const SHORTCUTS: [string, string][] = [
@@ -26,12 +26,15 @@ export const SHORTCUTS: [string, string][] = [
   ['c', 'cancel'],
   ['#', 'delete'],
   ['e', 'edit a job that waits'],
-  ['p', 'pause or resume the queue'],
-  ['l', 'output of the job'],
+  ['d', 'duplicate the job'],
+  ['p', 'pause or resume the queue, or that of the job'],
+  ['l', 'output of the job or row'],
   ['f', 'follow the output'],
   ['[ ]', 'previous and next attempt'],
+  ['n N', 'next and previous find in the output'],
   ['n', 'new job'],
   ['t', 'theme'],
+  ['u', 'times in UTC or as here'],
   ['.', 'pause or resume live updates'],
   ['?', 'this help'],
   ['Esc', 'close, or back'],
@@ -69,6 +72,7 @@ const EVERYWHERE: Record<string, Handler> = {
     helpOpen.value = true;
   },
   t: nextTheme,
+  u: toggleUtc,
   '.': () => {
     paused.value = !paused.value;
   },

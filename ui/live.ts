@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { call, Problem } from './api.ts';
+import { MOUNT } from './mount.ts';
 import { token } from './token.ts';
 import type { StoreEvent } from './types.ts';
 
@@ -20,7 +21,7 @@ const REDRAW_MS = 500;
 const SOON_MS = 50;
 const MOST_EVENTS = 500;
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 10_000;
+const LONGEST_WAIT_MS = 4000;
 
 type Listener = (batch: Batch) => void;
 const listeners = new Set<Listener>();
@@ -57,14 +58,47 @@ function flush(): void {
   for (const listener of listeners) listener(batch);
 }
 
-function take({ events, missed }: { events: StoreEvent[]; missed: number }): void {
+/** As the stream tells it. */
+interface Told {
+  events: StoreEvent[];
+  missed: number;
+}
+
+function take({ events, missed }: Told): void {
   if (waiting.length < MOST_EVENTS) waiting.push(...events);
   else all = true;
   if (missed > 0) all = true;
   schedule();
 }
 
-/** One stream for the whole page; it comes back by itself and goes on where it was. */
+/** Whoever holds it reads the stream for all tabs of this browser. */
+const LOCK = `queuectl-live ${MOUNT}`;
+const others = new BroadcastChannel(LOCK);
+
+/** What a tab tells the others: how it stands, what came, or that it is new here. */
+type Word = { state: Connection } | { batch: Told; last: string | null } | 'hello';
+
+let leading = false;
+
+function heard(word: Word): void {
+  if (word === 'hello') {
+    if (leading) others.postMessage({ state: connection.value });
+  } else if ('state' in word) stand(word.state);
+  else {
+    last = word.last;
+    take(word.batch);
+  }
+}
+
+/** Back after a while, everything may have changed. */
+function stand(state: Connection): void {
+  const back = state === 'live' && connection.value !== 'live';
+  connection.value = state;
+  if (back) refresh();
+  if (leading) others.postMessage({ state });
+}
+
+/** One stream for all tabs: one that is seen reads it, and hands it on when nobody looks at it any more. */
 export async function startLive(): Promise<void> {
   document.addEventListener('visibilitychange', () => {
     // A tab that nobody sees costs the server nothing; what it missed is read when it is seen again.
@@ -74,9 +108,22 @@ export async function startLive(): Promise<void> {
   paused.subscribe((is) => {
     if (!is) refresh();
   });
-  let wait = FIRST_WAIT_MS;
+  others.onmessage = ({ data }) => heard(data);
+  others.postMessage('hello');
   for (;;) {
-    if (document.hidden) await shown();
+    if (document.hidden) await seen(true);
+    stop = new AbortController();
+    // Only there where the address is a safe one; elsewhere every tab reads for itself.
+    if (navigator.locks === undefined) await lead();
+    else await navigator.locks.request(LOCK, { signal: stop.signal }, lead).catch(() => {});
+    await asleep(SOON_MS);
+  }
+}
+
+async function lead(): Promise<void> {
+  leading = true;
+  let wait = FIRST_WAIT_MS;
+  while (!document.hidden) {
     if (token.value !== null) {
       try {
         await readStream(() => {
@@ -86,27 +133,36 @@ export async function startLive(): Promise<void> {
         if ((error as Error).name !== 'AbortError') lost(error);
       }
     }
-    await new Promise((resolve) => setTimeout(resolve, wait));
+    await Promise.race([asleep(wait), seen(false)]);
     wait = Math.min(LONGEST_WAIT_MS, wait * 2);
   }
+  leading = false;
 }
 
 function lost(error: unknown): void {
   const answered = error instanceof Problem && error.status > 0;
-  connection.value = answered && error.status !== 401 ? 'store-away' : 'away';
+  stand(answered && error.status !== 401 ? 'store-away' : 'away');
 }
 
-const shown = (): Promise<void> =>
-  new Promise((resolve) => document.addEventListener('visibilitychange', () => resolve(), { once: true }));
+const asleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** When the tab is seen, or is not. */
+const seen = (wanted: boolean): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => {
+      if (document.hidden === wanted) return;
+      document.removeEventListener('visibilitychange', look);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', look);
+  });
 
 async function readStream(opened: () => void): Promise<void> {
   stop = new AbortController();
   const headers: Record<string, string> = last === null ? {} : { 'last-event-id': last };
   const response = await call('GET', `/events?every=${REDRAW_MS}`, { headers, signal: stop.signal });
   opened();
-  const back = connection.value !== 'live';
-  connection.value = 'live';
-  if (back) refresh();
+  stand('live');
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
@@ -121,6 +177,10 @@ async function readStream(opened: () => void): Promise<void> {
 function readEvent(text: string): void {
   for (const line of text.split('\n')) {
     if (line.startsWith('id: ')) last = line.slice(4);
-    else if (line.startsWith('data: ')) take(JSON.parse(line.slice(6)));
+    else if (line.startsWith('data: ')) {
+      const batch = JSON.parse(line.slice(6));
+      others.postMessage({ batch, last });
+      take(batch);
+    }
   }
 }

@@ -10,6 +10,7 @@ import { TokenPage } from './components/token-page.tsx';
 import { Tracked } from './components/tracked.tsx';
 import { startKeys } from './keys.ts';
 import { startLive } from './live.ts';
+import { startMount } from './mount.ts';
 import { startRouter } from './router.ts';
 import { startStore } from './store.ts';
 import { takeToken, token } from './token.ts';
@@ -31,6 +32,7 @@ function App() {
   );
 }
 
+startMount();
 takeToken();
 addEventListener('hashchange', takeToken);
 startRouter();

@@ -93,3 +93,6 @@ function cut(pieces: Piece[], width: number): Piece[][] {
   }
   return rows;
 }
+
+/** A link to the line: by its number, or where nobody counted by its first byte. */
+export const hashOf = ({ number, offset }: Line): string => (number === null ? `#B${offset}` : `#L${number}`);

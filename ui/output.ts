@@ -1,11 +1,13 @@
 import { signal } from '@preact/signals';
 import { call, part } from './api.ts';
-import { afterNewline, createCutter, type Line } from './output-lines.ts';
+import { afterNewline, createCutter, type Line, textOf } from './output-lines.ts';
 
 const CHUNK = 256 * 1024;
 const DOWNLOAD_CHUNK = 4 * 1024 * 1024;
 /** So many lines are kept; of 200 MB as many as of 2. */
 const MOST_LINES = 20_000;
+/** So far an error is looked for. */
+const LOOKED_AT = 64 * 1024 * 1024;
 /** Further behind than this, following jumps to the end. */
 const TOO_FAR = 1024 * 1024;
 
@@ -102,6 +104,18 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
     async openLine(wanted: number): Promise<void> {
       await openAt(0);
       while (state.value.next < state.value.size && (whole.at(-1)?.number ?? 0) < wanted) await newer();
+    },
+    /** To the first line that looks so, from the start; null: in the first bytes there is none. */
+    async openFirst(like: RegExp): Promise<Line | null> {
+      await openAt(0);
+      for (let looked = 0; ; ) {
+        const found = lines.value.slice(looked).find((line) => like.test(textOf(line)));
+        if (found !== undefined) return found;
+        const { next, size } = state.value;
+        if (next >= size || next >= LOOKED_AT) return null;
+        looked = lines.value.length - (await newer()) - 1;
+        if (looked < 0) looked = 0;
+      }
     },
     async download(progress: (part: number) => void): Promise<Blob> {
       const parts: Uint8Array<ArrayBuffer>[] = [];

@@ -7,9 +7,10 @@ import { draft, helpOpen } from './overlays.ts';
 import { PAGES } from './pages.tsx';
 import { setPaused } from './queue-acts.ts';
 import { go } from './router.ts';
-import { queues, readOnly } from './store.ts';
+import { queues, readOnly, toggleUtc } from './store.ts';
 import { nextTheme } from './theme.ts';
-import type { Job, JobPage, Schedule, State } from './types.ts';
+import type { Job, JobPage, Schedule, State, Worker } from './types.ts';
+import { hrefOf, views } from './views.ts';
 
 export interface Entry {
   title: string;
@@ -35,16 +36,20 @@ function everything(): Entry[] {
   const toQueue = all.map(({ name }) =>
     entry(visible(name), 'queue', 'queues', () => go(`/jobs?queue=${part(name)}`)),
   );
+  const toView = views.value.map((view) =>
+    entry(visible(view.name), 'view', 'overview', () => go(hrefOf(view))),
+  );
   const acts = [
     entry('Theme: next', 'do', 'theme', nextTheme),
     entry('Live updates: pause or go on', 'do', 'pause', () => {
       paused.value = !paused.value;
     }),
+    entry('Times: UTC or local', 'do', 'pending', toggleUtc),
     entry('Keyboard shortcuts', 'do', 'keyboard', () => {
       helpOpen.value = true;
     }),
   ];
-  if (readOnly.value) return [...pages, ...toQueue, ...acts];
+  if (readOnly.value) return [...pages, ...toView, ...toQueue, ...acts];
   const newJob = entry('New job', 'do', 'plus', () => {
     draft.value = EMPTY;
   });
@@ -56,16 +61,17 @@ function everything(): Entry[] {
       () => void setPaused(queue.name, !queue.paused),
     ),
   );
-  return [...pages, newJob, ...toQueue, ...pauses, ...acts];
+  return [...pages, newJob, ...toView, ...toQueue, ...pauses, ...acts];
 }
 
-/** The job with this id, those that a search finds, and schedules of that name. */
+/** The job with this id, those that a search finds, and schedules and workers of that name. */
 export async function jobsFor(text: string): Promise<Entry[]> {
   const none = { jobs: [] as Job[] };
-  const [exact, found, schedules] = await Promise.all([
+  const [exact, found, schedules, workers] = await Promise.all([
     get<Job>(`/jobs/${part(text)}`).catch(() => null),
     get<JobPage>(`/jobs?limit=${MOST_JOBS}&search=${part(text)}`).catch(() => none),
     get<Schedule[]>('/schedules').catch(() => []),
+    get<Worker[]>('/workers').catch(() => []),
   ]);
   const jobs = [...(exact === null ? [] : [exact]), ...found.jobs.filter((job) => job.id !== exact?.id)];
   return [
@@ -73,6 +79,11 @@ export async function jobsFor(text: string): Promise<Entry[]> {
       .filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
       .map(({ name }) =>
         entry(visible(name), 'schedule', 'schedules', () => go(`/schedules?name=${part(name)}`)),
+      ),
+    ...workers
+      .filter(({ id, hostname }) => `${id} ${hostname}`.includes(text))
+      .map(({ id, hostname }) =>
+        entry(`${id}  ${visible(hostname)}`, 'worker', 'workers', () => go(`/workers/${part(id)}`)),
       ),
     ...jobs.map((job) =>
       entry(`${job.id}  ${visible(job.name ?? job.command).slice(0, 80)}`, 'job', job.state as State, () =>

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { mounted, unmounted } from './mount.ts';
 
 export interface Place {
   path: string;
@@ -7,7 +8,7 @@ export interface Place {
 }
 
 const here = (): Place => ({
-  path: location.pathname,
+  path: unmounted(location.pathname),
   query: new URLSearchParams(location.search),
   hash: location.hash,
 });
@@ -25,19 +26,30 @@ export function startRouter(): void {
   addEventListener('click', (event) => {
     const link = (event.target as Element).closest?.('a');
     const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
-    if (!link || !plain || link.target || link.hasAttribute('download') || link.origin !== location.origin)
-      return;
+    if (!link || !plain || link.target || link.hasAttribute('download')) return;
+    if (!link.href.startsWith(`${location.origin}${mounted('/')}`)) return;
     event.preventDefault();
-    go(link.getAttribute('href')!);
+    go(unmounted(link.pathname) + link.search + link.hash);
   });
 }
 
 export function go(url: string, how: 'push' | 'replace' = 'push'): void {
   const before = location.pathname;
-  if (how === 'push') history.pushState(null, '', url);
-  else history.replaceState(null, '', url);
+  if (how === 'push') history.pushState(null, '', mounted(url));
+  else history.replaceState(null, '', mounted(url));
   moved();
   if (location.pathname !== before) scrollTo(0, 0);
+}
+
+/** The list of jobs by another filter: from its first page, otherwise looking as it does. */
+export function listHref(filter: URLSearchParams): string {
+  const query = new URLSearchParams(filter);
+  for (const field of ['columns', 'sort']) {
+    const value = place.value.query.get(field);
+    if (value !== null) query.set(field, value);
+  }
+  const text = query.toString();
+  return text === '' ? '/jobs' : `/jobs?${text}`;
 }
 
 /** The same page with some of its query changed; null takes a field away. */

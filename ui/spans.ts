@@ -6,14 +6,15 @@ export interface Span {
   from: number;
   to: number;
   label: string;
+  attempt: number | null;
 }
 
 /** From being enqueued to its end, or to now, or to the retry that is due. Clocks of two machines may differ. */
 export function spansOf(job: Job, attempts: Attempt[], now: number): Span[] {
   const spans: Span[] = [];
   let at = Date.parse(job.created_at);
-  const until = (to: number, kind: Span['kind'], label: string): void => {
-    if (to > at) spans.push({ kind, from: at, to, label });
+  const until = (to: number, kind: Span['kind'], label: string, attempt: number | null = null): void => {
+    if (to > at) spans.push({ kind, from: at, to, label, attempt });
     at = Math.max(at, to);
   };
   const due = job.run_at === null ? at : Date.parse(job.run_at);
@@ -32,7 +33,7 @@ export function spansOf(job: Job, attempts: Attempt[], now: number): Span[] {
         : one.outcome === 'exited' && one.exit_code === 0
           ? 'completed'
           : 'failed';
-    until(end, kind, `attempt ${one.attempt}`);
+    until(end, kind, `attempt ${one.attempt}${endOf(one)}`, one.attempt);
   });
   if (job.state === 'pending' || job.state === 'failed') {
     const next = job.next_run_at === null ? now : Math.max(now, Date.parse(job.next_run_at));
@@ -44,3 +45,6 @@ export function spansOf(job: Job, attempts: Attempt[], now: number): Span[] {
   }
   return spans;
 }
+
+const endOf = ({ outcome, exit_code, signal }: Attempt): string =>
+  outcome === null ? '' : `: ${[outcome, exit_code, signal].filter((one) => one != null).join(' ')}`;

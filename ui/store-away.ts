@@ -1,5 +1,6 @@
 import type { Problem } from './api.ts';
 import { connection, refresh } from './live.ts';
+import { mounted } from './mount.ts';
 
 const ASK_MS = 2000;
 let asking = false;
@@ -16,7 +17,7 @@ export function readFailed({ status }: Problem): void {
 async function ask(): Promise<void> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, ASK_MS));
-    const ready = await fetch('/readyz').then(
+    const ready = await fetch(mounted('/readyz')).then(
       (response) => response.ok,
       () => false,
     );

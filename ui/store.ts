@@ -14,6 +14,14 @@ export const counts = computed<ByState | null>(() => queues.value && sumOf(queue
 /** The time as the page shows it; it moves while somebody looks. */
 export const now = signal(Date.now());
 
+/** Times of the world rather than of this place. */
+export const utc = signal(localStorage.getItem('queuectl-utc') === 'yes');
+
+export function toggleUtc(): void {
+  utc.value = !utc.value;
+  localStorage.setItem('queuectl-utc', utc.value ? 'yes' : 'no');
+}
+
 const GAP_MS = 1000;
 
 export function sumOf(some: Queue[]): ByState {

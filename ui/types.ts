@@ -34,6 +34,11 @@ export interface Explanation {
   reasons: string[];
 }
 
+export interface RetryDelays {
+  delays_ms: number[];
+  jitter: number;
+}
+
 export interface Queue {
   name: string;
   paused: boolean;
@@ -145,7 +150,9 @@ export interface ErrorGroup {
   signature: string;
   jobs: number;
   last_hour: number;
+  last_3_hours: number;
   last_day: number;
+  last_3_days: number;
   last_week: number;
   first_at: string;
   last_at: string;

@@ -15,7 +15,9 @@ export interface ErrorGroupObject {
   signature: string;
   jobs: number;
   last_hour: number;
+  last_3_hours: number;
   last_day: number;
+  last_3_days: number;
   last_week: number;
   first_at: string;
   last_at: string;
@@ -82,7 +84,8 @@ function toObject(signature: string, jobs: Job[], now: number): ErrorGroupObject
   return {
     signature,
     jobs: jobs.length,
-    ...{ last_hour: within(HOUR_MS), last_day: within(24 * HOUR_MS), last_week: within(168 * HOUR_MS) },
+    ...{ last_hour: within(HOUR_MS), last_3_hours: within(3 * HOUR_MS), last_day: within(24 * HOUR_MS) },
+    ...{ last_3_days: within(72 * HOUR_MS), last_week: within(168 * HOUR_MS) },
     first_at: toIso(ended.reduce((a, b) => Math.min(a, b))),
     last_at: toIso(ended.reduce((a, b) => Math.max(a, b))),
     ...{ sample_id: newest.id, sample_error: newest.lastError ?? '' },

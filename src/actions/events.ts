@@ -11,13 +11,16 @@ export interface EventFilter {
   kinds?: EventKind[];
   jobId?: string;
   queue?: string;
+  /** How the name of who did it begins. */
+  actor?: string;
 }
 
-function matches({ kind, jobId, queue }: StoreEvent, filter: EventFilter): boolean {
+function matches({ kind, jobId, queue, actor }: StoreEvent, filter: EventFilter): boolean {
   return (
     (filter.kinds === undefined || filter.kinds.includes(kind)) &&
     (filter.jobId === undefined || filter.jobId === jobId) &&
-    (filter.queue === undefined || filter.queue === queue)
+    (filter.queue === undefined || filter.queue === queue) &&
+    (filter.actor === undefined || actor?.startsWith(filter.actor) === true)
   );
 }
 

@@ -50,7 +50,10 @@ export function decide(
 }
 
 /** The job's own, where it has a wish; else as the settings are now. */
-function backoffOf({ backoffBase, policy }: Judged, settings: BackoffPolicy): BackoffPolicy {
+export function backoffOf(
+  { backoffBase, policy }: Pick<Judged, 'backoffBase' | 'policy'>,
+  settings: BackoffPolicy,
+): BackoffPolicy {
   return {
     strategy: policy.backoff ?? settings.strategy,
     base: backoffBase ?? settings.base,

@@ -29,8 +29,8 @@ export function sight(place: Place): Sighting {
     if (before.kind === 'gated') return { kind: 'never-started' };
     if (before.kind === 'running' && processes.carries(before.pid, place.cookie))
       return { kind: 'alive', pid: before.pid };
-    if (before.kind === 'unreadable') {
-      // Created and not yet written, perhaps: its processes tell.
+    if (before.kind === 'unreadable' || before.kind === 'empty') {
+      // Not yet written, perhaps: its processes tell.
       const [one] = processes.find(place.cookie, -1);
       if (one !== undefined) return { kind: 'alive', pid: one.group };
     }
@@ -40,6 +40,7 @@ export function sight(place: Place): Sighting {
 
 function fromRecord(record: AttemptRecord | null): Sighting {
   if (record?.kind === 'ended') return record;
+  if (record?.kind === 'empty') return { kind: 'never-started' };
   return { kind: 'lost', pid: record?.kind === 'running' ? record.pid : null };
 }
 

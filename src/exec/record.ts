@@ -9,6 +9,8 @@ export type AttemptRecord =
   | { kind: 'ended'; pid: number; code: number }
   /** Recovery took the gate: the command never started and never will. */
   | { kind: 'gated' }
+  /** Created and not written: on its way, or it ended there, for want of room. The command comes only after that. */
+  | { kind: 'empty' }
   /** There, but not readable: something started, how it ended is unknown. */
   | { kind: 'unreadable' };
 
@@ -24,6 +26,7 @@ export function readRecord(place: Place): AttemptRecord | null {
   const buffer = Buffer.alloc(LONGEST);
   const text = buffer.toString('latin1', 0, readSync(file, buffer, 0, LONGEST, 0));
   closeSync(file);
+  if (text === '') return { kind: 'empty' };
   const match = /^(\d+) +(run|gate|\d+) *\n/.exec(text);
   if (match === null) return { kind: 'unreadable' };
   const pid = Number(match[1]);

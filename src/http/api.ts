@@ -17,6 +17,8 @@ export interface ApiOptions {
   token: string;
   /** `host:port`, every name that this server answers to. */
   names: ReadonlySet<string>;
+  /** The origin of a proxy in front of it. */
+  shownAt: string | null;
   /** Told of what nobody expected. */
   onError(error: unknown, requestId: string): void;
 }
@@ -70,7 +72,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
         const allow = routes.map((one) => one.method).join(', ');
         return problem(error, c.get('requestId'), { allow });
       }
-      if (route.method !== 'GET') checkOrigin(header, options.names);
+      if (route.method !== 'GET') checkOrigin(header, options.names, options.shownAt);
       if (route.access === 'change' && options.serving.readOnly)
         refuse('read-only', 'this server only shows, and changes nothing');
       checkQuery(route, new URL(c.req.url).searchParams);

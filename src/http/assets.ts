@@ -6,9 +6,13 @@ const PAGES = /^\/(jobs|dlq|queues|schedules|workers|stats|activity|settings|doc
 
 const zipped = new Map<string, Uint8Array<ArrayBuffer>>();
 
-/** The dashboard, from memory: a path either names a file of it or nothing. Pages are all the same document. */
+/**
+ * The dashboard, from memory: a path either names a file of it or nothing. Pages are all the same document, which finds
+ * its files from where it is, since a proxy may have put it below a path that nobody here knows.
+ */
 export function assets(path: string, acceptEncoding = ''): Response | null {
-  const name = PAGES.test(path) ? '/index.html' : path;
+  const isPage = PAGES.test(path);
+  const name = isPage ? '/index.html' : path;
   const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
   if (asset === undefined) return null;
   const headers: Record<string, string> = {
@@ -16,8 +20,10 @@ export function assets(path: string, acceptEncoding = ''): Response | null {
     'cache-control': asset.hashed ? LONG : 'no-cache',
     vary: 'accept-encoding',
   };
-  if (!/\bgzip\b/.test(acceptEncoding)) return new Response(asset.body, { headers });
-  return new Response(zip(name, asset.body), { headers: { ...headers, 'content-encoding': 'gzip' } });
+  const up = '../'.repeat(path.split('/').length - 2);
+  const body = isPage ? asset.body.replaceAll('"/assets/', `"${up}assets/`) : asset.body;
+  if (!/\bgzip\b/.test(acceptEncoding)) return new Response(body, { headers });
+  return new Response(zip(isPage ? up : name, body), { headers: { ...headers, 'content-encoding': 'gzip' } });
 }
 
 /** Once, when it is first asked for. */

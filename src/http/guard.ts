@@ -47,9 +47,14 @@ export function bearer(authorization: string | undefined): string | null {
 }
 
 /** A mutation comes from a program, or from our own page. */
-export function checkOrigin(header: (name: string) => string | undefined, names: ReadonlySet<string>): void {
-  const origin = header('origin');
-  const own = origin === undefined || [...names].some((name) => origin.toLowerCase() === `http://${name}`);
+export function checkOrigin(
+  header: (name: string) => string | undefined,
+  names: ReadonlySet<string>,
+  shownAt: string | null,
+): void {
+  const origin = header('origin')?.toLowerCase();
+  const own =
+    origin === undefined || origin === shownAt || [...names].some((name) => origin === `http://${name}`);
   const site = header('sec-fetch-site');
   if (!own || (site !== undefined && site !== 'same-origin' && site !== 'none'))
     refuse('not-allowed', 'another site may not change anything here');

@@ -61,6 +61,7 @@ export const INPUTS: Record<string, Schema> = {
       {
         action: oneOf(['cancel', 'retry', 'hold', 'release', 'delete', 'edit']),
         ...{ ids: listOf(text), filter: ref('Filter'), group: text, changes: ref('JobChanges') },
+        ...{ limit: { type: 'integer', minimum: 1 }, per_second: { type: 'integer', minimum: 1 } },
       },
       ['action'],
     ),

@@ -16,6 +16,12 @@ export interface OperationObject {
   error: string | null;
 }
 
+/** On how many at all, and how fast. */
+export interface Pace {
+  limit: number;
+  perSecond: number | null;
+}
+
 /** Actions on many jobs, which take their time and can be watched and stopped. Kept as long as the server runs. */
 export interface Operations {
   /** The ids may come bit by bit; what acts begins when all are known, or it would meet its own work. */
@@ -23,6 +29,7 @@ export interface Operations {
     action: string,
     ids: AsyncIterable<string[]>,
     act: (ids: string[]) => Promise<Acted>,
+    pace?: Pace,
   ): OperationObject;
   list(): OperationObject[];
   get(id: string): OperationObject;
@@ -51,7 +58,7 @@ export function createOperations(now: () => number): Operations {
   };
 
   return {
-    start(action, found, act) {
+    start(action, found, act, { limit, perSecond } = { limit: Number.POSITIVE_INFINITY, perSecond: null }) {
       const operation: OperationObject & { stopping: boolean } = {
         ...{ id: randomBytes(8).toString('hex'), action, state: 'running', total: 0 },
         ...{ done: 0, changed: 0, unchanged: 0, started_at: toIso(now()), finished_at: null, error: null },
@@ -66,19 +73,21 @@ export function createOperations(now: () => number): Operations {
         try {
           const ids: string[] = [];
           for await (const some of found) {
-            for (const id of some) ids.push(id);
+            for (const id of some.slice(0, limit - ids.length)) ids.push(id);
             operation.total = ids.length;
-            if (operation.stopping) break;
+            if (operation.stopping || ids.length === limit) break;
             await turn();
           }
-          for (let at = 0; at < ids.length && !operation.stopping; at += BATCH) {
-            const batch = ids.slice(at, at + BATCH);
+          const size = Math.min(BATCH, perSecond ?? BATCH);
+          for (let at = 0; at < ids.length && !operation.stopping; at += size) {
+            const batch = ids.slice(at, at + size);
             const acted = await act(batch);
             operation.done += batch.length;
             const changed = acted.changed.length + (acted.ending?.length ?? 0);
             operation.changed += changed;
             operation.unchanged += batch.length - changed;
             await turn();
+            if (perSecond !== null && operation.done < ids.length) await asleep((size / perSecond) * 1000);
           }
           operation.state = operation.stopping ? 'stopped' : 'done';
         } catch (error) {
@@ -97,6 +106,11 @@ export function createOperations(now: () => number): Operations {
       return shown(operation);
     },
   };
+}
+
+/** No reason for the process to stay. */
+function asleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 /** Others are to be served meanwhile. */

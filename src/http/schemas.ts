@@ -60,6 +60,7 @@ export const SCHEMAS: Record<string, Schema> = {
     ...{ output_bytes: integer, output_truncated: flag, left_behind: listOf(integer) },
   }),
   Explanation: record({ id: text, state: oneOf(STATES), reasons: listOf(text) }),
+  RetryDelays: record({ delays_ms: listOf(integer), jitter: number }),
   Queue: record({
     ...{ name: text, paused: flag, paused_at: maybe(time), paused_by: maybe(text) },
     ...{ concurrency: maybe(integer), rate: maybe(text), priority_aging_ms: maybe(integer), jobs: byState },
@@ -122,7 +123,8 @@ export const SCHEMAS: Record<string, Schema> = {
   Activity: record({ events: listOf(ref('Event')), next_before: maybe(integer) }),
   Health: record({ status: text }),
   ErrorGroup: record({
-    ...{ signature: text, jobs: integer, last_hour: integer, last_day: integer, last_week: integer },
+    ...{ signature: text, jobs: integer, last_hour: integer, last_3_hours: integer, last_day: integer },
+    ...{ last_3_days: integer, last_week: integer },
     ...{ first_at: time, last_at: time, sample_id: text, sample_error: text },
     ...{ names: listOf(text), queues: listOf(text) },
   }),

@@ -18,6 +18,8 @@ export interface ServeOptions {
   allowRemote: boolean;
   publicMetrics: boolean;
   rotateToken: boolean;
+  /** Where a proxy shows it. */
+  url: URL | null;
   onError(error: unknown, requestId: string): void;
 }
 
@@ -48,6 +50,7 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
   const api = createApi({
     token,
     names,
+    shownAt: options.url?.origin ?? null,
     onError: options.onError,
     serving: {
       app,
@@ -59,8 +62,10 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
   const { server, port } = await listen(api.fetch, options);
   for (const name of namesOf(host)) names.add(`${name}:${port}`);
   if (port === 80) for (const name of namesOf(host)) names.add(name);
+  // A proxy sends its own name on, or ours.
+  if (options.url !== null) names.add(options.url.host);
   return {
-    url: `http://${bracketed(host)}:${port}/#token=${token}`,
+    url: `${options.url?.href ?? `http://${bracketed(host)}:${port}/`}#token=${token}`,
     close: () =>
       new Promise((resolve) => {
         stream.close();

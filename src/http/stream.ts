@@ -20,7 +20,8 @@ const REMEMBERED = 2000;
 const PAGE = 500;
 /** What happens meanwhile goes out together: a busy store is not read, worded and sent event by event. */
 const GATHER_MS = 50;
-const PULSE_MS = 15_000;
+/** So often who looks on is told that the stream lives, and it is looked whether the store does. */
+const PULSE_MS = 5000;
 const RETRY_MS = 1000;
 /** So many events of a batch are told; of the others only their number. */
 const MOST_TOLD = 200;
@@ -137,9 +138,9 @@ export function createEventStream(app: App, onError: (error: unknown) => void): 
             while (!ended) {
               const stretch = everyMs === null ? await next(last) : await together(last, everyMs);
               if (stretch === null) {
-                if (await slept(PULSE_MS, (resolve) => (rouse = resolve)))
-                  return controller.enqueue(encoder.encode(': alive\n\n'));
-                continue;
+                if (!(await slept(PULSE_MS, (resolve) => (rouse = resolve)))) continue;
+                await app.store.check();
+                return controller.enqueue(encoder.encode(': alive\n\n'));
               }
               last = stretch.last;
               if (stretch.bytes.length > 0) return controller.enqueue(stretch.bytes);

@@ -80,6 +80,13 @@ describe('adoption', () => {
       expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 6 });
     }));
 
+  test('a record that could not be written, as on a full disk, comes before the command: it never started', () =>
+    inPlace(async (place) => {
+      makePlace(place);
+      writeFileSync(place.record, '');
+      expect(await untilOver(place)).toEqual({ kind: 'never-started' });
+    }));
+
   test('a record that cannot be read means ended, not never started', () =>
     inPlace(async (place) => {
       makePlace(place);

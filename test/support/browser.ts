@@ -51,7 +51,8 @@ export interface Dashboard {
 
 /** Starts the server and opens the address that it prints. */
 export async function openDashboard(box: Sandbox, browser: Browser, ...flags: string[]): Promise<Dashboard> {
-  const server = box.start(['serve', '--port', '0', ...flags]);
+  const port = flags.includes('--port') ? [] : ['--port', '0'];
+  const server = box.start(['serve', ...port, ...flags]);
   const printed = await until(() => /^http:\S+/m.exec(server.stdout())?.[0], 'the server prints its address');
   const [origin, token] = printed.split('/#token=') as [string, string];
   const context = await browser.newContext({ locale: 'en-GB' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { launch, openDashboard } from '../support/browser.ts';
-import { enqueue, inSandbox, untilState } from '../support/queuectl.ts';
+import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -34,9 +34,9 @@ test(
     await box.run(['worker', 'start', '--drain']);
     const { page, show } = await openDashboard(box, browser);
     await show('/dlq');
-    const group = page.locator('article', { hasText: 'no route to host' });
+    const group = page.locator('[data-row]', { hasText: 'no route to host' });
     await group.getByRole('heading', { name: 'exit code 4: no route to host …' }).waitFor();
-    expect(await page.locator('article').count()).toBe(2);
+    expect(await page.locator('[data-row]').count()).toBe(2);
     await group.getByRole('button', { name: 'Retry all' }).click();
     await page.getByRole('button', { name: 'Retry them' }).click();
     await page.getByText('3 changed, 0 left as they were').waitFor();
@@ -134,9 +134,11 @@ test(
     await page.getByRole('button', { name: 'Enqueue' }).click();
     await page.getByRole('button', { name: 'Duplicate' }).click();
     await page.getByRole('button', { name: 'Enqueue' }).click();
-    await page.getByText('is enqueued').first().waitFor();
-    const jobs = await box.json<{ command: string; queue: string; priority: number }[]>(['list']);
-    expect(jobs).toHaveLength(2);
+    // Both say that they are enqueued, and what the first says may be gone before the second speaks.
+    const jobs = await until(async () => {
+      const found = await box.json<{ command: string; queue: string; priority: number }[]>(['list']);
+      return found.length === 2 && found;
+    }, 'both are enqueued');
     for (const job of jobs) expect(job).toMatchObject({ command: "echo it's", queue: 'mail', priority: 5 });
   }),
 );

@@ -21,8 +21,12 @@ test(
     await page.getByText('Waiting', { exact: true }).waitFor();
     await press(page, 'g', 'j');
     await page.locator('[data-row="a"]').waitFor();
-    // The newest is the first row.
-    await press(page, 'j', 'j', 'x', 'j', 'x');
+    // The newest is the first row; a whole range, and none of it.
+    await press(page, 'j', 'x', 'j', 'j', 'Shift+X');
+    await page.getByText('3 selected').waitFor();
+    await press(page, 'Escape');
+    await page.getByText('3 selected').waitFor({ state: 'detached' });
+    await press(page, 'k', 'x', 'j', 'x');
     await page.getByText('2 selected').waitFor();
     await press(page, 'c');
     await page.getByRole('heading', { name: 'Cancel 2 jobs?' }).waitFor();

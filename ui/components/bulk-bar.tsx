@@ -1,8 +1,8 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { actOnMany, type Selected, type Verb } from '../acts.ts';
-import { actCommand } from '../cli.ts';
 import { number } from '../format.ts';
-import { CopyButton } from './copy.tsx';
+import { Menu } from './menu.tsx';
 
 const SHOWN: Verb[] = ['retry', 'cancel', 'hold', 'release', 'delete'];
 
@@ -12,11 +12,13 @@ interface BulkBarProps {
   more: string | null;
   onAll(): void;
   onDone(): void;
+  children: ComponentChildren;
 }
 
 /** What can be done with the selected jobs. */
-export function BulkBar({ selected, more, onAll, onDone }: BulkBarProps) {
-  const edit = useSignal('');
+export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProps) {
+  const priority = useSignal('');
+  const queue = useSignal('');
   const count = 'ids' in selected ? selected.ids.length : selected.count;
   const plus = 'capped' in selected && selected.capped ? '+' : '';
   const act = async (verb: Verb | 'edit', changes?: Record<string, unknown>): Promise<void> => {
@@ -44,30 +46,48 @@ export function BulkBar({ selected, more, onAll, onDone }: BulkBarProps) {
           {verb[0]!.toUpperCase() + verb.slice(1)}
         </button>
       ))}
-      <form
-        class="inline"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const [, field, value] = /^(p|priority|queue|q)[:= ]\s*(\S+)$/.exec(edit.value.trim()) ?? [];
-          if (field === undefined) return;
-          const name = field.startsWith('p') ? 'priority' : 'queue';
-          void act('edit', { [name]: /^-?\d+$/.test(value!) && name === 'priority' ? Number(value) : value });
-        }}
-      >
-        <input
-          class="small"
-          aria-label="Set priority or queue, such as priority=5 or queue=mail"
-          placeholder="priority=5, queue=mail"
-          value={edit.value}
-          onInput={(event) => {
-            edit.value = event.currentTarget.value;
+      <Menu label="Change" icon="settings">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            const changes = changesOf(priority.value.trim(), queue.value.trim());
+            if (Object.keys(changes).length > 0) void act('edit', changes);
           }}
-        />
-      </form>
-      <CopyButton text={actCommand('retry', selected)} label="Copy a retry of these as CLI" word="CLI" />
+        >
+          <Field label="Priority" value={priority} hint="5; or low, high, urgent" />
+          <Field label="Queue" value={queue} hint="to which they move" />
+          <button type="submit" class="small">
+            Set
+          </button>
+        </form>
+      </Menu>
+      {children}
       <button type="button" class="small" onClick={onDone}>
         Clear
       </button>
     </div>
   );
+}
+
+function Field({ label, value, hint }: { label: string; value: Signal<string>; hint: string }) {
+  return (
+    <label class="field">
+      {label}
+      <input
+        value={value.value}
+        placeholder={hint}
+        autocomplete="off"
+        onInput={(event) => {
+          value.value = event.currentTarget.value;
+        }}
+      />
+    </label>
+  );
+}
+
+function changesOf(priority: string, queue: string): Record<string, unknown> {
+  return {
+    ...(priority === '' ? {} : { priority: /^-?\d+$/.test(priority) ? Number(priority) : priority }),
+    ...(queue === '' ? {} : { queue }),
+  };
 }

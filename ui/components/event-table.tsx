@@ -1,5 +1,6 @@
 import { part } from '../api.ts';
-import { visible } from '../format.ts';
+import { duration, localTime, visible } from '../format.ts';
+import { now, utc } from '../store.ts';
 import type { StoreEvent } from '../types.ts';
 import { Time } from './time.tsx';
 
@@ -39,7 +40,13 @@ export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 
                 </td>
               )}
               {of === 'job' ? null : <td>{visible(event.queue ?? '')}</td>}
-              <td class="faint">{visible(event.actor ?? '')}</td>
+              <td class="faint">
+                {of === 'job' || event.actor === null ? (
+                  visible(event.actor ?? '')
+                ) : (
+                  <a href={`/activity?actor=${part(event.actor)}`}>{visible(event.actor)}</a>
+                )}
+              </td>
               <td class="command">{more(event)}</td>
             </tr>
           ))}
@@ -51,7 +58,13 @@ export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 
 
 function more(event: StoreEvent): string {
   return Object.entries(event)
-    .filter(([name, value]) => !PLAIN.includes(name) && value !== null)
-    .map(([name, value]) => `${name} ${visible(String(value))}`)
+    .filter(([name, value]) => !PLAIN.includes(name) && value !== null && value !== false)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${worded(name, value)}`)
     .join(', ');
+}
+
+function worded(name: string, value: unknown): string {
+  if (typeof value === 'string' && name.endsWith('_at')) return localTime(value, now.peek(), utc.value);
+  if (typeof value === 'number' && name.endsWith('_ms')) return duration(value);
+  return visible(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { FACETS, type Filter, parseFilter, writeFilter } from '../filter.ts';
+import { type Filter, offersFor, parseFilter, takeOffer, writeFilter } from '../filter.ts';
+import { known, learn } from '../known.ts';
 import { queues } from '../store.ts';
 import { STATES } from '../types.ts';
 import { Icon } from './icon.tsx';
@@ -19,19 +20,22 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
   useEffect(() => {
     text.value = given;
   }, [given]);
-  const offers = open.value ? offersFor(text.value) : [];
+  const offers = open.value ? offersFor(text.value, valuesOf) : [];
   const apply = (): void => {
     open.value = false;
     onChange(parseFilter(text.value));
   };
   const take = (offer: string): void => {
-    text.value = text.value.replace(/\S*$/, offer);
+    text.value = takeOffer(text.value, offer);
     at.value = -1;
     if (!offer.endsWith(':')) apply();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'ArrowDown') at.value = Math.min(offers.length - 1, at.value + 1);
-    else if (event.key === 'ArrowUp') at.value = Math.max(-1, at.value - 1);
+    if (event.key === 'ArrowDown') {
+      open.value = true;
+      at.value = Math.min(offers.length - 1, at.value + 1);
+    } else if (event.key === 'ArrowUp') at.value = Math.max(-1, at.value - 1);
+    else if (event.key === 'Tab' && offers[at.value] !== undefined) take(offers[at.value]!);
     else if (event.key === 'Enter') offers[at.value] === undefined ? apply() : take(offers[at.value]!);
     else if (event.key === 'Escape' && offers.length > 0) open.value = false;
     else if (event.key === 'Escape') (event.currentTarget as HTMLElement).blur();
@@ -54,10 +58,11 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
         value={text.value}
         onInput={(event) => {
           text.value = event.currentTarget.value;
-          open.value = true;
+          open.value = /\S$/.test(text.value);
           at.value = -1;
         }}
         onKeyDown={onKeyDown}
+        onFocus={() => void learn()}
         onBlur={() => {
           open.value = false;
         }}
@@ -90,20 +95,14 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
   );
 }
 
-const MOST = 8;
+/** Of the measures, examples of what can be asked. */
+const EXAMPLES: Record<string, string[]> = {
+  ...{ older: ['1h', '1d', '7d'], attempts: ['>1', '>3'], crashes: ['>0'], prio: ['>0', '<0'] },
+  dur: ['>10s', '>5m', '<1s'],
+};
 
-function offersFor(text: string): string[] {
-  const word = /\S*$/.exec(text)![0];
-  const [facet, value] = word.split(':', 2) as [string, string | undefined];
-  if (value === undefined)
-    return word === ''
-      ? []
-      : FACETS.filter((one) => one.startsWith(word.toLowerCase())).map((one) => `${one}:`);
-  const known = { state: [...STATES], queue: (queues.value ?? []).map(({ name }) => name) }[
-    facet.toLowerCase()
-  ];
-  return (known ?? [])
-    .filter((one) => one.startsWith(value) && one !== value)
-    .slice(0, MOST)
-    .map((one) => `${facet}:${/\s/.test(one) ? `"${one}"` : one}`);
+function valuesOf(facet: string): string[] {
+  if (facet === 'state') return [...STATES];
+  if (facet === 'queue') return (queues.value ?? []).map(({ name }) => name);
+  return known.value[facet] ?? EXAMPLES[facet] ?? [];
 }

@@ -26,7 +26,7 @@ export function Frame() {
       </button>
       <Side current={found?.entry.path ?? ''} />
       <div class="body">
-        <Top title={found?.entry.title ?? 'Not found'} />
+        <Top title={found?.entry.title ?? 'Not found'} up={found?.one ? found.entry.path : null} />
         <Banner />
         <main id="main" tabIndex={-1}>
           <Content />
@@ -74,11 +74,12 @@ function Side({ current }: { current: string }) {
   );
 }
 
-function Top({ title }: { title: string }) {
+/** `up`: where the one that is shown belongs. */
+function Top({ title, up }: { title: string; up: string | null }) {
   return (
     <header class="top">
       <Tool icon="menu" label="Menu" class="menu" onClick={() => toggle(menuOpen)} />
-      <span class="where">{title}</span>
+      <span class="where">{up === null ? title : <a href={up}>{title}</a>}</span>
       {readOnly.value ? <span class="tag">read-only</span> : null}
       <button type="button" class="jump" onClick={() => toggle(paletteOpen)}>
         <Icon name="search" />

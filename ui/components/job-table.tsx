@@ -1,22 +1,30 @@
-import { part } from '../api.ts';
-import { duration, visible } from '../format.ts';
+import { COLUMNS, DEFAULT_COLUMNS } from '../columns.tsx';
+import { withQuery } from '../router.ts';
 import type { Job } from '../types.ts';
-import { StateMark } from './state.tsx';
-import { Ago, Since } from './time.tsx';
 
 interface JobTableProps {
   jobs: Job[];
+  columns?: string[];
+  /** By which column, `-` before it for the other way round. Without it nothing can be ordered. */
+  sort?: string | null;
   /** Rows can be selected. */
   selected?: ReadonlySet<string>;
   onSelect?(id: string): void;
   onSelectPage?(all: boolean): void;
 }
 
-export function JobTable({ jobs, selected, onSelect, onSelectPage }: JobTableProps) {
+export function JobTable({
+  jobs,
+  columns = DEFAULT_COLUMNS,
+  sort,
+  selected,
+  onSelect,
+  onSelectPage,
+}: JobTableProps) {
   const whole = jobs.length > 0 && jobs.every((job) => selected?.has(job.id));
   return (
     <div class="table">
-      <table class="jobs">
+      <table class={columns === DEFAULT_COLUMNS ? 'jobs' : 'jobs chosen'}>
         <thead>
           <tr>
             {selected === undefined ? null : (
@@ -29,13 +37,9 @@ export function JobTable({ jobs, selected, onSelect, onSelectPage }: JobTablePro
                 />
               </th>
             )}
-            <th>State</th>
-            <th>Job</th>
-            <th>Command</th>
-            <th>Queue</th>
-            <th class="right">Attempts</th>
-            <th class="right">Ran</th>
-            <th class="right">Changed</th>
+            {columns.map((name) => (
+              <Head key={name} name={name} sort={sort} />
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -51,40 +55,29 @@ export function JobTable({ jobs, selected, onSelect, onSelectPage }: JobTablePro
                   />
                 </td>
               )}
-              <td>
-                <StateMark state={job.state} />
-              </td>
-              <td class="which">
-                <a class="id" href={`/jobs/${part(job.id)}`}>
-                  {job.id}
-                </a>
-                {job.name === null ? null : <span class="name"> {visible(job.name)}</span>}
-              </td>
-              <td class="command">
-                <code title={visible(job.command)}>{visible(job.command)}</code>
-                {job.last_error === null || job.state === 'completed' ? null : (
-                  <span class="error">{visible(job.last_error)}</span>
-                )}
-              </td>
-              <td>{visible(job.queue)}</td>
-              <td class="right number">
-                {job.attempts}
-                <span class="faint">/{Math.max(1, job.max_retries)}</span>
-              </td>
-              <td class="right number">
-                {job.state === 'processing' && job.started_at !== null ? (
-                  <Since at={job.started_at} />
-                ) : (
-                  duration(job.duration_ms)
-                )}
-              </td>
-              <td class="right number">
-                <Ago at={job.updated_at} />
-              </td>
+              {columns.map((name) => (
+                <td key={name} class={COLUMNS[name]!.class} data-label={COLUMNS[name]!.title.toLowerCase()}>
+                  {COLUMNS[name]!.cell(job)}
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Head({ name, sort }: { name: string; sort: string | null | undefined }) {
+  const { title, class: look = '' } = COLUMNS[name]!;
+  const place = look.startsWith('right') ? 'right' : undefined;
+  if (sort === undefined) return <th class={place}>{title}</th>;
+  const way = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
+  // Up, down, and as it came.
+  const next = way === undefined ? name : way === 'ascending' ? `-${name}` : null;
+  return (
+    <th class={place} aria-sort={way}>
+      <a href={withQuery({ sort: next })}>{title}</a>
+    </th>
   );
 }

@@ -1,7 +1,8 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Piece } from '../ansi.ts';
-import type { Row } from '../output-lines.ts';
+import { hashOf, type Row } from '../output-lines.ts';
+import { place } from '../router.ts';
 
 const HEIGHT = 18;
 const MORE = 20;
@@ -105,14 +106,12 @@ function atEnd(place: HTMLElement): boolean {
   return place.scrollTop + place.clientHeight >= place.scrollHeight - HEIGHT;
 }
 
-/** A link to the line: by its number, or where nobody counted by its first byte. */
 function Gutter({ row: { line, first } }: { row: Row }) {
   if (!first) return <span class="gutter" />;
-  const hash = line.number === null ? `#B${line.offset}` : `#L${line.number}`;
   return (
     <a
       class="gutter"
-      href={`${location.pathname}${location.search}${hash}`}
+      href={`${place.value.path}${location.search}${hashOf(line)}`}
       tabIndex={-1}
       title={`byte ${line.offset}`}
     >

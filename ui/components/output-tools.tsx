@@ -2,8 +2,9 @@ import { type Signal, useSignal } from '@preact/signals';
 import { command } from '../cli.ts';
 import { number, percent, size } from '../format.ts';
 import type { OutputWindow } from '../output.ts';
-import { withQuery } from '../router.ts';
-import { complain } from '../toasts.ts';
+import { hashOf } from '../output-lines.ts';
+import { go, withQuery } from '../router.ts';
+import { complain, tell } from '../toasts.ts';
 import type { Attempt, Job } from '../types.ts';
 import { CopyButton } from './copy.tsx';
 import { Icon } from './icon.tsx';
@@ -59,6 +60,9 @@ export function OutputTools(props: OutputToolsProps) {
       >
         End
       </button>
+      <button type="button" class="small" onClick={() => void firstError(props)}>
+        First error
+      </button>
       <Download output={output} name={`${job.id}.${ordinal}.log`} />
       <CopyButton
         text={command('logs', job.id, '--attempt', String(ordinal))}
@@ -67,6 +71,22 @@ export function OutputTools(props: OutputToolsProps) {
       />
     </div>
   );
+}
+
+/** What programs write when something goes wrong. */
+const WRONG = /error|fatal|fail|panic|exception|traceback|cannot|denied|not found/i;
+
+async function firstError({ output, follow, stream }: OutputToolsProps): Promise<void> {
+  // Where they are apart, it is what stderr begins with.
+  if (stream === 'stdout') return go(withQuery({ stream: 'stderr' }));
+  follow.value = false;
+  try {
+    const line = await output.openFirst(stream === null ? WRONG : /\S/);
+    if (line === null) tell('No line looks like an error');
+    else go(withQuery({}) + hashOf(line), 'replace');
+  } catch (error) {
+    complain(error);
+  }
 }
 
 const SHOWN = 10;

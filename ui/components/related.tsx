@@ -1,39 +1,50 @@
 import { part } from '../api.ts';
 import { useData } from '../data.ts';
 import { visible } from '../format.ts';
-import type { Job, JobPage } from '../types.ts';
+import type { Job, JobPage, Schedule } from '../types.ts';
 import { Empty } from './empty.tsx';
 import { JobTable } from './job-table.tsx';
 
-/** What it waits for, and others of its name. */
+/** What it waits for, its schedule, where to find jobs like it, and others of its name. */
 export function Related({ job }: { job: Job }) {
   const same = useData<JobPage>(job.name === null ? null : `/jobs?name=${part(job.name)}&limit=20`);
+  const schedules = useData<Schedule[]>(job.name === null ? null : '/schedules');
   const others = (same.value?.jobs ?? []).filter(({ id }) => id !== job.id);
   const parents = job.depends_on.map((one) => (typeof one === 'string' ? { id: one, on: 'ok' } : one));
-  if (others.length === 0 && parents.length === 0)
-    return (
-      <Empty
-        text="No other job has its name, and it waits for none."
-        cli="queuectl enqueue 'echo hello' --name hello"
-      />
-    );
+  const schedule = schedules.value?.find(({ name }) => name === job.name);
   return (
     <>
-      {parents.length === 0 ? null : (
-        <p class="facts">
-          <span>runs after</span>
-          {parents.map(({ id, on }) => (
-            <span key={id}>
-              <a href={`/jobs/${part(id)}`}>{id}</a> ({on})
-            </span>
-          ))}
-        </p>
-      )}
-      {others.length === 0 ? null : (
+      <p class="facts line">
+        {parents.map(({ id, on }) => (
+          <span key={id}>
+            runs after <a href={`/jobs/${part(id)}`}>{id}</a> ({on})
+          </span>
+        ))}
+        {schedule === undefined ? null : (
+          <span>
+            of schedule <a href={`/schedules?name=${part(schedule.name)}`}>{visible(schedule.name)}</a>
+          </span>
+        )}
+        <span>more:</span>
+        <a href={`/jobs?search=${part(job.command.slice(0, 200))}`}>same command</a>
+        {job.last_error === null ? null : (
+          <a href={`/jobs?error=${part(job.last_error.slice(0, 200))}`}>same error</a>
+        )}
+        {job.exit_code === null ? null : <a href={`/jobs?exit-code=${job.exit_code}`}>same exit code</a>}
+        <a href={`/jobs?queue=${part(job.queue)}`}>same queue</a>
+        {Object.entries(job.tags).map((pair) => (
+          <a key={pair[0]} href={`/jobs?tag=${part(pair.join('='))}`}>
+            {visible(pair.join('='))}
+          </a>
+        ))}
+      </p>
+      {others.length > 0 ? (
         <>
           <h2>Others called {visible(job.name ?? '')}</h2>
           <JobTable jobs={others} />
         </>
+      ) : (
+        <Empty text="No other job has its name." cli="queuectl enqueue 'echo hello' --name hello" />
       )}
     </>
   );

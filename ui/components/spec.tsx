@@ -1,9 +1,12 @@
-import { duration, visible } from '../format.ts';
-import type { Job } from '../types.ts';
+import { part } from '../api.ts';
+import { useData } from '../data.ts';
+import { duration, percent, visible } from '../format.ts';
+import type { Job, RetryDelays, StoreEvent } from '../types.ts';
 import { Time } from './time.tsx';
 
 /** What the job was told: how it runs, when, and what becomes of it. */
 export function Spec({ job }: { job: Job }) {
+  const delays = useData<RetryDelays>(`/jobs/${part(job.id)}/retries`, { on: mayChange });
   const rows: [string, string | null][] = [
     ['Command', job.command],
     ['Words', job.argv === null ? null : JSON.stringify(job.argv)],
@@ -11,6 +14,7 @@ export function Spec({ job }: { job: Job }) {
     ['Timeout', job.timeout_ms === null ? 'none' : duration(job.timeout_ms)],
     ['Executions in all', String(Math.max(1, job.max_retries))],
     ['Backoff', backoff(job)],
+    ['Waits', delays.value === null ? null : waits(delays.value)],
     ['Retry on exit codes', job.retry_on?.join(', ') ?? null],
     ['No retry on', job.no_retry_on?.join(', ') ?? null],
     ['At most once', job.at_most_once ? 'yes: not again after a crash' : null],
@@ -69,4 +73,14 @@ function backoff(job: Job): string | null {
     job.jitter === null ? null : `jitter ${job.jitter}`,
   ].filter((part) => part !== null);
   return parts.length === 0 ? 'by the settings' : parts.join(', ');
+}
+
+const mayChange = ({ kind }: StoreEvent): boolean => kind === 'edited' || kind.startsWith('setting-');
+
+/** `2 s, 4 s, 8 s; 14 s in all`. */
+function waits({ delays_ms, jitter }: RetryDelays): string {
+  if (delays_ms.length === 0) return 'no retry';
+  const sum = delays_ms.reduce((a, b) => a + b, 0);
+  const less = jitter > 0 ? `; up to ${percent(jitter)} less, by chance` : '';
+  return `${delays_ms.map(duration).join(', ')}; ${duration(sum)} in all${less}`;
 }

@@ -1,5 +1,6 @@
 import type { Filter } from '../filter.ts';
 import { number } from '../format.ts';
+import { listHref } from '../router.ts';
 import { queues, sumOf } from '../store.ts';
 import { STATES } from '../types.ts';
 import { Icon } from './icon.tsx';
@@ -38,6 +39,5 @@ function hrefOf(filter: Filter, state: string | null): string {
   const query = new URLSearchParams(filter);
   if (state === null) query.delete('state');
   else query.set('state', state);
-  const text = query.toString();
-  return text === '' ? '/jobs' : `/jobs?${text}`;
+  return listHref(query);
 }

@@ -1,12 +1,12 @@
 import { localTime, wholeDuration } from '../format.ts';
-import { now } from '../store.ts';
+import { now, utc } from '../store.ts';
 
 /** Local time; the exact one in the tooltip. */
 export function Time({ at }: { at: string | null }) {
   if (at === null) return <span class="faint">–</span>;
   return (
     <time dateTime={at} title={at}>
-      {localTime(at, now.value)}
+      {localTime(at, now.value, utc.value)}
     </time>
   );
 }

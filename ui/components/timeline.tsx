@@ -2,6 +2,7 @@ import { duration } from '../format.ts';
 import { spansOf } from '../spans.ts';
 import { now } from '../store.ts';
 import type { Attempt, Job } from '../types.ts';
+import { Steps } from './steps.tsx';
 import { Ago, Time } from './time.tsx';
 
 /** The life of the job, drawn to scale. */
@@ -58,6 +59,7 @@ export function Timeline({ job, attempts }: { job: Job; attempts: Attempt[] }) {
           </li>
         ))}
       </ul>
+      <Steps spans={spans} />
     </div>
   );
 }

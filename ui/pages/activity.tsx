@@ -1,7 +1,9 @@
+import { command } from '../cli.ts';
+import { CopyButton } from '../components/copy.tsx';
 import { Empty, Trouble } from '../components/empty.tsx';
 import { EventTable } from '../components/event-table.tsx';
 import { useData } from '../data.ts';
-import { place, withQuery } from '../router.ts';
+import { go, place, withQuery } from '../router.ts';
 import type { StoreEvent } from '../types.ts';
 
 const LIMIT = 100;
@@ -13,11 +15,26 @@ const KINDS: Record<string, string> = {
   workers: 'worker-ready,worker-stopped',
 };
 
+const WHO = [
+  ['actor', 'Who', 'http:, uid 1000'],
+  ['queue', 'Queue', 'mail'],
+  ['job', 'Job', 'its id'],
+] as const;
+
+/** The command line knows no actors. */
+function eventsCommand(query: URLSearchParams): string {
+  const flags = ['kind', 'queue', 'job'].flatMap((field) => {
+    const value = query.get(field);
+    return value ? [`--${field}`, value] : [];
+  });
+  return command('events', ...flags);
+}
+
 export function ActivityPage() {
   const { query } = place.value;
   const kind = query.get('kind') ?? '';
   const asked = new URLSearchParams({ limit: String(LIMIT) });
-  for (const field of ['kind', 'queue', 'job', 'before']) {
+  for (const field of ['kind', 'queue', 'job', 'actor', 'before']) {
     const value = query.get(field);
     if (value) asked.set(field, value);
   }
@@ -36,6 +53,29 @@ export function ActivityPage() {
           </a>
         ))}
       </nav>
+      <form
+        class="line"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const given = new FormData(event.currentTarget);
+          const changes = Object.fromEntries(
+            WHO.map(([field]) => [field, String(given.get(field)).trim() || null]),
+          );
+          go(withQuery({ ...changes, before: null }));
+        }}
+      >
+        {WHO.map(([field, label, hint]) => (
+          <label key={`${field}${query.get(field)}`} class="field">
+            {label}
+            <input class="small" name={field} defaultValue={query.get(field) ?? ''} placeholder={hint} />
+          </label>
+        ))}
+        <button type="submit" class="small">
+          Show
+        </button>
+        <span class="grow" />
+        <CopyButton text={eventsCommand(query)} label="Copy as CLI" word="Copy as CLI" />
+      </form>
       {found.problem !== null && found.value === null ? <Trouble problem={found.problem} /> : null}
       {found.value === null ? null : found.value.events.length === 0 ? (
         <Empty text="Nothing of this kind has happened." cli="queuectl events -f" />

@@ -1,4 +1,4 @@
-import { actOnJob, possible, VERBS, type Verb } from '../acts.ts';
+import { actOnJob, possible, promote, VERBS, type Verb } from '../acts.ts';
 import { part } from '../api.ts';
 import { command } from '../cli.ts';
 import { Attempts } from '../components/attempts.tsx';
@@ -16,11 +16,12 @@ import { draftOf } from '../draft.ts';
 import { duration, visible } from '../format.ts';
 import { useKeys } from '../keys.ts';
 import { draft, editing } from '../overlays.ts';
+import { togglePaused } from '../queue-acts.ts';
 import { go, place, withQuery } from '../router.ts';
-import { readOnly } from '../store.ts';
+import { now, readOnly } from '../store.ts';
 import type { Attempt, Explanation, Job, StoreEvent } from '../types.ts';
 
-const TABS = ['timeline', 'output', 'spec', 'related', 'events', 'json'] as const;
+const TABS = ['timeline', 'attempts', 'output', 'spec', 'related', 'events', 'json'] as const;
 
 export function JobPage({ id }: { id: string }) {
   const path = `/jobs/${part(id)}`;
@@ -46,6 +47,12 @@ export function JobPage({ id }: { id: string }) {
     e: () => {
       if (job.value !== null && !readOnly.value && waits(job.value)) editing.value = job.value;
     },
+    d: () => {
+      if (job.value !== null && !readOnly.value) draft.value = draftOf(job.value);
+    },
+    p: () => {
+      if (job.value !== null) togglePaused(job.value.queue);
+    },
     l: () => go(withQuery({ tab: 'output' }), 'replace'),
     '[': () => toAttempt(-1),
     ']': () => toAttempt(1),
@@ -59,16 +66,13 @@ export function JobPage({ id }: { id: string }) {
       <nav class="tabs" aria-label="Parts of the job">
         {TABS.map((one) => (
           <a key={one} href={withQuery({ tab: one })} aria-current={one === tab ? 'true' : undefined}>
-            {one === 'json' ? 'JSON' : one}
+            {one === 'json' ? 'JSON' : one[0]!.toUpperCase() + one.slice(1)}
+            {one === 'attempts' && all.length > 1 ? <span class="count">{all.length}</span> : null}
           </a>
         ))}
       </nav>
-      {tab === 'timeline' ? (
-        <>
-          <Timeline job={job.value} attempts={all} />
-          <Attempts job={job.value} attempts={all} />
-        </>
-      ) : null}
+      {tab === 'timeline' ? <Timeline job={job.value} attempts={all} /> : null}
+      {tab === 'attempts' ? <Attempts job={job.value} attempts={all} /> : null}
       {tab === 'output' ? (
         <OutputView key={`${id} ${ordinal}`} job={job.value} attempts={all} ordinal={ordinal} />
       ) : null}
@@ -130,11 +134,24 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
       {why === null ? null : (
         <ul class={`why state-${job.state}`} aria-label="Why it does not run, or how it ended">
           {why.reasons.map((reason) => (
-            <li key={reason}>{visible(reason)}</li>
+            <Reason key={reason} reason={reason} due={job.next_run_at} />
           ))}
         </ul>
       )}
     </header>
+  );
+}
+
+/** How long it still is changes as one looks. */
+const STILL = /^(due|retry \d+ of \d+|the last attempt) in \S+/;
+
+function Reason({ reason, due }: { reason: string; due: string | null }) {
+  const what = STILL.exec(reason)?.[1];
+  if (what === undefined || due === null) return <li>{visible(reason)}</li>;
+  return (
+    <li>
+      {what} <Ago at={due} />
+    </li>
   );
 }
 
@@ -152,6 +169,11 @@ function Actions({ job, held }: { job: Job; held: boolean }) {
           {verb[0]!.toUpperCase() + verb.slice(1)}
         </button>
       ))}
+      {job.state === 'pending' && Date.parse(job.next_run_at ?? '') > now.value ? (
+        <button type="button" class="small" onClick={() => void promote(job.id)}>
+          Run now
+        </button>
+      ) : null}
       {waits(job) ? (
         <button
           type="button"

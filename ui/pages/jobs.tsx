@@ -1,25 +1,31 @@
-import { useComputed, useSignal } from '@preact/signals';
 import { actOnMany, type Selected, type Verb } from '../acts.ts';
+import { part } from '../api.ts';
 import { listCommand } from '../cli.ts';
+import { columnsOf, ordered } from '../columns.tsx';
 import { BulkBar } from '../components/bulk-bar.tsx';
-import { CopyButton } from '../components/copy.tsx';
+import { ColumnMenu } from '../components/column-menu.tsx';
+import { CopyMenu } from '../components/copy-menu.tsx';
 import { Empty, Trouble } from '../components/empty.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
 import { JobTable } from '../components/job-table.tsx';
 import { StateTabs } from '../components/state-tabs.tsx';
+import { ViewMenu } from '../components/view-menu.tsx';
 import { useData } from '../data.ts';
 import { type Filter, filterOf } from '../filter.ts';
 import { number, plural } from '../format.ts';
 import { focusedRow, useKeys } from '../keys.ts';
-import { go, place, withQuery } from '../router.ts';
+import { togglePaused } from '../queue-acts.ts';
+import { go, listHref, place, withQuery } from '../router.ts';
+import { useSelection } from '../selection.ts';
 import { readOnly } from '../store.ts';
 import type { JobPage } from '../types.ts';
 
 const PAGE = 50;
 
 export function JobsPage() {
-  const filter = filterOf(place.value.query);
-  const cursor = place.value.query.get('cursor');
+  const { query } = place.value;
+  const filter = filterOf(query);
+  const cursor = query.get('cursor');
   const asked = new URLSearchParams([
     ...filter,
     ['limit', String(PAGE)],
@@ -27,12 +33,15 @@ export function JobsPage() {
   ]);
   const page = useData<JobPage>(`/jobs?${asked}`);
   const { ids, all, toggle, selectPage, selectAll, clear, from } = useSelection(filter.toString());
-  const jobs = page.value?.jobs ?? [];
+  const sort = query.get('sort');
+  const columns = columnsOf(query);
+  const jobs = ordered(page.value?.jobs ?? [], sort);
   const count = page.value?.count ?? { value: 0, capped: false };
   const selected: Selected = all ? { filter, count: count.value, capped: count.capped } : { ids: [...ids] };
   const shown = new Set(all ? jobs.map((job) => job.id) : ids);
   const total = `${number(count.value)}${count.capped ? '+' : ''}`;
   const whole = jobs.length > 0 && jobs.every((job) => ids.has(job.id));
+  const apart = sort !== null && (cursor !== null || page.value?.next_cursor);
 
   const act = async (verb: Verb): Promise<void> => {
     const row = focusedRow();
@@ -45,17 +54,32 @@ export function JobsPage() {
     '#': () => void act('delete'),
     a: selectAll,
     X: () => {
-      const ordered = jobs.map((job) => job.id);
-      const [a, b] = [ordered.indexOf(from ?? ''), ordered.indexOf(focusedRow() ?? '')].sort((x, y) => x - y);
-      if (a! >= 0) selectPage(ordered.slice(a, b! + 1), true);
+      const order = jobs.map((job) => job.id);
+      const [a, b] = [order.indexOf(from ?? ''), order.indexOf(focusedRow() ?? '')].sort((x, y) => x - y);
+      if (a! >= 0) selectPage(order.slice(a, b! + 1), true);
+    },
+    l: () => {
+      const row = focusedRow();
+      if (row !== null) go(`/jobs/${part(row)}?tab=output`);
+    },
+    p: () => {
+      const row = jobs.find((job) => job.id === focusedRow());
+      if (row !== undefined) togglePaused(row.queue);
     },
     Escape: clear,
   });
 
+  const copies = (
+    <CopyMenu
+      jobs={ids.size > 0 && !all ? jobs.filter((job) => ids.has(job.id)) : jobs}
+      columns={columns}
+      cli={listCommand(filter)}
+    />
+  );
   return (
     <section aria-label="Jobs">
       <h1 class="hidden">Jobs</h1>
-      <FilterBar filter={filter} onChange={show} />
+      <FilterBar filter={filter} onChange={(next) => go(listHref(next))} />
       <StateTabs filter={filter} />
       {(ids.size > 0 || all) && !readOnly.value ? (
         <BulkBar
@@ -63,34 +87,39 @@ export function JobsPage() {
           more={whole && !all && (count.value > ids.size || count.capped) ? total : null}
           onAll={selectAll}
           onDone={clear}
-        />
+        >
+          {copies}
+        </BulkBar>
       ) : (
         <div class="line">
           <span class="faint" aria-live="polite">
             {page.value === null
               ? 'Reading …'
               : plural(count.value, 'job').replace(' ', `${count.capped ? '+' : ''} `)}
+            {apart ? ', this page in order' : ''}
           </span>
           <span class="grow" />
-          <CopyButton text={listCommand(filter)} label="Copy this list as a command" word="Copy as CLI" />
-          <CopyButton text={JSON.stringify(jobs, null, 2)} label="Copy this page as JSON" word="JSON" />
+          <ViewMenu />
+          <ColumnMenu columns={columns} />
+          {copies}
         </div>
       )}
       {page.problem !== null && page.value === null ? <Trouble problem={page.problem} /> : null}
       {page.value !== null && jobs.length === 0 ? <None filter={filter} /> : null}
-      {jobs.length === 0 ? null : readOnly.value ? (
-        <JobTable jobs={jobs} />
-      ) : (
+      {jobs.length === 0 ? null : (
         <JobTable
-          jobs={jobs}
-          selected={shown}
-          onSelect={toggle}
-          onSelectPage={(on) =>
-            selectPage(
-              jobs.map((job) => job.id),
-              on,
-            )
-          }
+          {...{ jobs, columns, sort }}
+          {...(readOnly.value
+            ? {}
+            : {
+                selected: shown,
+                onSelect: toggle,
+                onSelectPage: (on: boolean) =>
+                  selectPage(
+                    jobs.map((job) => job.id),
+                    on,
+                  ),
+              })}
         />
       )}
       <nav class="pager" aria-label="Pages of jobs">
@@ -109,50 +138,7 @@ export function JobsPage() {
   );
 }
 
-/** A filter given in another way begins at its first page. */
-function show(filter: Filter): void {
-  const text = filter.toString();
-  go(text === '' ? '/jobs' : `/jobs?${text}`);
-}
-
 function None({ filter }: { filter: Filter }) {
   if ([...filter].length > 0) return <Empty text="No job matches." cli={listCommand(filter)} />;
   return <Empty text="There is no job yet. The first one:" cli="queuectl enqueue 'echo hello'" />;
-}
-
-/** Which jobs are selected; another filter selects nothing. */
-function useSelection(key: string) {
-  const of = useSignal(key);
-  const ids = useSignal<ReadonlySet<string>>(new Set());
-  const all = useSignal(false);
-  const from = useSignal<string | null>(null);
-  const same = of.value === key;
-  const clear = (): void => {
-    of.value = key;
-    ids.value = new Set();
-    all.value = false;
-  };
-  const current = useComputed(() => ids.value);
-  const change = (some: string[], on: boolean): void => {
-    const next = new Set(same ? ids.value : []);
-    for (const id of some) on ? next.add(id) : next.delete(id);
-    of.value = key;
-    all.value = false;
-    ids.value = next;
-  };
-  return {
-    ids: same ? current.value : new Set<string>(),
-    all: same && all.value,
-    from: from.value,
-    clear,
-    selectPage: change,
-    toggle(id: string): void {
-      from.value = id;
-      change([id], !(same && ids.value.has(id)));
-    },
-    selectAll(): void {
-      of.value = key;
-      all.value = true;
-    },
-  };
 }

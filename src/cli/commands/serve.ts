@@ -1,3 +1,4 @@
+import { QueueError } from '../../core/errors.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import type { Command } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
@@ -17,6 +18,7 @@ export default {
     'allow-remote': { help: 'allow a --host that other machines reach' },
     'public-metrics': { help: 'let anybody read /metrics without the token' },
     'rotate-token': { help: 'make a new token; the old one stops working when servers restart' },
+    url: { value: 'URL', help: 'where a reverse proxy shows it, such as https://ops.example.org/queue/' },
     open: { help: 'open the dashboard in a browser' },
   },
   examples: [
@@ -24,6 +26,7 @@ export default {
     'queuectl serve --port 8080 --read-only',
     'queuectl serve --open',
     'queuectl serve --host 0.0.0.0 --allow-remote',
+    'queuectl serve --url https://ops.example.org/queue/',
   ],
   notes: [
     'Prints one URL with the token of this store in it; programs send the token as Authorization: Bearer. Whoever has it',
@@ -37,6 +40,7 @@ export default {
       ...{ location, host: input.one('host') ?? '127.0.0.1', port },
       ...{ readOnly: input.has('read-only'), allowRemote: input.has('allow-remote') },
       ...{ publicMetrics: input.has('public-metrics'), rotateToken: input.has('rotate-token') },
+      url: input.one('url') === undefined ? null : readUrl(input.one('url')!),
       onError: (error, requestId) =>
         io.err(
           `${new Date().toISOString()} request=${requestId} error: ${(error as Error)?.message ?? error}\n`,
@@ -50,3 +54,12 @@ export default {
     return 0;
   },
 } satisfies Command as Command;
+
+/** The proxy takes its path away before it asks us. */
+function readUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
+    throw new QueueError('invalid-value', `--url must be an http or https address, not '${text}'`);
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  return url;
+}

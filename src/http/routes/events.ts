@@ -40,6 +40,7 @@ export const EVENT_ROUTES: Route[] = [
       job: 'only of the job with this id',
       queue: 'only of this queue',
       kind: 'one or several kinds, by commas',
+      actor: 'only by those whose name begins so, such as http:',
     },
     answers: {
       200: { description: 'a page of events', schema: ref('Activity') },
@@ -57,9 +58,10 @@ export const EVENT_ROUTES: Route[] = [
 
 function readFilter(one: (name: string) => string | undefined): EventFilter {
   const filter: EventFilter = {};
-  const [job, queue, kind] = [one('job'), one('queue'), one('kind')];
+  const [job, queue, kind, actor] = [one('job'), one('queue'), one('kind'), one('actor')];
   if (job !== undefined) filter.jobId = job;
   if (queue !== undefined) filter.queue = queue;
+  if (actor !== undefined) filter.actor = actor;
   if (kind !== undefined) {
     filter.kinds = kind.split(',').map((word) => {
       const known = EVENT_KINDS.find((one) => one === word.trim());

@@ -12,6 +12,7 @@ import { toAttemptObject } from '../../actions/attempt-object.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
 import { getJob, showJob } from '../../actions/jobs.ts';
+import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { checkKey } from '../../core/id.ts';
 import { readJobChanges } from '../../core/job-changes.ts';
@@ -122,6 +123,14 @@ export const JOB_ROUTES: Route[] = [
     access: 'look',
     answers: { 200: { description: 'the reasons', schema: ref('Explanation') } },
     handle: async ({ app, params }) => json(await explain(app, params.id!)),
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/jobs/{id}/retries',
+    summary: 'How long it waits after each failure, by its own settings and those of the store',
+    access: 'look',
+    answers: { 200: { description: 'the delays', schema: ref('RetryDelays') } },
+    handle: async ({ app, params }) => json(await retryDelays(app, params.id!)),
   },
 ];
 

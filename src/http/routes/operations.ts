@@ -11,6 +11,7 @@ import type { App } from '../../actions/app.ts';
 import { jobsOfGroup } from '../../actions/error-groups.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import { readJobChanges } from '../../core/job-changes.ts';
+import { parseNumber } from '../../core/numbers.ts';
 import { fields, text, texts } from '../body.ts';
 import { filterOfBody } from '../filter.ts';
 import { refuse } from '../problem.ts';
@@ -26,6 +27,8 @@ const ACTIONS: Record<string, (app: App, ids: string[]) => Promise<Acted>> = {
 };
 
 const PAGE = 1000;
+const MOST_AT_ALL = 1e9;
+const MOST_PER_SECOND = 10_000;
 const operation = { description: 'the operation', schema: ref('Operation') };
 
 /** Actions on all jobs that match, watched while they go on. */
@@ -41,17 +44,20 @@ export const OPERATION_ROUTES: Route[] = [
   {
     method: 'POST',
     path: '/api/v1/operations',
-    summary: 'Act on the jobs with these ids, on all that match a filter, or on a group of the DLQ',
+    summary:
+      'Act on the jobs with these ids, on all that match a filter, or on a group of the DLQ; on the first `limit` of them only, or so many `per_second`',
     access: 'change',
     body: ref('NewOperation'),
     answers: { 202: operation },
     async handle({ serving, app, body }) {
-      const given = fields(body, ['action', 'ids', 'filter', 'group', 'changes']);
+      const given = fields(body, ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second']);
       const action = text(given.action, 'action');
       const now = app.clock.now();
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
         refuse('invalid-request', 'give ids, a filter or a group');
       const act = actionOf(action, given.changes, now);
+      const limit = whole(given.limit, 'limit', MOST_AT_ALL) ?? Number.POSITIVE_INFINITY;
+      const perSecond = whole(given.per_second, 'per_second', MOST_PER_SECOND);
       const ids =
         given.group !== undefined
           ? named(await jobsOfGroup(app, text(given.group, 'group')))
@@ -59,7 +65,7 @@ export const OPERATION_ROUTES: Route[] = [
             ? matching(app, filterOfBody(given.filter, now))
             : named(texts(given.ids, 'ids'));
       return json(
-        serving.operations.start(action, ids, (batch) => act(app, batch)),
+        serving.operations.start(action, ids, (batch) => act(app, batch), { limit, perSecond }),
         202,
       );
     },
@@ -81,6 +87,10 @@ export const OPERATION_ROUTES: Route[] = [
     handle: async ({ serving, params }) => json(serving.operations.stop(params.id!)),
   },
 ];
+
+function whole(value: unknown, what: string, max: number): number | null {
+  return value === undefined ? null : parseNumber(String(value), what, { min: 1, max, integer: true });
+}
 
 function actionOf(
   action: string,

@@ -122,6 +122,12 @@ export function events(api: () => Api): void {
     expect(await of('job=e-1&kind=completed,started&limit=1')).toHaveLength(1);
     expect((await of('queue=missed&limit=1'))[0].kind).toBe('deleted');
     expect(await of('job=nobody')).toEqual([]);
+    const by = async (actor: string) =>
+      new Set(
+        (await of(`limit=1000&actor=${actor}`)).map((one: { actor: string }) => one.actor.split(':')[0]),
+      );
+    expect(await by('http:')).toEqual(new Set(['http']));
+    expect(await by('nobody')).toEqual(new Set());
     for (const query of ['kind=nonsense', 'limit=0', 'before=x'])
       await refused(site, ['GET', `/api/v1/activity?${query}`], {}, [400, 'invalid-value']);
   });

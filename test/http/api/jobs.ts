@@ -119,6 +119,18 @@ export function jobs(api: () => Api): void {
     expect((await ok(site, 'GET', `${at}?queue=idem`)).count).toEqual({ value: 1, capped: false });
   });
 
+  test('how long it waits after each failure: by its own wish, or by the settings', async () => {
+    const { site } = api();
+    const own = { backoff: 'linear', retry_delay: '10s', backoff_max: '25s', jitter: 0.5, max_retries: 4 };
+    await add(site, { id: 'waits-long', command: 'true', ...own, ...later });
+    expect(await ok(site, 'GET', '/api/v1/jobs/waits-long/retries')).toEqual({
+      delays_ms: [10_000, 20_000, 25_000],
+      jitter: 0.5,
+    });
+    await add(site, { id: 'waits-not', command: 'true', max_retries: 1, ...later });
+    expect((await ok(site, 'GET', '/api/v1/jobs/waits-not/retries')).delays_ms).toEqual([]);
+  });
+
   for (const id of ODD_IDS) {
     test(`the id ${id} reaches its job`, async () => {
       const { site } = api();

@@ -17,6 +17,22 @@ const many = (queue: string, jobs: number, more: object = later): object[] =>
   Array.from({ length: jobs }, (_, i) => ({ id: `${queue}-${i}`, command: 'true', queue, ...more }));
 
 export function operations(api: () => Api): void {
+  test('the first few only, and no faster than told', async () => {
+    const { site } = api();
+    await add(site, many('few', 12));
+    const filter = { queue: 'few' };
+    const held = await operate(site, { action: 'hold', filter, limit: 5 });
+    expect(held).toMatchObject({ state: 'done', total: 5, changed: 5 });
+    const slow = await operate(site, { action: 'cancel', filter, per_second: 10 });
+    expect(slow).toMatchObject({ state: 'done', total: 12, changed: 12 });
+    expect(Date.parse(slow.finished_at) - Date.parse(slow.started_at)).toBeGreaterThanOrEqual(1000);
+    for (const wrong of [{ limit: 0 }, { limit: 1.5 }, { per_second: -1 }, { per_second: 'fast' }])
+      await refused(site, ['POST', AT], { body: { action: 'hold', filter, ...wrong } }, [
+        400,
+        'invalid-value',
+      ]);
+  });
+
   test('all that match are acted on, and nothing else', async () => {
     const { site } = api();
     await add(site, many('ops', 900));

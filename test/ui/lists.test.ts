@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { offersFor, takeOffer } from '../../ui/filter.ts';
+import { csv, inOrder } from '../../ui/rows.ts';
+import { launch, openDashboard } from '../support/browser.ts';
+import { enqueue, inSandbox, untilState } from '../support/queuectl.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+async function copied(page: Page, menu: string, what: string): Promise<string> {
+  await page.locator('summary', { hasText: menu }).click();
+  await page.getByRole('button', { name: what, exact: true }).click();
+  await page.getByText('Copied').first().waitFor();
+  await page.keyboard.press('Escape');
+  return page.evaluate<string>('navigator.clipboard.readText()');
+}
+
+test(
+  'a list has its columns, order and name in its address; it is copied as CLI, JSON and CSV',
+  inSandbox(async (box) => {
+    await enqueue(box, 'low', 'echo "a, b"', { queue: 'mail', priority: 1 });
+    await enqueue(box, 'high', 'true', { queue: 'mail', priority: 9 });
+    await enqueue(box, 'other', 'true');
+    const { page, show, wrongs, origin, token } = await openDashboard(box, browser);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await show('/jobs?queue=mail');
+    await page.locator('[data-row="low"]').waitFor();
+    await page.locator('summary', { hasText: 'Columns' }).click();
+    await page.getByLabel('Priority', { exact: true }).check();
+    for (const name of ['Attempts', 'Ran', 'Changed', 'State'])
+      await page.getByLabel(name, { exact: true }).uncheck();
+    expect(page.url()).toEndWith('/jobs?queue=mail&columns=job%2Ccommand%2Cqueue%2Cpriority');
+    await page.keyboard.press('Escape');
+    await page.getByRole('columnheader', { name: 'Priority' }).getByRole('link').click();
+    const ids = () =>
+      page.evaluate<string[]>('[...document.querySelectorAll("[data-row]")].map((row) => row.dataset.row)');
+    expect(await ids()).toEqual(['low', 'high']);
+    await page.getByRole('columnheader', { name: 'Priority' }).getByRole('link').click();
+    expect(await ids()).toEqual(['high', 'low']);
+
+    expect(await copied(page, 'Copy', 'as CLI')).toBe('queuectl list --queue mail');
+    expect(JSON.parse(await copied(page, 'Copy', 'as JSON'))).toMatchObject([{ id: 'high' }, { id: 'low' }]);
+    expect((await copied(page, 'Copy', 'as CSV')).split('\r\n')).toEqual([
+      'job,command,queue,priority',
+      'high,true,mail,9',
+      'low,"echo ""a, b""",mail,1',
+    ]);
+
+    await page.locator('summary', { hasText: 'Views' }).click();
+    await page.getByLabel('Name of this view').fill('Urgent mail');
+    await page.keyboard.press('Enter');
+    await page.getByText('View Urgent mail is saved').waitFor();
+    const shared = page.url();
+    expect(shared).toContain('sort=-priority&view=Urgent+mail');
+    await show('/jobs?state=dead');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('urgent');
+    await page.getByRole('option', { name: /Urgent mail/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('[data-row="high"]').waitFor();
+    expect(page.url()).toBe(shared);
+    // Whoever is sent the address sees the same, and can keep it.
+    const other = await (await browser.newContext()).newPage();
+    await other.goto(`${origin}/jobs#token=${token}`);
+    await other.goto(shared);
+    await other.locator('[data-row="high"]').waitFor();
+    expect(await other.locator('th').allTextContents()).toEqual(['', 'Job', 'Command', 'Queue', 'Priority']);
+    await other.locator('summary', { hasText: 'Urgent mail' }).click();
+    await other.getByRole('button', { name: 'Save' }).click();
+    await other.getByText('View Urgent mail is saved').waitFor();
+    await other.getByRole('button', { name: 'Forget view Urgent mail' }).click();
+    expect(await other.evaluate('localStorage.getItem("queuectl-views")')).toBe('[]');
+    expect(wrongs).toEqual([]);
+  }),
+);
+
+test(
+  'facets and their values are offered while one types; many jobs are changed from the bar',
+  inSandbox(async (box) => {
+    for (const id of ['a', 'b', 'c'])
+      await enqueue(box, id, 'true', { name: id === 'a' ? 'send mail' : 'sync', queue: 'web' });
+    const { page, show } = await openDashboard(box, browser);
+    await show('/jobs');
+    await page.locator('[data-row="a"]').waitFor();
+    const search = page.getByLabel('Search and filter');
+    await search.pressSequentially('na');
+    await page.getByRole('option', { name: 'name:' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('mai');
+    await page.getByRole('option', { name: 'name:"send mail"' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 job', { exact: true }).waitFor();
+    expect(page.url()).toEndWith('/jobs?name=send+mail');
+    await show('/jobs?name=sync');
+    await page.locator('[data-row="b"]').waitFor();
+    await page.keyboard.press('a');
+    await page.getByText('2 selected').waitFor();
+    await page.locator('summary', { hasText: 'Change' }).click();
+    await page.getByLabel('Priority', { exact: true }).fill('7');
+    await page.getByLabel('Queue', { exact: true }).fill('slow');
+    await page.keyboard.press('Enter');
+    await page.getByText('queuectl edit --name sync --yes --priority 7 --set-queue slow').waitFor();
+    await page.getByRole('button', { name: 'Edit 2 jobs' }).click();
+    await page.getByText('2 changed, 0 left as they were').waitFor();
+    for (const id of ['b', 'c'])
+      expect(await box.json(['show', id])).toMatchObject({ priority: 7, queue: 'slow' });
+    expect(await box.json(['show', 'a'])).toMatchObject({ priority: 0, queue: 'web' });
+  }),
+);
+
+test(
+  'some of a group are retried to see how they do; a group is muted; keys act on the group in focus',
+  inSandbox(async (box) => {
+    for (let i = 1; i <= 7; i++)
+      await enqueue(box, `a${i}`, `echo no route to host 10.0.0.${i} >&2; exit 4`, { max_retries: 1 });
+    await enqueue(box, 'other', 'exit 9', { max_retries: 1 });
+    await box.run(['worker', 'start', '--drain']);
+    const { page, show } = await openDashboard(box, browser);
+    await show('/dlq');
+    const group = page.locator('[data-row]', { hasText: 'no route to host' });
+    await group.waitFor();
+    const figures = await group.locator('td[data-label]').allTextContents();
+    expect(figures.slice(0, 5)).toEqual(['7', '7', '7', '7', '7']);
+    await group.locator('summary').click();
+    await group.getByRole('button', { name: 'Retry 5 as canary' }).click();
+    await page.getByRole('heading', { name: 'Retry 5 jobs?' }).waitFor();
+    await page.getByRole('button', { name: 'Retry them' }).click();
+    await page.getByText('5 changed, 0 left as they were').waitFor();
+    expect(await box.json<unknown[]>(['list', '--state', 'pending'])).toHaveLength(5);
+    await group.getByText('2', { exact: true }).first().waitFor();
+    await group.locator('summary').click();
+    await group.getByRole('button', { name: 'Mute in this browser' }).click();
+    await page.getByText('1 muted group').waitFor();
+    await page.reload();
+    await page.getByText('1 muted group').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('#');
+    await page.getByRole('button', { name: 'Delete them' }).click();
+    await page.getByText('1 changed, 0 left as they were').waitFor();
+    expect((await box.run(['show', 'other'])).code).toBe(3);
+    await untilState(box, 'a7', 'dead');
+  }),
+);
+
+test(
+  'the activity is shown by who did it',
+  inSandbox(async (box) => {
+    await enqueue(box, 'one', 'true');
+    const { page, show } = await openDashboard(box, browser);
+    await show('/jobs/one');
+    await page.getByRole('button', { name: 'Hold' }).click();
+    await page.getByText('Job one is held').waitFor();
+    await show('/activity');
+    await page.getByRole('cell', { name: 'held', exact: true }).waitFor();
+    await page.getByLabel('Who').fill('http:');
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'enqueued', exact: true }).waitFor({ state: 'detached' });
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    expect(page.url()).toEndWith('/activity?actor=http%3A');
+  }),
+);
+
+test('what has no value comes last; a formula stays text', () => {
+  const rows = [null, 20, 3];
+  expect(inOrder(rows, (row) => row, false)).toEqual([3, 20, null]);
+  expect(inOrder(rows, (row) => row, true)).toEqual([20, 3, null]);
+  expect(csv([['=SUM(A1)', -5, null, 'a, b']])).toBe(`'=SUM(A1),-5,,"a, b"`);
+});
+
+test('what is offered ends the word that is being typed', () => {
+  const values = (facet: string) => (facet === 'error' ? ['no space left', 'no route'] : []);
+  expect(offersFor('mail sta', values)).toEqual(['state:']);
+  expect(offersFor('error:"no sp', values)).toEqual(['error:"no space left"']);
+  expect(takeOffer('x error:"no sp', 'error:"no space left"')).toBe('x error:"no space left"');
+});

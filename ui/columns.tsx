@@ -1,0 +1,148 @@
+import type { ComponentChildren } from 'preact';
+import { part } from './api.ts';
+import { StateMark } from './components/state.tsx';
+import { Ago, Since } from './components/time.tsx';
+import { duration, visible } from './format.ts';
+import { csv, inOrder } from './rows.ts';
+import { type Job, STATES, type State } from './types.ts';
+
+/** A column of a table of jobs: how it is shown, and what it is in a file or for an order. */
+interface Column {
+  title: string;
+  /** Of its cells. */
+  class?: string;
+  cell(job: Job): ComponentChildren;
+  value(job: Job): string | number | null;
+  /** By what it is ordered where that is not its value. */
+  rank?(job: Job): number;
+}
+
+const right = 'right number';
+
+const time = (title: string, field: 'created_at' | 'updated_at' | 'started_at' | 'next_run_at'): Column => ({
+  title,
+  class: right,
+  cell: (job) => <Ago at={job[field]} />,
+  value: (job) => job[field],
+});
+
+export const COLUMNS = {
+  state: {
+    title: 'State',
+    cell: (job) => <StateMark state={job.state} />,
+    value: (job) => job.state,
+    rank: (job) => STATES.indexOf(job.state as State),
+  },
+  job: {
+    title: 'Job',
+    class: 'which',
+    cell: (job) => (
+      <>
+        <a class="id" href={`/jobs/${part(job.id)}`}>
+          {job.id}
+        </a>
+        {job.name === null ? null : <span class="name"> {visible(job.name)}</span>}
+      </>
+    ),
+    value: (job) => job.id,
+  },
+  name: { title: 'Name', cell: (job) => visible(job.name ?? ''), value: (job) => job.name },
+  command: {
+    title: 'Command',
+    class: 'command',
+    cell: (job) => (
+      <>
+        <code title={visible(job.command)}>{visible(job.command)}</code>
+        {job.last_error === null || job.state === 'completed' ? null : (
+          <span class="error">{visible(job.last_error)}</span>
+        )}
+      </>
+    ),
+    value: (job) => job.command,
+  },
+  error: { title: 'Error', cell: (job) => visible(job.last_error ?? ''), value: (job) => job.last_error },
+  queue: { title: 'Queue', class: 'roomy', cell: (job) => visible(job.queue), value: (job) => job.queue },
+  tags: {
+    title: 'Tags',
+    cell: (job) =>
+      Object.entries(job.tags).map(([key, value]) => (
+        <a key={key} class="tag" href={`/jobs?tag=${part(`${key}=${value}`)}`}>
+          {visible(`${key}=${value}`)}
+        </a>
+      )),
+    value: (job) =>
+      Object.entries(job.tags)
+        .map((pair) => pair.join('='))
+        .join(' '),
+  },
+  priority: { title: 'Priority', class: right, cell: (job) => job.priority, value: (job) => job.priority },
+  attempts: {
+    title: 'Attempts',
+    class: `${right} roomy`,
+    cell: (job) => (
+      <>
+        {job.attempts}
+        <span class="faint">/{Math.max(1, job.max_retries)}</span>
+      </>
+    ),
+    value: (job) => job.attempts,
+  },
+  exit: {
+    title: 'Exit',
+    class: right,
+    cell: (job) => job.signal ?? job.exit_code,
+    value: (job) => job.exit_code,
+  },
+  worker: { title: 'Worker', class: 'id', cell: (job) => job.worker_id, value: (job) => job.worker_id },
+  ran: {
+    title: 'Ran',
+    class: `${right} roomy`,
+    cell: (job) =>
+      job.state === 'processing' && job.started_at !== null ? (
+        <Since at={job.started_at} />
+      ) : (
+        duration(job.duration_ms)
+      ),
+    value: (job) => job.duration_ms,
+  },
+  created: time('Enqueued', 'created_at'),
+  started: time('Started', 'started_at'),
+  next: time('Next run', 'next_run_at'),
+  changed: time('Changed', 'updated_at'),
+} satisfies Record<string, Column> as Record<string, Column>;
+
+export const DEFAULT_COLUMNS = ['state', 'job', 'command', 'queue', 'attempts', 'ran', 'changed'];
+
+const KEY = 'queuectl-columns';
+
+/** As the address says, or as they were chosen last; the job itself is always there. */
+export function columnsOf(query: URLSearchParams): string[] {
+  const text = query.get('columns') ?? localStorage.getItem(KEY) ?? '';
+  const known = text.split(',').filter((name) => Object.hasOwn(COLUMNS, name));
+  return known.length === 0 ? DEFAULT_COLUMNS : known.includes('job') ? known : ['job', ...known];
+}
+
+/** In their own order; answers what the address says: null for the usual ones. */
+export function chooseColumns(names: string[]): string | null {
+  const text = Object.keys(COLUMNS)
+    .filter((name) => names.includes(name))
+    .join(',');
+  if (text === DEFAULT_COLUMNS.join(',')) {
+    localStorage.removeItem(KEY);
+    return null;
+  }
+  localStorage.setItem(KEY, text);
+  return text;
+}
+
+/** The jobs in the order of a column, `-` before it for the other way round. */
+export function ordered(jobs: Job[], by: string | null): Job[] {
+  const name = by?.replace(/^-/, '') ?? '';
+  if (!Object.hasOwn(COLUMNS, name)) return jobs;
+  const { value, rank = value } = COLUMNS[name]!;
+  return inOrder(jobs, rank, by!.startsWith('-'));
+}
+
+export function csvOf(jobs: Job[], columns: string[]): string {
+  return csv([columns, ...jobs.map((job) => columns.map((name) => COLUMNS[name]!.value(job)))]);
+}

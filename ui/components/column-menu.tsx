@@ -1,0 +1,26 @@
+import { COLUMNS, chooseColumns } from '../columns.tsx';
+import { go, withQuery } from '../router.ts';
+import { Menu } from './menu.tsx';
+
+/** Which columns the table of jobs has. */
+export function ColumnMenu({ columns }: { columns: string[] }) {
+  const toggle = (name: string): void => {
+    const next = columns.includes(name) ? columns.filter((one) => one !== name) : [...columns, name];
+    go(withQuery({ columns: chooseColumns(next) }), 'replace');
+  };
+  return (
+    <Menu label="Columns" icon="settings">
+      {Object.entries(COLUMNS).map(([name, { title }]) => (
+        <label key={name} class="choice">
+          <input
+            type="checkbox"
+            checked={columns.includes(name)}
+            disabled={name === 'job'}
+            onChange={() => toggle(name)}
+          />
+          {title}
+        </label>
+      ))}
+    </Menu>
+  );
+}

@@ -1,0 +1,25 @@
+import { duration } from '../format.ts';
+import { withQuery } from '../router.ts';
+import type { Span } from '../spans.ts';
+import { Time } from './time.tsx';
+
+/** The life of the job step by step, in words. */
+export function Steps({ spans }: { spans: Span[] }) {
+  return (
+    <ol class="steps">
+      {spans.map((span) => (
+        <li key={`${span.kind}${span.from}`} class={`legend-${span.kind}`}>
+          <Time at={new Date(span.from).toISOString()} />
+          <span class="grow">
+            {span.attempt === null ? (
+              span.label
+            ) : (
+              <a href={withQuery({ tab: 'output', attempt: String(span.attempt) })}>{span.label}</a>
+            )}
+          </span>
+          <span class="number">{duration(span.to - span.from)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

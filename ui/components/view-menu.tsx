@@ -1,0 +1,70 @@
+import { useSignal } from '@preact/signals';
+import { mounted } from '../mount.ts';
+import { go, place } from '../router.ts';
+import { tell } from '../toasts.ts';
+import { dropView, hrefOf, MOST_VIEWS, saveView, views } from '../views.ts';
+import { copy } from './copy.tsx';
+import { Icon } from './icon.tsx';
+import { Menu } from './menu.tsx';
+
+/** Lists of jobs under a name, kept in this browser; a link holds the whole of one. */
+export function ViewMenu() {
+  const { query } = place.value;
+  const current = query.get('view');
+  const name = useSignal('');
+  const written = name.value.trim() || current || '';
+  const full = views.value.length >= MOST_VIEWS && !views.value.some((one) => one.name === written);
+  const plain = new URLSearchParams(query);
+  for (const field of ['view', 'cursor']) plain.delete(field);
+  const save = (event: Event): void => {
+    event.preventDefault();
+    if (written === '' || full) return;
+    saveView(written, plain.toString());
+    tell(`View ${written} is saved in this browser`);
+    name.value = '';
+    go(hrefOf({ name: written, query: plain.toString() }), 'replace');
+  };
+  return (
+    <Menu label={current ?? 'Views'} icon="overview">
+      {views.value.length === 0 ? <p class="faint">A search, its columns and order, under a name.</p> : null}
+      <ul>
+        {views.value.map((view) => (
+          <li key={view.name}>
+            <a href={hrefOf(view)} aria-current={view.name === current ? 'true' : undefined}>
+              {view.name}
+            </a>
+            <button type="button" class="plain" onClick={() => dropView(view.name)}>
+              <Icon name="close" />
+              <span class="hidden">Forget view {view.name}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form onSubmit={save}>
+        <input
+          class="small"
+          aria-label="Name of this view"
+          placeholder={current ?? 'Name of this view'}
+          maxLength={60}
+          value={name.value}
+          onInput={(event) => {
+            name.value = event.currentTarget.value;
+          }}
+        />
+        <button type="submit" class="small" disabled={written === '' || full}>
+          Save
+        </button>
+      </form>
+      {full ? <p class="faint">There are {MOST_VIEWS} already.</p> : null}
+      <button
+        type="button"
+        class="small"
+        onClick={() =>
+          copy(location.origin + mounted(hrefOf({ name: written || 'shared', query: plain.toString() })))
+        }
+      >
+        Copy the link
+      </button>
+    </Menu>
+  );
+}

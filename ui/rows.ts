@@ -1,0 +1,22 @@
+type Value = string | number | null;
+
+/** By what `of` says, up or down; what has no value comes last. */
+export function inOrder<T>(rows: T[], of: (row: T) => Value, down: boolean): T[] {
+  return rows.toSorted((a, b) => {
+    const [x, y] = [of(a), of(b)];
+    if (x === null || y === null) return Number(x === null) - Number(y === null);
+    const way = typeof x === 'number' ? x - (y as number) : x.localeCompare(String(y));
+    return down ? -way : way;
+  });
+}
+
+/** What a spreadsheet opens; what begins like a formula is text there too. */
+export function csv(rows: Value[][]): string {
+  return rows.map((row) => row.map(field).join(',')).join('\r\n');
+}
+
+function field(value: Value): string {
+  if (typeof value !== 'string') return String(value ?? '');
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
