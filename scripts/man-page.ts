@@ -59,7 +59,8 @@ function flagLines(flags: Record<string, Flag>): string[] {
   const shown = Object.entries(flags).filter(([, flag]) => !flag.hidden);
   return shown.flatMap(([name, flag]) => {
     const short = flag.short === undefined ? '' : `\\fB${text(`-${flag.short}`)}\\fR, `;
-    const value = flag.value === undefined ? '' : ` \\fI${text(flag.value)}\\fR`;
+    const given = flag.value === undefined ? '' : `\\fI${text(flag.value)}\\fR`;
+    const value = given === '' ? '' : flag.bare === undefined ? ` ${given}` : `[=${given}]`;
     return ['.TP', `${short}\\fB${text(`--${name}`)}\\fR${value}`, text(flag.help)];
   });
 }

@@ -12,6 +12,7 @@ import { isTerminal } from './io.ts';
 import { jobColumns } from './job-table.ts';
 import { printTable } from './table.ts';
 import { printable } from './text.ts';
+import { timesFor } from './times.ts';
 
 interface ActingCommand {
   name: string;
@@ -102,7 +103,7 @@ async function preview(context: Context, app: App, done: string, ids: string[]):
     return report(context, `would be ${done}`, { changed: ids, unchanged: [], why: '' });
   const jobs: Job[] = [];
   for (const id of ids.slice(0, SHOWN)) jobs.push(await getJob(app, id));
-  printTable(io, jobColumns(app.clock.now()), jobs);
+  printTable(io, jobColumns(timesFor(io, app.clock.now())), jobs);
   if (ids.length > SHOWN) io.out(`and ${ids.length - SHOWN} more\n`);
   io.out(`${countOf(ids.length)} would be ${done}\n`);
   return 0;

@@ -33,6 +33,13 @@ export interface Input {
   all(flag: string): string[];
 }
 
+export interface Printed {
+  /** By its name among the schemas of the HTTP API. */
+  object?: string;
+  /** What else there is. */
+  fields?: string[];
+}
+
 export interface Command {
   name: string;
   summary: string;
@@ -46,6 +53,8 @@ export interface Command {
   most: number;
   /** What stands behind `--` is for this command. */
   rest?: boolean;
+  /** What it prints with --json: fields of it can be chosen. */
+  prints?: Printed;
   /** With these arguments it exits with the code of a job: then no error of its own may look like one. */
   answersForJob?(args: string[]): boolean;
   /** Answers the exit code, 0 when there is none. */
@@ -54,8 +63,13 @@ export interface Command {
 
 export const GLOBAL_FLAGS: Record<string, Flag> = {
   db: { value: 'PATH', help: 'the database file (QUEUECTL_DB)' },
-  json: { help: 'print JSON' },
-  quiet: { short: 'q', help: 'no notes and warnings; ids only where jobs are listed or added' },
+  json: {
+    value: 'FIELD,…',
+    bare: '',
+    many: true,
+    help: 'print JSON; only these fields of it (help: which there are)',
+  },
+  quiet: { short: 'q', help: 'no notes and warnings; ids only where there is a list or jobs are added' },
   color: { value: 'WHEN', help: 'auto, always or never' },
   help: { short: 'h', help: 'show help' },
   version: { short: 'V', help: 'show the version' },

@@ -11,6 +11,7 @@ export interface Ask {
   environment: NodeJS.ProcessEnv;
   /** The words typed so far. */
   before: string[];
+  command?: Command;
 }
 
 type Source = (prefix: string, ask: Ask, command: string) => Promise<Values> | Values;
@@ -45,6 +46,11 @@ const BY_FLAG: Record<string, Source> = {
   state: BY_PLACEHOLDER.STATE!,
   queue: BY_PLACEHOLDER.QUEUE!,
   'set-queue': BY_PLACEHOLDER.QUEUE!,
+  json: async (_, { command }) => {
+    if (command?.prints === undefined) return [];
+    return words(...(await import('./read-layout.ts')).fieldsOf(command), 'help');
+  },
+  format: async () => words(...(await import('./read-layout.ts')).FORMATS),
   color: () => words('auto', 'always', 'never'),
   priority: () => words(...PRIORITIES.keys()),
   range: async () => words(...Object.keys((await import('../actions/stats-series.ts')).RANGES)),

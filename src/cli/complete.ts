@@ -1,7 +1,7 @@
 import type { Suggestion } from '../actions/suggest.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
 import { COMMANDS, isGroup, type Load } from './commands.ts';
-import { argumentValues, flagValues, type Values } from './complete-values.ts';
+import { type Ask, argumentValues, flagValues, type Values } from './complete-values.ts';
 import { cut, printable } from './text.ts';
 
 const HELP_WIDTH = 60;
@@ -23,7 +23,7 @@ export async function complete(words: string[], environment: NodeJS.ProcessEnv):
 }
 
 async function suggest(before: string[], current: string, environment: NodeJS.ProcessEnv): Promise<Values> {
-  const ask = { environment, before };
+  const ask: Ask = { environment, before };
   if (before.at(-1) === '--db') return ':files';
   const names = plainWords(before, GLOBAL_FLAGS);
   const helping = names[0] === 'help';
@@ -49,12 +49,8 @@ async function topics(): Promise<Suggestion[]> {
   return Object.keys(TOPICS).map((value) => ({ value, help: 'topic' }));
 }
 
-async function suggestFor(
-  command: Command,
-  before: string[],
-  current: string,
-  ask: { environment: NodeJS.ProcessEnv; before: string[] },
-): Promise<Values> {
+async function suggestFor(command: Command, before: string[], current: string, asked: Ask): Promise<Values> {
+  const ask = { ...asked, command };
   const flags = { ...GLOBAL_FLAGS, ...command.flags };
   if (before.includes('--')) return ':files';
   const open = openFlag(flags, before.at(-1));
@@ -73,7 +69,10 @@ async function suggestFor(
 /** The flag that the word before leaves waiting for its value. */
 function openFlag(flags: Record<string, Flag>, word: string | undefined): string | null {
   const found = Object.entries(flags).find(
-    ([name, flag]) => flag.value !== undefined && (word === `--${name}` || word === `-${flag.short}`),
+    ([name, flag]) =>
+      flag.value !== undefined &&
+      flag.bare === undefined &&
+      (word === `--${name}` || word === `-${flag.short}`),
   );
   return found?.[0] ?? null;
 }
@@ -88,7 +87,8 @@ function flagNames(flags: Record<string, Flag>, before: string[]): Suggestion[] 
     .filter(
       ([name, flag]) =>
         !flag.hidden &&
-        (flag.many || !before.some((word) => word === `--${name}` || word.startsWith(`--${name}=`))),
+        ((flag.many && flag.bare === undefined) ||
+          !before.some((word) => word === `--${name}` || word.startsWith(`--${name}=`))),
     )
     .map(([name, flag]) => ({ value: `--${name}`, help: flag.help }));
 }

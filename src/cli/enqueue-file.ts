@@ -4,12 +4,14 @@ import { addedObject } from '../actions/jobs.ts';
 import { readJobFile } from '../actions/read-job-file.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
+import { secretWarning } from '../core/secrets.ts';
 import { compileTemplate } from '../core/template.ts';
 import type { Context, Input } from './command.ts';
 import { describeAdded, describeMany, orSayAdded } from './describe-added.ts';
 import type { Io } from './io.ts';
 import { openText, type TextFile } from './job-file.ts';
 import { asEnqueuedHere, filler, readJobFlags, withParents } from './job-flags.ts';
+import { jsonText } from './layout.ts';
 import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
 
@@ -37,6 +39,7 @@ export async function enqueueFile(
   const progress = startProgress(io);
   const file = openText(name, (bytes) => progress.at(() => `reading ${megabytes(bytes)} MB`));
   const warnings = { shown: [] as string[], total: 0 };
+  let secret: string | null = null;
   /** Those that were there before, and whether they are gone by now. */
   const existing = new Map<string, boolean>();
   const jobs: Iterable<JobInput> = {
@@ -49,7 +52,9 @@ export async function enqueueFile(
         for (const warning of job.warnings) {
           if (++warnings.total <= SHOWN_WARNINGS) warnings.shown.push(warning);
         }
-        yield asEnqueuedHere(fill(job.input), context.environment);
+        const whole = fill(job.input);
+        secret ??= secretWarning(whole);
+        yield asEnqueuedHere(whole, context.environment);
         if (++count % BATCH === 0) progress.at(() => storing(count, file));
       }
     },
@@ -61,6 +66,7 @@ export async function enqueueFile(
       return job.id;
     });
     progress.end();
+    if (secret !== null) io.warn(printable(secret));
     for (const warning of warnings.shown) io.warn(printable(warning));
     if (warnings.total > SHOWN_WARNINGS) io.warn(`and ${warnings.total - SHOWN_WARNINGS} more like these`);
     if (shows) await orSayAdded(ids, () => print(context, ids, existing, now));
@@ -99,7 +105,7 @@ async function printJson(io: Io, app: App, ids: string[], existing: Map<string, 
   let text = '[';
   for (const [i, id] of ids.entries()) {
     const job = await addedObject(app, await added(app, id, existing));
-    text += `${i === 0 ? '' : ','}${JSON.stringify(job)}`;
+    text += `${i === 0 ? '' : ','}${jsonText(io, job)}`;
     if (text.length > HEAD) {
       io.out(text);
       text = '';

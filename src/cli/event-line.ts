@@ -2,24 +2,66 @@ import { toEventObject } from '../core/event-object.ts';
 import { EVENT_KINDS, type EventDetail, type EventKind, type StoreEvent } from '../core/events.ts';
 import { toIso } from '../core/time.ts';
 import type { Io } from './io.ts';
+import { jsonText } from './layout.ts';
+import { headerOf, type Listing, lineOf } from './print-list.ts';
+import { type Column, isAligned } from './table.ts';
 import { type Color, pad, paint, printable, STATE_COLORS } from './text.ts';
+import { type Times, timesFor } from './times.ts';
 
 const WIDEST = Math.max(...EVENT_KINDS.map((kind) => kind.length));
 const ID_WIDTH = 16;
 
-/** A line for a person; for a script a JSON object a line. */
-export function printEvent(io: Io, event: StoreEvent): void {
-  io.out(`${io.tty && !io.json ? lineOf(io, event) : JSON.stringify(toEventObject(event))}\n`);
+/** What belongs to one kind of event or another, beside the fields that all have. */
+export const EVENT_DETAILS =
+  `outcome exit_code error next_run_at reason fields schedule scheduled_at manual waits key
+  value worker_id pid hostname concurrency queues rate priority_aging_ms state jobs bytes`.split(/\s+/);
+
+/** A line each, as they come: for a person words, for a script a JSON object, or as it was asked for. */
+export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Promise<void> {
+  const { format } = io.layout;
+  const words = isAligned(io) && !io.json;
+  const json = format === null || format === 'json' || format === 'jsonl';
+  if (!json) io.out(headerOf(io, listing(io).columns));
+  for await (const event of events) {
+    if (words) io.out(`${wordsOf(io, event)}\n`);
+    else io.out(`${json ? jsonText(io, toEventObject(event)) : await lineOf(io, listing(io), event)}\n`);
+  }
 }
 
-function lineOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: StoreEvent): string {
+/** Made for each one: while they are followed, time goes on. */
+function listing(io: Io): Listing<StoreEvent> {
+  const times = timesFor(io, Date.now());
+  return {
+    columns: columns(times),
+    times,
+    id: (event) => String(event.number),
+    object: toEventObject,
+  };
+}
+
+function columns(times: Times): Column<StoreEvent>[] {
+  return [
+    { title: 'NUMBER', value: (event) => String(event.number) },
+    { title: 'AT', value: (event) => times.text(event.at) },
+    { title: 'KIND', value: (event) => event.kind },
+    { title: 'ACTOR', value: (event) => event.actor ?? '' },
+    { title: 'JOB', value: (event) => event.jobId ?? '' },
+    { title: 'QUEUE', value: (event) => event.queue ?? '' },
+    { title: 'ATTEMPT', value: (event) => String(event.attempt ?? '') },
+    { title: 'DETAIL', value: (event) => JSON.stringify(event.detail) },
+  ];
+}
+
+function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: StoreEvent): string {
   const color = colorOf(kind);
   const shown = pad(kind, WIDEST);
   const facts: string[] = [];
   for (const [name, value] of Object.entries<Value>({ queue, attempt, ...detail, by: actor })) {
     if (value !== null && value !== false) facts.push(`${name}=${quoted(value)}`);
   }
-  const parts = [toIso(at), io.color && color ? paint(shown, color) : shown];
+  // It stays on the screen: how long ago would be wrong soon, unless one asks for it.
+  const when = io.layout.time === null && !io.layout.utc ? toIso(at) : timesFor(io, Date.now()).text(at);
+  const parts = [when, io.color && color ? paint(shown, color) : shown];
   return [...parts, pad(printable(jobId ?? '-'), ID_WIDTH), facts.join(' ')].join('  ');
 }
 

@@ -6,6 +6,7 @@ import type { Attempt } from '../store/attempt.ts';
 import type { Context } from './command.ts';
 import { detachable } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
+import { jsonText } from './layout.ts';
 import { outputPrinter } from './output-printer.ts';
 import { printable } from './text.ts';
 import { relative } from './times.ts';
@@ -60,7 +61,7 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
   }
   const job = await getJob(app, id);
   if (!ran && job.startedAt === null) io.note(neverRan(job));
-  if (io.json) io.out(`${JSON.stringify(await jobObject(app, job))}\n`);
+  if (io.json) io.out(`${jsonText(io, await jobObject(app, job))}\n`);
   return job;
 }
 

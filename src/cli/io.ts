@@ -1,5 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
+import { type Layout, USUAL } from './layout.ts';
 
 /** The reader has gone (`| head`): nothing is wrong, and nobody is there to tell. */
 export class BrokenPipe extends Error {}
@@ -9,12 +10,14 @@ export interface IoOptions {
   quiet: boolean;
   color: 'auto' | 'always' | 'never';
   environment: NodeJS.ProcessEnv;
+  layout?: Layout;
 }
 
 /** stdout carries the result and nothing else; what is said about it goes to stderr. */
 export interface Io {
   readonly json: boolean;
   readonly quiet: boolean;
+  readonly layout: Layout;
   /** A person is looking at stdout. */
   readonly tty: boolean;
   /** A person is looking at stderr. */
@@ -43,6 +46,7 @@ export function createIo(options: IoOptions): Io {
   return {
     json: options.json,
     quiet: options.quiet,
+    layout: options.layout ?? USUAL,
     tty,
     errTty,
     color: useColor(options, tty),

@@ -1,11 +1,10 @@
 import type { Job } from '../core/job.ts';
 import { signalOf } from '../core/outcome.ts';
-import { toIso } from '../core/time.ts';
 import type { Column } from './table.ts';
 import { STATE_COLORS } from './text.ts';
-import { relative } from './times.ts';
+import type { Times } from './times.ts';
 
-export function jobColumns(now: number): Column<Job>[] {
+export function jobColumns(times: Times): Column<Job>[] {
   return [
     { title: 'ID', value: (job) => job.id },
     { title: 'STATE', value: (job) => job.state, color: (job) => STATE_COLORS[job.state] },
@@ -13,40 +12,30 @@ export function jobColumns(now: number): Column<Job>[] {
     { title: 'NAME', value: (job) => job.name ?? '', drop: 2, terminal: true },
     { title: 'PRIORITY', value: (job) => String(job.priority), drop: 4 },
     { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${Math.max(1, job.maxRetries)}` },
-    {
-      title: 'CREATED',
-      value: (job) => toIso(job.createdAt),
-      look: (job) => relative(job.createdAt, now),
-      drop: 3,
-    },
+    { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 3 },
     {
       title: 'DUE',
       drop: 2,
-      value: (job) => (job.blocked ? '' : (toIso(job.dueAt) ?? '')),
-      look: (job) => dueLook(job, now),
+      value: (job) => (job.blocked ? '' : times.text(job.dueAt)),
+      look: (job) => dueLook(job, times),
     },
     { title: 'COMMAND', value: (job) => job.command, shrinks: true },
   ];
 }
 
-function dueLook(job: Job, now: number): string {
+function dueLook(job: Job, times: Times): string {
   if (job.held) return 'held';
   if (job.blocked) return 'blocked';
-  return job.dueAt === null || job.dueAt <= now ? '' : relative(job.dueAt, now);
+  return job.dueAt === null || job.dueAt <= times.now ? '' : times.text(job.dueAt);
 }
 
-export function deadColumns(now: number): Column<Job>[] {
+export function deadColumns(times: Times): Column<Job>[] {
   return [
     { title: 'ID', value: (job) => job.id },
     { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
     { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${Math.max(1, job.maxRetries)}` },
     { title: 'EXIT', value: exitText },
-    {
-      title: 'DIED',
-      value: (job) => toIso(job.finishedAt) ?? '',
-      look: (job) => relative(job.finishedAt ?? now, now),
-      drop: 2,
-    },
+    { title: 'DIED', value: (job) => times.text(job.finishedAt), drop: 2 },
     { title: 'COMMAND', value: (job) => job.command, shrinks: true },
     { title: 'LAST ERROR', value: (job) => job.lastError ?? '', shrinks: true },
   ];

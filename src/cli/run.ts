@@ -4,9 +4,10 @@ import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } fr
 import { nearest } from '../core/nearest.ts';
 import { CRASH_AT } from '../exec/environment.ts';
 import { storeLocation } from '../store/location.ts';
-import type { Command, Context } from './command.ts';
+import type { Command, Context, Input } from './command.ts';
 import { COMMANDS, COMPLETE, isGroup, WORKER_PROCESS } from './commands.ts';
 import { BrokenPipe, createIo, type Io } from './io.ts';
+import { type Layout, saysLayout } from './layout.ts';
 import { parseInput } from './parse.ts';
 import { printable } from './text.ts';
 
@@ -15,7 +16,12 @@ const BROKEN_PIPE_CODE = 141;
 
 /** The frame of every command: find it, parse, open the store when asked, word errors, answer the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  let io = createIo({ json: args.includes('--json'), quiet: false, color: 'auto', environment });
+  let io = createIo({
+    json: args.some((arg) => /^--json(=|$)/.test(arg)),
+    quiet: false,
+    color: 'auto',
+    environment,
+  });
   let app: OpenedApp | null = null;
   let answersForJob = false;
   try {
@@ -48,6 +54,15 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io.out(`${VERSION}\n`);
       return 0;
     }
+    if (saysLayout(input)) {
+      const layout = await layoutOf(found.command, input);
+      if (typeof layout === 'string') {
+        io.out(layout);
+        return 0;
+      }
+      const json = io.json || layout.format === 'json' || layout.format === 'jsonl';
+      io = createIo({ json, quiet: io.quiet, color, environment, layout });
+    }
     if (input.one('db') === '') throw new QueueError('usage', '--db is empty', 'queuectl --db PATH …');
     const location = storeLocation(input.one('db'), environment);
     const context: Context = {
@@ -70,6 +85,13 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   } finally {
     await (app as OpenedApp | null)?.store.close();
   }
+}
+
+/** What was said about the looks; or the fields there are, where that was the question. */
+async function layoutOf(command: Command, input: Input): Promise<Layout | string> {
+  const { fieldsOf, readLayout } = await import('./read-layout.ts');
+  if (input.all('json').includes('help')) return `${fieldsOf(command).join('\n')}\n`;
+  return readLayout(command, input);
 }
 
 async function open(io: Io, location: string, ...how: [string, boolean, boolean]): Promise<OpenedApp> {

@@ -1,25 +1,31 @@
 import { type ScheduleObject, toScheduleObject } from '../actions/schedule-object.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
 import type { Schedule } from '../core/schedule.ts';
+import { maskEnv } from '../core/secrets.ts';
 import type { Io } from './io.ts';
-import { type Column, printTable } from './table.ts';
+import { jsonText } from './layout.ts';
+import { printList } from './print-list.ts';
+import type { Column } from './table.ts';
 import { pad, paint, printable } from './text.ts';
-import { relative } from './times.ts';
+import { fullTimesFor, type Times, timesFor } from './times.ts';
 
 export async function printSchedules(io: Io, schedules: Schedule[], now: number): Promise<void> {
   const objects = await Promise.all(schedules.map((schedule) => toScheduleObject(schedule, now)));
-  if (io.json) io.out(`${JSON.stringify(objects)}\n`);
-  else if (io.quiet) io.out(objects.map((one) => `${one.name}\n`).join(''));
-  else printTable(io, columns(now), objects);
+  const times = timesFor(io, now);
+  await printList(
+    io,
+    { columns: columns(times), times, id: (one) => one.name, object: (one) => one },
+    objects,
+  );
 }
 
 export async function printSchedule(io: Io, schedule: Schedule, now: number): Promise<void> {
   const one = await toScheduleObject(schedule, now);
   if (io.json) {
-    io.out(`${JSON.stringify(one)}\n`);
+    io.out(`${jsonText(io, one)}\n`);
     return;
   }
-  for (const [name, value] of facts(one, now)) {
+  for (const [name, value] of facts(one, fullTimesFor(io, now))) {
     const shown = printable(value);
     const color = name === 'status' && one.paused && io.color;
     io.out(io.tty ? `${pad(name, 12)}  ${color ? paint(shown, 'yellow') : shown}\n` : `${name}\t${shown}\n`);
@@ -32,16 +38,14 @@ export async function sayChanged(io: Io, verb: string, schedule: Schedule, now: 
   if (!io.tty || io.quiet) return io.out(`${printable(schedule.name)}\n`);
   const one = await toScheduleObject(schedule, now);
   const next =
-    one.next_run_at === null || verb === 'removed' ? '' : `; next at ${moment(one.next_run_at, now)}`;
+    one.next_run_at === null || verb === 'removed'
+      ? ''
+      : `; next at ${moment(one.next_run_at, fullTimesFor(io, now))}`;
   io.out(`${verb} ${printable(one.name)}: ${when(one)}${next}\n`);
 }
 
-function columns(now: number): Column<ScheduleObject>[] {
-  const time = (title: string, of: (one: ScheduleObject) => string | null) => ({
-    title,
-    value: (one: ScheduleObject) => of(one) ?? '-',
-    look: (one: ScheduleObject) => (of(one) === null ? '-' : relative(Date.parse(of(one)!), now)),
-  });
+function columns(times: Times): Column<ScheduleObject>[] {
+  const at = (iso: string | null): string => (iso === null ? '-' : moment(iso, times));
   return [
     { title: 'NAME', value: (one) => one.name },
     {
@@ -51,14 +55,14 @@ function columns(now: number): Column<ScheduleObject>[] {
     },
     { title: 'WHEN', value: (one) => one.cron ?? `every ${exactDuration(one.every_ms!)}` },
     { title: 'ZONE', value: (one) => one.timezone ?? '-', drop: 3 },
-    time('NEXT', (one) => one.next_run_at),
-    { ...time('LAST', (one) => one.last_run_at), drop: 1 },
+    { title: 'NEXT', value: (one) => at(one.next_run_at) },
+    { title: 'LAST', value: (one) => at(one.last_run_at), drop: 1 },
     { title: 'QUEUE', value: (one) => one.queue, drop: 2 },
     { title: 'COMMAND', value: (one) => one.command, shrinks: true },
   ];
 }
 
-function facts(one: ScheduleObject, now: number): [string, string][] {
+function facts(one: ScheduleObject, times: Times): [string, string][] {
   const { job } = one;
   const pairs = (of: Record<string, string>): string =>
     Object.entries(of)
@@ -69,8 +73,8 @@ function facts(one: ScheduleObject, now: number): [string, string][] {
     ['command', one.command],
     ['when', when(one)],
     ['status', one.paused ? `paused since ${one.paused_at} by ${one.paused_by}` : 'active'],
-    ...one.next_runs.map((at): [string, string] => ['next', moment(at, now)]),
-    ['last', one.last_run_at === null ? '' : `${moment(one.last_run_at, now)}, job ${one.last_job_id}`],
+    ...one.next_runs.map((at): [string, string] => ['next', moment(at, times)]),
+    ['last', one.last_run_at === null ? '' : `${moment(one.last_run_at, times)}, job ${one.last_job_id}`],
     ['waiting', one.waiting === 0 ? '' : `${one.waiting} ${one.waiting === 1 ? 'tick' : 'ticks'}`],
     ['overlap', one.overlap],
     ['catch-up', one.catch_up],
@@ -79,7 +83,7 @@ function facts(one: ScheduleObject, now: number): [string, string][] {
     ['max retries', job.max_retries === null ? '' : String(job.max_retries)],
     ['timeout', job.timeout_ms === null ? '' : formatDuration(job.timeout_ms)],
     ['directory', job.cwd ?? ''],
-    ['environment', pairs(job.env)],
+    ['environment', pairs(maskEnv(job.env))],
     ['tags', pairs(job.tags)],
   ];
   return all.filter(([, value]) => value !== '');
@@ -89,6 +93,6 @@ function when(one: ScheduleObject): string {
   return one.cron === null ? `every ${exactDuration(one.every_ms!)}` : `${one.cron} (${one.timezone})`;
 }
 
-function moment(iso: string, now: number): string {
-  return `${iso} (${relative(Date.parse(iso), now)})`;
+function moment(iso: string, times: Times): string {
+  return times.text(Date.parse(iso));
 }

@@ -4,25 +4,26 @@ import { jobObject } from '../actions/jobs.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
-import { toIso } from '../core/time.ts';
+import { maskEnv } from '../core/secrets.ts';
 import type { Attempt } from '../store/attempt.ts';
 import type { ParentState } from '../store/store.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
+import { jsonText } from './layout.ts';
 import { printTable } from './table.ts';
 import { pad, paint, printable, STATE_COLORS } from './text.ts';
-import { relative } from './times.ts';
+import { fullTimesFor, type Times, timesFor } from './times.ts';
 
 export async function printJob(io: Io, app: App, job: Job, attempts: Attempt[]): Promise<void> {
   if (io.json) {
     const object = { ...(await jobObject(app, job)), history: attempts.map(toAttemptObject) };
-    io.out(`${JSON.stringify(object)}\n`);
+    io.out(`${jsonText(io, object)}\n`);
     return;
   }
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await app.store.dependencies(job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  for (const [name, value] of facts(job, parents, suspended, now)) {
+  for (const [name, value] of facts(job, parents, suspended, fullTimesFor(io, now))) {
     const shown = printable(value);
     const color = name === 'state' ? STATE_COLORS[value] : undefined;
     if (!io.tty) io.out(`${name}\t${shown}\n`);
@@ -30,7 +31,7 @@ export async function printJob(io: Io, app: App, job: Job, attempts: Attempt[]):
   }
   if (attempts.length === 0) return;
   if (io.tty) io.out('\n');
-  printTable(io, attemptColumns(now), attempts);
+  printTable(io, attemptColumns(timesFor(io, now)), attempts);
   for (const attempt of attempts) {
     if (attempt.leftBehind.length > 0)
       io.note(`attempt ${attempt.ordinal} left processes behind: ${attempt.leftBehind.join(', ')}`);
@@ -52,8 +53,7 @@ function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
   ];
 }
 
-function facts(job: Job, parents: ParentState[], suspended: boolean, now: number): [string, string][] {
-  const time = (at: number | null): string => (at === null ? '' : `${toIso(at)} (${relative(at, now)})`);
+function facts(job: Job, parents: ParentState[], suspended: boolean, times: Times): [string, string][] {
   const all: [string, string][] = [
     ['id', job.id],
     ['name', job.name ?? ''],
@@ -65,10 +65,10 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, now: number
     ['priority', String(job.priority)],
     ['attempts', `${job.attempts} of ${Math.max(1, job.maxRetries)}`],
     ['crashes', job.crashes === 0 ? '' : String(job.crashes)],
-    ['created', time(job.createdAt)],
-    ['due', job.blocked ? '' : time(job.dueAt)],
-    ['started', time(job.startedAt)],
-    ['finished', time(job.finishedAt)],
+    ['created', times.text(job.createdAt)],
+    ['due', job.blocked ? '' : times.text(job.dueAt)],
+    ['started', times.text(job.startedAt)],
+    ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
     ['exit', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
@@ -79,7 +79,7 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, now: number
     ['jitter', String(job.policy.jitter ?? '')],
     ['backoff base', job.backoffBase === null ? '' : String(job.backoffBase)],
     ['directory', job.cwd],
-    ['environment', pairs(job.env)],
+    ['environment', pairs(maskEnv(job.env))],
     ['secrets', job.secretEnv.join(' ')],
     ['stdin', job.stdinBytes === 0 ? '' : `${job.stdinBytes} bytes`],
     ['output', job.splitOutput ? 'stdout and stderr apart' : ''],
@@ -106,14 +106,10 @@ function pairs(object: Record<string, string>): string {
     .join(' ');
 }
 
-function attemptColumns(now: number) {
+function attemptColumns(times: Times) {
   return [
     { title: 'ATTEMPT', value: (one: Attempt) => String(one.ordinal) },
-    {
-      title: 'STARTED',
-      value: (one: Attempt) => toIso(one.startedAt),
-      look: (one: Attempt) => relative(one.startedAt, now),
-    },
+    { title: 'STARTED', value: (one: Attempt) => times.text(one.startedAt) },
     {
       title: 'TOOK',
       value: (one: Attempt) =>

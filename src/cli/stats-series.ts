@@ -1,6 +1,7 @@
 import type { FiguresObject, SeriesObject } from '../actions/stats-series.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
 import type { Io } from './io.ts';
+import { jsonText } from './layout.ts';
 import { printTable } from './table.ts';
 import { pad } from './text.ts';
 
@@ -13,7 +14,7 @@ const COUNTED = ['enqueued', 'completed', 'failed', 'dead', 'cancelled'] as cons
 
 /** Drawn for a person; for a script a line a point. */
 export function printSeries(io: Io, series: SeriesObject): void {
-  if (io.json) io.out(`${JSON.stringify(series)}\n`);
+  if (io.json) io.out(`${jsonText(io, series)}\n`);
   else if (io.tty) draw(io, series);
   else for (const { at, ...point } of series.points) io.out(`${[at, ...cells(point)].join('\t')}\n`);
 }

@@ -4,7 +4,7 @@ import { type Color, cut, displayWidth, pad, paint, printable } from './text.ts'
 export interface Column<Row> {
   title: string;
   value(row: Row): string;
-  /** How a person reads it; scripts get `value`. */
+  /** What stands in an aligned table instead. */
   look?(row: Row): string;
   color?(row: Row): Color | undefined;
   /** Scripts count columns: this one is not theirs. */
@@ -25,20 +25,27 @@ const NARROWEST = 20;
 
 /** Aligned for a person; for a script the same columns, tab-separated, whole and without a header. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
-  if (!io.tty) {
-    const plain = columns.filter((column) => !column.terminal);
-    for (const row of rows) io.out(`${plain.map((column) => plainCell(io, column, row)).join('\t')}\n`);
-    return;
-  }
-  if (rows.length === 0) return;
-  printAligned(io, columns, rows);
+  if (!isAligned(io)) for (const row of rows) io.out(`${plainLine(io, columns, row)}\n`);
+  else if (rows.length > 0) printAligned(io, columns, rows);
 }
 
-/** Whole and for scripts; coloured only when that was asked for. */
-function plainCell<Row>(io: Io, column: Column<Row>, row: Row): string {
-  const text = printable(column.value(row));
-  const color = io.color ? column.color?.(row) : undefined;
-  return color === undefined ? text : paint(text, color);
+/** A person reads it, or it was asked for. */
+export function isAligned({ layout: { format }, tty }: Io): boolean {
+  return format === null ? tty : format === 'table';
+}
+
+/** A row for scripts: whole, coloured only when that was asked for; of no row the titles. */
+export function plainLine<Row>(io: Io, columns: Column<Row>[], row: Row | null): string {
+  const comma = io.layout.format === 'csv';
+  const cells = columns
+    .filter((column) => !column.terminal)
+    .map((column) => {
+      const text = row === null ? column.title : printable(column.value(row));
+      const color = io.color && row !== null ? column.color?.(row) : undefined;
+      const cell = comma && /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+      return color === undefined ? cell : paint(cell, color);
+    });
+  return cells.join(comma ? ',' : '\t');
 }
 
 /** The columns that fit. */
@@ -90,7 +97,7 @@ export function align<Row>(columns: Column<Row>[], rows: Row[], width: number): 
 }
 
 function printAligned<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
-  const table = align(columns, rows, io.width);
+  const table = align(columns, rows, io.layout.wide ? Number.POSITIVE_INFINITY : io.width);
   const look = (text: string, color: Color | undefined): string =>
     io.color && color !== undefined ? paint(text, color) : text;
   io.out(`${line(table.titles.map((title) => look(title, 'bold')))}\n`);

@@ -1,4 +1,39 @@
 import { formatDuration } from '../core/duration.ts';
+import { toIso } from '../core/time.ts';
+import type { Io } from './io.ts';
+import type { TimeStyle } from './layout.ts';
+import { isAligned } from './table.ts';
+
+/** How a list tells a time, and when it is looked at; nothing for none. */
+export interface Times {
+  now: number;
+  text(at: number | null): string;
+}
+
+/** The one judge of how times look: as asked for, else relative in a table and ISO elsewhere. */
+export function timesFor(io: Io, now: number): Times {
+  const { time, utc } = io.layout;
+  const style = time ?? (utc ? 'local' : isAligned(io) ? 'relative' : 'iso');
+  return { now, text: (at) => (at === null ? '' : timeText(at, style, utc, now)) };
+}
+
+/** Beside other facts there is room for both: the time, and how far it is from now. */
+export function fullTimesFor(io: Io, now: number): Times {
+  if (io.layout.time !== null || io.layout.utc) return timesFor(io, now);
+  return { now, text: (at) => (at === null ? '' : `${toIso(at)} (${relative(at, now)})`) };
+}
+
+function timeText(at: number, style: TimeStyle, utc: boolean, now: number): string {
+  if (style === 'relative') return relative(at, now);
+  if (style === 'unix') return String(at / 1000);
+  if (style === 'iso') return toIso(at);
+  const shift = utc ? 0 : new Date(at).getTimezoneOffset() * 60_000;
+  return (
+    toIso(at - shift)
+      .slice(0, 19)
+      .replace('T', ' ') + (utc ? 'Z' : '')
+  );
+}
 
 /** "3m ago", "in 12s": rounded to what a person cares for. */
 export function relative(at: number, now: number): string {

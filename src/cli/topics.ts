@@ -80,11 +80,28 @@ function formatting(): string {
   In a pipe       the same columns, separated by tabs, whole, without a header; ISO times
   --json          one JSON document; a list is an array with every match; an error is
                   {"error":{"code","message","hint"}} on stderr
-  --quiet         ids only where jobs are listed or added; no notes and warnings
+  --json=id,state only these fields of each object; --json=help names those there are
+  --quiet         ids only where there is a list or jobs are added; no notes and warnings
   --color WHEN    auto (a terminal, unless NO_COLOR), always or never
 
-Times are ISO 8601 in UTC with milliseconds; durations in JSON are whole milliseconds, their names end in _ms. Control
-characters of a job are shown as \\x1b and the like, never obeyed.`;
+Lists (list, dlq list, queue list, schedule list, worker list, config list, events) also take:
+
+  --format table|tsv|csv|json|jsonl|ids
+                  table: aligned, in a pipe too; tsv and csv: whole, a tab or line break in a cell as \\t or \\n;
+                  jsonl: an object a line; ids: what --quiet prints
+  --format TEXT   a line for each, with its fields in braces: '{id}\\t{state}'; \\t and \\n are a tab and a line break
+  --header        with tsv and csv: the titles of the columns first
+  --wide          cut nothing and leave out no column, however narrow the terminal (also: --no-trunc)
+
+and these, as show, schedule show and status do:
+
+  --time STYLE    iso, relative ("3m ago"), local (2026-01-31 09:00:00, in the zone of the machine) or unix (seconds)
+  --utc           the same as --time local, but in UTC (2026-01-31 08:00:00Z)
+
+What contradicts itself is refused: --json with --format, --quiet with any but ids, --time with JSON or ids.
+
+Unless told otherwise, times are ISO 8601 in UTC with milliseconds; durations in JSON are whole milliseconds, and their
+names end in _ms. Control characters of a job are shown as \\x1b and the like, never obeyed.`;
 }
 
 function config(): string {

@@ -1,30 +1,28 @@
 import type { WorkerObject } from '../actions/workers.ts';
 import type { Io } from './io.ts';
-import { printTable } from './table.ts';
-import { relative } from './times.ts';
+import type { Listing } from './print-list.ts';
+import { type Column, printTable } from './table.ts';
+import { type Times, timesFor } from './times.ts';
 
 export function printWorkers(io: Io, workers: WorkerObject[], now: number): void {
-  printTable(
-    io,
-    [
-      { title: 'WORKER', value: (worker) => worker.id },
-      { title: 'PID', value: (worker) => String(worker.pid) },
-      { title: 'HOST', value: (worker) => worker.hostname, drop: 2 },
-      { title: 'STATUS', value: (worker) => worker.status },
-      { title: 'QUEUES', value: (worker) => worker.queues.join(','), drop: 1 },
-      {
-        title: 'STARTED',
-        drop: 3,
-        value: (worker) => worker.started_at,
-        look: (worker) => relative(Date.parse(worker.started_at), now),
-      },
-      {
-        title: 'HEARTBEAT',
-        value: (worker) => worker.last_heartbeat,
-        look: (worker) => relative(Date.parse(worker.last_heartbeat), now),
-      },
-      { title: 'JOBS', value: (worker) => worker.current_jobs.join(','), shrinks: true },
-    ],
-    workers,
-  );
+  printTable(io, columns(timesFor(io, now)), workers);
+}
+
+export function workerListing(io: Io, now: number): Listing<WorkerObject> {
+  const times = timesFor(io, now);
+  return { columns: columns(times), times, id: (worker) => worker.id, object: (worker) => worker };
+}
+
+function columns(times: Times): Column<WorkerObject>[] {
+  const at = (iso: string): string => times.text(Date.parse(iso));
+  return [
+    { title: 'WORKER', value: (worker) => worker.id },
+    { title: 'PID', value: (worker) => String(worker.pid) },
+    { title: 'HOST', value: (worker) => worker.hostname, drop: 2 },
+    { title: 'STATUS', value: (worker) => worker.status },
+    { title: 'QUEUES', value: (worker) => worker.queues.join(','), drop: 1 },
+    { title: 'STARTED', drop: 3, value: (worker) => at(worker.started_at) },
+    { title: 'HEARTBEAT', value: (worker) => at(worker.last_heartbeat) },
+    { title: 'JOBS', value: (worker) => worker.current_jobs.join(','), shrinks: true },
+  ];
 }

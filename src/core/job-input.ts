@@ -14,6 +14,7 @@ import {
 import { nearest } from './nearest.ts';
 import { checkNumber } from './numbers.ts';
 import { boolean, invalid, kindOf, number, readDelay, readDuration, string, strings } from './read-value.ts';
+import { MASK } from './secrets.ts';
 import { RANGES } from './settings.ts';
 import { checkStdin } from './stdin.ts';
 import { parseTime } from './time.ts';
@@ -267,6 +268,11 @@ function checkEnv(value: unknown, name: string): Record<string, string> {
   for (const [key, text] of Object.entries(env)) {
     checkVariable(key, name);
     if (text.includes('\0')) throw invalid(`${name}: ${key} must not contain NUL bytes`);
+    if (text === MASK)
+      throw invalid(
+        `${name}: ${key} has the mask ${MASK} for a value, which stands for one that is not shown`,
+        `give its value, or its name in secret_env`,
+      );
     if (Buffer.byteLength(key) + Buffer.byteLength(text) >= COMMAND_LIMIT)
       throw invalid(`${name}: ${key} is longer than ${COMMAND_LIMIT} bytes`);
   }

@@ -1,10 +1,11 @@
 import type { App } from '../actions/app.ts';
 import { countJobs } from '../actions/jobs.ts';
 import type { JobFilter } from '../core/filter.ts';
-import { type JobObject, toJobObject } from '../core/job-object.ts';
+import type { JobObject } from '../core/job-object.ts';
 import { parseNumber } from '../core/numbers.ts';
 import type { ListedJob } from '../store/store.ts';
 import { refuse } from './problem.ts';
+import { listedJob } from './shown.ts';
 
 export const PAGE_QUERIES: Record<string, string> = {
   limit: '1 to 1000 (50)',
@@ -34,7 +35,7 @@ export async function jobPage(
   const full = jobs.length === limit;
   const known = from === null && !full && end === 0;
   return {
-    jobs: jobs.map(toJobObject),
+    jobs: jobs.map(listedJob),
     next_cursor: full ? String(jobs.at(-1)!.number) : end > 0 ? String(end + 1) : null,
     count: known ? { value: jobs.length, capped: false } : await count(app, filter),
   };

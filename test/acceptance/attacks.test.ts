@@ -60,6 +60,8 @@ const REFUSED: Row[] = [
   ['S6', 'a variable without a name', job({ env: { '': 'x' } }), 2, /env/],
   ['S6', 'NUL in a variable', ['enqueue', '{"command":"true","env":{"A":"b\\u0000c"}}'], 2, /env/],
   ['S6', 'NUL in the name of one', ['enqueue', '{"command":"true","env":{"A\\u0000":"b"}}'], 2, /env/],
+  ['S7', 'the mask for a value', job({ env: { DB_PASSWORD: '•••' } }), 2, /DB_PASSWORD has the mask/],
+  ['S7', 'the mask in a flag', flag('--env', 'A=•••'), 2, /the mask/],
   ['S8', 'a cwd that is relative', job({ cwd: '../x' }), 2, /cwd/],
   ['S8', 'NUL in a cwd', ['enqueue', '{"command":"true","cwd":"/a\\u0000b"}'], 2, /cwd/],
   ...['-1', '1e309', 'NaN', '1e3', '0x10', '9007199254740993', '5m; x', '１', ' ', '--5']
@@ -202,6 +204,71 @@ test('S1, S2, S4, S6, S11, S23, S24: what is only text stays text', async () => 
   for (const id of ids) expect(existsSync(join(box.home, 'queue.db.d', 'attempts', id, 'out'))).toBe(false);
   const found = await box.json<{ id: string }[]>(['list', '--queue', "' OR 1=1--"]);
   expect(found).toEqual([]);
+});
+
+const HUSH = 'hunter2-7f3a91';
+
+/** What is said to somebody who is about to store a secret, once; nothing where there is none. */
+const SECRETS: [what: string, args: string[], says: RegExp | null, options?: RunOptions][] = [
+  ['--env', flag('--env', `DB_PASSWORD=${HUSH}`), /DB_PASSWORD .*--secret-env DB_PASSWORD/],
+  ['env in JSON', job({ env: { PATH: '/bin', API_TOKEN: HUSH } }), /--secret-env API_TOKEN/],
+  ['a flag of the command', ['enqueue', `true --password=${HUSH}`], /\(--password\).*--secret-env NAME/],
+  ['an argument', ['enqueue', '--', 'true', '--token', HUSH], /\(--token\).*--secret-env NAME/],
+  ['an assignment', ['enqueue', `AWS_SECRET_ACCESS_KEY=${HUSH} true`], /AWS_SECRET_ACCESS_KEY/],
+  ['a hook', flag('--on-dead', `true --token=${HUSH}`), /--token/],
+  ['a file', ['enqueue', '--file', '-'], /--password/, stdin(`true\ntrue --password=${HUSH}\n`.repeat(3))],
+  ['many, told of once', job({ env: { A_TOKEN: HUSH, B_TOKEN: HUSH } }), /A_TOKEN/],
+  [
+    'a schedule',
+    ['schedule', 'add', 'hush', '--every', '1d', '--env', `A_TOKEN=${HUSH}`, '--', 'true'],
+    /--secret-env A_TOKEN/,
+  ],
+  ['a reference', ['enqueue', 'true --password="$PW"'], null],
+  ['words about it', ['enqueue', "echo 'password reset'"], null],
+  ['a count of tokens', flag('--env', 'TOKEN_COUNT=5'), null],
+  ['a name of one', flag('--secret-env', 'DB_PASSWORD'), null],
+  ['--quiet', ['enqueue', '--quiet', `true --password=${HUSH}`], null],
+];
+
+for (const [what, args, says, options] of SECRETS) {
+  test(`S7: ${what} is ${says === null ? 'no secret to warn of' : 'warned of, and taken'}`, async () => {
+    const { code, stderr } = await box.run(args, options);
+    expect(code).toBe(0);
+    if (says === null) expect(stderr).toBe('');
+    else {
+      expect(stderr).toMatch(/^warning: [^\n]+\n$/);
+      expect(stderr).toMatch(says);
+      expect(stderr).not.toContain(HUSH);
+    }
+  });
+}
+
+test('S7: people and templates see the mask, the owner has the whole as JSON and can enqueue it again', async () => {
+  const id = (
+    await box.run(flag('--env', `MY_TOKEN=${HUSH}`, '--env', 'A=1', '--delay', '1h'))
+  ).stdout.trim();
+  const shown = [
+    ['show', id],
+    ['list'],
+    ['list', '--format', '{env}'],
+    ['schedule', 'show', 'hush'],
+    ['schedule', 'list', '--format', '{job}'],
+    ['events', '--lines', '1000'],
+    ['metrics'],
+    ['explain', id],
+  ];
+  for (const args of shown) expect((await box.run(args)).stdout).not.toContain(`TOKEN=${HUSH}`);
+  for (const args of shown.filter((one) => one.includes('--format') || one[0] === 'show')) {
+    const { stdout } = await box.run(args);
+    expect(stdout).not.toContain(HUSH);
+    expect(stdout).toContain('•••');
+  }
+  const whole = await box.json<{ id?: string; env: object }>(['show', id]);
+  expect(whole.env).toEqual({ MY_TOKEN: HUSH, A: '1' });
+  expect((await box.run(['export'])).stdout).toContain(HUSH);
+  delete whole.id;
+  const again = await box.json<{ env: object }>(['enqueue', JSON.stringify(whole)]);
+  expect(again.env).toEqual(whole.env);
 });
 
 test('S8: a directory that is gone, or none, is a failure that says so', async () => {

@@ -36,7 +36,7 @@ const OPTIONS = Object.fromEntries(
 /** Pieces that meet every way of writing a flag, and some that are none. */
 const WORDS =
   `--command --command=x --command= -c -cx -c=x -fc -fcx --tag --tag=a=b --tag= --wait --wait=1 -f -qf -fq -q
-  --json --db --db=y --no-wait --comand --constructor -x -fx - word = --=x a=b`.split(/\s+/);
+  --json --json=id --db --db=y --no-wait --comand --constructor -x -fx - word = --=x a=b`.split(/\s+/);
 
 type Answer = { args: string[]; flags: [string, string[]][] } | 'refused';
 
@@ -50,7 +50,9 @@ function byHand(args: string[]): Answer {
   }
 }
 
-function byRuntime(args: string[]): Answer {
+function byRuntime(given: string[]): Answer {
+  // It knows no flag whose value may be left out.
+  const args = given.map((arg) => (arg === '--json' ? '--json=' : arg));
   try {
     const parsed = parseArgs({ args, options: OPTIONS, allowPositionals: true, strict: true, tokens: true });
     const once = new Set<string>();
@@ -60,10 +62,10 @@ function byRuntime(args: string[]): Answer {
       if (once.has(token.name)) return 'refused';
       once.add(token.name);
     }
-    const given = Object.keys(FLAGS).filter((name) => parsed.values[name] !== undefined);
+    const found = Object.keys(FLAGS).filter((name) => parsed.values[name] !== undefined);
     const values = (name: string): string[] =>
       FLAGS[name]!.value === undefined ? [] : ([parsed.values[name]].flat() as string[]);
-    return { args: parsed.positionals, flags: given.map((name) => [name, values(name)]) };
+    return { args: parsed.positionals, flags: found.map((name) => [name, values(name)]) };
   } catch {
     return 'refused';
   }

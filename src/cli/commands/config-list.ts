@@ -1,35 +1,38 @@
-import { listSettings } from '../../actions/config.ts';
+import { listSettings, type SettingObject } from '../../actions/config.ts';
 import type { Command } from '../command.ts';
-import { printTable } from '../table.ts';
+import { LIST_FLAGS } from '../layout.ts';
+import { printList } from '../print-list.ts';
+import type { Column } from '../table.ts';
+import { timesFor } from '../times.ts';
 
 export default {
   name: 'config list',
   summary: 'List every setting with its value',
   args: '',
   most: 0,
-  flags: {},
-  examples: ['queuectl config list', 'queuectl config list --json'],
+  flags: LIST_FLAGS,
+  prints: { object: 'Setting' },
+  examples: ['queuectl config list', 'queuectl config list --json=key,value'],
   async run(context) {
     const { io } = context;
-    const settings = await listSettings(await context.app());
-    if (io.json) {
-      io.out(`${JSON.stringify(settings)}\n`);
-      return 0;
-    }
-    printTable(
+    const app = await context.app();
+    const times = timesFor(io, app.clock.now());
+    await printList(
       io,
-      [
-        { title: 'KEY', value: (setting) => setting.key },
-        {
-          title: 'VALUE',
-          value: (setting) => setting.text,
-          shrinks: true,
-          color: (setting) => (setting.is_default ? 'dim' : 'green'),
-        },
-        { title: 'MEANING', value: (setting) => setting.help, shrinks: true },
-      ],
-      settings,
+      { columns: COLUMNS, times, id: (setting) => setting.key, object: (setting) => setting },
+      await listSettings(app),
     );
     return 0;
   },
 } satisfies Command as Command;
+
+const COLUMNS: Column<SettingObject>[] = [
+  { title: 'KEY', value: (setting) => setting.key },
+  {
+    title: 'VALUE',
+    value: (setting) => setting.text,
+    shrinks: true,
+    color: (setting) => (setting.is_default ? 'dim' : 'green'),
+  },
+  { title: 'MEANING', value: (setting) => setting.help, shrinks: true },
+];

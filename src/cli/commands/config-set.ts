@@ -1,6 +1,7 @@
 import { setSetting } from '../../actions/config.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
+import { jsonText } from '../layout.ts';
 
 export default {
   name: 'config set',
@@ -8,6 +9,7 @@ export default {
   args: 'KEY VALUE',
   most: 2,
   flags: {},
+  prints: { object: 'Setting' },
   examples: [
     'queuectl config set max-retries 5',
     'queuectl config set job-timeout 10m',
@@ -32,7 +34,7 @@ export default {
     const key = required(input, 0, 'the name of a setting', 'queuectl config list');
     const value = required(input, 1, 'the value', `queuectl config set ${key} VALUE`);
     const setting = await setSetting(await app(), key, value);
-    io.out(io.json ? `${JSON.stringify(setting)}\n` : `${setting.key} = ${setting.text}\n`);
+    io.out(io.json ? `${jsonText(io, setting)}\n` : `${setting.key} = ${setting.text}\n`);
     return 0;
   },
 } satisfies Command as Command;

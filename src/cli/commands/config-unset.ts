@@ -1,6 +1,7 @@
 import { unsetSetting } from '../../actions/config.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
+import { jsonText } from '../layout.ts';
 
 export default {
   name: 'config unset',
@@ -8,11 +9,12 @@ export default {
   args: 'KEY',
   most: 1,
   flags: {},
+  prints: { object: 'Setting' },
   examples: ['queuectl config unset max-retries'],
   async run({ io, app }, input) {
     const key = required(input, 0, 'the name of a setting', 'queuectl config list');
     const setting = await unsetSetting(await app(), key);
-    io.out(io.json ? `${JSON.stringify(setting)}\n` : `${setting.key} = ${setting.text}\n`);
+    io.out(io.json ? `${jsonText(io, setting)}\n` : `${setting.key} = ${setting.text}\n`);
     return 0;
   },
 } satisfies Command as Command;

@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import { deadColumns } from '../job-table.ts';
+import { LIST_FLAGS } from '../layout.ts';
 import { printJobs } from '../list-jobs.ts';
 
 const { state: _, ...FLAGS } = FILTER_FLAGS;
@@ -10,8 +11,9 @@ export default {
   summary: 'List dead jobs, newest first',
   args: '',
   most: 0,
-  flags: { ...FLAGS, limit: LIMIT_FLAG },
-  examples: ['queuectl dlq list', 'queuectl dlq list --json'],
+  flags: { ...FLAGS, limit: LIMIT_FLAG, ...LIST_FLAGS },
+  prints: { object: 'Job' },
+  examples: ['queuectl dlq list', 'queuectl dlq list --json', 'queuectl dlq list --format csv --header'],
   async run(context, input) {
     const filter = { ...readFilter(input, Date.now()), states: ['dead' as const] };
     await printJobs(context, filter, readLimit(input), deadColumns, 'the dead letter queue is empty');

@@ -4,6 +4,7 @@ import { findJob } from '../../actions/select.ts';
 import { SHORT_IDS } from '../act.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
+import { TIME_FLAGS } from '../layout.ts';
 import { printJob } from '../show-job.ts';
 
 export default {
@@ -11,7 +12,8 @@ export default {
   summary: 'Show a dead job and every attempt at it',
   args: 'ID',
   most: 1,
-  flags: {},
+  flags: TIME_FLAGS,
+  prints: { object: 'Job', fields: ['history'] },
   examples: ['queuectl dlq show job1', 'queuectl dlq show @last'],
   notes: [SHORT_IDS],
   async run(context, input) {

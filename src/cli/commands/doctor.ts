@@ -2,6 +2,7 @@ import { diagnose, type Finding } from '../../actions/doctor.ts';
 import { VERSION } from '../../core/version.ts';
 import type { Command } from '../command.ts';
 import type { Io } from '../io.ts';
+import { jsonText } from '../layout.ts';
 import { printTable } from '../table.ts';
 import type { Color } from '../text.ts';
 
@@ -13,6 +14,7 @@ export default {
   args: '',
   most: 0,
   flags: {},
+  prints: { object: 'Doctor' },
   examples: ['queuectl doctor', 'queuectl doctor --json | jq \'.checks[] | select(.status != "ok")\''],
   notes: [
     'Runtime, SQLite, disk, permissions, the database (it is read as a whole), its',
@@ -21,7 +23,7 @@ export default {
   async run({ io, location }) {
     const findings = await diagnose(location, Date.now());
     const failed = findings.some((one) => one.status === 'fail');
-    if (io.json) io.out(`${JSON.stringify({ version: VERSION, ok: !failed, checks: findings })}\n`);
+    if (io.json) io.out(`${jsonText(io, { version: VERSION, ok: !failed, checks: findings })}\n`);
     else print(io, findings);
     return failed ? 1 : 0;
   },

@@ -9,7 +9,9 @@ import { readTimeout } from '../arguments.ts';
 import type { Command, Context, Flag, Input } from '../command.ts';
 import { describeAdded, describeMany, orSayAdded } from '../describe-added.ts';
 import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
+import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
+import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 /** What one job can be given. */
 export const ADD_FLAGS: Record<string, Flag> = {
@@ -34,6 +36,7 @@ export default {
     follow: { short: 'f', help: 'the same, and print what it writes' },
     'wait-timeout': { value: 'TIME', help: 'wait, but at most so long; the job goes on' },
   },
+  prints: { object: 'Job', fields: ['gone'] },
   examples: [
     "queuectl enqueue 'tar czf /tmp/home.tgz ~'",
     'queuectl enqueue \'{"id":"job1","command":"sleep 2","max_retries":5}\'',
@@ -55,6 +58,7 @@ export default {
     'Jobs of one file or array may wait for each other by id, in "depends_on": ["a", {"id": "b", "on": "any"}].',
     'An idempotency key is for who cannot know whether an enqueue arrived, and repeats it: all of its jobs, once. The',
     'same key with anything else said is refused; --delay counts as it was said, what was left open does not.',
+    'A secret in --env or in the command is stored as it is, and warned of: --secret-env NAME takes it from the worker.',
     'The --on-… commands run as jobs of the queue hooks, which every worker serves, with QUEUECTL_HOOK_EVENT, _JOB_ID,',
     '_STATE, _EXIT_CODE, _ERROR, _QUEUE and _ATTEMPTS in their environment. They replace the settings of the same names',
     'for this job; none: no command. What happens to a hook, and to what it enqueues, triggers none.',
@@ -97,6 +101,7 @@ export async function addJobs(
   if (inputs.length > most)
     throw new QueueError('usage', `only one job can be followed, and there are ${inputs.length}`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
+  warnOfSecrets(context.io, inputs);
   const jobs = inputs.map((job) => asEnqueuedHere(job, context.environment));
   return { jobs: await enqueue(await context.app(), jobs, () => context.cwd), many };
 }
@@ -160,7 +165,8 @@ async function print(context: Context, { jobs, many }: Added): Promise<void> {
   if (io.json) {
     const app = await context.app();
     const objects = await Promise.all(jobs.map((job) => addedObject(app, job)));
-    io.out(`${JSON.stringify(many ? objects : objects[0])}\n`);
+    const texts = objects.map((object) => jsonText(io, object));
+    io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
   } else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
   else if (jobs.length > 1)
     io.out(

@@ -8,8 +8,10 @@ import { nearest } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { parseTime } from '../../core/time.ts';
 import type { Command, Input } from '../command.ts';
-import { printEvent } from '../event-line.ts';
+import { EVENT_DETAILS, printEvents } from '../event-line.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
+import type { Io } from '../io.ts';
+import { LIST_FLAGS } from '../layout.ts';
 
 const USUAL_LINES = 20;
 const LINES = { min: 0, max: 1_000_000_000, integer: true };
@@ -29,13 +31,16 @@ export default {
     job: { value: 'ID', help: 'only of this job' },
     queue: { value: 'NAME', help: 'only of this queue and its jobs' },
     kind: { value: 'K,…', many: true, help: 'only these kinds, such as failed,dead' },
+    ...LIST_FLAGS,
   },
+  prints: { object: 'Event', fields: EVENT_DETAILS },
   examples: [
     'queuectl events',
     'queuectl events -f',
     'queuectl events -f --json | jq -r \'select(.kind == "dead") | .job_id\'',
     'queuectl events --kind failed,dead --since 1h',
     'queuectl events -f --since 4711',
+    "queuectl events --kind dead --format '{at} {job_id} {exit_code} {error}'",
   ],
   notes: [
     'In a pipe and with --json every event is a JSON object on a line of its own. Numbers rise by one:',
@@ -46,6 +51,7 @@ export default {
     'Events are kept for 7 days; queuectl config set keep-events 30d. Ctrl-C ends the following.',
   ],
   async run({ io, app }, input) {
+    refuseUnheeded(io);
     const lines = input.has('lines') ? parseNumber(input.one('lines')!, '--lines', LINES) : null;
     const since = readSince(input, Date.now());
     const kinds = input.has('kind')
@@ -58,16 +64,26 @@ export default {
     const many = lines ?? (since === null ? USUAL_LINES : null);
     const after = many === null ? begin : Math.max(begin, await beforeLast(opened, many, last, filter));
     if (!input.has('follow')) {
-      for await (const event of readEvents(opened, after, last, filter)) printEvent(io, event);
+      await printEvents(io, readEvents(opened, after, last, filter));
       return 0;
     }
     const code = await untilInterrupted(async (signal) => {
-      for await (const event of followEvents(opened, after, filter, signal)) printEvent(io, event);
+      await printEvents(io, followEvents(opened, after, filter, signal));
     });
     // The usual way to leave is no failure.
     return code === new Interrupted('SIGINT').exitCode ? 0 : code;
   },
 } satisfies Command as Command;
+
+/** In a pipe events are JSON unless told otherwise, and JSON has neither columns nor times of another style. */
+function refuseUnheeded({ layout: { format, header, time, utc }, tty }: Io): void {
+  if (format !== null || tty || !(header || time !== null || utc)) return;
+  throw new QueueError(
+    'usage',
+    'in a pipe events are JSON: --header, --time and --utc need a --format',
+    'queuectl events --format tsv',
+  );
+}
 
 type Since = { number: number } | { at: number };
 

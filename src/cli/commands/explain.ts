@@ -2,6 +2,7 @@ import { explain } from '../../actions/explain.ts';
 import { findJob } from '../../actions/select.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
+import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
 
 export default {
@@ -10,12 +11,13 @@ export default {
   args: 'ID',
   most: 1,
   flags: {},
+  prints: { object: 'Explanation' },
   examples: ['queuectl explain job1', 'queuectl explain @last'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the id of a job', 'queuectl list');
     const opened = await app();
     const result = await explain(opened, await findJob(opened, name));
-    if (io.json) io.out(`${JSON.stringify(result)}\n`);
+    if (io.json) io.out(`${jsonText(io, result)}\n`);
     else io.out(`${result.reasons.map(printable).join('\n')}\n`);
     return 0;
   },

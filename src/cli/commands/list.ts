@@ -1,13 +1,13 @@
-import { jobObject, listJobs } from '../../actions/jobs.ts';
+import { listJobs } from '../../actions/jobs.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import type { Job } from '../../core/job.ts';
-import { capture } from '../capture.ts';
 import type { Command, Context } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import type { Io } from '../io.ts';
 import { jobColumns } from '../job-table.ts';
-import { printJobs } from '../list-jobs.ts';
-import { printTable } from '../table.ts';
+import { LIST_FLAGS } from '../layout.ts';
+import { jobListing, printJobs } from '../list-jobs.ts';
+import { lineOf } from '../print-list.ts';
 import { type Part, readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
 
 /** Watched in a pipe: so many of the newest, unless told otherwise. */
@@ -20,12 +20,14 @@ export default {
   summary: 'List jobs, newest first',
   args: '',
   most: 0,
-  flags: { ...FILTER_FLAGS, limit: LIMIT_FLAG, watch: WATCH_FLAG },
+  flags: { ...FILTER_FLAGS, limit: LIMIT_FLAG, watch: WATCH_FLAG, ...LIST_FLAGS },
+  prints: { object: 'Job' },
   examples: [
     'queuectl list',
     'queuectl list --state failed,dead --queue mail',
     'queuectl list --state running --watch=1s',
-    'queuectl list --state completed --json',
+    'queuectl list --state completed --json=id,exit_code,duration_ms',
+    "queuectl list --state dead --format '{id}\\t{exit_code}'",
   ],
   async run(context, input) {
     const filter = readFilter(input, Date.now());
@@ -50,22 +52,18 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): View
     async parts(io) {
       const parts: Part[] = [];
       for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED))
-        parts.push({ key: job.id, text: await lineOf(context, io, job) });
+        parts.push({ key: job.id, text: await textOf(context, io, job) });
       // Oldest first: the newest line comes last, as in a log.
       return parts.reverse();
     },
     async gone(id, io) {
       const job = await (await context.app()).store.get(id);
-      if (job !== null) return lineOf(context, io, job);
+      if (job !== null) return textOf(context, io, job);
       return io.json ? JSON.stringify({ id, deleted: true }) : `${id}\tdeleted`;
     },
   };
 }
 
-async function lineOf(context: Context, io: Io, job: Job): Promise<string> {
-  if (io.json) return JSON.stringify(await jobObject(await context.app(), job));
-  if (io.quiet) return job.id;
-  return (
-    await capture({ ...io, tty: false }, (inside) => printTable(inside, jobColumns(0), [job]))
-  ).trimEnd();
+async function textOf(context: Context, io: Io, job: Job): Promise<string> {
+  return lineOf(io, jobListing(io, await context.app(), jobColumns), job);
 }

@@ -10,6 +10,7 @@ export default {
   args: 'QUEUE',
   most: 1,
   flags: {},
+  prints: { object: 'Queue' },
   examples: ['queuectl queue pause mail'],
   async run({ io, app, environment }, input) {
     const name = required(input, 0, 'the name of a queue', 'queuectl queue list');

@@ -9,6 +9,7 @@ export default {
   args: 'QUEUE',
   most: 1,
   flags: {},
+  prints: { object: 'Queue' },
   examples: ['queuectl queue resume mail'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the name of a queue', 'queuectl queue list');

@@ -21,6 +21,7 @@ export default {
       help: 'a waiting job gains one priority for each so long; none for no gain',
     },
   },
+  prints: { object: 'Queue' },
   examples: [
     'queuectl queue set mail --concurrency 2',
     'queuectl queue set api --rate 10/s',

@@ -13,6 +13,7 @@ export default {
     raw: { help: 'to a terminal too exactly as written, escape sequences included' },
     'wait-timeout': { value: 'TIME', help: 'follow it at most so long; the job goes on' },
   },
+  prints: { object: 'Job' },
   examples: [
     "queuectl run 'make test'",
     'queuectl run --max-retries 1 --timeout 5m -- ./deploy staging',

@@ -2,6 +2,7 @@ import { addSchedule, checkSchedule } from '../../actions/schedules.ts';
 import type { Command } from '../command.ts';
 import { readScheduleSpec, SCHEDULE_FLAGS } from '../schedule-flags.ts';
 import { sayChanged } from '../schedule-table.ts';
+import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 export default {
   name: 'schedule add',
@@ -10,6 +11,7 @@ export default {
   most: 2,
   rest: true,
   flags: SCHEDULE_FLAGS,
+  prints: { object: 'Schedule' },
   examples: [
     "queuectl schedule add nightly --cron '30 2 * * *' --tz Europe/Berlin 'make backup'",
     'queuectl schedule add ping --every 90s --queue net -- curl -fsS https://example.org/up',
@@ -25,6 +27,7 @@ export default {
     const spec = readScheduleSpec(input, { environment: context.environment, cwd: () => context.cwd }, now);
     // Before the store opens: bad input leaves no file behind.
     await checkSchedule(spec, now);
+    warnOfSecrets(context.io, [spec.job]);
     const app = await context.app();
     await sayChanged(context.io, 'added', await addSchedule(app, spec), now);
     return 0;

@@ -1,5 +1,6 @@
 import { listSchedules } from '../../actions/schedules.ts';
 import type { Command } from '../command.ts';
+import { LIST_FLAGS } from '../layout.ts';
 import { printSchedules } from '../schedule-table.ts';
 
 export default {
@@ -7,8 +8,9 @@ export default {
   summary: 'List the schedules with their next ticks',
   args: '',
   most: 0,
-  flags: {},
-  examples: ['queuectl schedule list', 'queuectl schedule list --json'],
+  flags: LIST_FLAGS,
+  prints: { object: 'Schedule' },
+  examples: ['queuectl schedule list', 'queuectl schedule list --json=name,next_run_at'],
   async run({ io, app }) {
     const opened = await app();
     const schedules = await listSchedules(opened);

@@ -10,6 +10,7 @@ export default {
   args: 'NAME',
   most: 1,
   flags: {},
+  prints: { object: 'Schedule' },
   examples: ['queuectl schedule pause nightly'],
   async run({ io, app, environment }, input) {
     const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');

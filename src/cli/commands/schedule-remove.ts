@@ -9,6 +9,7 @@ export default {
   args: 'NAME',
   most: 1,
   flags: {},
+  prints: { object: 'Schedule' },
   examples: ['queuectl schedule remove nightly'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');

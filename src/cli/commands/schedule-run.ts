@@ -3,6 +3,7 @@ import { toJobObject } from '../../core/job-object.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { describeAdded } from '../describe-added.ts';
+import { jsonText } from '../layout.ts';
 
 export default {
   name: 'schedule run',
@@ -10,11 +11,12 @@ export default {
   args: 'NAME',
   most: 1,
   flags: {},
+  prints: { object: 'Job' },
   examples: ['queuectl schedule run nightly'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
     const job = await runSchedule(await app(), name);
-    if (io.json) io.out(`${JSON.stringify(toJobObject(job))}\n`);
+    if (io.json) io.out(`${jsonText(io, toJobObject(job))}\n`);
     else if (!io.tty || io.quiet) io.out(`${job.id}\n`);
     else io.out(describeAdded(job, Date.now()));
     return 0;

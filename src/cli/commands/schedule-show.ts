@@ -1,6 +1,7 @@
 import { getSchedule } from '../../actions/schedules.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
+import { TIME_FLAGS } from '../layout.ts';
 import { printSchedule } from '../schedule-table.ts';
 
 export default {
@@ -8,7 +9,8 @@ export default {
   summary: 'Show a schedule with its next five ticks',
   args: 'NAME',
   most: 1,
-  flags: {},
+  flags: TIME_FLAGS,
+  prints: { object: 'Schedule' },
   examples: ['queuectl schedule show nightly', 'queuectl schedule show nightly --json'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');

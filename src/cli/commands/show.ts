@@ -2,6 +2,7 @@ import { showJob } from '../../actions/jobs.ts';
 import { findJob } from '../../actions/select.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
+import { TIME_FLAGS } from '../layout.ts';
 import { printJob } from '../show-job.ts';
 
 export default {
@@ -9,8 +10,9 @@ export default {
   summary: 'Show a job and every attempt at it',
   args: 'ID',
   most: 1,
-  flags: {},
-  examples: ['queuectl show job1', 'queuectl show job1 --json'],
+  flags: TIME_FLAGS,
+  prints: { object: 'Job', fields: ['history'] },
+  examples: ['queuectl show job1', 'queuectl show job1 --json', 'queuectl show job1 --json=state,exit_code'],
   async run(context, input) {
     const name = required(input, 0, 'the id of a job', 'queuectl list');
     const app = await context.app();

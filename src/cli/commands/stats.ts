@@ -4,6 +4,7 @@ import { formatDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { STATES } from '../../core/job.ts';
 import type { Command, Input } from '../command.ts';
+import { jsonText } from '../layout.ts';
 import { printSeries } from '../stats-series.ts';
 import { pad } from '../text.ts';
 
@@ -16,6 +17,10 @@ export default {
     range: { value: 'RANGE', help: `over time: ${Object.keys(RANGES).join(', ')}` },
     queue: { value: 'Q', help: 'with --range: of one queue' },
     name: { value: 'NAME', help: 'with --range: of jobs with one name' },
+  },
+  prints: {
+    object: 'Stats',
+    fields: ['range', 'step_ms', 'from', 'to', 'queue', 'name', 'points', 'total', 'names'],
   },
   examples: ['queuectl stats', 'queuectl stats --json', 'queuectl stats --range 24h --queue mail'],
   notes: [
@@ -34,7 +39,7 @@ export default {
     }
     const result = await stats(await context.app());
     if (io.json) {
-      io.out(`${JSON.stringify(result)}\n`);
+      io.out(`${jsonText(io, result)}\n`);
       return 0;
     }
     const times = (of: typeof result.wait_ms): string =>

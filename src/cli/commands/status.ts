@@ -3,6 +3,7 @@ import { type Status, status } from '../../actions/status.ts';
 import { STATES } from '../../core/job.ts';
 import type { Command } from '../command.ts';
 import type { Io } from '../io.ts';
+import { jsonText, TIME_FLAGS } from '../layout.ts';
 import { pad, paint, STATE_COLORS } from '../text.ts';
 import { readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
 import { printWorkers } from '../worker-table.ts';
@@ -12,7 +13,8 @@ export default {
   summary: 'Count the jobs in every state and show the active workers',
   args: '',
   most: 0,
-  flags: { watch: WATCH_FLAG },
+  flags: { watch: WATCH_FLAG, ...TIME_FLAGS },
+  prints: { fields: ['jobs', 'total', 'workers'] },
   examples: ['queuectl status', 'queuectl status --watch', 'queuectl status --json'],
   async run(context, input) {
     const every = readWatch(input);
@@ -25,7 +27,7 @@ export default {
 
 function print(io: Io, result: Status, now: number): void {
   if (io.json) {
-    io.out(`${JSON.stringify(result)}\n`);
+    io.out(`${jsonText(io, result)}\n`);
     return;
   }
   const width = Math.max(...Object.values(result.jobs).map((jobs) => String(jobs).length));
@@ -61,7 +63,7 @@ function viewOf(app: App): View {
       }
       // A heartbeat alone is no news.
       const workers = result.workers.map(({ last_heartbeat, ...worker }) => worker);
-      return [{ key: '', text: JSON.stringify(result), essence: JSON.stringify({ ...result, workers }) }];
+      return [{ key: '', text: jsonText(io, result), essence: jsonText(io, { ...result, workers }) }];
     },
   };
 }

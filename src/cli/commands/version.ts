@@ -1,5 +1,6 @@
 import { VERSION } from '../../core/version.ts';
 import type { Command } from '../command.ts';
+import { jsonText } from '../layout.ts';
 
 export default {
   name: 'version',
@@ -7,6 +8,7 @@ export default {
   args: '',
   most: 0,
   flags: {},
+  prints: { fields: ['version', 'runtime', 'sqlite', 'schema', 'platform'] },
   examples: ['queuectl version', 'queuectl version --json'],
   async run({ io }) {
     if (!io.json) {
@@ -22,7 +24,7 @@ export default {
       schema: SCHEMA_VERSION,
       platform: `${process.platform} ${process.arch}`,
     };
-    io.out(`${JSON.stringify(about)}\n`);
+    io.out(`${jsonText(io, about)}\n`);
     return 0;
   },
 } satisfies Command as Command;

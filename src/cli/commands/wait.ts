@@ -6,6 +6,7 @@ import { selectionOf } from '../act.ts';
 import { readTimeout } from '../arguments.ts';
 import type { Command, Input } from '../command.ts';
 import { FILTER_FLAGS } from '../filters.ts';
+import { jsonText } from '../layout.ts';
 import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
 
 export default {
@@ -18,6 +19,7 @@ export default {
     any: { help: 'until the first of them is' },
     timeout: { value: 'TIME', help: 'at most so long; the jobs go on' },
   },
+  prints: { object: 'Job' },
   examples: [
     'queuectl wait job1',
     "queuectl wait job1 job2 --timeout 10m && echo 'both went well'",
@@ -44,7 +46,7 @@ export default {
       if (!io.json) return;
       const app = await context.app();
       const objects = await Promise.all(ended.map((job) => jobObject(app, job)));
-      io.out(`${JSON.stringify(objects)}\n`);
+      io.out(`[${objects.map((object) => jsonText(io, object)).join(',')}]\n`);
     });
   },
 } satisfies Command as Command;

@@ -1,21 +1,22 @@
 import { activeWorkers, toWorkerObject } from '../../actions/workers.ts';
 import type { Command } from '../command.ts';
-import { printWorkers } from '../worker-table.ts';
+import { LIST_FLAGS } from '../layout.ts';
+import { printList } from '../print-list.ts';
+import { workerListing } from '../worker-table.ts';
 
 export default {
   name: 'worker list',
   summary: 'List the active workers',
   args: '',
   most: 0,
-  flags: {},
-  examples: ['queuectl worker list', 'queuectl worker list --json'],
+  flags: LIST_FLAGS,
+  prints: { object: 'Worker' },
+  examples: ['queuectl worker list', 'queuectl worker list --json=id,status,current_jobs'],
   async run(context) {
     const { io } = context;
     const app = await context.app();
     const workers = (await activeWorkers(app)).map(toWorkerObject);
-    if (io.json) io.out(`${JSON.stringify(workers)}\n`);
-    else if (io.quiet) io.out(workers.map((worker) => `${worker.id}\n`).join(''));
-    else printWorkers(io, workers, app.clock.now());
+    await printList(io, workerListing(io, app.clock.now()), workers);
     if (workers.length === 0) io.note('no active workers; start one with: queuectl worker start');
     return 0;
   },

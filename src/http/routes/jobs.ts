@@ -11,7 +11,7 @@ import type { App } from '../../actions/app.ts';
 import { toAttemptObject } from '../../actions/attempt-object.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
-import { getJob, jobObject, showJob } from '../../actions/jobs.ts';
+import { getJob, showJob } from '../../actions/jobs.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { checkKey } from '../../core/id.ts';
@@ -23,6 +23,7 @@ import { jobPage, PAGE_QUERIES } from '../job-page.ts';
 import { readJob } from '../read-job.ts';
 import { type ApiRequest, json, type Route } from '../route.ts';
 import { listOf, ref } from '../schema.ts';
+import { shownJob } from '../shown.ts';
 
 const MOST_AT_ONCE = 1000;
 
@@ -56,7 +57,7 @@ export const JOB_ROUTES: Route[] = [
     async handle({ app, body, header }) {
       const inputs = readJobs(body, app.clock.now(), header('idempotency-key'));
       const jobs = await enqueue(app, inputs, () => homeOf(app.stateDirectory));
-      const objects = await Promise.all(jobs.map((job) => ('gone' in job ? job : jobObject(app, job))));
+      const objects = await Promise.all(jobs.map((job) => shownJob(app, job)));
       return json(Array.isArray(body) ? objects : objects[0], 201);
     },
   },
@@ -66,7 +67,7 @@ export const JOB_ROUTES: Route[] = [
     summary: 'One job',
     access: 'look',
     answers: { 200: aJob },
-    handle: async ({ app, params }) => json(await jobObject(app, await getJob(app, params.id!))),
+    handle: async ({ app, params }) => json(await shownJob(app, await getJob(app, params.id!))),
   },
   {
     method: 'PATCH',
@@ -140,7 +141,7 @@ async function actOn(
   const id = params.id!;
   await getJob(app, id);
   refuseUnchanged(id, await act(app, [id]));
-  return json(await jobObject(app, await getJob(app, id)));
+  return json(await shownJob(app, await getJob(app, id)));
 }
 
 function refuseUnchanged(id: string, { unchanged, why }: Acted): void {

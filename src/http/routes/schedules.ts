@@ -1,6 +1,4 @@
-import { jobObject } from '../../actions/jobs.ts';
 import { readScheduleInput } from '../../actions/schedule-input.ts';
-import { toScheduleObject } from '../../actions/schedule-object.ts';
 import {
   addSchedule,
   getSchedule,
@@ -15,6 +13,7 @@ import { fields, flag, text } from '../body.ts';
 import { readJob } from '../read-job.ts';
 import { json, type Route } from '../route.ts';
 import { listOf, ref } from '../schema.ts';
+import { shownJob, shownSchedule } from '../shown.ts';
 
 const SCHEDULE_FIELDS = ['name', 'cron', 'timezone', 'every', 'overlap', 'catch_up', 'job'];
 const schedule = { description: 'the schedule', schema: ref('Schedule') };
@@ -28,7 +27,7 @@ export const SCHEDULE_ROUTES: Route[] = [
     answers: { 200: { description: 'the schedules', schema: listOf(ref('Schedule')) } },
     async handle({ app }) {
       const now = app.clock.now();
-      return json(await Promise.all((await listSchedules(app)).map((one) => toScheduleObject(one, now))));
+      return json(await Promise.all((await listSchedules(app)).map((one) => shownSchedule(one, now))));
     },
   },
   {
@@ -44,7 +43,7 @@ export const SCHEDULE_ROUTES: Route[] = [
       const spec = { name: text(name, 'name'), ...readScheduleInput(timing, now), job: readJob(job, now) };
       const cwd = spec.job.cwd ?? homeOf(app.stateDirectory);
       return json(
-        await toScheduleObject(await addSchedule(app, { ...spec, job: { ...spec.job, cwd } }), now),
+        await shownSchedule(await addSchedule(app, { ...spec, job: { ...spec.job, cwd } }), now),
         201,
       );
     },
@@ -56,7 +55,7 @@ export const SCHEDULE_ROUTES: Route[] = [
     access: 'look',
     answers: { 200: schedule },
     handle: async ({ app, params }) =>
-      json(await toScheduleObject(await getSchedule(app, params.name!), app.clock.now())),
+      json(await shownSchedule(await getSchedule(app, params.name!), app.clock.now())),
   },
   {
     method: 'PATCH',
@@ -70,7 +69,7 @@ export const SCHEDULE_ROUTES: Route[] = [
       const changed = paused
         ? await pauseSchedule(app, params.name!, actor)
         : await resumeSchedule(app, params.name!);
-      return json(await toScheduleObject(changed, app.clock.now()));
+      return json(await shownSchedule(changed, app.clock.now()));
     },
   },
   {
@@ -90,6 +89,6 @@ export const SCHEDULE_ROUTES: Route[] = [
     summary: 'Enqueue a job of it at once',
     access: 'change',
     answers: { 201: { description: 'the job', schema: ref('Job') } },
-    handle: async ({ app, params }) => json(await jobObject(app, await runSchedule(app, params.name!)), 201),
+    handle: async ({ app, params }) => json(await shownJob(app, await runSchedule(app, params.name!)), 201),
   },
 ];

@@ -1,0 +1,62 @@
+import type { Flag, Input } from './command.ts';
+
+/** How a list is printed; a template names fields of the objects in it. */
+export type Format = 'table' | 'tsv' | 'csv' | 'json' | 'jsonl' | 'ids' | Template;
+/** Text as it is, and fields. */
+export type Template = (string | { field: string })[];
+export type TimeStyle = 'iso' | 'relative' | 'local' | 'unix';
+
+/** What was said about the looks of the result; null where the usual is meant. */
+export interface Layout {
+  format: Format | null;
+  /** Of the JSON objects only these fields. */
+  fields: string[] | null;
+  time: TimeStyle | null;
+  utc: boolean;
+  header: boolean;
+  /** Nothing is cut or left out to fit the terminal. */
+  wide: boolean;
+}
+
+export const USUAL: Layout = {
+  format: null,
+  fields: null,
+  time: null,
+  utc: false,
+  header: false,
+  wide: false,
+};
+
+export const TIME_FLAGS: Record<string, Flag> = {
+  time: {
+    value: 'iso|relative|local|unix',
+    help: 'how times are shown (relative in a table, iso elsewhere)',
+  },
+  utc: { help: 'dates and times of day in UTC' },
+};
+
+/** Of every command that prints a list. */
+export const LIST_FLAGS: Record<string, Flag> = {
+  format: {
+    value: 'FORMAT',
+    help: "table, tsv, csv, json, jsonl, ids, or fields in a text: '{id}\\t{state}'",
+  },
+  ...TIME_FLAGS,
+  header: { help: 'with tsv and csv: the titles of the columns in the first line' },
+  wide: { help: 'cut nothing and leave out no column, however narrow the terminal' },
+  'no-trunc': { hidden: true, help: 'the same as --wide' },
+};
+
+/** Whether reading the layout is worth loading what reads it. */
+export function saysLayout(input: Input): boolean {
+  return Object.keys(LIST_FLAGS).some((flag) => input.has(flag)) || input.all('json').some(Boolean);
+}
+
+/** The one way an object becomes JSON text for the user: whole, or the fields that were asked for, null where there is none. */
+export function jsonText(io: { layout: Layout }, object: object): string {
+  const { fields } = io.layout;
+  if (fields === null) return JSON.stringify(object);
+  return JSON.stringify(
+    Object.fromEntries(fields.map((field) => [field, (object as Record<string, unknown>)[field] ?? null])),
+  );
+}

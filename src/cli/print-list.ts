@@ -1,0 +1,101 @@
+import { masked } from '../core/secrets.ts';
+import type { Io } from './io.ts';
+import { type Format, jsonText, type Template } from './layout.ts';
+import { type Column, isAligned, plainLine, printTable } from './table.ts';
+import { printable } from './text.ts';
+import type { Times } from './times.ts';
+
+/** Things of one kind, and the ways to print one of them. */
+export interface Listing<Row> {
+  columns: Column<Row>[];
+  id(row: Row): string;
+  object(row: Row): object | Promise<object>;
+  times: Times;
+}
+
+const BATCH = 500;
+const CHUNK = 256 * 1024;
+
+/** The one judge of how a list is printed. Answers how many there were; five million need no more memory than five. */
+export async function printList<Row>(
+  io: Io,
+  list: Listing<Row>,
+  rows: Iterable<Row> | AsyncIterable<Row>,
+): Promise<number> {
+  const format = formatOf(io);
+  let count = 0;
+  if (format === 'table') {
+    for await (const batch of batches(rows)) {
+      printTable(io, list.columns, batch);
+      count += batch.length;
+    }
+    return count;
+  }
+  const array = format === 'json';
+  let text = array ? '[' : headerOf(io, list.columns);
+  for await (const row of rows) {
+    const line = await lineOf(io, list, row);
+    text += array ? `${count === 0 ? '' : ','}${line}` : `${line}\n`;
+    count++;
+    if (text.length < CHUNK) continue;
+    io.out(text);
+    text = '';
+  }
+  io.out(array ? `${text}]\n` : text);
+  return count;
+}
+
+/** One of a list, in a line; an aligned table has none for it alone, and gives its columns. */
+export async function lineOf<Row>(io: Io, list: Listing<Row>, row: Row): Promise<string> {
+  const format = formatOf(io);
+  if (typeof format === 'object') return filled(format, masked(await list.object(row)), list.times);
+  switch (format) {
+    case 'json':
+    case 'jsonl':
+      return jsonText(io, await list.object(row));
+    case 'ids':
+      return list.id(row);
+    default:
+      return plainLine(io, list.columns, row);
+  }
+}
+
+/** What comes before the first line; nothing unless asked for. */
+export function headerOf<Row>(io: Io, columns: Column<Row>[]): string {
+  return io.layout.header && !isAligned(io) ? `${plainLine(io, columns, null)}\n` : '';
+}
+
+function formatOf(io: Io): Format {
+  if (io.layout.format !== null) return io.layout.format;
+  if (io.json) return 'json';
+  if (io.quiet) return 'ids';
+  return isAligned(io) ? 'table' : 'tsv';
+}
+
+/** What an object calls its times. */
+const TIME_FIELD = /(^|_)at$|^last_heartbeat$/;
+
+function filled(template: Template, object: object, times: Times): string {
+  return template
+    .map((part) => (typeof part === 'string' ? part : fieldText(object, part.field, times)))
+    .join('');
+}
+
+function fieldText(object: object, field: string, times: Times): string {
+  const value = (object as Record<string, unknown>)[field] ?? '';
+  if (typeof value === 'object') return printable(JSON.stringify(value));
+  const text = String(value);
+  return TIME_FIELD.test(field) && text !== '' ? times.text(Date.parse(text)) : printable(text);
+}
+
+async function* batches<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length === BATCH) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,105 @@
+import { QueueError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { SCHEMAS } from '../http/schemas.ts';
+import type { Command, Input } from './command.ts';
+import { type Format, type Layout, TIME_FLAGS, type TimeStyle } from './layout.ts';
+
+export const FORMATS = ['table', 'tsv', 'csv', 'json', 'jsonl', 'ids'] as const;
+const TIME_STYLES = TIME_FLAGS.time!.value!.split('|') as TimeStyle[];
+
+/** Reads the flags about the looks of the result, and refuses those that contradict each other. */
+export function readLayout(command: Command, input: Input): Layout {
+  const fields = chosenFields(command, input);
+  const layout: Layout = {
+    format: input.has('format') ? readFormat(input.one('format')!, command) : null,
+    fields: fields.length === 0 ? null : fields,
+    time: input.has('time') ? readTimeStyle(input.one('time')!) : null,
+    utc: input.has('utc'),
+    header: input.has('header'),
+    wide: input.has('wide') || input.has('no-trunc'),
+  };
+  refuseContradictions(layout, input);
+  return layout;
+}
+
+/** The fields of what a command prints as JSON. */
+export function fieldsOf({ name, prints }: Command): string[] {
+  if (prints === undefined)
+    throw new QueueError(
+      'usage',
+      `${name} has no fields to choose from`,
+      `queuectl ${name} --json prints all there is`,
+    );
+  const schema = prints.object === undefined ? {} : SCHEMAS[prints.object]!.properties;
+  return [...new Set([...Object.keys(schema as object), ...(prints.fields ?? [])])];
+}
+
+function chosenFields(command: Command, input: Input): string[] {
+  const said = input.all('json').filter(Boolean);
+  if (said.length === 0) return [];
+  const known = fieldsOf(command);
+  const fields = said.flatMap((text) => text.split(',')).map((field) => field.trim());
+  for (const field of fields) checkField(field, known, command, '--json');
+  return [...new Set(fields)];
+}
+
+function checkField(field: string, known: string[], { name }: Command, flag: string): void {
+  if (known.includes(field)) return;
+  const guess = nearest(field, known);
+  throw new QueueError(
+    'invalid-value',
+    `${flag}: there is no field '${field}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+    `queuectl ${name} --json=help`,
+  );
+}
+
+function readFormat(text: string, command: Command): Format {
+  const named = FORMATS.find((name) => name === text);
+  if (named !== undefined) return named;
+  // What stands in braces is a field, or a mistake; other braces are text.
+  const parts = text.split(/\{([a-z]\w*)\}/i);
+  if (parts.length === 1) {
+    const guess = nearest(text, FORMATS);
+    throw new QueueError(
+      'invalid-value',
+      `--format must be one of ${FORMATS.join(', ')} or a text with fields, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+      `queuectl ${command.name} --format '{id}\\t{state}'`,
+    );
+  }
+  const known = fieldsOf(command);
+  return parts.map((part, i) => {
+    if (i % 2 === 0) return part.replace(/\\([tn\\])/g, (_, char: string) => ESCAPES[char]!);
+    checkField(part, known, command, '--format');
+    return { field: part };
+  });
+}
+
+/** In single quotes no shell makes a tab of it. */
+const ESCAPES: Record<string, string> = { t: '\t', n: '\n', '\\': '\\' };
+
+function readTimeStyle(text: string): TimeStyle {
+  const style = TIME_STYLES.find((one) => one === text);
+  if (style !== undefined) return style;
+  const guess = nearest(text, TIME_STYLES);
+  throw new QueueError(
+    'invalid-value',
+    `--time must be one of ${TIME_STYLES.join(', ')}, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+  );
+}
+
+function refuseContradictions({ format, time, utc, header }: Layout, input: Input): void {
+  const json = input.has('json') || format === 'json' || format === 'jsonl';
+  const ids = format === 'ids' || (input.has('quiet') && !json);
+  const refuse = (problem: string): never => {
+    throw new QueueError('usage', problem, 'queuectl help formatting');
+  };
+  if (input.has('json') && format !== null) refuse('--json and --format both say how; give one of them');
+  if (input.has('quiet') && format !== null && format !== 'ids')
+    refuse('--quiet prints ids only, and --format something else; give one of them');
+  if (header && (json || ids || Array.isArray(format)))
+    refuse('--header is for tsv and csv: nothing else has columns without titles');
+  if ((time !== null || utc) && (json || ids))
+    refuse('--time and --utc are for tables: times in JSON are always ISO in UTC');
+  if (utc && (time === 'relative' || time === 'unix'))
+    refuse(`--utc and --time ${time} contradict each other: such times have no zone`);
+}

@@ -1,0 +1,193 @@
+/** The looks of a result: --json=FIELDS, --format, --header, --time, --utc, --wide. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { sandbox, until } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { onTerminal } from '../support/terminal.ts';
+
+const box = sandbox();
+const LONG = `exit 3 # "quoted", with commas, and longer than any narrow terminal is wide`;
+let created: number;
+
+beforeAll(async () => {
+  await box.run(['enqueue', '--id', 'one', '--queue', 'mail', '--max-retries', '1', LONG]);
+  await box.run(['enqueue', '--id', 'two', '--delay', '1h', '--tag', 'k=v', '--', 'printf', 'a\tb\nc']);
+  await box.run(['schedule', 'add', 'nightly', '--cron', '0 3 * * *', '--', 'true']);
+  await box.startWorkers();
+  await box.run(['wait', 'one']);
+  created = Date.parse((await box.json<{ created_at: string }>(['show', 'one'])).created_at);
+});
+afterAll(() => box.cleanup());
+
+async function printed(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await box.run(args);
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+  return stdout;
+}
+
+const lines = (text: string): string[] => text.split('\n').slice(0, -1);
+
+/** Those that are there only now and then. */
+const SELDOM = ['existing', 'gone'];
+
+for (const args of [
+  ['list'],
+  ['show', 'one'],
+  ['dlq', 'list'],
+  ['dlq', 'show', 'one'],
+  ['worker', 'list'],
+  ['queue', 'list'],
+  ['schedule', 'list'],
+  ['schedule', 'show', 'nightly'],
+  ['config', 'list'],
+  ['config', 'get', 'max-retries'],
+  ['status'],
+  ['explain', 'two'],
+  ['doctor'],
+  ['version'],
+]) {
+  const name = args.slice(0, 2).join(' ');
+  test(`${name} --json=help names the fields, and each can be chosen`, async () => {
+    const fields = lines(await printed(...args, '--json=help'));
+    const whole = [JSON.parse(await printed(...args, '--json'))].flat()[0] as object;
+    expect(fields.filter((field) => !SELDOM.includes(field)).sort()).toEqual(Object.keys(whole).sort());
+    const picked = [JSON.parse(await printed(...args, `--json=${fields.at(-1)},${fields[0]}`))].flat()[0];
+    expect(Object.keys(picked as object)).toEqual([fields.at(-1)!, fields[0]!]);
+  });
+}
+
+test('fields of events, statistics, and of what is added and waited for', async () => {
+  const fields = lines(await printed('events', '--json=help'));
+  for (const line of lines(await printed('events', '--json', '--lines', '100')))
+    for (const name of Object.keys(JSON.parse(line))) expect(fields).toContain(name);
+  const [event] = lines(await printed('events', '--kind', 'dead', '--json=job_id,exit_code,next_run_at'));
+  expect(JSON.parse(event!)).toEqual({ job_id: 'one', exit_code: 3, next_run_at: null });
+  expect(JSON.parse(await printed('stats', '--json=jobs')).jobs).toMatchObject({ dead: 1 });
+  expect(JSON.parse(await printed('stats', '--range', '1h', '--json=range,step_ms')).range).toBe('1h');
+  const added = JSON.parse(await printed('enqueue', '--json=id,queue', '--id', 'x', '--delay', '1h', 'true'));
+  expect(added).toEqual({ id: 'x', queue: 'default' });
+  await printed('cancel', 'x');
+  expect((await box.run(['wait', 'x', '--json=state'])).stdout).toBe('[{"state":"cancelled"}]\n');
+  await printed('delete', 'x');
+});
+
+test('every format of a list', async () => {
+  expect(await printed('list', '--format', 'ids')).toBe('two\none\n');
+  expect(JSON.parse(await printed('list', '--format', 'json'))).toHaveLength(2);
+  const objects = lines(await printed('list', '--format=jsonl')).map((line) => JSON.parse(line));
+  expect(objects).toEqual(await box.json(['list']));
+  expect(await printed('list', '--format', '{id}\\t{exit_code}: {tags} {argv}')).toBe(
+    'two\t: {"k":"v"} ["printf","a\\tb\\nc"]\none\t3: {} \n',
+  );
+  expect(await printed('list', '--format', '{"{id}"}\\\\')).toBe('{"two"}\\\n{"one"}\\\n');
+  const iso = new Date(created).toISOString();
+  expect(lines(await printed('list', '--state', 'dead', '--format', 'csv', '--header'))).toEqual([
+    'ID,STATE,QUEUE,PRIORITY,ATTEMPTS,CREATED,DUE,COMMAND',
+    `one,dead,mail,0,1/1,${iso},,"${LONG.replaceAll('"', '""')}"`,
+  ]);
+  expect(lines(await printed('list', '--state', 'dead', '--header'))).toEqual([
+    'ID\tSTATE\tQUEUE\tPRIORITY\tATTEMPTS\tCREATED\tDUE\tCOMMAND',
+    `one\tdead\tmail\t0\t1/1\t${iso}\t\t${LONG}`,
+  ]);
+  expect(await printed('list', '--format', 'tsv')).toBe(await printed('list'));
+  const [titles, , row] = lines(await printed('list', '--format', 'table'));
+  expect(titles).toMatch(/^ID {3}STATE {4}QUEUE/);
+  expect(row).toMatch(/ago {2}.*…$/);
+});
+
+test('the same formats for other lists', async () => {
+  expect(await printed('queue', 'list', '-q')).toBe('default\nmail\n');
+  expect(await printed('schedule', 'list', '--format', '{name} {cron}')).toBe('nightly 0 3 * * *\n');
+  expect(await printed('config', 'list', '--format', 'ids')).toStartWith('max-retries\n');
+  expect(await printed('worker', 'list', '--format', '{status} {queues}')).toBe('idle ["*"]\n');
+  expect(await printed('dlq', 'list', '--format', '{id} {last_error}')).toBe('one exit code 3\n');
+  const events = lines(await printed('events', '--job', 'one', '--format', 'csv', '--header'));
+  expect(events[0]).toBe('NUMBER,AT,KIND,ACTOR,JOB,QUEUE,ATTEMPT,DETAIL');
+  expect(events).toHaveLength(4);
+  expect(await printed('events', '--job', 'one', '--format', '{kind}')).toBe('enqueued\nstarted\ndead\n');
+});
+
+test('times as one asks for them', async () => {
+  const env = { TZ: 'Asia/Tokyo' };
+  const at = async (...flags: string[]): Promise<string> =>
+    (await box.run(['list', '--state', 'dead', ...flags], { env })).stdout.split('\t')[5]!;
+  const plain = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+  expect(await at('--time', 'iso')).toBe(new Date(created).toISOString());
+  expect(await at('--time', 'local')).toBe(plain(created + 9 * 3_600_000));
+  expect(await at('--utc')).toBe(`${plain(created)}Z`);
+  expect(await at('--time', 'unix')).toBe(String(created / 1000));
+  expect(await at('--time', 'relative')).toMatch(/^(now|\d.* ago)$/);
+  const text = await printed('list', '--state', 'dead', '--format', '{created_at}', '--time', 'unix');
+  expect(text).toBe(`${created / 1000}\n`);
+  expect(await printed('show', 'one', '--utc')).toContain(`created\t${plain(created)}Z\n`);
+  expect(await printed('status', '--time', 'unix')).toMatch(/\t\d{10}(\.\d+)?\t/);
+});
+
+test('a terminal: cut to its width unless --wide, a whole list in any other format', async () => {
+  const shown = async (...flags: string[]): Promise<string> => {
+    const running = onTerminal(box, ['list', '--state', 'dead', ...flags], 24, 60);
+    expect(await running.closed).toBe(0);
+    return running.output().replaceAll('\r\n', '\n');
+  };
+  const narrow = lines(await shown());
+  expect(narrow[1]).toEndWith('…');
+  expect(narrow[1]!.length).toBeLessThanOrEqual(60);
+  for (const flag of ['--wide', '--no-trunc']) {
+    const [titles, row] = lines(await shown(flag));
+    expect(titles).toMatch(/^ID {3}STATE {2}QUEUE {2}PRIORITY {2}ATTEMPTS {2}CREATED {2}COMMAND$/);
+    expect(row).toEndWith(LONG);
+  }
+  expect(await shown('--format', 'tsv')).toBe(await printed('list', '--state', 'dead'));
+});
+
+const REFUSED: [args: string[], says: RegExp][] = [
+  [['list', '--format', 'jsno'], /did you mean 'json'/],
+  [['list', '--format', ''], /--format must be/],
+  [['list', '--format', '{stat}'], /no field 'stat'; did you mean 'state'/],
+  [['list', '--quiet', '--format', 'csv'], /--quiet/],
+  [['list', '--format', 'json', '--time', 'iso'], /--time/],
+  [['list', '--format', 'ids', '--header'], /--header/],
+  [['list', '--format', '{id}', '--header'], /--header/],
+  [['list', '--utc', '--time', 'relative'], /--utc and --time relative/],
+  [['list', '--time', 'locl'], /did you mean 'local'/],
+  [['list', '-q', '--utc'], /--utc/],
+  [['events', '--header'], /need a --format/],
+  [['events', '--utc'], /need a --format/],
+  [['show', 'one', '--format', 'csv'], /unknown flag '--format'/],
+  [['cancel', '--format', 'csv', 'one'], /unknown flag '--format'/],
+];
+
+for (const [args, says] of REFUSED) {
+  test(`refused: ${args.join(' ')}`, async () => expectRefusal(await box.run(args), 2, says));
+}
+
+test('with --json a mistake is told as JSON, before anything is done', async () => {
+  for (const [args, says] of [
+    [['list', '--json=id,stat'], /no field 'stat'; did you mean 'state'/],
+    [['enqueue', '--json=idd', 'true'], /did you mean 'id'/],
+    [['list', '--json', '--format', 'csv'], /--json and --format/],
+    [['cancel', '--json=id', 'two'], /cancel has no fields/],
+  ] as [string[], RegExp][]) {
+    const { code, stdout, stderr } = await box.run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(JSON.parse(stderr).error.message).toMatch(says);
+  }
+  expect(await printed('list', '-q')).toBe('two\none\n');
+});
+
+test('a watched list keeps its format', async () => {
+  const watching = box.start(['list', '--watch=100ms', '--format', '{id}={state}']);
+  await until(() => watching.stdout() === 'one=dead\ntwo=pending\n', 'it shows what is there');
+  await printed('cancel', 'two');
+  await until(() => watching.stdout().endsWith('\ntwo=cancelled\n'), 'and what changes');
+  process.kill(watching.pid, 'SIGINT');
+  await watching.closed;
+});
+
+test('completion knows fields, formats and styles, and takes --json for a switch', async () => {
+  const values = async (...words: string[]): Promise<string[]> =>
+    lines(await printed('__complete', ...words)).map((line) => line.split('\t')[0]!);
+  expect(await values('list', '--json=id,sta')).toEqual(['--json=id,state', '--json=id,started_at']);
+  expect(await values('list', '--format', 'j')).toEqual(['json', 'jsonl']);
+  expect(await values('list', '--time', '')).toEqual(['iso', 'relative', 'local', 'unix']);
+  expect(await values('show', '--json', 'on')).toEqual(['one']);
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'bun:test';
+import { isSecretName, MASK, maskEnv, masked, secretIn, secretWarning } from '../../src/core/secrets.ts';
+
+describe('names', () => {
+  const SECRET = `PASSWORD DB_PASSWORD PGPASSWORD MYSQL_PWD SMTP_PASS SSHPASS DB_PASSWD GPG_PASSPHRASE TOKEN GITHUB_TOKEN
+    NPM_TOKEN authToken access_token AWS_SECRET AWS_SECRET_ACCESS_KEY AWS_SECRET_KEY AWS_SESSION_TOKEN CLIENT_SECRET
+    clientSecret SECRET_KEY_BASE SECRET API_KEY STRIPE_API_KEY apiKey OPENAI_APIKEY PRIVATE_KEY ENCRYPTION_KEY_2 password
+    db-password DB_PASSWORD_OLD`;
+  const PLAIN = `PATH HOME PWD OLDPWD OLD_PWD LD_LIBRARY_PATH token_count TOKEN_COUNT MAX_TOKENS MAX_TOKEN TOKENIZERS_PARALLELISM
+    TOKEN_URL TOKEN_FILE PASSWORD_FILE PASSWORD_MIN_LENGTH ALLOW_EMPTY_PASSWORD USE_TOKEN KEY KEYRING keyring SSH_KEY
+    PRIMARY_KEY SORT_KEY AWS_ACCESS_KEY_ID BYPASS PASS COMPASS SECRETARY SECRET_NAME SECRETS_DIR MONKEY PUBLIC_KEY NO_PASSWORD
+    AUTHOR GOOGLE_APPLICATION_CREDENTIALS A _ 1`;
+  test.each(SECRET.split(/\s+/))('%s is that of a secret', (name) => expect(isSecretName(name)).toBe(true));
+  test.each(PLAIN.split(/\s+/))('%s is not', (name) => expect(isSecretName(name)).toBe(false));
+});
+
+describe('commands', () => {
+  test.each([
+    ['PASSWORD=hunter2 ./deploy', 'PASSWORD'],
+    ['mysql -u root --password=hunter2 db', '--password'],
+    ['mysql --password=hunter2', '--password'],
+    ['login --user me --password hunter2', '--password'],
+    ["login --password 'two words'", '--password'],
+    ["login '--password=two words'", '--password'],
+    ["login --password 'x'", '--password'],
+    ['TOKEN=abc123 curl example.org', 'TOKEN'],
+    ['export AWS_SECRET_ACCESS_KEY=abc; aws s3 ls', 'AWS_SECRET_ACCESS_KEY'],
+    ['cd /x && API_KEY="abc" make', 'API_KEY'],
+    ["curl 'https://example.org/?id=1&token=abc'", 'token'],
+    ['kubectl create secret generic db --from-literal=password=hunter2', 'password'],
+    ['curl -H "Authorization: Bearer abc.def"', 'Authorization'],
+    ['git clone https://me:hunter2@example.org/x.git', 'the password of a URL'],
+    ['sh -c "deploy --api-key abc"', '--api-key'],
+    ['A=1 password=x y', 'password'],
+  ])('%s', (command, found) => expect(secretIn(command)).toBe(found));
+
+  test.each([
+    'mysql --password="$PW"',
+    "mysql --password='$PW'",
+    'mysql --password=$PW',
+    `mysql --password=\${PW} db`,
+    'mysql --password $PW db',
+    'mysql --password="$(cat pw)" db',
+    'mysql --password=`cat pw`',
+    'mysql --password',
+    'mysql --password --user me',
+    'mysql --password=',
+    'login --password-file /run/pw',
+    'login --token @/run/token',
+    'login --token /run/secrets/token',
+    'login --password - <pw',
+    'login --password <pw',
+    'TOKEN=$TOKEN make',
+    'TOKEN= make',
+    'TOKEN="" make',
+    "git commit -m 'password reset'",
+    "git commit -m 'a token for you'",
+    'grep password= access.log',
+    "grep 'token=' access.log",
+    'gpg --keyring x --verify y',
+    './count --token_count=5 token_count=7',
+    'llm --max-tokens 500 --max-tokens=500',
+    'PATH=/bin:/usr/bin ls',
+    'docker secret create db file',
+    'curl -H "Authorization: Bearer $TOKEN" https://example.org/a@b',
+    'git clone https://$USER:$PW@example.org/x.git',
+    'ssh me@example.org passwd',
+    'sort --key=2 --key 3',
+    'rsync -a user@host:/secret/dir .',
+    'curl https://example.org/password/reset?user=me',
+    'make PASS=1 KEY=2 test',
+    'app --allow-empty-password=yes --use-token true',
+    '',
+  ])('%s is fine', (command) => expect(secretIn(command)).toBeNull());
+
+  test('the longest command is judged in time that grows with it, not with its square', () => {
+    // Squared, each of these would outlast every patience of the test.
+    for (const piece of [
+      'password=',
+      'a="',
+      '--token ',
+      "x='password ",
+      '://a:',
+      'secret',
+      '-',
+      'token=$x ',
+      'token=" ',
+    ])
+      secretIn(piece.repeat(Math.ceil(131_072 / piece.length)));
+  });
+});
+
+test('masks values of secrets, and nothing else', () => {
+  const env: Record<string, string> = { PATH: '/bin', DB_PASSWORD: 'hunter2', N: '1' };
+  expect(maskEnv(env)).toEqual({ PATH: '/bin', DB_PASSWORD: MASK, N: '1' });
+  expect(env.DB_PASSWORD).toBe('hunter2');
+  expect(masked({ id: 'a', env, job: null })).toEqual({ id: 'a', env: maskEnv(env), job: null });
+  expect(masked({ name: 'n', job: { env } })).toEqual({ name: 'n', job: { env: maskEnv(env) } });
+  expect(masked({ id: 'a' })).toEqual({ id: 'a' });
+});
+
+test('says once what to do instead, and never the value', () => {
+  const of = (told: Parameters<typeof secretWarning>[0]): string => secretWarning(told) ?? '';
+  expect(of({ command: 'true', env: { A_TOKEN: 'hunter2' } })).toMatch(/A_TOKEN .*--secret-env A_TOKEN/);
+  expect(of({ argv: ['x', '--password', 'hunter2'] })).toMatch(/\(--password\).*--secret-env NAME/);
+  expect(of({ command: 'true', hooks: { dead: 'tell --token=hunter2' } })).toMatch(/--token/);
+  for (const told of [{ command: 'x --token=hunter2' }, { env: { TOKEN: 'hunter2' } }])
+    expect(of(told)).not.toContain('hunter2');
+  expect(secretWarning({ command: 'true', env: { TOKEN: '', PATH: '/bin' } })).toBeNull();
+  expect(secretWarning({ command: 'x --password="$PW"' })).toBeNull();
+});

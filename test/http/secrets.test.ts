@@ -1,0 +1,49 @@
+/** S7: whoever has the address never reads the value of a variable that looks secret, whatever he asks for. */
+import { expect, test } from 'bun:test';
+import { MASK } from '../../src/core/secrets.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+import { serve } from '../support/http.ts';
+import { inSandbox } from '../support/queuectl.ts';
+import { add, later, ok, refused } from './api/topic.ts';
+
+const HUSH = 'hunter2-7f3a91';
+const env = { DB_PASSWORD: HUSH, PATH: '/bin' };
+const shown = { DB_PASSWORD: MASK, PATH: '/bin' };
+
+test(
+  'values are masked in every answer, kept in the store, and the mask is not taken for one',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const stream = await site.events(0);
+    expect((await add(site, { id: 'x', command: 'true', env, ...later })).env).toEqual(shown);
+    const [one] = await add(site, [{ id: 'y', command: 'true', env, ...later }]);
+    expect(one.env).toEqual(shown);
+    const schedule = { name: 'x', every: '1d', job: { command: 'true', env } };
+    expect((await ok(site, 'POST', '/api/v1/schedules', schedule, 201)).job.env).toEqual(shown);
+    expect((await ok(site, 'POST', '/api/v1/schedules/x/run', undefined, 201)).env).toMatchObject(shown);
+    for (const verb of ['hold', 'release', 'cancel', 'retry'])
+      expect((await ok(site, 'POST', `/api/v1/jobs/x/${verb}`)).env).toEqual(shown);
+    expect((await ok(site, 'PATCH', '/api/v1/jobs/x', { priority: 1 })).env).toEqual(shown);
+    expect((await ok(site, 'PATCH', '/api/v1/schedules/x', { paused: true })).job.env).toEqual(shown);
+    for (const { method, path } of ROUTES) {
+      if (method !== 'GET' || path.endsWith('/events')) continue;
+      const { text } = await site.call('GET', path.replace(/\{\w+\}/, 'x'));
+      expect({ path, leaks: text.includes(HUSH) }).toEqual({ path, leaks: false });
+    }
+    expect((await ok(site, 'GET', '/api/v1/jobs')).jobs).toHaveLength(3);
+    expect(JSON.stringify(stream.seen)).not.toContain(HUSH);
+    stream.close();
+
+    const { id: _, ...again } = await ok(site, 'GET', '/api/v1/jobs/x');
+    const duplicate = await refused(site, ['POST', '/api/v1/jobs'], { body: again }, [400, 'invalid-job']);
+    expect(duplicate.json.detail).toContain('DB_PASSWORD has the mask');
+    const body = { ...schedule, name: 'z', job: { command: 'true', env: shown } };
+    await refused(site, ['POST', '/api/v1/schedules'], { body }, [400, 'invalid-job']);
+    expect((await ok(site, 'GET', '/api/v1/jobs')).jobs).toHaveLength(3);
+    // The owner has it, and so has the command.
+    expect(await box.json(['show', 'x'])).toMatchObject({ env });
+    await add(site, { id: 'w', command: 'echo "$DB_PASSWORD"', env: { DB_PASSWORD: HUSH } });
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    expect((await box.run(['logs', 'w'])).stdout).toBe(`${HUSH}\n`);
+  }),
+);
