@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { type Answer, type Site, serve } from '../support/http.ts';
-import { sandbox } from '../support/queuectl.ts';
+import { sandbox, until } from '../support/queuectl.ts';
 
 const box = sandbox();
 let site: Site;
@@ -113,9 +113,12 @@ test('a server that is read-only changes nothing, whatever the route', async () 
 });
 
 test('the right token is never refused because of wrong ones', async () => {
-  for (let i = 0; i < 60; i++) await site.call('GET', '/api/v1/jobs', { token: `wrong${i}` });
-  const tired = await site.call('GET', '/api/v1/jobs', { token: 'wrong' });
-  expect(tired.status).toBe(429);
+  // At once, and again on a machine so slow that as many are allowed meanwhile.
+  const tired = await until(async () => {
+    const wrong = Array.from({ length: 60 }, (_, i) => ({ token: `wrong${i}` }));
+    const answers = await Promise.all(wrong.map((one) => site.call('GET', '/api/v1/jobs', one)));
+    return answers.find((answer) => answer.status === 429);
+  }, 'it is too much');
   expect(Number(tired.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);
 });
