@@ -4,6 +4,7 @@ import { exactDuration } from '../core/duration.ts';
 import { checkQueueName } from '../core/id.ts';
 import type { Io } from './io.ts';
 import { printTable } from './table.ts';
+import { relative } from './times.ts';
 
 export function printQueues(io: Io, queues: QueueObject[]): void {
   printTable(
@@ -32,6 +33,12 @@ export function printQueues(io: Io, queues: QueueObject[]): void {
       { title: 'COMPLETED', value: (queue) => String(queue.jobs.completed), drop: 2 },
       { title: 'CANCELLED', value: (queue) => String(queue.jobs.cancelled), drop: 3 },
       { title: 'PAUSED BY', value: (queue) => queue.paused_by ?? '', drop: 4 },
+      {
+        title: 'OLDEST',
+        value: (queue) => queue.oldest_waiting_at ?? '',
+        look: ({ oldest_waiting_at: at }) => (at === null ? '' : relative(Date.parse(at), Date.now())),
+        drop: 2,
+      },
     ],
     queues,
   );

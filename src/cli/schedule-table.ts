@@ -1,6 +1,9 @@
+import type { TimesObject } from '../actions/preview-schedule.ts';
 import { type ScheduleObject, toScheduleObject } from '../actions/schedule-object.ts';
+import { type ClockChange, clockChange } from '../core/clock-change.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
 import type { Schedule } from '../core/schedule.ts';
+import { toIso } from '../core/time.ts';
 import type { Io } from './io.ts';
 import { type Column, printTable } from './table.ts';
 import { pad, paint, printable } from './text.ts';
@@ -19,9 +22,31 @@ export async function printSchedule(io: Io, schedule: Schedule, now: number): Pr
     io.out(`${JSON.stringify(one)}\n`);
     return;
   }
-  for (const [name, value] of facts(one, now)) {
+  printFacts(io, [...facts(one, now), ...clock(await clockChange(schedule.timing, now))], one.paused);
+}
+
+/** What a schedule would do. */
+export function printTimes(io: Io, times: TimesObject, now: number): void {
+  if (io.json) {
+    io.out(`${JSON.stringify(times)}\n`);
+    return;
+  }
+  const change = times.clock_change;
+  printFacts(io, [
+    ['when', when(times)],
+    ...times.next_runs.map((at): [string, string] => ['next', moment(at, now)]),
+    ...clock(change === null ? null : { at: Date.parse(change.at), says: change.says }),
+  ]);
+}
+
+function clock(change: ClockChange | null): [string, string][] {
+  return change === null ? [] : [['clocks', `${toIso(change.at)}: ${change.says}`]];
+}
+
+function printFacts(io: Io, all: [string, string][], paused = false): void {
+  for (const [name, value] of all) {
     const shown = printable(value);
-    const color = name === 'status' && one.paused && io.color;
+    const color = name === 'status' && paused && io.color;
     io.out(io.tty ? `${pad(name, 12)}  ${color ? paint(shown, 'yellow') : shown}\n` : `${name}\t${shown}\n`);
   }
 }
@@ -85,8 +110,8 @@ function facts(one: ScheduleObject, now: number): [string, string][] {
   return all.filter(([, value]) => value !== '');
 }
 
-function when(one: ScheduleObject): string {
-  return one.cron === null ? `every ${exactDuration(one.every_ms!)}` : `${one.cron} (${one.timezone})`;
+function when(one: Pick<ScheduleObject, 'cron' | 'timezone' | 'text'>): string {
+  return one.cron === null ? one.text : `${one.cron} (${one.timezone}): ${one.text}`;
 }
 
 function moment(iso: string, now: number): string {

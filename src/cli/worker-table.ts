@@ -23,6 +23,11 @@ export function printWorkers(io: Io, workers: WorkerObject[], now: number): void
         value: (worker) => worker.last_heartbeat,
         look: (worker) => relative(Date.parse(worker.last_heartbeat), now),
       },
+      {
+        title: 'SLOTS',
+        value: (worker) => `${worker.current_jobs.length}/${worker.concurrency}`,
+        drop: 4,
+      },
       { title: 'JOBS', value: (worker) => worker.current_jobs.join(','), shrinks: true },
     ],
     workers,

@@ -1,4 +1,4 @@
-import { activeWorkers, toWorkerObject } from '../../actions/workers.ts';
+import { listWorkers } from '../../actions/workers.ts';
 import type { Command } from '../command.ts';
 import { printWorkers } from '../worker-table.ts';
 
@@ -12,7 +12,7 @@ export default {
   async run(context) {
     const { io } = context;
     const app = await context.app();
-    const workers = (await activeWorkers(app)).map(toWorkerObject);
+    const workers = await listWorkers(app);
     if (io.json) io.out(`${JSON.stringify(workers)}\n`);
     else if (io.quiet) io.out(workers.map((worker) => `${worker.id}\n`).join(''));
     else printWorkers(io, workers, app.clock.now());
