@@ -1,20 +1,34 @@
 import type { ComponentChildren } from 'preact';
 import { part } from '../api.ts';
-import { number, visible } from '../format.ts';
+import { duration, number, plural, visible, wholeDuration } from '../format.ts';
 import { now, queues } from '../store.ts';
-import type { Schedule, Worker } from '../types.ts';
+import type { Doctor, Job, Named, Schedule, Series, Worker } from '../types.ts';
 import { Icon } from './icon.tsx';
+import { ranFor, usual } from './running.tsx';
 
 interface Known {
   workers: Worker[] | null;
   schedules: Schedule[] | null;
+  running: Job[];
+  /** Of the last hour. */
+  hour: Series | null;
+  names: Named[] | null;
+  doctor: Doctor | null;
 }
 
 const LATE_MS = 60_000;
+const LONG_WAIT_MS = 15 * 60_000;
+const MOST_SLOW = 3;
 
 /** Only what is wrong: on a good day this is not there. */
-export function Attention({ workers, schedules }: Known) {
-  const notes = [...queueNotes(workers), ...scheduleNotes(schedules)];
+export function Attention(known: Known) {
+  const notes = [
+    ...queueNotes(known.workers),
+    ...deadNotes(known.hour),
+    ...slowNotes(known),
+    ...scheduleNotes(known.schedules),
+    ...doctorNotes(known.doctor),
+  ];
   if (notes.length === 0) return null;
   return (
     <ul class="attention" aria-label="Needs attention">
@@ -41,15 +55,47 @@ function queueNotes(workers: Worker[] | null): ComponentChildren[] {
       </>,
     ];
   }
-  return work
-    .filter(({ name, paused }) => paused || !serves(name))
-    .map(({ name, paused, jobs }) => (
+  return work.flatMap(({ name, paused, jobs, oldest_waiting_at: oldest }) => {
+    const link = <a href={`/queues/${part(name)}`}>{visible(name)}</a>;
+    if (paused || !serves(name))
+      return [
+        <>
+          {link} {paused ? 'is paused' : 'is served by no worker'}, and {number(jobs.pending + jobs.failed)}{' '}
+          jobs wait in it
+        </>,
+      ];
+    const waits = oldest === null ? 0 : now.value - Date.parse(oldest);
+    if (waits < LONG_WAIT_MS) return [];
+    return [
       <>
-        <a href={`/jobs?queue=${part(name)}`}>{visible(name)}</a>{' '}
-        {paused ? 'is paused' : 'is served by no worker'}, and {number(jobs.pending + jobs.failed)} jobs wait
-        in it
-      </>
-    ));
+        The oldest job of {link} has been waiting for {wholeDuration(waits)}
+      </>,
+    ];
+  });
+}
+
+function deadNotes(hour: Series | null): ComponentChildren[] {
+  const dead = hour?.total.dead ?? 0;
+  if (dead === 0) return [];
+  return [
+    <>
+      <a href="/dlq">{plural(dead, 'job')}</a> died within the last hour
+    </>,
+  ];
+}
+
+/** Longer than 99 of 100 of its kind. */
+function slowNotes({ running, names }: Known): ComponentChildren[] {
+  const slow = running.flatMap((job) => {
+    const times = usual(job, names);
+    return times !== null && ranFor(job) > times.p99 ? [{ job, times }] : [];
+  });
+  return slow.slice(0, MOST_SLOW).map(({ job, times }) => (
+    <>
+      <a href={`/jobs/${part(job.id)}`}>{job.id}</a> has been running for {wholeDuration(ranFor(job))}; 99 of
+      100 of {visible(job.name ?? 'its queue')} take less than {duration(times.p99)}
+    </>
+  ));
 }
 
 function scheduleNotes(schedules: Schedule[] | null): ComponentChildren[] {
@@ -60,7 +106,26 @@ function scheduleNotes(schedules: Schedule[] | null): ComponentChildren[] {
     )
     .map(({ name }) => (
       <>
-        Schedule <a href="/schedules">{visible(name)}</a> is late: a worker makes its jobs
+        Schedule <a href={`/schedules/${part(name)}`}>{visible(name)}</a> is late: a worker makes its jobs
+      </>
+    ));
+}
+
+/** What was said above, and what belongs to the machine rather than to the moment. */
+const SAID = ['workers', 'user'];
+
+function doctorNotes(doctor: Doctor | null): ComponentChildren[] {
+  return (doctor?.checks ?? [])
+    .filter(({ check, status }) => status !== 'ok' && !SAID.includes(check))
+    .map(({ check, says, fix }) => (
+      <>
+        <a href="/doctor">{check}</a>: {visible(says)}
+        {fix === null ? null : (
+          <>
+            {' '}
+            (<code>{visible(fix)}</code>)
+          </>
+        )}
       </>
     ));
 }
