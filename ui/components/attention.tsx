@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { part } from '../api.ts';
-import { duration, number, plural, visible, wholeDuration } from '../format.ts';
+import { duration, plural, visible, wholeDuration } from '../format.ts';
 import { now, queues } from '../store.ts';
 import type { Doctor, Job, Named, Schedule, Series, Worker } from '../types.ts';
 import { Icon } from './icon.tsx';
@@ -42,6 +42,8 @@ export function Attention(known: Known) {
   );
 }
 
+const waits = (count: number): string => `${plural(count, 'job')} ${count === 1 ? 'waits' : 'wait'}`;
+
 function queueNotes(workers: Worker[] | null): ComponentChildren[] {
   if (workers === null) return [];
   const serves = (name: string): boolean =>
@@ -51,7 +53,7 @@ function queueNotes(workers: Worker[] | null): ComponentChildren[] {
     const waiting = work.reduce((sum, { jobs }) => sum + jobs.pending + jobs.failed, 0);
     return [
       <>
-        {number(waiting)} jobs wait, and no worker is running: <code>queuectl worker start</code>
+        {waits(waiting)}, and no worker is running: <code>queuectl worker start</code>
       </>,
     ];
   }
@@ -60,15 +62,15 @@ function queueNotes(workers: Worker[] | null): ComponentChildren[] {
     if (paused || !serves(name))
       return [
         <>
-          {link} {paused ? 'is paused' : 'is served by no worker'}, and {number(jobs.pending + jobs.failed)}{' '}
-          jobs wait in it
+          {link} {paused ? 'is paused' : 'is served by no worker'}, and {waits(jobs.pending + jobs.failed)} in
+          it
         </>,
       ];
-    const waits = oldest === null ? 0 : now.value - Date.parse(oldest);
-    if (waits < LONG_WAIT_MS) return [];
+    const since = oldest === null ? 0 : now.value - Date.parse(oldest);
+    if (since < LONG_WAIT_MS) return [];
     return [
       <>
-        The oldest job of {link} has been waiting for {wholeDuration(waits)}
+        The oldest job of {link} has been waiting for {wholeDuration(since)}
       </>,
     ];
   });
