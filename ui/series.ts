@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import { part } from './api.ts';
 import { type Data, useData } from './data.ts';
 import type { Figures, Percentiles, Series } from './types.ts';
@@ -19,7 +20,11 @@ export function useSeries(range: string, { queue, name, names }: Of = {}): Data<
     name === undefined ? '' : `&name=${part(name)}`,
     names ? '&names=true' : '',
   ];
-  return useData<Series>(`/stats/series?range=${range}${of.join('')}`, { gapMs: SLOW_MS });
+  const found = useData<Series>(`/stats/series?range=${range}${of.join('')}`, { gapMs: SLOW_MS });
+  // Until another range has come the last one stays: nothing jumps.
+  const last = useRef<Series | null>(null);
+  last.current = found.value ?? last.current;
+  return { ...found, value: last.current };
 }
 
 export const ended = (one: Figures): number => one.completed + one.failed + one.dead;

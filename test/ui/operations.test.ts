@@ -47,6 +47,9 @@ test(
     const newest = chart.locator('tbody tr').first();
     await newest.waitFor();
     expect(await chart.locator('tbody tr').count()).toBe(60);
+    // Who points at one chart sees the same moment in the others.
+    await page.locator('.plot .u-over').nth(1).hover();
+    await until(async () => (await page.locator('.legend .at').count()) === 3, 'all charts tell of it');
 
     await box.startWorkers();
     await page

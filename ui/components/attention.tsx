@@ -4,7 +4,7 @@ import { duration, plural, visible, wholeDuration } from '../format.ts';
 import { now, queues } from '../store.ts';
 import type { Doctor, Job, Named, Schedule, Series, Worker } from '../types.ts';
 import { Icon } from './icon.tsx';
-import { ranFor, usual } from './running.tsx';
+import { isSlow, ranFor, usual } from './running.tsx';
 
 interface Known {
   workers: Worker[] | null;
@@ -86,16 +86,12 @@ function deadNotes(hour: Series | null): ComponentChildren[] {
   ];
 }
 
-/** Longer than 99 of 100 of its kind. */
 function slowNotes({ running, names }: Known): ComponentChildren[] {
-  const slow = running.flatMap((job) => {
-    const times = usual(job, names);
-    return times !== null && ranFor(job) > times.p99 ? [{ job, times }] : [];
-  });
-  return slow.slice(0, MOST_SLOW).map(({ job, times }) => (
+  const slow = running.filter((job) => isSlow(job, names));
+  return slow.slice(0, MOST_SLOW).map((job) => (
     <>
       <a href={`/jobs/${part(job.id)}`}>{job.id}</a> has been running for {wholeDuration(ranFor(job))}; 99 of
-      100 of {visible(job.name ?? 'its queue')} take less than {duration(times.p99)}
+      100 of {visible(job.name ?? 'its queue')} take less than {duration(usual(job, names)?.p99)}
     </>
   ));
 }

@@ -53,7 +53,7 @@ export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Liv
           label: line.label,
           stroke: colour(line.colour),
           width: 1.5,
-          points: { show: true, size: 5, filter: alone },
+          points: { show: true, size: 5, fill: colour(line.colour), filter: alone },
         },
         ...(unit === 'ms' || line.dashed ? {} : { fill: `${colour(line.colour)}22` }),
         ...(line.dashed ? { dash: [5, 5] } : {}),

@@ -6,6 +6,7 @@ import { Since } from './time.tsx';
 
 /** Fewer runs than so tell nothing about how long the next one takes. */
 const ENOUGH = 10;
+const WONDER_MS = 10_000;
 
 /** How long jobs of the same queue and name have taken; null: too few did. */
 export function usual(job: Job, names: Named[] | null): Named['run_ms'] {
@@ -15,6 +16,12 @@ export function usual(job: Job, names: Named[] | null): Named['run_ms'] {
 
 export const ranFor = (job: Job): number =>
   job.started_at === null ? 0 : now.value - Date.parse(job.started_at);
+
+/** Longer than 99 of 100 of its kind, and long enough for somebody to wonder. */
+export function isSlow(job: Job, names: Named[] | null): boolean {
+  const times = usual(job, names);
+  return times !== null && ranFor(job) > Math.max(times.p99, WONDER_MS);
+}
 
 /** What runs, the longest first, and how long it may still take. */
 export function Running({ jobs, names }: { jobs: Job[]; names: Named[] | null }) {
@@ -72,7 +79,7 @@ function Left({ job, names }: { job: Job; names: Named[] | null }) {
   if (times === null) return <span class="faint">–</span>;
   const ran = ranFor(job);
   const title = `half of them take ${duration(times.p50)}, 99 of 100 less than ${duration(times.p99)}`;
-  if (ran > times.p99)
+  if (isSlow(job, names))
     return (
       <span class="tag warn" title={title}>
         longer than usual

@@ -5,7 +5,7 @@ import { NamesTable } from '../components/names-table.tsx';
 import { Depth, FailureRate, RangeTabs, Throughput, TimesChart } from '../components/series-charts.tsx';
 import { duration, number, percent, visible } from '../format.ts';
 import { go, place, withQuery } from '../router.ts';
-import { bad, ended, perMinute, useSeries } from '../series.ts';
+import { bad, ended, useSeries } from '../series.ts';
 import { queues, server, sumOf } from '../store.ts';
 import type { Series } from '../types.ts';
 
@@ -76,7 +76,7 @@ function Total({ series }: { series: Series }) {
         <b>{number(total.enqueued)}</b> enqueued
       </span>
       <span>
-        <b>{number(all)}</b> attempts ended, <b>{number(perMinute(series, ended))}</b> a minute of late
+        <b>{number(all)}</b> attempts ended
       </span>
       <span>
         <b>{number(bad(total))}</b> failed{all === 0 ? '' : ` (${percent(bad(total) / all)})`},{' '}
