@@ -21,6 +21,8 @@ export async function checkSchedule(
   const { id, runAt, idempotencyKey } = spec.job;
   if (id !== undefined || runAt !== undefined || idempotencyKey !== undefined)
     throw new QueueError('invalid-job', 'the job of a schedule has no id, no time and no key of its own');
+  if (spec.job.command === undefined && spec.job.argv === undefined)
+    throw new QueueError('invalid-job', 'the job of a schedule needs a command');
   if (spec.job.dependsOn?.length)
     throw new QueueError('invalid-job', 'the job of a schedule waits for no other');
   const { timing, nextAt } = await checkTiming(spec.timing, now);

@@ -119,6 +119,8 @@ export function schedules(api: () => Api): void {
       [{ name: 'x', every: '1h', job: { ...job, id: 'mine' } }, 'invalid-job'],
       [{ name: 'x', every: '1h', job: { ...job, nonsense: 1 } }, 'invalid-job'],
       [{ name: 'x', every: '1h' }, 'invalid-job'],
+      [{ name: 'x', every: '1h', job: {} }, 'invalid-job'],
+      [{ name: 'x', every: '1h', job: { queue: 'q' } }, 'invalid-job'],
       [{ name: 5, every: '1h', job }, 'invalid-request'],
       [{ name: 'x', every: '1h', job, nonsense: 1 }, 'invalid-request'],
     ];
