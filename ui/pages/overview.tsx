@@ -49,7 +49,6 @@ export function OverviewPage() {
 
 function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null }) {
   const jobs = counts.value;
-  const slots = workers?.reduce((sum, { concurrency }) => sum + concurrency, 0);
   const all = day === null ? 0 : ended(day.total);
   const failed = day === null ? undefined : bad(day.total);
   const oldest = (queues.value ?? [])
@@ -70,7 +69,7 @@ function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null 
         text={day === null || all === 0 ? '–' : percent(day.total.completed / all)}
       />
       <Tile
-        label={slots === undefined ? 'Workers' : `Workers, ${number(slots)} slots`}
+        label="Workers"
         href="/workers"
         value={workers?.length}
         bad={workers?.length === 0 && (jobs?.pending ?? 0) > 0}

@@ -28,7 +28,6 @@ export function SettingsPage() {
               <th>Setting</th>
               <th>Value</th>
               <th>From</th>
-              <th>Range</th>
               <th>Meaning</th>
             </tr>
           </thead>
@@ -125,12 +124,11 @@ function Row({ setting, change }: { setting: Setting; change: StoreEvent | undef
           </>
         )}
       </td>
-      <td class="faint" data-label="range">
-        {range}
-      </td>
       <td class="wide">
         {help}{' '}
         <CopyButton text={command('config', 'set', name, typed.value ?? text)} label="Copy as a command" />
+        <br />
+        <span class="faint">{range}</span>
       </td>
     </tr>
   );
