@@ -114,7 +114,9 @@ test('the first load is small, and everything but the document is named after it
   expect(first.length).toBe(3);
   expect(['/index.html', ...first].reduce((sum, name) => sum + zipped(name), 0)).toBeLessThan(LIMIT);
   const others = Object.entries(ASSETS).filter(([name]) => name !== '/index.html');
-  expect(others.every(([name, { hashed }]) => hashed && /-[\w-]{8}\.(js|css|svg|json)$/.test(name))).toBe(true);
+  expect(others.every(([name, { hashed }]) => hashed && /-[\w-]{8}\.(js|css|svg|json)$/.test(name))).toBe(
+    true,
+  );
   // Nothing else is asked for before something is shown.
   expect(first.some((name) => /(from|import)\s*"\/assets\//.test(ASSETS[name]!.body))).toBe(false);
   // Charts come when one is shown, and so do most pages.
