@@ -1,30 +1,96 @@
 /**
- * Writes the pictures of docs/dashboard/: the built executable's dashboard in Chromium, on a small store that is busy.
- * Run it after a build: npx bun scripts/dashboard-screens.ts
+ * Pictures of the built executable's dashboard in Chromium, on a small store that is busy. Run it after a build:
+ *   npx bun scripts/dashboard-screens.ts            the few that docs/ shows
+ *   npx bun scripts/dashboard-screens.ts DIRECTORY  every page, dark and light, wide and on a phone
  */
 import { mkdirSync } from 'node:fs';
 import { launch, openDashboard } from '../test/support/browser.ts';
-import { enqueue, sandbox, untilState } from '../test/support/queuectl.ts';
+import { enqueue, type Sandbox, sandbox, untilState } from '../test/support/queuectl.ts';
 
-const TARGET = 'docs/dashboard';
-const WIDE = { width: 1280, height: 760 };
+type Theme = 'light' | 'dark';
+interface Size {
+  width: number;
+  height: number;
+}
+
+const SHOWN = { width: 1280, height: 760 };
 const PHONE = { width: 390, height: 760 };
+const WIDE = { width: 1440, height: 900 };
 /** Long enough for something to have happened. */
 const LIVELY_MS = 20_000;
+const SETTLED_MS = 1200;
+
+const IN_DOCS: [name: string, path: string, theme: Theme, size: Size][] = [
+  ['overview', '/', 'dark', SHOWN],
+  ['job', '/jobs/import-photos', 'light', SHOWN],
+  ['output', '/jobs/import-photos?tab=output', 'dark', SHOWN],
+  ['dead-letters', '/dlq', 'light', SHOWN],
+  ['queue', '/queues/mail', 'dark', SHOWN],
+  ['schedule', '/schedules/nightly-backup', 'light', SHOWN],
+  ['phone', '/jobs', 'dark', PHONE],
+];
+
+const EVERY_PAGE = (worker: string): Record<string, string> => ({
+  overview: '/',
+  jobs: '/jobs',
+  job: '/jobs/import-photos',
+  output: '/jobs/import-photos?tab=output',
+  spec: '/jobs/import-photos?tab=spec',
+  'job-events': '/jobs/import-photos?tab=events',
+  'running-job': '/jobs/encode-7',
+  dlq: '/dlq',
+  queues: '/queues',
+  queue: '/queues/mail',
+  schedules: '/schedules',
+  schedule: '/schedules/nightly-backup',
+  workers: '/workers',
+  worker: `/workers/${worker}`,
+  metrics: '/stats?range=1h',
+  activity: '/activity',
+  settings: '/settings',
+  doctor: '/doctor',
+});
 
 const IMPORT = String.raw`for i in $(seq 1 240); do printf '\033[32mok\033[0m  copied \033[36m/srv/photos/%04d.jpg\033[0m\n' $i; done
 printf '\033[33mwarn\033[0m slow disk, 3 retries\n'; printf '\033[31mERROR\033[0m no space left on device\n'; exit 28`;
 
-const box = sandbox();
-const browser = await launch();
-try {
+/** Several queues, one of them paused; schedules; workers; jobs that run, fail, died and wait. */
+async function liven(box: Sandbox): Promise<void> {
   await box.json(['config', 'set', 'backoff-base', '2']);
+  await box.json(['config', 'set', 'keep-completed', '30d']);
   await box.json(['queue', 'set', 'mail', '--concurrency', '4', '--rate', '20/s']);
-  await box.json(['schedule', 'add', 'nightly-backup', '--cron', '30 2 * * *', 'make backup']);
-  await box.json(['schedule', 'add', 'pulse', '--every', '5s', 'echo tick', '--queue', 'web']);
-  for (let i = 1; i <= 9; i++) {
+  for (const args of [
+    ['nightly-backup', '--cron', '30 2 * * *', '--tz', 'Europe/Berlin', 'make backup'],
+    [
+      'weekly-report',
+      '--cron',
+      '0 9 * * mon',
+      '--tz',
+      'America/New_York',
+      '--overlap',
+      'queue',
+      'make report',
+    ],
+    [
+      'pulse',
+      '--every',
+      '5s',
+      'echo tick; test $(( $(date +%s) % 3 )) -ne 0',
+      '--queue',
+      'web',
+      '--max-retries',
+      '1',
+    ],
+  ])
+    await box.json(['schedule', 'add', ...args]);
+  await box.json(['schedule', 'pause', 'weekly-report']);
+  for (let i = 1; i <= 60; i++) {
     await enqueue(box, `mail-${1000 + i}`, `send-mail --to ${i}@example.org || sleep 0.${i}`, {
-      ...{ queue: 'mail', name: 'send-mail', tags: { customer: String(40 + i) } },
+      ...{
+        queue: 'mail',
+        name: i % 4 === 0 ? 'newsletter' : 'send-mail',
+        tags: { customer: String(40 + i) },
+      },
     });
   }
   for (let i = 1; i <= 4; i++) {
@@ -32,28 +98,48 @@ try {
       ...{ name: 'sync-crm', max_retries: 1, queue: 'web' },
     });
   }
+  for (let i = 1; i <= 7; i++) await enqueue(box, `invoice-${i}`, `make invoice-${i}`, { queue: 'billing' });
+  await box.json(['queue', 'pause', 'billing']);
   await enqueue(box, 'import-photos', IMPORT, { name: 'import', max_retries: 3, queue: 'media' });
   await enqueue(box, 'encode-7', 'while :; do echo frame; sleep 1; done', { name: 'encode', queue: 'media' });
   await box.startWorkers('--count', '2', '--concurrency', '4');
+  await box.startWorkers('--queue', 'web,mail');
   await untilState(box, 'import-photos', 'dead');
+  await enqueue(box, 'report-q4', 'make report', { name: 'report', delay: 7200, priority: 5 });
+}
+
+const target = process.argv[2];
+const box = sandbox();
+const browser = await launch();
+try {
+  await liven(box);
   const { page, show } = await openDashboard(box, browser);
   await page.waitForTimeout(LIVELY_MS);
-  await enqueue(box, 'report-q4', 'make report', { name: 'report', delay: 7200, priority: 5 });
-
-  mkdirSync(TARGET, { recursive: true });
-  const take = async (name: string, path: string, theme: 'light' | 'dark', size = WIDE): Promise<void> => {
+  const take = async (
+    file: string,
+    path: string,
+    theme: Theme,
+    size: Size,
+    whole: boolean,
+  ): Promise<void> => {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: theme });
-    if (path !== '/') await show(path);
-    await page.locator('main section').first().waitFor();
-    await page.waitForTimeout(1500);
-    await page.screenshot({ path: `${TARGET}/${name}.png` });
+    await show(path);
+    await page.locator('main section, main .empty').first().waitFor();
+    await page.waitForTimeout(SETTLED_MS);
+    await page.screenshot({ path: file, fullPage: whole });
   };
-  await take('overview', '/', 'dark');
-  await take('job', '/jobs/import-photos', 'light');
-  await take('output', '/jobs/import-photos?tab=output', 'dark');
-  await take('dead-letters', '/dlq', 'light');
-  await take('phone', '/jobs', 'dark', PHONE);
+  if (target === undefined) {
+    for (const [name, path, theme, size] of IN_DOCS)
+      await take(`docs/dashboard/${name}.png`, path, theme, size, false);
+  } else {
+    mkdirSync(target, { recursive: true });
+    const [worker] = await box.json<{ id: string }[]>(['worker', 'list']);
+    for (const [name, path] of Object.entries(EVERY_PAGE(worker!.id)))
+      for (const theme of ['dark', 'light'] as const)
+        for (const size of [WIDE, PHONE])
+          await take(`${target}/${name}-${theme}-${size.width}.png`, path, theme, size, true);
+  }
 } finally {
   await browser.close();
   await box.cleanup();

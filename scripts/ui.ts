@@ -11,6 +11,7 @@ const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
   html: 'text/html; charset=utf-8',
+  json: 'application/json',
 };
 
 interface Asset {
@@ -31,6 +32,7 @@ function add(name: string, body: string): string {
 }
 
 async function script(): Promise<string> {
+  const grafana = add('grafana.json', readFileSync('contrib/grafana-dashboard.json', 'utf8'));
   const built = await Bun.build({
     entrypoints: ['ui/main.tsx'],
     target: 'browser',
@@ -39,7 +41,7 @@ async function script(): Promise<string> {
     // Beside each other, wherever they are mounted.
     publicPath: './',
     naming: { entry: '[name]-[hash].js', chunk: '[name]-[hash].js' },
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"', GRAFANA: JSON.stringify(grafana) },
   });
   let entry = '';
   for (const output of built.outputs) {

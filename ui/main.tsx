@@ -3,6 +3,8 @@ import { Confirm } from './components/confirm.tsx';
 import { EditJob } from './components/edit-job.tsx';
 import { Frame } from './components/frame.tsx';
 import { Help } from './components/help.tsx';
+import { later } from './components/later.tsx';
+import { LimitsEditor } from './components/limits-editor.tsx';
 import { NewJob } from './components/new-job.tsx';
 import { Palette } from './components/palette.tsx';
 import { Toasts } from './components/toasts.tsx';
@@ -11,10 +13,13 @@ import { Tracked } from './components/tracked.tsx';
 import { startKeys } from './keys.ts';
 import { startLive } from './live.ts';
 import { startMount } from './mount.ts';
+import { scheduling } from './overlays.ts';
 import { startRouter } from './router.ts';
 import { startStore } from './store.ts';
 import { takeToken, token } from './token.ts';
 import './theme.ts';
+
+const ScheduleForm = later((pages) => pages.ScheduleForm);
 
 function App() {
   if (token.value === null) return <TokenPage />;
@@ -24,6 +29,8 @@ function App() {
       <Tracked />
       <NewJob />
       <EditJob />
+      <LimitsEditor />
+      {scheduling.value === null ? null : <ScheduleForm />}
       <Palette />
       <Help />
       <Confirm />

@@ -1,16 +1,11 @@
 import type { ComponentType } from 'preact';
 import type { IconName } from './components/icon.tsx';
+import { later } from './components/later.tsx';
 import { ActivityPage } from './pages/activity.tsx';
 import { DlqPage } from './pages/dlq.tsx';
-import { DoctorPage } from './pages/doctor.tsx';
 import { JobPage } from './pages/job.tsx';
 import { JobsPage } from './pages/jobs.tsx';
 import { OverviewPage } from './pages/overview.tsx';
-import { QueuesPage } from './pages/queues.tsx';
-import { SchedulesPage } from './pages/schedules.tsx';
-import { SettingsPage } from './pages/settings.tsx';
-import { StatsPage } from './pages/stats.tsx';
-import { WorkersPage } from './pages/workers.tsx';
 
 export interface Page {
   path: string;
@@ -23,16 +18,26 @@ export const PAGES: Page[] = [
   { path: '/', title: 'Overview', icon: 'overview', page: OverviewPage },
   { path: '/jobs', title: 'Jobs', icon: 'jobs', page: JobsPage },
   { path: '/dlq', title: 'Dead letters', icon: 'dlq', page: DlqPage },
-  { path: '/queues', title: 'Queues', icon: 'queues', page: QueuesPage },
-  { path: '/schedules', title: 'Schedules', icon: 'schedules', page: SchedulesPage },
-  { path: '/workers', title: 'Workers', icon: 'workers', page: WorkersPage },
-  { path: '/stats', title: 'Metrics', icon: 'stats', page: StatsPage },
+  { path: '/queues', title: 'Queues', icon: 'queues', page: later(({ QueuesPage }) => QueuesPage) },
+  {
+    path: '/schedules',
+    title: 'Schedules',
+    icon: 'schedules',
+    page: later(({ SchedulesPage }) => SchedulesPage),
+  },
+  { path: '/workers', title: 'Workers', icon: 'workers', page: later(({ WorkersPage }) => WorkersPage) },
+  { path: '/stats', title: 'Metrics', icon: 'stats', page: later(({ StatsPage }) => StatsPage) },
   { path: '/activity', title: 'Activity', icon: 'activity', page: ActivityPage },
-  { path: '/settings', title: 'Settings', icon: 'settings', page: SettingsPage },
-  { path: '/doctor', title: 'Doctor', icon: 'doctor', page: DoctorPage },
+  { path: '/settings', title: 'Settings', icon: 'settings', page: later(({ SettingsPage }) => SettingsPage) },
+  { path: '/doctor', title: 'Doctor', icon: 'doctor', page: later(({ DoctorPage }) => DoctorPage) },
 ];
 
-const OF_ONE: Record<string, ComponentType<{ id: string }>> = { jobs: JobPage };
+const OF_ONE: Record<string, ComponentType<{ id: string }>> = {
+  jobs: JobPage,
+  queues: later(({ QueuePage }) => QueuePage),
+  schedules: later(({ SchedulePage }) => SchedulePage),
+  workers: later(({ WorkerPage }) => WorkerPage),
+};
 
 /** The page of a path, and which entry of the menu it belongs to. */
 export function pageOf(

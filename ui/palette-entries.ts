@@ -34,7 +34,7 @@ function everything(): Entry[] {
   const pages = PAGES.map(({ path, title, icon }) => entry(title, 'page', icon, () => go(path)));
   const all = queues.value ?? [];
   const toQueue = all.map(({ name }) =>
-    entry(visible(name), 'queue', 'queues', () => go(`/jobs?queue=${part(name)}`)),
+    entry(visible(name), 'queue', 'queues', () => go(`/queues/${part(name)}`)),
   );
   const toView = views.value.map((view) =>
     entry(visible(view.name), 'view', 'overview', () => go(hrefOf(view))),

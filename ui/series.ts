@@ -1,56 +1,58 @@
-import { signal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { part } from './api.ts';
-import { useData } from './data.ts';
-import { onBatch } from './live.ts';
-import type { Series, SeriesPoint } from './types.ts';
+import { type Data, useData } from './data.ts';
+import type { Figures, Percentiles, Series } from './types.ts';
 
 const SLOW_MS = 5000;
-const STEP_MS = 10_000;
-const STEPS = 60;
+export const RANGES = ['1h', '6h', '24h', '7d', '30d', '90d'];
 
-/** The figures that the store keeps; on a server without them, what this page has seen since it was opened. */
-export function useSeries(range: string, queue?: string): Series | null {
-  const path = `/stats/series?range=${range}${queue ? `&queue=${part(queue)}` : ''}`;
-  const kept = useData<Series>(keeps.value ? path : null, { gapMs: SLOW_MS });
-  if (kept.problem?.status === 404) keeps.value = false;
-  if (!keeps.value) return { step_ms: STEP_MS, points: seen.value };
-  return kept.value;
+interface Of {
+  queue?: string | undefined;
+  name?: string | undefined;
+  /** Also by queue and name. */
+  names?: boolean;
 }
 
-const keeps = signal(true);
-const seen = signal<SeriesPoint[]>([]);
-
-const fresh = (at: number): SeriesPoint => ({
-  ...{
-    at: new Date(at).toISOString(),
-    enqueued: 0,
-    completed: 0,
-    failed: 0,
-    dead: 0,
-    wait_ms: null,
-    run_ms: null,
-  },
-});
-
-function moveOn(): SeriesPoint[] {
-  const last = Math.floor(Date.now() / STEP_MS) * STEP_MS;
-  const byTime = new Map(seen.value.map((point) => [point.at, point]));
-  return Array.from({ length: STEPS }, (_, i) => {
-    const at = fresh(last - (STEPS - 1 - i) * STEP_MS);
-    return { ...at, ...byTime.get(at.at) };
-  });
+/** The figures that the store keeps, as a stretch of time. */
+export function useSeries(range: string, { queue, name, names }: Of = {}): Data<Series> {
+  const of = [
+    queue === undefined ? '' : `&queue=${part(queue)}`,
+    name === undefined ? '' : `&name=${part(name)}`,
+    names ? '&names=true' : '',
+  ];
+  const found = useData<Series>(`/stats/series?range=${range}${of.join('')}`, { gapMs: SLOW_MS });
+  // Until another range has come the last one stays: nothing jumps.
+  const last = useRef<Series | null>(null);
+  last.current = found.value ?? last.current;
+  return { ...found, value: last.current };
 }
 
-const COUNTED = ['enqueued', 'completed', 'failed', 'dead'] as const;
+export const ended = (one: Figures): number => one.completed + one.failed + one.dead;
+export const bad = (one: Figures): number => one.failed + one.dead;
 
-seen.value = moveOn();
-onBatch(({ events }) => {
-  const points = moveOn();
-  for (const event of events) {
-    const kind = COUNTED.find((one) => one === event.kind);
-    const start = new Date(Math.floor(Date.parse(event.at) / STEP_MS) * STEP_MS).toISOString();
-    const point = points.find((one) => one.at === start);
-    if (kind !== undefined && point !== undefined) point[kind]++;
-  }
-  seen.value = points;
-});
+/** A minute, over the last whole steps: the one that is still filling says little. */
+export function perMinute({ points, step_ms }: Series, of: (one: Figures) => number): number {
+  const last = points.slice(-6, -1);
+  const sum = last.reduce((all, point) => all + of(point), 0);
+  return Math.round((sum / Math.max(1, last.length)) * (60_000 / step_ms) * 10) / 10;
+}
+
+/** How many were unfinished at the end of each step, reckoned back from how many are now. */
+export function depths({ points }: Series, now: number): number[] {
+  let depth = now;
+  return points
+    .toReversed()
+    .map((point) => {
+      const then = depth;
+      const over = point.completed + point.dead + point.cancelled + point.dropped;
+      depth = Math.max(0, depth - point.enqueued + over);
+      return then;
+    })
+    .toReversed();
+}
+
+export const PERCENTILES = [
+  ['p50', 'accent'],
+  ['p95', 'warn'],
+  ['p99', 'bad'],
+] as const satisfies [keyof Percentiles, string][];

@@ -48,6 +48,15 @@ export interface Queue {
   rate: string | null;
   priority_aging_ms: number | null;
   jobs: ByState;
+  oldest_waiting_at: string | null;
+}
+
+/** When a schedule would fire. */
+export interface Times {
+  text: string;
+  timezone: string | null;
+  next_runs: string[];
+  clock_change: { at: string; says: string } | null;
 }
 
 export interface Schedule {
@@ -55,6 +64,7 @@ export interface Schedule {
   cron: string | null;
   timezone: string | null;
   every_ms: number | null;
+  text: string;
   overlap: string;
   catch_up: string;
   paused: boolean;
@@ -68,6 +78,15 @@ export interface Schedule {
   command: string;
   argv: string[] | null;
   queue: string;
+  job: {
+    name: string;
+    priority: number;
+    max_retries: number | null;
+    timeout_ms: number | null;
+    cwd: string | null;
+    env: Record<string, string>;
+    tags: Record<string, string>;
+  };
 }
 
 export interface Worker {
@@ -79,6 +98,8 @@ export interface Worker {
   status: 'idle' | 'busy' | 'draining';
   queues: string[];
   current_jobs: string[];
+  concurrency: number;
+  same_executable: boolean | null;
 }
 
 export interface Percentiles {
@@ -87,29 +108,35 @@ export interface Percentiles {
   p99: number;
 }
 
-export interface Stats {
-  jobs: ByState;
-  success_rate: number | null;
-  sampled_attempts: number;
-  wait_ms: Percentiles | null;
-  run_ms: Percentiles | null;
-  throughput_per_minute: number;
-}
-
-/** One step of the time series: what happened in it, and how long jobs waited and ran. */
-export interface SeriesPoint {
-  at: string;
+/** What a stretch of time is told by. */
+export interface Figures {
   enqueued: number;
+  dropped: number;
   completed: number;
   failed: number;
   dead: number;
+  cancelled: number;
   wait_ms: Percentiles | null;
   run_ms: Percentiles | null;
+}
+
+export interface Named extends Figures {
+  queue: string;
+  name: string | null;
 }
 
 export interface Series {
   step_ms: number;
-  points: SeriesPoint[];
+  /** The last one is still filling. */
+  points: ({ at: string } & Figures)[];
+  total: Figures;
+  names: Named[] | null;
+}
+
+export interface Doctor {
+  version: string;
+  ok: boolean;
+  checks: { check: string; status: 'ok' | 'warn' | 'fail'; says: string; fix: string | null }[];
 }
 
 export interface Setting {
@@ -171,4 +198,5 @@ export interface ErrorGroups {
 export interface ServerInfo {
   version: string;
   read_only: boolean;
+  public_metrics: boolean;
 }

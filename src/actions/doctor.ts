@@ -26,9 +26,12 @@ const LARGE_WAL = 64 * 1024 ** 2;
 const FULL_SYNC = 2;
 const FEW_FILES = 256;
 
-/** Looks at everything queuectl stands on, and changes nothing: it makes no store and migrates none. */
-export async function diagnose(location: string, now: number): Promise<Finding[]> {
-  const facts = await inspectStore(location);
+/**
+ * Looks at everything queuectl stands on, and changes nothing: it makes no store and migrates none. `whole`: the database
+ * is read to its end, which takes its time with a large one.
+ */
+export async function diagnose(location: string, now: number, whole: boolean): Promise<Finding[]> {
+  const facts = await inspectStore(location, whole);
   const findings = [runtime(), sqlite(), ...user(), ...files(facts)];
   if (facts.exists) findings.push(...inside(facts));
   if (facts.schema?.found === facts.schema?.known && facts.error === undefined && facts.exists) {
@@ -104,7 +107,7 @@ function permissions({ exists, unsafe, readable }: StoreFacts): Finding[] {
 
 function inside(facts: StoreFacts): Finding[] {
   if (facts.error !== undefined) return [fail('database', facts.error.says, facts.error.fix)];
-  const { schema, problems = [], walBytes } = facts;
+  const { schema, problems, walBytes } = facts;
   return [
     facts.journalMode === 'wal'
       ? ok('journal mode', 'wal')
@@ -119,9 +122,7 @@ function inside(facts: StoreFacts): Finding[] {
           'end it (fuser shows who)',
         )
       : ok('wal', formatBytes(walBytes)),
-    problems.length === 0
-      ? ok('quick check', 'ok')
-      : fail('quick check', problems.slice(0, 3).join('; '), 'queuectl db check; queuectl db repair'),
+    ...(problems === undefined ? [] : [quickCheck(problems)]),
     schema!.found === schema!.known
       ? ok('schema', `version ${schema!.found}`)
       : warn(
@@ -130,6 +131,12 @@ function inside(facts: StoreFacts): Finding[] {
           'queuectl status',
         ),
   ];
+}
+
+function quickCheck(problems: string[]): Finding {
+  return problems.length === 0
+    ? ok('quick check', 'ok')
+    : fail('quick check', problems.slice(0, 3).join('; '), 'queuectl db check; queuectl db repair');
 }
 
 function openFiles(): Finding {

@@ -18,15 +18,20 @@ export interface QueueObject {
   rate: string | null;
   priority_aging_ms: number | null;
   jobs: Record<State, number>;
+  /** Since when its oldest job that may run has been waiting. */
+  oldest_waiting_at: string | null;
 }
 
 /** Every queue, by name, with its jobs by state. */
 export async function listQueues(app: App): Promise<QueueObject[]> {
   const counts = await app.store.counts();
+  const waiting = new Map(
+    (await app.store.oldestWaiting(app.clock.now())).map(({ queue, since }) => [queue, since]),
+  );
   return (await app.store.queues()).map((queue) => {
     const jobs = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
     for (const count of counts) if (count.queue === queue.name) jobs[count.state] = count.jobs;
-    return toQueueObject(queue, jobs);
+    return toQueueObject(queue, jobs, waiting.get(queue.name) ?? null);
   });
 }
 
@@ -67,7 +72,7 @@ function noQueue(name: string, names: string[]): QueueError {
   return new QueueError('queue-not-found', `there is no queue '${name}'${meant}`);
 }
 
-function toQueueObject(queue: Queue, jobs: Record<State, number>): QueueObject {
+function toQueueObject(queue: Queue, jobs: Record<State, number>, oldest: number | null): QueueObject {
   return {
     name: queue.name,
     paused: queue.pausedAt !== null,
@@ -77,5 +82,6 @@ function toQueueObject(queue: Queue, jobs: Record<State, number>): QueueObject {
     rate: queue.rate === null ? null : formatRate(queue.rate),
     priority_aging_ms: queue.agingMs,
     jobs,
+    oldest_waiting_at: toIso(oldest),
   };
 }

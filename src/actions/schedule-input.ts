@@ -28,8 +28,21 @@ export function readScheduleInput(
 ): Pick<ScheduleSpec, 'timing' | 'overlap' | 'catchUp'> {
   return {
     timing: readTiming(given, now, called),
-    overlap: choice(textOf(given.overlap), called('overlap'), OVERLAPS, 'skip'),
-    catchUp: choice(textOf(given.catch_up), called('catch_up'), CATCH_UPS, 'one'),
+    ...readPolicies(given, { overlap: 'skip', catchUp: 'one' }, called),
+  };
+}
+
+type Policies = Pick<ScheduleSpec, 'overlap' | 'catchUp'>;
+
+/** `otherwise`: what holds where nothing was given. */
+export function readPolicies(
+  given: ScheduleInput,
+  otherwise: Policies,
+  called: (field: string) => string,
+): Policies {
+  return {
+    overlap: choice(textOf(given.overlap), called('overlap'), OVERLAPS, otherwise.overlap),
+    catchUp: choice(textOf(given.catch_up), called('catch_up'), CATCH_UPS, otherwise.catchUp),
   };
 }
 
@@ -38,7 +51,7 @@ function textOf(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
 
-function readTiming(given: ScheduleInput, now: number, called: (field: string) => string): Timing {
+export function readTiming(given: ScheduleInput, now: number, called: (field: string) => string): Timing {
   const cron = textOf(given.cron);
   const timezone = textOf(given.timezone);
   const every = textOf(given.every);

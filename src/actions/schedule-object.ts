@@ -1,3 +1,4 @@
+import { timingText } from '../core/cron-text.ts';
 import type { Schedule } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
 import { fireTimes, nextTimes } from '../core/times.ts';
@@ -10,6 +11,8 @@ export interface ScheduleObject {
   cron: string | null;
   timezone: string | null;
   every_ms: number | null;
+  /** When, in words. */
+  text: string;
   overlap: string;
   catch_up: string;
   paused: boolean;
@@ -45,6 +48,7 @@ export async function toScheduleObject(schedule: Schedule, now: number): Promise
     cron: timing.kind === 'cron' ? timing.cron : null,
     timezone: timing.kind === 'cron' ? timing.zone : null,
     every_ms: timing.kind === 'every' ? timing.everyMs : null,
+    text: timingText(timing),
     overlap: schedule.overlap,
     catch_up: schedule.catchUp,
     paused: schedule.pausedAt !== null,

@@ -10,6 +10,7 @@ import { knownZone } from '../core/zone.ts';
 import { tellChange, wake } from '../exec/wake.ts';
 import { type App, currentSettings } from './app.ts';
 import { fillIn } from './enqueue.ts';
+import { changedSchedule, type ScheduleChanges } from './schedule-changes.ts';
 
 /** What can be refused without a store: its name, its job, its zone, its times. Answers the schedule with its zone well spelt. */
 export async function checkSchedule(
@@ -20,12 +21,20 @@ export async function checkSchedule(
   const { id, runAt, idempotencyKey } = spec.job;
   if (id !== undefined || runAt !== undefined || idempotencyKey !== undefined)
     throw new QueueError('invalid-job', 'the job of a schedule has no id, no time and no key of its own');
+  if (spec.job.command === undefined && spec.job.argv === undefined)
+    throw new QueueError('invalid-job', 'the job of a schedule needs a command');
   if (spec.job.dependsOn?.length)
     throw new QueueError('invalid-job', 'the job of a schedule waits for no other');
-  const timing = checkZone(spec.timing);
+  const { timing, nextAt } = await checkTiming(spec.timing, now);
+  return { spec: { ...spec, timing }, nextAt };
+}
+
+/** Refused when it would never fire. Answers it with its zone well spelt. */
+export async function checkTiming(given: Timing, now: number): Promise<{ timing: Timing; nextAt: number }> {
+  const timing = checkZone(given);
   const nextAt = (await fireTimes(timing)).after(now);
   if (nextAt === null) throw new QueueError('invalid-cron', 'the cron expression never comes to pass');
-  return { spec: { ...spec, timing }, nextAt };
+  return { timing, nextAt };
 }
 
 function checkZone(timing: Timing): Timing {
@@ -66,6 +75,18 @@ export async function getSchedule(app: App, name: string): Promise<Schedule> {
     'schedule-not-found',
     `there is no schedule '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
   );
+}
+
+/** What is not given stays. A tick that is due is not forgotten, unless its times are others now. */
+export async function editSchedule(app: App, name: string, changes: ScheduleChanges): Promise<Schedule> {
+  const now = app.clock.now();
+  const before = await getSchedule(app, name);
+  const after = changedSchedule(before, changes, now);
+  const { spec, nextAt } = await checkSchedule(after, now);
+  const moved = after.timing === before.timing ? null : nextAt;
+  const edited = orGone(name, await app.store.editSchedule(spec, moved));
+  wake(app.stateDirectory);
+  return edited;
 }
 
 /** The jobs it has enqueued stay. */

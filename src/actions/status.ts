@@ -1,6 +1,6 @@
 import { STATES, type State } from '../core/job.ts';
 import type { App } from './app.ts';
-import { activeWorkers, toWorkerObject, type WorkerObject } from './workers.ts';
+import { listWorkers, type WorkerObject } from './workers.ts';
 
 export interface Status {
   /** Every state, zeros included. */
@@ -18,5 +18,5 @@ export async function countStates(app: App): Promise<Record<State, number>> {
 export async function status(app: App): Promise<Status> {
   const jobs = await countStates(app);
   const total = Object.values(jobs).reduce((sum, n) => sum + n, 0);
-  return { jobs, total, workers: (await activeWorkers(app)).map(toWorkerObject) };
+  return { jobs, total, workers: await listWorkers(app) };
 }

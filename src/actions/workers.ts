@@ -1,4 +1,5 @@
 import { toIso } from '../core/time.ts';
+import { runsThisExecutable } from '../exec/executable.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
 import type { Host, Supervised, Worker } from '../store/worker.ts';
@@ -13,9 +14,13 @@ export interface WorkerObject {
   status: 'idle' | 'busy' | 'draining';
   queues: string[];
   current_jobs: string[];
+  /** So many jobs at a time. */
+  concurrency: number;
+  /** Whether it runs the queuectl that answers; null: that cannot be told from here. */
+  same_executable: boolean | null;
 }
 
-export function toWorkerObject(worker: Worker): WorkerObject {
+export function toWorkerObject(worker: Worker, same: boolean | null = null): WorkerObject {
   return {
     id: worker.id,
     pid: worker.pid,
@@ -26,6 +31,8 @@ export function toWorkerObject(worker: Worker): WorkerObject {
       worker.draining || worker.order !== null ? 'draining' : worker.currentJobs.length > 0 ? 'busy' : 'idle',
     queues: worker.queues ?? ['*'],
     current_jobs: worker.currentJobs,
+    concurrency: worker.concurrency,
+    same_executable: same,
   };
 }
 
@@ -39,6 +46,16 @@ export async function activeWorkers(app: App): Promise<Worker[]> {
     const seen = presence(worker, host);
     return seen === 'elsewhere' ? app.clock.now() - worker.lastHeartbeat < lease : seen === 'alive';
   });
+}
+
+/** The same as people see them. */
+export async function listWorkers(app: App): Promise<WorkerObject[]> {
+  const workers = await activeWorkers(app);
+  if (workers.length === 0) return [];
+  const host = thisHost(app.stateDirectory);
+  return workers.map((worker) =>
+    toWorkerObject(worker, presence(worker, host) === 'alive' ? runsThisExecutable(worker.pid) : null),
+  );
 }
 
 /** The supervisors that live on this machine. */

@@ -44,6 +44,7 @@ export const COMMANDS: Record<string, Load | Group> = {
       add: () => import('./commands/schedule-add.ts'),
       list: () => import('./commands/schedule-list.ts'),
       show: () => import('./commands/schedule-show.ts'),
+      edit: () => import('./commands/schedule-edit.ts'),
       remove: () => import('./commands/schedule-remove.ts'),
       pause: () => import('./commands/schedule-pause.ts'),
       resume: () => import('./commands/schedule-resume.ts'),

@@ -6,18 +6,19 @@ import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import type { Listing } from './print-list.ts';
 import { type Column, printTable } from './table.ts';
-import { timesFor } from './times.ts';
+import { type Times, timesFor } from './times.ts';
 
 export function queueListing(io: Io, now: number): Listing<QueueObject> {
+  const times = timesFor(io, now);
   return {
-    columns: COLUMNS,
-    times: timesFor(io, now),
+    columns: columns(times),
+    times,
     id: (queue) => queue.name,
     object: (queue) => queue,
   };
 }
 
-const COLUMNS: Column<QueueObject>[] = [
+const columns = (times: Times): Column<QueueObject>[] => [
   { title: 'QUEUE', value: (queue) => queue.name },
   {
     title: 'STATUS',
@@ -40,6 +41,11 @@ const COLUMNS: Column<QueueObject>[] = [
   { title: 'COMPLETED', value: (queue) => String(queue.jobs.completed), drop: 2 },
   { title: 'CANCELLED', value: (queue) => String(queue.jobs.cancelled), drop: 3 },
   { title: 'PAUSED BY', value: (queue) => queue.paused_by ?? '', drop: 4 },
+  {
+    title: 'OLDEST',
+    value: ({ oldest_waiting_at: at }) => (at === null ? '' : times.text(Date.parse(at))),
+    drop: 2,
+  },
 ];
 
 /** A name that was mistyped makes a queue as well: who sees that one is new can tell. */
@@ -50,5 +56,5 @@ export async function noteNew(io: Io, app: App, name: string): Promise<void> {
 
 export function printQueue(io: Io, queue: QueueObject): void {
   if (io.json) io.out(`${jsonText(io, queue)}\n`);
-  else printTable(io, COLUMNS, [queue]);
+  else printTable(io, columns(timesFor(io, Date.now())), [queue]);
 }

@@ -1,4 +1,5 @@
 import { looksLikeJson, readCommand, readJsonJobs } from '../actions/read-jobs.ts';
+import type { ScheduleChanges } from '../actions/schedule-changes.ts';
 import { readScheduleInput, type ScheduleInput } from '../actions/schedule-input.ts';
 import { QueueError } from '../core/errors.ts';
 import { checkArgv, type JobInput } from '../core/job-input.ts';
@@ -37,7 +38,7 @@ export function readScheduleSpec(
   now: number,
 ): ScheduleSpec {
   const name = required(input, 0, 'the name of a schedule', EXAMPLE);
-  const when = readTiming(input, now);
+  const when = readScheduleInput(timingOf(input), now, called);
   const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, where, now));
   return { name, ...when, job: { ...job!, cwd: job!.cwd ?? where.cwd() } };
 }
@@ -51,16 +52,35 @@ const FLAGS: Record<keyof ScheduleInput, string> = {
   catch_up: 'catch-up',
 };
 
-function readTiming(input: Input, now: number): ReturnType<typeof readScheduleInput> {
-  const given = Object.entries(FLAGS).flatMap(([field, flag]) => {
-    const text = input.one(flag);
-    return text === undefined ? [] : [[field, text]];
-  });
-  return readScheduleInput(
-    Object.fromEntries(given),
-    now,
-    (field) => `--${FLAGS[field as keyof ScheduleInput]}`,
+const called = (field: string): string => `--${FLAGS[field as keyof ScheduleInput]}`;
+
+function timingOf(input: Input): ScheduleInput {
+  return Object.fromEntries(
+    Object.entries(FLAGS).flatMap(([field, flag]) => {
+      const text = input.one(flag);
+      return text === undefined ? [] : [[field, text]];
+    }),
   );
+}
+
+/** What is given of a schedule that exists; its directory stays. */
+export function readScheduleChanges(
+  input: Input,
+  where: { environment: NodeJS.ProcessEnv; cwd: () => string },
+  now: number,
+): { name: string } & ScheduleChanges {
+  const name = required(
+    input,
+    0,
+    'the name of a schedule',
+    "queuectl schedule edit nightly --cron '0 3 * * *'",
+  );
+  const what = input.args[1] ?? input.one('command') ?? input.rest;
+  const [job] = fillFromFlags(
+    [what === undefined || what === null ? {} : readJob(input, now)],
+    readJobFlags(input, where, now),
+  );
+  return { name, when: timingOf(input), job: job!, called };
 }
 
 /** One job in one of the forms that enqueue takes. */
@@ -68,7 +88,7 @@ function readJob(input: Input, now: number): JobInput {
   const text = input.args[1];
   const forms = [text, input.one('command'), input.rest ?? undefined].filter((form) => form !== undefined);
   if (forms.length !== 1) {
-    const problem = forms.length === 0 ? 'schedule add needs a command' : 'give the command in one way only';
+    const problem = forms.length === 0 ? 'a schedule needs a command' : 'give the command in one way only';
     throw new QueueError('usage', problem, EXAMPLE);
   }
   if (input.rest !== null) return { argv: checkArgv(input.rest, 'the command') };

@@ -1,7 +1,10 @@
+import type { TimesObject } from '../actions/preview-schedule.ts';
 import { type ScheduleObject, toScheduleObject } from '../actions/schedule-object.ts';
+import { type ClockChange, clockChange } from '../core/clock-change.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
 import type { Schedule } from '../core/schedule.ts';
 import { maskEnv } from '../core/secrets.ts';
+import { toIso } from '../core/time.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import { printList } from './print-list.ts';
@@ -25,9 +28,35 @@ export async function printSchedule(io: Io, schedule: Schedule, now: number): Pr
     io.out(`${jsonText(io, one)}\n`);
     return;
   }
-  for (const [name, value] of facts(one, fullTimesFor(io, now))) {
+  printFacts(
+    io,
+    [...facts(one, fullTimesFor(io, now)), ...clock(await clockChange(schedule.timing, now))],
+    one.paused,
+  );
+}
+
+/** What a schedule would do. */
+export function printTimes(io: Io, times: TimesObject, now: number): void {
+  if (io.json) {
+    io.out(`${jsonText(io, times)}\n`);
+    return;
+  }
+  const change = times.clock_change;
+  printFacts(io, [
+    ['when', when(times)],
+    ...times.next_runs.map((at): [string, string] => ['next', moment(at, fullTimesFor(io, now))]),
+    ...clock(change === null ? null : { at: Date.parse(change.at), says: change.says }),
+  ]);
+}
+
+function clock(change: ClockChange | null): [string, string][] {
+  return change === null ? [] : [['clocks', `${toIso(change.at)}: ${change.says}`]];
+}
+
+function printFacts(io: Io, all: [string, string][], paused = false): void {
+  for (const [name, value] of all) {
     const shown = printable(value);
-    const color = name === 'status' && one.paused && io.color;
+    const color = name === 'status' && paused && io.color;
     io.out(io.tty ? `${pad(name, 12)}  ${color ? paint(shown, 'yellow') : shown}\n` : `${name}\t${shown}\n`);
   }
 }
@@ -89,8 +118,8 @@ function facts(one: ScheduleObject, times: Times): [string, string][] {
   return all.filter(([, value]) => value !== '');
 }
 
-function when(one: ScheduleObject): string {
-  return one.cron === null ? `every ${exactDuration(one.every_ms!)}` : `${one.cron} (${one.timezone})`;
+function when(one: Pick<ScheduleObject, 'cron' | 'timezone' | 'text'>): string {
+  return one.cron === null ? one.text : `${one.cron} (${one.timezone}): ${one.text}`;
 }
 
 function moment(iso: string, times: Times): string {

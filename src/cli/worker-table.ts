@@ -23,6 +23,11 @@ function columns(times: Times): Column<WorkerObject>[] {
     { title: 'QUEUES', value: (worker) => worker.queues.join(','), drop: 1 },
     { title: 'STARTED', drop: 3, value: (worker) => at(worker.started_at) },
     { title: 'HEARTBEAT', value: (worker) => at(worker.last_heartbeat) },
+    {
+      title: 'SLOTS',
+      value: (worker) => `${worker.current_jobs.length}/${worker.concurrency}`,
+      drop: 4,
+    },
     { title: 'JOBS', value: (worker) => worker.current_jobs.join(','), shrinks: true },
   ];
 }

@@ -35,6 +35,7 @@ export const ERRORS = {
   'key-reused': { exit: 4, status: 409, hint: 'take another idempotency key for another job' },
   'schedule-not-found': { exit: 3, status: 404, hint: 'queuectl schedule list' },
   'schedule-exists': { exit: 4, status: 409, hint: 'choose another name, or remove that one first' },
+  'worker-not-found': { exit: 3, status: 404, hint: 'queuectl worker list' },
   'wrong-state': { exit: 4, status: 409, hint: null },
   'store-busy': { exit: 5, status: 503, hint: 'try again; another process holds the database' },
   'store-unavailable': {

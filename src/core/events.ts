@@ -28,7 +28,8 @@ export const EVENT_KINDS = [
   ...['enqueued', 'started', 'adopted', 'ending', 'requeued', 'completed', 'failed', 'dead', 'cancelled'],
   ...['retried', 'held', 'released', 'edited', 'deleted', 'jobs-pruned'],
   ...['queue-paused', 'queue-resumed', 'queue-set', 'queue-deleted', 'setting-set', 'setting-unset'],
-  ...['schedule-added', 'schedule-removed', 'schedule-paused', 'schedule-resumed', 'tick'],
+  ...['schedule-added', 'schedule-edited', 'schedule-removed', 'schedule-paused', 'schedule-resumed'],
+  'tick',
   ...['worker-ready', 'worker-stopped'],
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];

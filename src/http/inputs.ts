@@ -1,5 +1,6 @@
 import { BACKOFF_STRATEGIES, PARENT_FAILURES, PRIORITIES, WANTED_ENDS } from '../core/job.ts';
 import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
+import { STOP_ORDERS } from '../store/worker.ts';
 import { FILTER_QUERIES } from './filter.ts';
 import type { Schema } from './route.ts';
 import { flag, input, integer, listOf, maybe, number, oneOf, record, ref, strings, text } from './schema.ts';
@@ -31,6 +32,11 @@ export const NEW_JOB: Record<string, Schema> = {
 const nullable = (fields: Record<string, Schema>): Record<string, Schema> =>
   Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, maybe(schema)]));
 
+const timing: Record<string, Schema> = {
+  ...{ cron: maybe(text), timezone: maybe(text), every: maybe(duration) },
+  ...{ overlap: maybe(oneOf(OVERLAPS)), catch_up: maybe(oneOf(CATCH_UPS)) },
+};
+
 export const INPUTS: Record<string, Schema> = {
   NewJob: {
     type: 'object',
@@ -39,14 +45,11 @@ export const INPUTS: Record<string, Schema> = {
     anyOf: [{ required: ['command'] }, { required: ['argv'] }],
   },
   JobChanges: { type: 'object', minProperties: 1, properties: nullable(changeable) },
-  NewSchedule: input(
-    {
-      ...{ name: text, cron: maybe(text), timezone: maybe(text), every: maybe(duration) },
-      ...{ overlap: maybe(oneOf(OVERLAPS)), catch_up: maybe(oneOf(CATCH_UPS)), job: ref('NewJob') },
-    },
-    ['name', 'job'],
-  ),
-  ScheduleChanges: input({ paused: flag }, ['paused']),
+  NewSchedule: input({ name: text, ...timing, job: ref('NewJob') }, ['name', 'job']),
+  ScheduleChanges: {
+    ...input({ paused: flag, ...timing, job: { type: 'object', properties: nullable(NEW_JOB) } }),
+    minProperties: 1,
+  },
   QueueChanges: {
     ...input({
       ...{ paused: flag, concurrency: maybe({ type: 'integer', minimum: 1 }) },
@@ -54,6 +57,7 @@ export const INPUTS: Record<string, Schema> = {
     }),
     minProperties: 1,
   },
+  StopWorker: input({ order: oneOf(STOP_ORDERS) }, ['order']),
   NewValue: input({ value: text }, ['value']),
   Filter: input(Object.fromEntries(Object.keys(FILTER_QUERIES).map((name) => [name, texts]))),
   NewOperation: {

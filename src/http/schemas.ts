@@ -64,9 +64,10 @@ export const SCHEMAS: Record<string, Schema> = {
   Queue: record({
     ...{ name: text, paused: flag, paused_at: maybe(time), paused_by: maybe(text) },
     ...{ concurrency: maybe(integer), rate: maybe(text), priority_aging_ms: maybe(integer), jobs: byState },
+    oldest_waiting_at: maybe(time),
   }),
   Schedule: record({
-    ...{ name: text, cron: maybe(text), timezone: maybe(text), every_ms: maybe(integer) },
+    ...{ name: text, cron: maybe(text), timezone: maybe(text), every_ms: maybe(integer), text },
     ...{ overlap: oneOf(OVERLAPS), catch_up: oneOf(CATCH_UPS) },
     ...{ paused: flag, paused_at: maybe(time), paused_by: maybe(text) },
     ...{ next_run_at: maybe(time), next_runs: listOf(time), last_run_at: maybe(time) },
@@ -77,6 +78,10 @@ export const SCHEMAS: Record<string, Schema> = {
       ...{ backoff_base: maybe(number), cwd: maybe(text), env: strings, tags: strings },
     }),
   }),
+  Times: record({
+    ...{ cron: maybe(text), timezone: maybe(text), every_ms: maybe(integer), text },
+    ...{ next_runs: listOf(time), clock_change: maybe(record({ at: time, says: text })) },
+  }),
   Worker: record({
     ...{ id: text, pid: integer, hostname: text, started_at: time, last_heartbeat: time },
     ...{
@@ -84,6 +89,7 @@ export const SCHEMAS: Record<string, Schema> = {
       queues: listOf(text),
       current_jobs: listOf(text),
     },
+    ...{ concurrency: integer, same_executable: maybe(flag) },
   }),
   Stats: record({
     ...{ jobs: byState, success_rate: maybe(number), sampled_attempts: integer },

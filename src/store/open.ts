@@ -42,10 +42,10 @@ export interface StoreFacts {
   error?: { says: string; fix: string | null };
 }
 
-export async function inspectStore(location: string): Promise<StoreFacts> {
+export async function inspectStore(location: string, whole: boolean): Promise<StoreFacts> {
   refusePostgres(location);
   const { inspectSqlite } = await import('./sqlite/inspect.ts');
-  return inspectSqlite(location);
+  return inspectSqlite(location, whole);
 }
 
 /** Everything that is wrong with a store, one problem a line; nothing is changed. */

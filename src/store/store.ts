@@ -183,6 +183,11 @@ export interface Store {
   addSchedule(spec: ScheduleSpec, nextAt: number, now: number): Promise<Schedule>;
   /** By name. */
   schedules(): Promise<Schedule[]>;
+  /**
+   * Replaces when the schedule of this name fires, what it enqueues and its policies; null: there is none of this name.
+   * With `nextAt` that is its next tick, unless it is paused; with null the tick that is due stays so. Ticks that wait stay.
+   */
+  editSchedule(spec: ScheduleSpec, nextAt: number | null): Promise<Schedule | null>;
   /** Its jobs stay. False: there is none of this name. */
   removeSchedule(name: string): Promise<boolean>;
   /** Pauses a schedule, or resumes it (null) with its next tick. Null: there is none of this name. */

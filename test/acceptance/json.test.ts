@@ -101,6 +101,7 @@ test('status counts every state, zeros included, and shows each worker', async (
       ...{ id: expect.any(String), pid: expect.any(Number), hostname: expect.any(String) },
       ...{ started_at: expect.stringMatching(TIME), last_heartbeat: expect.stringMatching(TIME) },
       ...{ status: 'busy', queues: ['*'], current_jobs: ['processing'] },
+      ...{ concurrency: expect.any(Number), same_executable: true },
     },
   ]);
   const shown = (await box.run(['status'])).stdout.split('\n');

@@ -150,6 +150,27 @@ export const schedules: Record<string, Case> = {
     expect(await store.nextTick()).toBe(NOW + 5 * SECOND);
   },
 
+  'an edited schedule is what it was told to be; its tick stays unless another is given': async ({
+    store,
+  }) => {
+    const seen = await add(store, { job: { command: 'before' } });
+    expect(await store.editSchedule(spec({ name: 'none' }), null)).toBeNull();
+    const edited = await store.editSchedule(spec({ overlap: 'allow', job: { command: 'after' } }), null);
+    expect(edited).toEqual({ ...seen, overlap: 'allow', job: { command: 'after' } });
+    const cron = { kind: 'cron', cron: '0 3 * * *', zone: 'Europe/Berlin' } as const;
+    const moved = await store.editSchedule(spec({ timing: cron }), NOW + 7 * SECOND);
+    expect(moved).toMatchObject({ timing: cron, nextAt: NOW + 7 * SECOND, overlap: 'skip' });
+    // Who saw it before has nothing to fire any more.
+    expect(await fire(store, [1], { seen })).toBeNull();
+    await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
+    expect(await store.editSchedule(spec(), NOW + 9 * SECOND)).toMatchObject({
+      nextAt: null,
+      pausedBy: 'me',
+    });
+    const told = (await store.events(0, 99)).filter(({ kind }) => kind === 'schedule-edited');
+    expect(told.map(({ detail }) => detail)).toEqual(Array(3).fill({ schedule: 's' }));
+  },
+
   'a removed schedule fires no more, and its jobs stay': async ({ store }) => {
     await add(store, { overlap: 'queue' });
     await fire(store, [1, 2], { mayWait: true });

@@ -14,7 +14,7 @@ import { jobs } from './api/jobs.ts';
 import { lists } from './api/lists.ts';
 import { operations } from './api/operations.ts';
 import { OUTPUT_LIMIT, output } from './api/output.ts';
-import { figures, overTime, queues, schedules, settings } from './api/the-rest.ts';
+import { figures, overTime, queues, schedules, settings, stopping } from './api/the-rest.ts';
 import { type Api, add, later, ok, refused } from './api/topic.ts';
 
 const box = sandbox();
@@ -26,7 +26,19 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-const TOPICS = { jobs, lists, output, operations, queues, schedules, settings, figures, overTime, events };
+const TOPICS = {
+  jobs,
+  lists,
+  output,
+  operations,
+  queues,
+  schedules,
+  settings,
+  figures,
+  stopping,
+  overTime,
+  events,
+};
 for (const [name, topic] of Object.entries(TOPICS)) describe(name, () => topic(() => api));
 
 test(

@@ -44,6 +44,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
     return store.fire({ schedule, ticks, nextAt: NOW + 1000 }, () => jobSpec('tick'), NOW);
   },
   fireNow: (store) => store.fireNow('s', jobSpec('now'), NOW),
+  editSchedule: (store) => store.editSchedule(SPEC, NOW + 1000),
   pauseSchedule: (store) => store.pauseSchedule('s', { at: NOW, by: 'me' }, null),
   removeSchedule: (store) => store.removeSchedule('s'),
   prune: (store) => store.prune('completed', { ageMs: 1, count: null, bytes: null }, NOW + 10 ** 9),

@@ -56,6 +56,7 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ],
   ['endedJobs', /^SEARCH job USING INDEX job_ended \(state=\? AND finished_at>\?\)$/],
   ['lastEnded', /^SEARCH job USING INDEX job_ended \(state=\?\)$/],
+  ['updateSchedule', /^SEARCH schedule USING INDEX sqlite_autoindex_schedule_1 \(name=\?\)$/],
   ['nextTick', /^SEARCH schedule USING COVERING INDEX schedule_next/],
   ['dueSchedules', /^SEARCH schedule USING INDEX schedule_next \(next_at(>\? AND next_at)?<\?\)$/],
   ['releasable', /^SCAN schedule USING INDEX schedule_waiting$/],

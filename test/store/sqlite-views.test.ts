@@ -140,7 +140,7 @@ describe('views', () => {
       await store.pauseSchedule('b', { at: NOW + 9, by: 'me' }, null);
       const rows = connection.all('SELECT * FROM schedules ORDER BY name').map(read);
       const shown = await Promise.all((await store.schedules()).map((one) => toScheduleObject(one, NOW)));
-      for (const [i, { next_runs: _, job: __, ...object }] of shown.entries())
+      for (const [i, { next_runs: _, job: __, text: ___, ...object }] of shown.entries())
         expect(rows[i]).toEqual({ ...object, paused: Number(object.paused) });
     }));
 

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { offersFor, takeOffer } from '../../ui/filter.ts';
 import { csv, inOrder } from '../../ui/rows.ts';
 import { launch, openDashboard } from '../support/browser.ts';
-import { enqueue, inSandbox, untilState } from '../support/queuectl.ts';
+import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -161,7 +161,7 @@ test(
     await page.getByLabel('Who').fill('http:');
     await page.keyboard.press('Enter');
     await page.getByRole('cell', { name: 'enqueued', exact: true }).waitFor({ state: 'detached' });
-    expect(await page.locator('tbody tr').count()).toBe(1);
+    await until(async () => (await page.locator('tbody tr').count()) === 1, 'what they did is shown');
     expect(page.url()).toEndWith('/activity?actor=http%3A');
   }),
 );

@@ -35,7 +35,11 @@ const PAGES: [string, string][] = [
   ['/queues', '[data-row]'],
   ['/schedules', 'nightly'],
   ['/workers', 'No worker is running'],
-  ['/stats', 'Attempts that ended'],
+  ['/queues/mail', 'Top names'],
+  ['/schedules/nightly', 'every day at 02:30'],
+  ['/workers/gone', 'is not there any more'],
+  ['/stats', 'Slowest names'],
+  ['/doctor', 'quick check'],
   ['/activity', 'enqueued'],
   ['/settings', 'max-retries'],
 ];
@@ -44,7 +48,14 @@ const DIALOGS: [string, string][] = [
   ['?', 'Keyboard shortcuts'],
   ['Control+k', 'Jump to'],
   ['n', 'New job'],
+  ['', 'New schedule'],
 ];
+
+async function openScheduleForm(page: Page, show: (path: string) => Promise<void>): Promise<void> {
+  await show('/schedules');
+  await page.getByRole('button', { name: 'New schedule' }).click();
+  await page.getByText('every day at 03:00').waitFor();
+}
 
 /** A store with something on every page. */
 async function fill(box: Sandbox): Promise<void> {
@@ -69,7 +80,7 @@ async function seriousOn(page: Page, where: string): Promise<string[]> {
 
 for (const theme of ['light', 'dark'] as const) {
   // Each takes its time, so that they are not all one test.
-  for (const [part, pages] of [PAGES.slice(0, 8), PAGES.slice(8)].entries()) {
+  for (const [part, pages] of [PAGES.slice(0, 9), PAGES.slice(9)].entries()) {
     test(
       `axe finds nothing serious on any page, ${theme}, ${part + 1} of 2`,
       inSandbox(async (box) => {
@@ -91,7 +102,8 @@ for (const theme of ['light', 'dark'] as const) {
           await page.keyboard.press('Escape');
         }
         for (const [key, dialog] of part === 0 ? [] : DIALOGS) {
-          await page.keyboard.press(key);
+          if (dialog === 'New schedule') await openScheduleForm(page, show);
+          else await page.keyboard.press(key);
           await page.getByRole('dialog', { name: dialog }).waitFor();
           problems.push(...(await seriousOn(page, dialog)));
           await page.keyboard.press('Escape');
@@ -109,8 +121,13 @@ test('the first load is small, and everything but the document is named after it
   expect(first.length).toBe(3);
   expect(['/index.html', ...first].reduce((sum, name) => sum + zipped(name), 0)).toBeLessThan(LIMIT);
   const others = Object.entries(ASSETS).filter(([name]) => name !== '/index.html');
-  expect(others.every(([name, { hashed }]) => hashed && /-[\w-]{8}\.(js|css|svg)$/.test(name))).toBe(true);
-  // Charts come when one is shown.
+  expect(others.every(([name, { hashed }]) => hashed && /-[\w-]{8}\.(js|css|svg|json)$/.test(name))).toBe(
+    true,
+  );
+  // Nothing else is asked for before something is shown.
+  expect(first.some((name) => /(from|import)\s*"\/assets\//.test(ASSETS[name]!.body))).toBe(false);
+  // Charts come when one is shown, and so do most pages.
+  expect(others.some(([name]) => name.includes('operations') && !first.includes(name))).toBe(true);
   expect(others.some(([name]) => name.includes('uPlot') && !first.includes(name))).toBe(true);
 });
 
@@ -118,6 +135,14 @@ test(
   'no page is wider than a phone',
   inSandbox(async (box) => {
     await enqueue(box, 'dead-one', `echo ${'long'.repeat(80)}`, { tags: { k: 'v'.repeat(60) } });
+    await box.run([
+      'schedule',
+      'add',
+      'dead-one',
+      '--cron',
+      '*/7 9-17 * * mon-fri',
+      `echo ${'long'.repeat(80)}`,
+    ]);
     const { page, show } = await openDashboard(box, browser);
     await page.setViewportSize({ width: 360, height: 740 });
     for (const path of [
@@ -126,13 +151,17 @@ test(
       '/jobs/dead-one',
       '/jobs/dead-one?tab=spec',
       '/queues',
+      '/queues/default',
+      '/schedules/dead-one',
+      '/stats',
+      '/doctor',
       '/settings',
       '/activity',
     ]) {
       await show(path);
       await page
         .locator('main')
-        .getByText(/dead-one|default|max-retries/)
+        .getByText(/dead-one|default|max-retries|quick check/)
         .first()
         .waitFor({ state: 'attached' });
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 360]);

@@ -40,6 +40,10 @@ test(
       [`${job}?tab=json`, IMAGE],
       ['/dlq', IMAGE],
       ['/schedules', SCRIPT],
+      [`/schedules/${encodeURIComponent(SCRIPT)}`, IMAGE],
+      [`/queues/${encodeURIComponent(IMAGE)}`, 'There is no queue'],
+      ['/queues/default', SCRIPT],
+      ['/stats', SCRIPT],
       ['/activity', IMAGE],
       [`/jobs/${encodeURIComponent(SCRIPT)}`, 'there is no job'],
     ];

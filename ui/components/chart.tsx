@@ -1,31 +1,42 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { duration, number } from '../format.ts';
+import { duration, number, percent } from '../format.ts';
 import { theme } from '../theme.ts';
+import { ChartTable } from './chart-table.tsx';
+import { options } from './plot-options.ts';
 
-interface Line {
+export interface Line {
   label: string;
   colour: 'good' | 'bad' | 'accent' | 'warn' | 'muted';
   values: (number | null)[];
+  /** One value for comparison, not a course of things. */
+  dashed?: boolean;
 }
+
+export type Unit = 'count' | 'level' | 'ms' | 'part';
 
 interface ChartProps {
   title: string;
   /** Seconds. */
   at: number[];
   lines: Line[];
-  unit: 'count' | 'ms';
+  unit: Unit;
+  note?: string;
 }
 
-const HEIGHT = 180;
+export const HEIGHT = 180;
+export const SHOW: Record<Unit, (value: number) => string> = {
+  ...{ count: number, level: number, ms: duration, part: percent },
+};
 
-/** Drawn by uPlot, which is loaded when the first chart is shown. The same figures stand below it as text. */
-export function Chart({ title, at, lines, unit }: ChartProps) {
+/** Drawn by uPlot, which is loaded when the first chart is shown. The same figures are there as words and as a table. */
+export function Chart({ title, at, lines, unit, note }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
+  const zoomed = useRef(false);
   const library = useSignal<typeof uPlot | null>(null);
-  const show = unit === 'ms' ? duration : number;
+  const cursor = useSignal<number | null>(null);
   const data = [at, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
   useEffect(() => {
     void import('uplot').then((module) => {
@@ -37,7 +48,7 @@ export function Chart({ title, at, lines, unit }: ChartProps) {
     const Plot = library.value;
     const place = box.current;
     if (Plot === null || place === null) return;
-    plot.current = new Plot(options(place, lines, show), data, place);
+    plot.current = new Plot(options(place, lines, unit, { cursor, zoomed }), data, place);
     const sized = new ResizeObserver(() =>
       plot.current?.setSize({ width: place.clientWidth, height: HEIGHT }),
     );
@@ -48,64 +59,62 @@ export function Chart({ title, at, lines, unit }: ChartProps) {
       plot.current = null;
     };
   }, [library.value, names, theme.value]);
-  useEffect(() => plot.current?.setData(data));
+  useEffect(() => {
+    // Who looks at a stretch of it goes on looking at that.
+    plot.current?.setData(data, !zoomed.current);
+    if (zoomed.current) plot.current?.redraw();
+  });
 
   return (
     <figure class="chart">
       <figcaption>
         <h2>{title}</h2>
-        <ul class="legend">
-          {lines.map(({ label, colour, values }) => (
-            <li key={label} class={`line-${colour}`}>
-              {label} <span class="number">{summary(values, unit)}</span>
-            </li>
-          ))}
-        </ul>
+        <Legend at={at} lines={lines} unit={unit} cursor={cursor} />
       </figcaption>
       <div ref={box} class="plot" aria-hidden="true" />
+      {note === undefined ? null : <p class="faint note">{note}</p>}
+      <ChartTable title={title} at={at} lines={lines} unit={unit} />
     </figure>
   );
 }
 
-function summary(values: (number | null)[], unit: ChartProps['unit']): string {
+interface LegendProps {
+  at: number[];
+  lines: Line[];
+  unit: Unit;
+  cursor: Signal<number | null>;
+}
+
+/** Its own, so that a moving cursor redraws nothing else. */
+function Legend({ at, lines, unit, cursor }: LegendProps) {
+  const here = cursor.value !== null && cursor.value < at.length ? cursor.value : null;
+  const time = here === null ? '' : new Date(at[here]! * 1000).toLocaleString(undefined, WHEN);
+  return (
+    <ul class="legend">
+      {lines.map(({ label, colour, values }) => (
+        <li key={label} class={`line-${colour}`}>
+          {label}{' '}
+          <span class="number">{here === null ? summary(values, unit) : shown(values[here], unit)}</span>
+        </li>
+      ))}
+      {here === null ? null : <li class="at">{time}</li>}
+    </ul>
+  );
+}
+
+const WHEN: Intl.DateTimeFormatOptions = {
+  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+};
+
+const shown = (value: number | null | undefined, unit: Unit): string =>
+  value === null || value === undefined ? '–' : SHOW[unit](value);
+
+/** In words: all of it, or how it stands, and the most there was. */
+function summary(values: (number | null)[], unit: Unit): string {
   const known = values.filter((value) => value !== null);
+  if (known.length === 0) return '–';
   if (unit === 'count') return number(known.reduce((sum, value) => sum + value, 0));
-  return known.length === 0 ? '–' : duration(known.at(-1)!);
-}
-
-function options(place: HTMLElement, lines: Line[], show: (value: number) => string): uPlot.Options {
-  const style = getComputedStyle(place);
-  const colour = (name: string): string => style.getPropertyValue(`--${name}-plain`).trim();
-  const font = `11px ${style.fontFamily}`;
-  const axis = { stroke: colour('muted'), font, ticks: { show: false } };
-  return {
-    ...{ width: place.clientWidth, height: HEIGHT, legend: { show: false }, padding: [8, 8, 0, 0] },
-    cursor: { sync: { key: 'queuectl' }, points: { size: 6 } },
-    scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
-    axes: [
-      { ...axis, size: 26, space: 80, grid: { show: false }, values: (_, splits) => times(splits) },
-      {
-        ...{ ...axis, size: 56, grid: { stroke: colour('line'), width: 1 } },
-        values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? show(value) : '')),
-      },
-    ],
-    series: [
-      {},
-      ...lines.map((line) => ({
-        ...{ label: line.label, stroke: colour(line.colour), width: 1.5, points: { show: false } },
-        fill: `${colour(line.colour)}22`,
-      })),
-    ],
-  };
-}
-
-const DAY = 86_400;
-const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(undefined, options);
-const CLOCK = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const DATE = format({ day: 'numeric', month: 'short' });
-
-/** One line a label: the clock within a day or two, the date beyond. */
-function times(splits: number[]): string[] {
-  const long = splits.at(-1)! - splits[0]! > 2 * DAY;
-  return splits.map((at) => (long ? DATE : CLOCK).format(new Date(at * 1000)));
+  const most = known.reduce((a, b) => Math.max(a, b));
+  const last = known.at(-1)!;
+  return most === last ? SHOW[unit](last) : `${SHOW[unit](last)}, at most ${SHOW[unit](most)}`;
 }

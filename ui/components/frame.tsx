@@ -8,7 +8,6 @@ import { place } from '../router.ts';
 import { counts, readOnly, server } from '../store.ts';
 import { nextTheme, theme } from '../theme.ts';
 import { Banner } from './banner.tsx';
-import { hasDoctor } from './doctor-there.ts';
 import { Empty } from './empty.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -55,7 +54,7 @@ function Side({ current }: { current: string }) {
         queuectl
       </a>
       <ul>
-        {PAGES.filter(({ path }) => path !== '/doctor' || hasDoctor.value).map(({ path, title, icon }) => (
+        {PAGES.map(({ path, title, icon }) => (
           <li key={path}>
             <a href={path} aria-current={path === current ? 'page' : undefined}>
               <Icon name={icon} />

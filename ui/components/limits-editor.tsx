@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { command } from '../cli.ts';
 import { visible } from '../format.ts';
+import { limiting } from '../overlays.ts';
 import { setLimits } from '../queue-acts.ts';
 import type { Queue } from '../types.ts';
 import { Cli } from './copy.tsx';
@@ -12,7 +13,16 @@ const FIELDS = [
   ['priority_aging', 'A waiting job gains one priority each', 'none, 1m'],
 ] as const;
 
-export function LimitsEditor({ queue, onClose }: { queue: Queue; onClose(): void }) {
+const close = (): void => {
+  limiting.value = null;
+};
+
+export function LimitsEditor() {
+  return limiting.value === null ? null : <Form queue={limiting.value} />;
+}
+
+/** Of the queue as it was when the form was opened. */
+function Form({ queue }: { queue: Queue }) {
   const start = {
     concurrency: queue.concurrency === null ? '' : String(queue.concurrency),
     rate: queue.rate ?? '',
@@ -24,10 +34,10 @@ export function LimitsEditor({ queue, onClose }: { queue: Queue; onClose(): void
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     const limits = Object.fromEntries(changed.map((field) => [field, now.value[field]?.trim() || null]));
-    if (changed.length === 0 || (await setLimits(queue.name, limits))) onClose();
+    if (changed.length === 0 || (await setLimits(queue.name, limits))) close();
   };
   return (
-    <Dialog label={`Limits of queue ${queue.name}`} class="confirm" onClose={onClose}>
+    <Dialog label={`Limits of queue ${queue.name}`} class="confirm" onClose={close}>
       <form onSubmit={(event) => void submit(event)}>
         <h2>Limits of queue {visible(queue.name)}</h2>
         {FIELDS.map(([field, label, hint]) => (
@@ -45,7 +55,7 @@ export function LimitsEditor({ queue, onClose }: { queue: Queue; onClose(): void
         ))}
         <Cli text={command('queue', 'set', queue.name, ...flags)} />
         <div class="buttons">
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={close}>
             Cancel
           </button>
           <button type="submit" class="primary" disabled={changed.length === 0}>

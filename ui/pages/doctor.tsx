@@ -1,45 +1,63 @@
 import { Cli } from '../components/copy.tsx';
-import { Empty, Trouble } from '../components/empty.tsx';
+import { Trouble } from '../components/empty.tsx';
 import { useData } from '../data.ts';
-import { visible } from '../format.ts';
+import { plural, visible } from '../format.ts';
+import type { Doctor } from '../types.ts';
 
-interface Check {
-  name?: string;
-  check?: string;
-  ok?: boolean;
-  status?: string;
-  message?: string;
-  detail?: string;
-  fix?: string | null;
-  hint?: string | null;
-}
+const WORDS = { ok: 'ok', warn: 'look at it', fail: 'broken' };
+const LOOKS = { ok: 'state-completed', warn: 'warn', fail: 'bad' };
+const FIRST = { fail: 0, warn: 1, ok: 2 };
 
-const SLOW_MS = 30_000;
-
-/** What `queuectl doctor` finds, on servers that can tell. */
+/** What `queuectl doctor` finds. The whole database is read for it, so it is looked at when somebody asks. */
 export function DoctorPage() {
-  const found = useData<Check[] | { checks: Check[] }>('/doctor', { gapMs: SLOW_MS });
-  if (found.problem?.status === 404)
-    return (
-      <Empty text="This server does not examine its store. The command line does:" cli="queuectl doctor" />
+  const found = useData<Doctor>('/doctor', { on: () => false });
+  if (found.value === null)
+    return found.problem === null ? (
+      <p class="faint quiet">Looking at everything …</p>
+    ) : (
+      <Trouble problem={found.problem} />
     );
-  if (found.value === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
-  const checks = Array.isArray(found.value) ? found.value : found.value.checks;
+  const checks = found.value.checks.toSorted((a, b) => FIRST[a.status] - FIRST[b.status]);
+  const odd = checks.filter(({ status }) => status !== 'ok').length;
   return (
     <section aria-label="Doctor">
       <h1 class="hidden">Doctor</h1>
-      {checks.map((check) => (
-        <article key={check.name ?? check.check} class="group">
-          <header>
-            <h2>{visible(check.name ?? check.check ?? '')}</h2>
-            <span class={`tag ${check.ok === false ? 'warn' : ''}`}>
-              {check.status ?? (check.ok ? 'good' : 'look at it')}
-            </span>
-          </header>
-          <p>{visible(check.message ?? check.detail ?? '')}</p>
-          {check.fix || check.hint ? <Cli text={check.fix ?? check.hint!} /> : null}
-        </article>
-      ))}
+      <p class="line">
+        <span class="grow">
+          {odd === 0 ? 'Everything is well' : `${plural(odd, 'thing')} to look at`}: {checks.length} looked
+          at, version {found.value.version}
+        </span>
+        <Cli text="queuectl doctor" />
+        <button type="button" onClick={found.again}>
+          Look again
+        </button>
+      </p>
+      <div class="table">
+        <table class="stack doctor">
+          <thead>
+            <tr>
+              <th>Check</th>
+              <th>Status</th>
+              <th>Found</th>
+              <th>What helps</th>
+            </tr>
+          </thead>
+          <tbody>
+            {checks.map(({ check, status, says, fix }, i) => (
+              <tr key={i} data-row={check}>
+                <td>{check}</td>
+                <td>
+                  <span class={`tag ${LOOKS[status]}`}>{WORDS[status]}</span>
+                </td>
+                <td class="wide">{visible(says)}</td>
+                <td class="wide">
+                  {fix === null ? null : fix.startsWith('queuectl ') ? <Cli text={fix} /> : visible(fix)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }

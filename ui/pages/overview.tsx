@@ -1,72 +1,80 @@
-import type { ComponentChildren } from 'preact';
 import { part } from '../api.ts';
 import { Attention } from '../components/attention.tsx';
 import { Cli } from '../components/copy.tsx';
 import { Empty } from '../components/empty.tsx';
-import { JobTable } from '../components/job-table.tsx';
-import { Throughput } from '../components/throughput.tsx';
-import { Ago, Time } from '../components/time.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Running } from '../components/running.tsx';
+import { Throughput } from '../components/series-charts.tsx';
+import { Slots } from '../components/slots.tsx';
+import { Tile } from '../components/tile.tsx';
+import { Ago, Since, Time } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { number, percent, visible } from '../format.ts';
-import { counts, queues } from '../store.ts';
-import type { JobPage, Schedule, Stats, Worker } from '../types.ts';
+import { setPaused } from '../queue-acts.ts';
+import { ofSchedules } from '../schedule-events.ts';
+import { bad, ended, useSeries } from '../series.ts';
+import { counts, queues, readOnly } from '../store.ts';
+import type { Doctor, JobPage, Schedule, Series, Worker } from '../types.ts';
 
-const SLOW_MS = 5000;
+const DOCTOR_MS = 60_000;
 
 export function OverviewPage() {
-  const stats = useData<Stats>('/stats', { gapMs: SLOW_MS });
+  const hour = useSeries('1h');
+  const day = useSeries('24h', { names: true });
   const workers = useData<Worker[]>('/workers');
-  const running = useData<JobPage>('/jobs?state=processing&limit=10');
-  const schedules = useData<Schedule[]>('/schedules', {
-    on: ({ kind }) => kind.startsWith('schedule') || kind === 'tick',
-  });
+  const running = useData<JobPage>('/jobs?state=processing&limit=50');
+  const schedules = useData<Schedule[]>('/schedules', { on: ofSchedules });
+  const doctor = useData<Doctor>('/doctor?quick=true', { gapMs: DOCTOR_MS });
   const jobs = counts.value;
   const nothing = jobs !== null && Object.values(jobs).every((count) => count === 0);
+  const names = day.value?.names ?? null;
   return (
     <section aria-label="Overview">
       <h1 class="hidden">Overview</h1>
-      <Attention workers={workers.value} schedules={schedules.value} />
-      <div class="tiles">
-        <Tile label="Waiting" href="/jobs?state=pending" value={jobs?.pending} />
-        <Tile label="Running" href="/jobs?state=processing" value={jobs?.processing} />
-        <Tile label="Retry due" href="/jobs?state=failed" value={jobs?.failed} />
-        <Tile label="Dead" href="/dlq" value={jobs?.dead} bad={(jobs?.dead ?? 0) > 0} />
-        <Tile label="Success" href="/stats" text={rate(stats.value)} />
-        <Tile label="Per minute" href="/stats" value={stats.value?.throughput_per_minute} />
-        <Tile label="Workers" href="/workers" value={workers.value?.length} />
-      </div>
-      {nothing ? <Welcome /> : <Throughput range="1h" />}
+      <Attention
+        {...{ workers: workers.value, schedules: schedules.value, running: running.value?.jobs ?? [] }}
+        {...{ hour: hour.value, names, doctor: doctor.value }}
+      />
+      <Tiles workers={workers.value} day={day.value} />
+      {nothing ? <Welcome /> : <Throughput series={hour.value} title="In and out, last hour" />}
       <h2>Running now</h2>
-      {running.value === null ? null : running.value.jobs.length === 0 ? (
-        <p class="faint quiet">Nothing runs.</p>
-      ) : (
-        <JobTable jobs={running.value.jobs} />
-      )}
+      {running.value === null ? null : <Running jobs={running.value.jobs} names={names} />}
       <div class="columns">
-        <QueueStrip />
+        <QueueStrip workers={workers.value ?? []} />
         <NextRuns schedules={schedules.value ?? []} />
       </div>
     </section>
   );
 }
 
-const rate = (stats: Stats | null): string =>
-  stats === null || stats.success_rate === null ? '–' : percent(stats.success_rate);
-
-interface TileProps {
-  label: string;
-  href: string;
-  value?: number | undefined;
-  text?: ComponentChildren;
-  bad?: boolean;
-}
-
-function Tile({ label, href, value, text, bad = false }: TileProps) {
+function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null }) {
+  const jobs = counts.value;
+  const all = day === null ? 0 : ended(day.total);
+  const failed = day === null ? undefined : bad(day.total);
+  const oldest = (queues.value ?? [])
+    .map((queue) => queue.oldest_waiting_at)
+    .filter((at) => at !== null)
+    .sort()[0];
   return (
-    <a class={bad ? 'tile bad' : 'tile'} href={href}>
-      <span class="value">{text ?? (value === undefined ? '–' : number(value))}</span>
-      <span class="label">{label}</span>
-    </a>
+    <div class="tiles">
+      <Tile label="Waiting" href="/jobs?state=pending" value={jobs?.pending} />
+      <Tile label="Oldest waits" href="/queues" text={oldest === undefined ? '–' : <Since at={oldest} />} />
+      <Tile label="Running" href="/jobs?state=processing" value={jobs?.processing} />
+      <Tile label="Retry due" href="/jobs?state=failed" value={jobs?.failed} />
+      <Tile label="Failed, 24 h" href="/stats?range=24h" value={failed} />
+      <Tile label="Dead" href="/dlq" value={jobs?.dead} bad={(jobs?.dead ?? 0) > 0} />
+      <Tile
+        label="Success, 24 h"
+        href="/stats?range=24h"
+        text={day === null || all === 0 ? '–' : percent(day.total.completed / all)}
+      />
+      <Tile
+        label="Workers"
+        href="/workers"
+        value={workers?.length}
+        bad={workers?.length === 0 && (jobs?.pending ?? 0) > 0}
+      />
+    </div>
   );
 }
 
@@ -79,22 +87,39 @@ function Welcome() {
   );
 }
 
-function QueueStrip() {
+/** How much of what may run at a time does: of its limit, or of the slots that serve it. */
+function QueueStrip({ workers }: { workers: Worker[] }) {
   return (
     <div>
       <h2>Queues</h2>
       <ul class="strip">
-        {(queues.value ?? []).map(({ name, jobs, paused, concurrency }) => (
-          <li key={name}>
-            <a href={`/jobs?queue=${part(name)}`}>{visible(name)}</a>
-            {paused ? <span class="tag warn">paused</span> : null}
-            <span class="grow" />
-            <span class="number">
-              {number(jobs.processing)}
-              {concurrency === null ? '' : `/${number(concurrency)}`} running, {number(jobs.pending)} waiting
-            </span>
-          </li>
-        ))}
+        {(queues.value ?? []).map(({ name, jobs, paused, concurrency }) => {
+          const slots = workers
+            .filter(({ queues }) => queues.includes('*') || queues.includes(name))
+            .reduce((sum, worker) => sum + worker.concurrency, 0);
+          return (
+            <li key={name}>
+              <a href={`/queues/${part(name)}`}>{visible(name)}</a>
+              {paused ? <span class="tag warn">paused</span> : null}
+              <span class="grow" />
+              <span class="number">{number(jobs.pending)} waiting</span>
+              <Slots busy={jobs.processing} total={Math.min(concurrency ?? slots, slots)} />
+              {readOnly.value ? null : (
+                <button
+                  type="button"
+                  class="plain"
+                  title={`${paused ? 'Resume' : 'Pause'} queue ${name}`}
+                  onClick={() => void setPaused(name, !paused)}
+                >
+                  <Icon name={paused ? 'play' : 'pause'} />
+                  <span class="hidden">
+                    {paused ? 'Resume' : 'Pause'} queue {visible(name)}
+                  </span>
+                </button>
+              )}
+            </li>
+          );
+        })}
       </ul>
     </div>
   );
@@ -102,7 +127,7 @@ function QueueStrip() {
 
 function NextRuns({ schedules }: { schedules: Schedule[] }) {
   const next = schedules
-    .flatMap(({ name, next_runs }) => next_runs.slice(0, 2).map((at) => ({ name, at })))
+    .flatMap(({ name, text, next_runs }) => next_runs.slice(0, 2).map((at) => ({ name, text, at })))
     .sort((a, b) => a.at.localeCompare(b.at))
     .slice(0, 6);
   return (
@@ -112,9 +137,11 @@ function NextRuns({ schedules }: { schedules: Schedule[] }) {
         <Cli text="queuectl schedule add nightly --cron '30 2 * * *' 'make backup'" />
       ) : (
         <ul class="strip">
-          {next.map(({ name, at }) => (
+          {next.map(({ name, text, at }) => (
             <li key={name + at}>
-              <a href={`/schedules?name=${part(name)}`}>{visible(name)}</a>
+              <a href={`/schedules/${part(name)}`} title={text}>
+                {visible(name)}
+              </a>
               <span class="grow" />
               <Time at={at} />
               <span class="faint">

@@ -1,18 +1,18 @@
-import { useSignal } from '@preact/signals';
 import { part } from '../api.ts';
 import { Empty } from '../components/empty.tsx';
-import { LimitsEditor } from '../components/limits-editor.tsx';
-import { Ago } from '../components/time.tsx';
-import { duration, number, visible } from '../format.ts';
+import { PausedTag } from '../components/head.tsx';
+import { Since } from '../components/time.tsx';
+import { number, visible } from '../format.ts';
 import { focusedRow, useKeys } from '../keys.ts';
+import { limiting } from '../overlays.ts';
 import { setPaused } from '../queue-acts.ts';
+import { bad, ended, useSeries } from '../series.ts';
 import { queues, readOnly } from '../store.ts';
-import type { Queue, State } from '../types.ts';
-
-const COLUMNS: State[] = ['pending', 'processing', 'failed', 'dead', 'completed', 'cancelled'];
+import type { Figures, Named, Queue, State } from '../types.ts';
 
 export function QueuesPage() {
-  const editing = useSignal<Queue | null>(null);
+  const hour = useSeries('1h', { names: true });
+  const day = useSeries('24h', { names: true });
   useKeys({
     p: () => {
       const found = queues.value?.find(({ name }) => name === focusedRow());
@@ -35,14 +35,16 @@ export function QueuesPage() {
           <thead>
             <tr>
               <th>Queue</th>
-              {COLUMNS.map((state) => (
-                <th key={state} class="right">
-                  {state}
-                </th>
-              ))}
+              <th class="right">Waiting</th>
+              <th class="right">Running</th>
               <th class="right">Limit</th>
               <th class="right">Rate</th>
-              <th class="right">Aging</th>
+              <th class="right">Retry due</th>
+              <th class="right">Oldest waits</th>
+              <th class="right">In, 1 h</th>
+              <th class="right">Out, 1 h</th>
+              <th class="right">Failed, 24 h</th>
+              <th class="right">Dead</th>
               {readOnly.value ? null : <th>Actions</th>}
             </tr>
           </thead>
@@ -51,70 +53,82 @@ export function QueuesPage() {
               <Row
                 key={queue.name}
                 queue={queue}
-                onEdit={() => {
-                  editing.value = queue;
-                }}
+                hour={hour.value?.names ?? []}
+                day={day.value?.names ?? []}
               />
             ))}
           </tbody>
         </table>
       </div>
-      {editing.value === null ? null : (
-        <LimitsEditor
-          queue={editing.value}
-          onClose={() => {
-            editing.value = null;
-          }}
-        />
-      )}
     </section>
   );
 }
 
-function Row({ queue, onEdit }: { queue: Queue; onEdit(): void }) {
-  const { name, jobs, paused, concurrency, rate, priority_aging_ms } = queue;
+const sum = (names: Named[], queue: string, of: (one: Figures) => number): number =>
+  names.filter((one) => one.queue === queue).reduce((all, one) => all + of(one), 0);
+
+function Row({ queue, hour, day }: { queue: Queue; hour: Named[]; day: Named[] }) {
+  const { name, paused, concurrency, rate, oldest_waiting_at: oldest } = queue;
   return (
     <tr data-row={name}>
       <td>
-        <a class="id" href={`/jobs?queue=${part(name)}`}>
+        <a class="id" href={`/queues/${part(name)}`}>
           {visible(name)}
-        </a>
-        {paused ? (
-          <span class="tag warn" title={`by ${queue.paused_by}`}>
-            paused <Ago at={queue.paused_at} />
-          </span>
-        ) : null}
+        </a>{' '}
+        <PausedTag {...queue} />
       </td>
-      {COLUMNS.map((state) => (
-        <td key={state} class="right number" data-label={state}>
-          {jobs[state] === 0 ? (
-            <span class="faint">0</span>
-          ) : (
-            <a href={`/jobs?queue=${part(name)}&state=${state}`}>{number(jobs[state])}</a>
-          )}
-        </td>
-      ))}
+      <Count queue={queue} state="pending" label="waiting" />
+      <Count queue={queue} state="processing" label="running" />
       <td class="right number" data-label="limit">
         {concurrency === null ? <span class="faint">none</span> : number(concurrency)}
       </td>
       <td class="right number" data-label="rate">
         {rate ?? <span class="faint">none</span>}
       </td>
-      <td class="right number" data-label="aging">
-        {priority_aging_ms === null ? <span class="faint">none</span> : duration(priority_aging_ms)}
+      <Count queue={queue} state="failed" label="retry due" />
+      <td class="right number" data-label="oldest waits">
+        {oldest === null ? <span class="faint">–</span> : <Since at={oldest} />}
       </td>
+      <td class="right number" data-label="in, 1 h">
+        {number(sum(hour, name, ({ enqueued }) => enqueued))}
+      </td>
+      <td class="right number" data-label="out, 1 h">
+        {number(sum(hour, name, ended))}
+      </td>
+      <td class="right number" data-label="failed, 24 h">
+        {number(sum(day, name, bad))}
+      </td>
+      <Count queue={queue} state="dead" label="dead" />
       {readOnly.value ? null : (
         <td class="wide">
           <span class="buttons">
             <button type="button" class="small" onClick={() => void setPaused(name, !paused)}>
               {paused ? 'Resume' : 'Pause'}
             </button>
-            <button type="button" class="small" onClick={onEdit}>
+            <button
+              type="button"
+              class="small"
+              onClick={() => {
+                limiting.value = queue;
+              }}
+            >
               Limits
             </button>
           </span>
         </td>
       )}
     </tr>
+  );
+}
+
+function Count({ queue: { name, jobs }, state, label }: { queue: Queue; state: State; label: string }) {
+  return (
+    <td class="right number" data-label={label}>
+      {jobs[state] === 0 ? (
+        <span class="faint">0</span>
+      ) : (
+        <a href={`/jobs?queue=${part(name)}&state=${state}`}>{number(jobs[state])}</a>
+      )}
+    </td>
   );
 }

@@ -4,12 +4,19 @@ import { part, send } from '../api.ts';
 import { command } from '../cli.ts';
 import { CopyButton } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
+import { Ago } from '../components/time.tsx';
 import { useData } from '../data.ts';
-import { readOnly } from '../store.ts';
-import type { Setting } from '../types.ts';
+import { visible } from '../format.ts';
+import { readOnly, server } from '../store.ts';
+import type { Setting, StoreEvent } from '../types.ts';
+
+const ofSettings = ({ kind }: StoreEvent): boolean => kind.startsWith('setting');
 
 export function SettingsPage() {
-  const found = useData<Setting[]>('/config', { on: ({ kind }) => kind.startsWith('setting') });
+  const found = useData<Setting[]>('/config', { on: ofSettings });
+  const changes = useData<{ events: StoreEvent[] }>('/activity?kind=setting-set&limit=200', {
+    on: ofSettings,
+  });
   if (found.value === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
   return (
     <section aria-label="Settings">
@@ -20,22 +27,56 @@ export function SettingsPage() {
             <tr>
               <th>Setting</th>
               <th>Value</th>
-              <th>Range</th>
+              <th>From</th>
               <th>Meaning</th>
             </tr>
           </thead>
           <tbody>
             {found.value.map((setting) => (
-              <Row key={setting.key} setting={setting} />
+              <Row
+                key={setting.key}
+                setting={setting}
+                change={changes.value?.events.find(({ key }) => key === setting.key)}
+              />
             ))}
           </tbody>
         </table>
       </div>
+      <h2>This server</h2>
+      <About />
     </section>
   );
 }
 
-function Row({ setting }: { setting: Setting }) {
+function About() {
+  const { version = '', read_only = false, public_metrics = false } = server.value ?? {};
+  const rows: [string, string][] = [
+    ['Address', location.origin],
+    ['Version', version],
+    ['Changes', read_only ? 'none: started with --read-only' : 'whoever has the token may change everything'],
+    ['Metrics', public_metrics ? 'open: started with --public-metrics' : 'need the token'],
+  ];
+  return (
+    <div class="panel">
+      <dl class="spec">
+        {rows.map(([label, text]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>Storage and health</dt>
+          <dd>
+            <a href="/doctor">Doctor</a>
+          </dd>
+        </div>
+      </dl>
+    </div>
+  );
+}
+
+function Row({ setting, change }: { setting: Setting; change: StoreEvent | undefined }) {
   const { key: name, text, is_default, range, help } = setting;
   const typed = useSignal<string | null>(null);
   const path = `/config/${part(name)}`;
@@ -45,7 +86,7 @@ function Row({ setting }: { setting: Setting }) {
   };
   const unset = (): Promise<boolean> => attempt(() => send('DELETE', path), `${name} is back to its default`);
   return (
-    <tr>
+    <tr data-row={name}>
       <td>
         <code>{name}</code>
       </td>
@@ -72,12 +113,22 @@ function Row({ setting }: { setting: Setting }) {
           )}
         </form>
       </td>
-      <td class="faint" data-label="range">
-        {range}
+      <td class="faint" data-label="from">
+        {is_default ? (
+          'default'
+        ) : change === undefined ? (
+          'the store'
+        ) : (
+          <>
+            {visible(change.actor ?? 'somebody')}, <Ago at={change.at} />
+          </>
+        )}
       </td>
       <td class="wide">
         {help}{' '}
         <CopyButton text={command('config', 'set', name, typed.value ?? text)} label="Copy as a command" />
+        <br />
+        <span class="faint">{range}</span>
       </td>
     </tr>
   );

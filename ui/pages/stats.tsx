@@ -1,102 +1,130 @@
 import { command } from '../cli.ts';
-import { Chart } from '../components/chart.tsx';
 import { Cli } from '../components/copy.tsx';
-import { Throughput } from '../components/throughput.tsx';
-import { useData } from '../data.ts';
-import { duration, number, percent } from '../format.ts';
-import { place, withQuery } from '../router.ts';
-import { useSeries } from '../series.ts';
-import type { Percentiles, SeriesPoint, Stats } from '../types.ts';
+import { Trouble } from '../components/empty.tsx';
+import { NamesTable } from '../components/names-table.tsx';
+import { Depth, FailureRate, RangeTabs, Throughput, TimesChart } from '../components/series-charts.tsx';
+import { duration, number, percent, visible } from '../format.ts';
+import { mounted } from '../mount.ts';
+import { go, place, withQuery } from '../router.ts';
+import { bad, ended, useSeries } from '../series.ts';
+import { queues, server, sumOf } from '../store.ts';
+import type { Series } from '../types.ts';
 
-const RANGES = ['1h', '6h', '24h', '7d', '30d', '90d'];
-const SLOW_MS = 5000;
+declare const GRAFANA: string;
 
 export function StatsPage() {
   const range = place.value.query.get('range') ?? '1h';
   const queue = place.value.query.get('queue') ?? undefined;
-  const stats = useData<Stats>('/stats', { gapMs: SLOW_MS });
-  const series = useSeries(range, queue);
-  const points = series?.points ?? [];
-  const timed = points.some((point) => point.run_ms !== null);
+  const found = useSeries(range, { queue, names: true });
+  const series = found.value;
+  const some = (queues.value ?? []).filter(({ name }) => queue === undefined || name === queue);
+  const { pending, processing, failed } = sumOf(some);
+  const oldest = some.map((one) => one.oldest_waiting_at).filter((at) => at !== null);
   return (
     <section aria-label="Metrics">
       <h1 class="hidden">Metrics</h1>
-      <nav class="tabs" aria-label="Range">
-        {RANGES.map((one) => (
-          <a key={one} href={withQuery({ range: one })} aria-current={one === range ? 'true' : undefined}>
-            {one}
-          </a>
-        ))}
-      </nav>
-      <Throughput range={range} {...(queue === undefined ? {} : { queue })} />
-      {timed ? (
-        <div class="columns">
-          <Times title="Time waited" points={points} of="wait_ms" />
-          <Times title="Time run" points={points} of="run_ms" />
-        </div>
-      ) : null}
-      {stats.value === null ? null : <Figures stats={stats.value} />}
-      <p class="line">
-        <Cli text={command('stats', '--range', range)} />
-        <Cli text={`curl -H "Authorization: Bearer $TOKEN" ${location.origin}/metrics`} />
-      </p>
+      <div class="bar">
+        <RangeTabs range={range} />
+        <QueueChoice queue={queue} />
+      </div>
+      {found.problem === null ? null : <Trouble problem={found.problem} />}
+      {series === null ? null : <Total series={series} />}
+      <Throughput series={series} />
+      {series === null ? null : (
+        <>
+          <div class="columns pairs">
+            <TimesChart series={series} of="wait_ms" oldest={oldest.sort()[0] ?? null} />
+            <TimesChart series={series} of="run_ms" />
+            <FailureRate series={series} />
+            <Depth series={series} unfinished={pending + processing + failed} />
+          </div>
+          <h2>Slowest names, {range}</h2>
+          <NamesTable names={series.names ?? []} by="slowest" />
+        </>
+      )}
+      <h2>Elsewhere</h2>
+      <Elsewhere range={range} queue={queue} />
     </section>
   );
 }
 
-function Times({ title, points, of }: { title: string; points: SeriesPoint[]; of: 'wait_ms' | 'run_ms' }) {
-  const line = (key: keyof Percentiles): (number | null)[] => points.map((point) => point[of]?.[key] ?? null);
+function QueueChoice({ queue }: { queue: string | undefined }) {
   return (
-    <Chart
-      title={title}
-      at={points.map((point) => Date.parse(point.at) / 1000)}
-      lines={[
-        { label: 'p50', colour: 'accent', values: line('p50') },
-        { label: 'p95', colour: 'warn', values: line('p95') },
-      ]}
-      unit="ms"
-    />
+    <label class="inline">
+      <span class="faint">Queue</span>
+      <select
+        value={queue ?? ''}
+        onInput={(event) => go(withQuery({ queue: event.currentTarget.value || null }))}
+      >
+        <option value="">all</option>
+        {(queues.value ?? []).map(({ name }) => (
+          <option key={name} value={name}>
+            {visible(name)}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
-function Figures({ stats }: { stats: Stats }) {
-  const rows: [string, Percentiles | null][] = [
-    ['Waited', stats.wait_ms],
-    ['Ran', stats.run_ms],
-  ];
+/** The range in one line. */
+function Total({ series }: { series: Series }) {
+  const { total } = series;
+  const all = ended(total);
   return (
-    <>
-      <h2>The newest {number(stats.sampled_attempts)} attempts</h2>
-      <div class="table">
-        <table>
-          <thead>
-            <tr>
-              <th>Time</th>
-              <th class="right">p50</th>
-              <th class="right">p95</th>
-              <th class="right">p99</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(([label, times]) => (
-              <tr key={label}>
-                <td>{label}</td>
-                {(['p50', 'p95', 'p99'] as const).map((key) => (
-                  <td key={key} class="right number">
-                    {duration(times?.[key])}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+    <p class="facts quiet">
+      <span>
+        <b>{number(total.enqueued)}</b> enqueued
+      </span>
+      <span>
+        <b>{number(all)}</b> attempts ended
+      </span>
+      <span>
+        <b>{number(bad(total))}</b> failed{all === 0 ? '' : ` (${percent(bad(total) / all)})`},{' '}
+        <b>{number(total.dead)}</b> of them for good
+      </span>
+      <span>
+        waited <b>{duration(total.wait_ms?.p50)}</b>, p95 <b>{duration(total.wait_ms?.p95)}</b>
+      </span>
+      <span>
+        ran <b>{duration(total.run_ms?.p50)}</b>, p95 <b>{duration(total.run_ms?.p95)}</b>
+      </span>
+    </p>
+  );
+}
+
+function Elsewhere({ range, queue }: { range: string; queue: string | undefined }) {
+  const open = server.value?.public_metrics ?? false;
+  const url = location.origin + mounted('/metrics');
+  return (
+    <dl class="spec panel">
+      <div>
+        <dt>Command line</dt>
+        <dd>
+          <Cli
+            text={command('stats', '--range', range, ...(queue === undefined ? [] : ['--queue', queue]))}
+          />
+        </dd>
       </div>
-      <p class="faint quiet">
-        {stats.throughput_per_minute} attempts a minute over the last five
-        {stats.success_rate === null
-          ? ''
-          : `; ${percent(stats.success_rate)} of the jobs that ended have completed`}
-      </p>
-    </>
+      <div>
+        <dt>Prometheus</dt>
+        <dd>
+          <Cli text={open ? `curl ${url}` : `curl -H "Authorization: Bearer $TOKEN" ${url}`} />
+          <p class="faint">
+            {open
+              ? 'Anybody may read it: this server was started with --public-metrics.'
+              : 'With the token as a bearer token, or from a server started with --public-metrics.'}
+          </p>
+        </dd>
+      </div>
+      <div>
+        <dt>Grafana</dt>
+        <dd>
+          <a class="button small" href={GRAFANA} download="queuectl-grafana.json">
+            Download the dashboard
+          </a>
+        </dd>
+      </div>
+    </dl>
   );
 }

@@ -1,9 +1,13 @@
 import { part } from '../api.ts';
 import { Empty, Trouble } from '../components/empty.tsx';
+import { Slots } from '../components/slots.tsx';
 import { Ago, Since } from '../components/time.tsx';
 import { useData } from '../data.ts';
-import { visible } from '../format.ts';
+import { plural, visible } from '../format.ts';
+import { place, withQuery } from '../router.ts';
+import { readOnly } from '../store.ts';
 import type { Worker } from '../types.ts';
+import { stopWorker } from '../worker-acts.ts';
 
 const MOST_JOBS = 8;
 
@@ -12,9 +16,31 @@ export function WorkersPage() {
   if (found.value === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
   if (found.value.length === 0)
     return <Empty text="No worker is running. To start one:" cli="queuectl worker start --detach" />;
+  const host = place.value.query.get('host');
+  const hosts = [...new Set(found.value.map(({ hostname }) => hostname))].sort();
+  const shown = found.value.filter(({ hostname }) => host === null || hostname === host);
+  const slots = shown.reduce((sum, { concurrency }) => sum + concurrency, 0);
+  const busy = shown.reduce((sum, { current_jobs }) => sum + current_jobs.length, 0);
   return (
     <section aria-label="Workers">
       <h1 class="hidden">Workers</h1>
+      <p class="line">
+        <span class="faint">
+          {plural(shown.length, 'worker')}, {busy} of {plural(slots, 'slot')} busy
+        </span>
+        {hosts.length < 2
+          ? null
+          : [null, ...hosts].map((one) => (
+              <a
+                key={one}
+                class="tag"
+                href={withQuery({ host: one })}
+                aria-current={one === host ? 'true' : undefined}
+              >
+                {one === null ? 'every host' : visible(one)}
+              </a>
+            ))}
+      </p>
       <div class="table">
         <table class="stack">
           <thead>
@@ -24,13 +50,15 @@ export function WorkersPage() {
               <th>Host</th>
               <th class="right">Process</th>
               <th>Queues</th>
+              <th class="right">Slots</th>
               <th>Runs</th>
               <th class="right">Up</th>
-              <th class="right">Seen</th>
+              <th class="right">Heartbeat</th>
+              {readOnly.value ? null : <th>Actions</th>}
             </tr>
           </thead>
           <tbody>
-            {found.value.map((worker) => (
+            {shown.map((worker) => (
               <Row key={worker.id} {...worker} />
             ))}
           </tbody>
@@ -40,18 +68,26 @@ export function WorkersPage() {
   );
 }
 
-function Row({ id, pid, hostname, status, queues, current_jobs, started_at, last_heartbeat }: Worker) {
+function Row(worker: Worker) {
+  const { id, pid, hostname, queues, current_jobs, started_at, last_heartbeat } = worker;
   return (
-    <tr>
-      <td class="id">{id}</td>
+    <tr data-row={id}>
       <td>
-        <span class={`tag ${status === 'draining' ? 'warn' : status}`}>{status}</span>
+        <a class="id" href={`/workers/${part(id)}`}>
+          {id}
+        </a>
+      </td>
+      <td>
+        <WorkerTags {...worker} />
       </td>
       <td>{visible(hostname)}</td>
       <td class="right number" data-label="process">
         {pid}
       </td>
       <td data-label="queues">{queues.includes('*') ? 'all' : queues.map(visible).join(', ')}</td>
+      <td class="right number" data-label="slots">
+        <Slots busy={current_jobs.length} total={worker.concurrency} />
+      </td>
       <td data-label="runs">
         {current_jobs.length === 0 ? <span class="faint">nothing</span> : null}
         {current_jobs.slice(0, MOST_JOBS).map((job) => (
@@ -64,9 +100,31 @@ function Row({ id, pid, hostname, status, queues, current_jobs, started_at, last
       <td class="right number" data-label="up">
         <Since at={started_at} />
       </td>
-      <td class="right number" data-label="seen">
+      <td class="right number" data-label="heartbeat">
         <Ago at={last_heartbeat} />
       </td>
+      {readOnly.value ? null : (
+        <td class="wide">
+          <button
+            type="button"
+            class="small"
+            disabled={worker.status === 'draining'}
+            onClick={() => void stopWorker(worker, 'drain')}
+          >
+            Stop
+          </button>
+        </td>
+      )}
     </tr>
+  );
+}
+
+/** A worker of another version is told apart wherever it is shown. */
+export function WorkerTags({ status, same_executable }: Worker) {
+  return (
+    <>
+      <span class={`tag ${status === 'draining' ? 'warn' : status}`}>{status}</span>
+      {same_executable === false ? <span class="tag warn">another version</span> : null}
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import { activeWorkers, toWorkerObject } from '../../actions/workers.ts';
+import { listWorkers } from '../../actions/workers.ts';
 import type { Command } from '../command.ts';
 import { LIST_FLAGS } from '../layout.ts';
 import { printList } from '../print-list.ts';
@@ -15,7 +15,7 @@ export default {
   async run(context) {
     const { io } = context;
     const app = await context.app();
-    const workers = (await activeWorkers(app)).map(toWorkerObject);
+    const workers = await listWorkers(app);
     await printList(io, workerListing(io, app.clock.now()), workers);
     if (workers.length === 0) io.note('no active workers; start one with: queuectl worker start');
     return 0;

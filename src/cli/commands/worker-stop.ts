@@ -5,15 +5,20 @@ import type { Command } from '../command.ts';
 
 export default {
   name: 'worker stop',
-  summary: 'Stop every worker once its running jobs are done',
-  args: '',
-  most: 0,
+  summary: 'Stop workers, all or these, once their running jobs are done',
+  args: '[ID…]',
+  most: Number.POSITIVE_INFINITY,
   flags: {
     force: { help: 'end the running jobs and put them back in their queue' },
     leave: { help: 'stop at once and leave the jobs running; the next worker start takes them over' },
     timeout: { value: 'TIME', help: 'wait at most so long; the workers go on stopping' },
   },
-  examples: ['queuectl worker stop', 'queuectl worker stop --force', 'queuectl worker stop --timeout 30s'],
+  examples: [
+    'queuectl worker stop',
+    'queuectl worker stop --force',
+    'queuectl worker stop --timeout 30s',
+    'queuectl worker stop 1m7fgwmd0e6ej',
+  ],
   async run(context, input) {
     const { io } = context;
     if (input.has('force') && input.has('leave'))
@@ -23,6 +28,7 @@ export default {
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
     const stopped = await stopWorkers(await context.app(), {
       order,
+      ...(input.args.length === 0 ? {} : { only: input.args }),
       timeoutMs,
       onWait(left) {
         const jobs = left.flatMap((worker) => worker.currentJobs);

@@ -1,5 +1,6 @@
 import { diagnose } from '../../actions/doctor.ts';
 import { VERSION } from '../../core/version.ts';
+import { trueOrFalse } from '../query.ts';
 import { json, type Route } from '../route.ts';
 import { ref } from '../schema.ts';
 
@@ -9,9 +10,10 @@ export const DOCTOR_ROUTES: Route[] = [
     path: '/api/v1/doctor',
     summary: 'What queuectl stands on, looked at, each with what helps; the database is read as a whole',
     access: 'look',
+    query: { quick: 'true: the database is not read to its end' },
     answers: { 200: { description: 'the findings', schema: ref('Doctor') } },
-    async handle({ serving, app }) {
-      const checks = await diagnose(serving.location, app.clock.now());
+    async handle({ serving, app, one }) {
+      const checks = await diagnose(serving.location, app.clock.now(), !trueOrFalse(one, 'quick'));
       return json({ version: VERSION, ok: checks.every((one) => one.status !== 'fail'), checks });
     },
   },

@@ -1,6 +1,8 @@
-import { readScheduleInput } from '../../actions/schedule-input.ts';
+import { previewSchedule } from '../../actions/preview-schedule.ts';
+import { readScheduleInput, readTiming, type ScheduleInput } from '../../actions/schedule-input.ts';
 import {
   addSchedule,
+  editSchedule,
   getSchedule,
   listSchedules,
   pauseSchedule,
@@ -10,12 +12,15 @@ import {
 } from '../../actions/schedules.ts';
 import { homeOf } from '../../exec/home.ts';
 import { fields, flag, text } from '../body.ts';
+import { refuse } from '../problem.ts';
 import { readJob } from '../read-job.ts';
 import { json, type Route } from '../route.ts';
 import { listOf, ref } from '../schema.ts';
 import { shownJob, shownSchedule } from '../shown.ts';
 
-const SCHEDULE_FIELDS = ['name', 'cron', 'timezone', 'every', 'overlap', 'catch_up', 'job'];
+const TIMING_FIELDS = ['cron', 'timezone', 'every', 'overlap', 'catch_up'];
+const SCHEDULE_FIELDS = ['name', ...TIMING_FIELDS, 'job'];
+const CHANGE_FIELDS = ['paused', ...TIMING_FIELDS, 'job'];
 const schedule = { description: 'the schedule', schema: ref('Schedule') };
 
 export const SCHEDULE_ROUTES: Route[] = [
@@ -60,16 +65,25 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'PATCH',
     path: '/api/v1/schedules/{name}',
-    summary: 'Pause or resume a schedule',
+    summary: 'Change a schedule: its times, policies or job, what is given; or pause or resume it, alone',
     access: 'change',
     body: ref('ScheduleChanges'),
     answers: { 200: schedule },
     async handle({ app, params, body, actor }) {
-      const paused = flag(fields(body, ['paused']).paused, 'paused');
-      const changed = paused
-        ? await pauseSchedule(app, params.name!, actor)
-        : await resumeSchedule(app, params.name!);
-      return json(await shownSchedule(changed, app.clock.now()));
+      const now = app.clock.now();
+      const { paused, job, ...when } = fields(body, CHANGE_FIELDS);
+      if (paused !== undefined && Object.keys(body as object).length > 1)
+        refuse('invalid-request', 'paused is changed alone');
+      const changed =
+        paused === undefined
+          ? await editSchedule(app, params.name!, {
+              ...{ when: given(when), job: job === undefined ? {} : readJob(job, now) },
+              called: (field) => field,
+            })
+          : flag(paused, 'paused')
+            ? await pauseSchedule(app, params.name!, actor)
+            : await resumeSchedule(app, params.name!);
+      return json(await shownSchedule(changed, now));
     },
   },
   {
@@ -91,4 +105,33 @@ export const SCHEDULE_ROUTES: Route[] = [
     answers: { 201: { description: 'the job', schema: ref('Job') } },
     handle: async ({ app, params }) => json(await shownJob(app, await runSchedule(app, params.name!)), 201),
   },
+  {
+    method: 'GET',
+    path: '/api/v1/times',
+    summary: 'When a schedule would fire, in words and as its next five times; nothing is added',
+    access: 'look',
+    query: {
+      cron: 'an expression such as 30 2 * * *, or @daily',
+      timezone: 'of cron, such as Europe/Berlin (that of the server)',
+      every: 'instead of cron: 90s, 5m, …',
+    },
+    answers: { 200: { description: 'the times', schema: ref('Times') } },
+    async handle({ app, one }) {
+      const when = given({ cron: one('cron'), timezone: one('timezone'), every: one('every') });
+      const now = app.clock.now();
+      return json(
+        await previewSchedule(
+          readTiming(when, now, (field) => field),
+          now,
+        ),
+      );
+    },
+  },
 ];
+
+/** Null and nothing are the same: not given. */
+function given(fields: Record<string, unknown>): ScheduleInput {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
+  );
+}

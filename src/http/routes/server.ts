@@ -1,6 +1,6 @@
 import { VERSION } from '../../core/version.ts';
 import { json, type Route } from '../route.ts';
-import { record } from '../schema.ts';
+import { flag, record, text } from '../schema.ts';
 
 export const SERVER_ROUTES: Route[] = [
   {
@@ -11,9 +11,10 @@ export const SERVER_ROUTES: Route[] = [
     answers: {
       200: {
         description: 'the server',
-        schema: record({ version: { type: 'string' }, read_only: { type: 'boolean' } }),
+        schema: record({ version: text, read_only: flag, public_metrics: flag }),
       },
     },
-    handle: async ({ serving }) => json({ version: VERSION, read_only: serving.readOnly }),
+    handle: async ({ serving }) =>
+      json({ version: VERSION, read_only: serving.readOnly, public_metrics: serving.publicMetrics }),
   },
 ];

@@ -1,6 +1,7 @@
 import { stats } from '../../actions/stats.ts';
 import { RANGES, type Range, statsSeries } from '../../actions/stats-series.ts';
 import { refuse } from '../problem.ts';
+import { trueOrFalse } from '../query.ts';
 import { json, type Route } from '../route.ts';
 import { ref } from '../schema.ts';
 
@@ -27,12 +28,9 @@ export const STATS_ROUTES: Route[] = [
     },
     answers: { 200: { description: 'every step of the range, oldest first', schema: ref('Series') } },
     async handle({ app, one }) {
-      const names = one('names');
-      if (names !== undefined && names !== 'true' && names !== 'false')
-        refuse('invalid-value', 'names must be true or false');
       return json(
         await statsSeries(app, rangeOf(one('range') ?? '24h'), {
-          ...{ queue: one('queue'), name: one('name'), names: names === 'true' },
+          ...{ queue: one('queue'), name: one('name'), names: trueOrFalse(one, 'names') },
         }),
       );
     },

@@ -1,6 +1,13 @@
-import { activeWorkers, toWorkerObject } from '../../actions/workers.ts';
+import { orderStop } from '../../actions/stop-workers.ts';
+import { listWorkers } from '../../actions/workers.ts';
+import { QueueError } from '../../core/errors.ts';
+import { STOP_ORDERS } from '../../store/worker.ts';
+import { fields } from '../body.ts';
+import { refuse } from '../problem.ts';
 import { json, type Route } from '../route.ts';
 import { listOf, ref } from '../schema.ts';
+
+const worker = { description: 'the worker', schema: ref('Worker') };
 
 export const WORKER_ROUTES: Route[] = [
   {
@@ -9,6 +16,35 @@ export const WORKER_ROUTES: Route[] = [
     summary: 'The workers that live, and what they run',
     access: 'look',
     answers: { 200: { description: 'the workers', schema: listOf(ref('Worker')) } },
-    handle: async ({ app }) => json((await activeWorkers(app)).map(toWorkerObject)),
+    handle: async ({ app }) => json(await listWorkers(app)),
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/workers/{id}',
+    summary: 'One worker',
+    access: 'look',
+    answers: { 200: worker },
+    async handle({ app, params }) {
+      const found = (await listWorkers(app)).find(({ id }) => id === params.id);
+      if (found === undefined) throw new QueueError('worker-not-found', `there is no worker '${params.id}'`);
+      return json(found);
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/workers/{id}/stop',
+    summary: 'Order a worker to stop: drain (finish its jobs), leave (them running) or force (end them)',
+    access: 'change',
+    body: ref('StopWorker'),
+    answers: {
+      202: { description: 'it is told; the workers that it is one of', schema: listOf(ref('Worker')) },
+    },
+    async handle({ app, params, body }) {
+      const given = fields(body, ['order']).order;
+      const order = STOP_ORDERS.find((one) => one === given);
+      if (order === undefined) refuse('invalid-request', `order must be one of ${STOP_ORDERS.join(', ')}`);
+      await orderStop(app, order!, [params.id!]);
+      return json(await listWorkers(app), 202);
+    },
   },
 ];

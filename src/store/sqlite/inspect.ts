@@ -18,8 +18,8 @@ import { fileSystemOf } from './network.ts';
 import { modeOf, unsafePlace } from './owner.ts';
 import { lookAt } from './peek.ts';
 
-/** What a look from outside tells. Nothing is made or changed; the quick check reads the whole file. */
-export async function inspectSqlite(location: string): Promise<StoreFacts> {
+/** What a look from outside tells. Nothing is made or changed; as a `whole` it is read to its end. */
+export async function inspectSqlite(location: string, whole: boolean): Promise<StoreFacts> {
   const asked = resolve(location);
   const path = existsSync(asked) ? realpathSync(asked) : asked;
   const place = nearestDirectory(path);
@@ -46,8 +46,8 @@ export async function inspectSqlite(location: string): Promise<StoreFacts> {
       facts.schema = { found: version(connection), known: SCHEMA_VERSION };
       facts.journalMode = wal ? 'wal' : 'delete';
       facts.synchronous = connection.pragma('synchronous');
-      facts.problems = connection.all(sql.quickCheck).map((row) => String(Object.values(row)[0]));
-      if (facts.problems[0] === 'ok') facts.problems = [];
+      if (whole) facts.problems = connection.all(sql.quickCheck).map((row) => String(Object.values(row)[0]));
+      if (facts.problems?.[0] === 'ok') facts.problems = [];
     } finally {
       connection.close();
     }

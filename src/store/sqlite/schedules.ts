@@ -13,6 +13,7 @@ type ScheduleVerbs = Pick<
   Store,
   | 'addSchedule'
   | 'schedules'
+  | 'editSchedule'
   | 'removeSchedule'
   | 'pauseSchedule'
   | 'nextTick'
@@ -30,6 +31,12 @@ export function scheduleVerbs(db: Connection): ScheduleVerbs {
   return {
     addSchedule: (spec, nextAt, now) => db.write('addSchedule', () => add(db, spec, nextAt, now)),
     schedules: () => db.read(() => db.all(sql.schedules).map(toSchedule)),
+    editSchedule: (spec, nextAt) =>
+      db.write('editSchedule', () => {
+        if (db.run(sql.updateSchedule, ...columns(spec), nextAt, spec.name) === 0) return null;
+        record(db, { kind: 'schedule-edited', detail: { schedule: spec.name } });
+        return byName(db, spec.name);
+      }),
     removeSchedule: (name) =>
       db.write('removeSchedule', () => {
         if (db.run(sql.deleteSchedule, name) === 0) return false;
@@ -55,14 +62,19 @@ export function scheduleVerbs(db: Connection): ScheduleVerbs {
   };
 }
 
-function add(db: Connection, spec: ScheduleSpec, nextAt: number, now: number): Schedule {
-  const { name, timing, overlap, catchUp, job } = spec;
+/** What a user decides, but for the name, in the order in which it is written. */
+function columns({ timing, overlap, catchUp, job }: ScheduleSpec): (string | number | null)[] {
   const when =
     timing.kind === 'cron'
       ? [timing.cron, timing.zone, null, null]
       : [null, null, timing.everyMs, timing.anchorAt];
+  return [...when, overlap, catchUp, JSON.stringify(job)];
+}
+
+function add(db: Connection, spec: ScheduleSpec, nextAt: number, now: number): Schedule {
+  const { name } = spec;
   try {
-    db.run(sql.insertSchedule, name, ...when, overlap, catchUp, JSON.stringify(job), nextAt, now);
+    db.run(sql.insertSchedule, name, ...columns(spec), nextAt, now);
   } catch (error) {
     if (isUniqueViolation(error))
       throw new QueueError('schedule-exists', `a schedule with the name '${name}' exists already`);

@@ -277,6 +277,8 @@ export const insertSchedule = `INSERT INTO schedule (name, cron, zone, every_ms,
   created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 export const schedules = 'SELECT * FROM schedule ORDER BY name';
 export const scheduleByName = 'SELECT * FROM schedule WHERE name = ?';
+export const updateSchedule = `UPDATE schedule SET cron = ?, zone = ?, every_ms = ?, anchor_at = ?, overlap = ?, catch_up = ?,
+  job = ?, next_at = iif(paused_at IS NULL, coalesce(?, next_at), NULL) WHERE name = ?`;
 export const deleteSchedule = 'DELETE FROM schedule WHERE name = ?';
 export const pauseSchedule = 'UPDATE schedule SET paused_at = ?, paused_by = ?, next_at = ? WHERE name = ?';
 /** A tick may go when every job of the schedule has ended, or is gone. */

@@ -41,6 +41,7 @@ export function snapshotOf(over: Partial<Snapshot> = {}): Snapshot {
     concurrency: null,
     rate: null,
     priority_aging_ms: null,
+    oldest_waiting_at: null,
   };
   return {
     ...{ at: NOW, jobs, queues: [{ ...queue, jobs }], running: [], waiting: [], failures: [], workers: [] },

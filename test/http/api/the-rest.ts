@@ -27,9 +27,9 @@ export function queues(api: () => Api): void {
     });
     await untilJob(site, 'q-waits', 'completed');
     const all = await ok(site, 'GET', '/api/v1/queues');
-    expect(all.find((queue: { name: string }) => queue.name === 'with space/and slash').jobs.completed).toBe(
-      1,
-    );
+    expect(all.find((queue: { name: string }) => queue.name === 'with space/and slash')).toMatchObject({
+      ...{ jobs: { completed: 1 }, oldest_waiting_at: null },
+    });
     expect((await ok(site, 'GET', at)).paused).toBe(false);
   });
 
@@ -58,8 +58,27 @@ export function schedules(api: () => Api): void {
     await refused(site, ['POST', '/api/v1/schedules'], { body: given }, [409, 'schedule-exists']);
     expect(await ok(site, 'PATCH', at, { paused: true })).toMatchObject({ paused: true, next_runs: [] });
     expect(await ok(site, 'PATCH', at, { paused: false })).toMatchObject({ paused: false, paused_by: null });
+    const edited = await ok(site, 'PATCH', at, {
+      cron: '0 4 * * 1',
+      job: { command: 'echo tock', priority: 3 },
+    });
+    expect(edited).toMatchObject({
+      ...{
+        cron: '0 4 * * 1',
+        timezone: 'UTC',
+        text: 'at 04:00, on Monday',
+        overlap: 'queue',
+        queue: 'ticks',
+      },
+      ...{ command: 'echo tock', job: { priority: 3, tags: { a: 'b' } } },
+    });
+    await refused(site, ['PATCH', at], { body: { cron: 'never' } }, [400, 'invalid-cron']);
+    await refused(site, ['PATCH', at], { body: { every: '1h', cron: '@daily' } }, [400, 'usage']);
+    await refused(site, ['PATCH', at], { body: { paused: true, cron: '@daily' } }, [400, 'invalid-request']);
+    await refused(site, ['PATCH', at], { body: {} }, [400, 'usage']);
+    expect(await ok(site, 'GET', at)).toEqual(edited);
     const run = await ok(site, 'POST', `${at}/run`, undefined, 201);
-    expect(run).toMatchObject({ command: 'echo tick', queue: 'ticks', name: 'nightly/1', tags: { a: 'b' } });
+    expect(run).toMatchObject({ command: 'echo tock', queue: 'ticks', name: 'nightly/1', tags: { a: 'b' } });
     await untilJob(site, run.id, 'completed');
     await ok(site, 'POST', '/api/v1/schedules', { name: 'often', every: '1h', job }, 201);
     const all = await ok(site, 'GET', '/api/v1/schedules');
@@ -70,6 +89,21 @@ export function schedules(api: () => Api): void {
     await refused(site, ['GET', at], {}, [404, 'schedule-not-found']);
     await refused(site, ['POST', `${at}/run`], {}, [404, 'schedule-not-found']);
     await refused(site, ['PATCH', at], { body: { paused: true } }, [404, 'schedule-not-found']);
+  });
+
+  test('when a schedule would fire is told before there is one', async () => {
+    const { site } = api();
+    const times = await ok(site, 'GET', '/api/v1/times?cron=30+2+*+*+*&timezone=europe/berlin');
+    expect(times).toMatchObject({ timezone: 'Europe/Berlin', text: 'every day at 02:30' });
+    expect(times.next_runs).toHaveLength(5);
+    expect(times.clock_change.says).toContain('the clocks of Europe/Berlin go from');
+    expect(await ok(site, 'GET', '/api/v1/times?every=90s')).toMatchObject({
+      every_ms: 90_000,
+      clock_change: null,
+    });
+    await refused(site, ['GET', '/api/v1/times'], {}, [400, 'usage']);
+    await refused(site, ['GET', '/api/v1/times?cron=61+*+*+*+*'], {}, [400, 'invalid-cron']);
+    await refused(site, ['GET', '/api/v1/times?cron=@daily&timezone=Mars'], {}, [400, 'invalid-value']);
   });
 
   test('what is no schedule is refused', async () => {
@@ -85,6 +119,8 @@ export function schedules(api: () => Api): void {
       [{ name: 'x', every: '1h', job: { ...job, id: 'mine' } }, 'invalid-job'],
       [{ name: 'x', every: '1h', job: { ...job, nonsense: 1 } }, 'invalid-job'],
       [{ name: 'x', every: '1h' }, 'invalid-job'],
+      [{ name: 'x', every: '1h', job: {} }, 'invalid-job'],
+      [{ name: 'x', every: '1h', job: { queue: 'q' } }, 'invalid-job'],
       [{ name: 5, every: '1h', job }, 'invalid-request'],
       [{ name: 'x', every: '1h', job, nonsense: 1 }, 'invalid-request'],
     ];
@@ -121,12 +157,33 @@ export function figures(api: () => Api): void {
     const { site, box } = api();
     const workers = await ok(site, 'GET', '/api/v1/workers');
     expect(workers).toHaveLength(1);
-    expect(workers[0].queues).toEqual(['*']);
+    expect(workers[0]).toMatchObject({ queues: ['*'], concurrency: 4, same_executable: true });
+    expect(await ok(site, 'GET', `/api/v1/workers/${workers[0].id}`)).toMatchObject({ id: workers[0].id });
+    await refused(site, ['GET', '/api/v1/workers/none'], {}, [404, 'worker-not-found']);
     await until(async () => {
       const told = await box.json<{ jobs: object }>(['stats']);
       const shown = await ok(site, 'GET', '/api/v1/stats');
       return JSON.stringify(told.jobs) === JSON.stringify(shown.jobs);
     }, 'both tell the same');
+  });
+}
+
+export function stopping(api: () => Api): void {
+  test('one worker is stopped, and the others go on', async () => {
+    const { site, box } = api();
+    const workers = async (): Promise<{ id: string; concurrency: number }[]> =>
+      ok(site, 'GET', '/api/v1/workers');
+    const started = await box.startWorkers('--concurrency', '7');
+    const { id } = (await workers()).find(({ concurrency }) => concurrency === 7)!;
+    const at: [string, string] = ['POST', `/api/v1/workers/${id}/stop`];
+    await refused(site, at, { body: { order: 'now' } }, [400, 'invalid-request']);
+    await refused(site, ['POST', '/api/v1/workers/none/stop'], { body: { order: 'drain' } }, [
+      404,
+      'worker-not-found',
+    ]);
+    await ok(site, ...at, { order: 'drain' }, 202);
+    expect(await started.exit).toBe(0);
+    expect((await workers()).map(({ concurrency }) => concurrency)).toEqual([4]);
   });
 }
 
@@ -150,7 +207,13 @@ export function overTime(api: () => Api): void {
     );
     expect(metrics.text).toEndWith('# EOF\n');
     const doctor = await ok(site, 'GET', '/api/v1/doctor');
-    expect(doctor.checks.map((one: { check: string }) => one.check)).toContain('quick check');
+    const checks = doctor.checks.map((one: { check: string }) => one.check);
+    expect(checks).toContain('quick check');
+    const quick = await ok(site, 'GET', '/api/v1/doctor?quick=true');
+    expect(quick.checks.map((one: { check: string }) => one.check)).toEqual(
+      checks.filter((check: string) => check !== 'quick check'),
+    );
+    await refused(site, ['GET', '/api/v1/doctor?quick=1'], {}, [400, 'invalid-value']);
   });
 
   test('dead jobs by what killed them, and the server about itself', async () => {

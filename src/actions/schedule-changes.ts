@@ -1,0 +1,44 @@
+import { QueueError } from '../core/errors.ts';
+import type { JobInput } from '../core/job-input.ts';
+import type { Schedule, ScheduleSpec, Timing } from '../core/schedule.ts';
+import { readPolicies, readTiming, type ScheduleInput } from './schedule-input.ts';
+
+/** What is to be otherwise about a schedule. `called`: how the one who gave a field knows it. */
+export interface ScheduleChanges {
+  when: ScheduleInput;
+  job: JobInput;
+  called: (field: string) => string;
+}
+
+/** The schedule as it would be. Its timing is the same object where nothing was said about it. */
+export function changedSchedule(before: Schedule, changes: ScheduleChanges, now: number): ScheduleSpec {
+  const { when, job, called } = changes;
+  if (Object.keys(when).length + Object.keys(job).length === 0)
+    throw new QueueError('usage', 'there is nothing to change', 'queuectl help schedule edit');
+  return {
+    name: before.name,
+    timing: changedTiming(before.timing, changes, now),
+    ...readPolicies(when, before, called),
+    job: changedJob(before.job, job),
+  };
+}
+
+/** A new expression keeps the zone, a new zone the expression. */
+function changedTiming(before: Timing, { when, called }: ScheduleChanges, now: number): Timing {
+  const { cron, timezone, every } = when;
+  if (cron === undefined && timezone === undefined && every === undefined) return before;
+  if (before.kind === 'every' || every !== undefined) return readTiming(when, now, called);
+  return readTiming({ cron: cron ?? before.cron, timezone: timezone ?? before.zone }, now, called);
+}
+
+/** A command takes the place of a program with arguments, and the other way round. */
+function changedJob(before: JobInput, given: JobInput): JobInput {
+  const { command: _, argv: __, ...rest } = before;
+  const same = given.command === undefined && given.argv === undefined;
+  return {
+    ...(same ? before : rest),
+    ...given,
+    ...(given.hooks === undefined ? {} : { hooks: { ...before.hooks, ...given.hooks } }),
+    ...(given.policy === undefined ? {} : { policy: { ...before.policy, ...given.policy } }),
+  };
+}

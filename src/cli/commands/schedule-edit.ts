@@ -1,0 +1,25 @@
+import { editSchedule } from '../../actions/schedules.ts';
+import type { Command } from '../command.ts';
+import { readScheduleChanges, SCHEDULE_FLAGS } from '../schedule-flags.ts';
+import { sayChanged } from '../schedule-table.ts';
+
+export default {
+  name: 'schedule edit',
+  summary: 'Change the times, the policies or the job of a schedule',
+  args: 'NAME [COMMAND | -- PROGRAM ARG…]',
+  most: 2,
+  rest: true,
+  flags: SCHEDULE_FLAGS,
+  examples: [
+    "queuectl schedule edit nightly --cron '0 3 * * *'",
+    "queuectl schedule edit nightly --tz Europe/Berlin --overlap queue 'make backup'",
+  ],
+  notes: ['What is not given stays as it is; so do the jobs that were enqueued before.'],
+  async run(context, input) {
+    const where = { environment: context.environment, cwd: () => context.cwd };
+    const { name, ...changes } = readScheduleChanges(input, where, Date.now());
+    const app = await context.app();
+    await sayChanged(context.io, 'edited', await editSchedule(app, name, changes), app.clock.now());
+    return 0;
+  },
+} satisfies Command as Command;

@@ -1,0 +1,110 @@
+import { exactDuration } from './duration.ts';
+import type { Timing } from './schedule.ts';
+
+const NICKNAMES: Record<string, string> = {
+  '@hourly': 'every hour',
+  '@daily': 'every day at 00:00',
+  '@midnight': 'every day at 00:00',
+  '@weekly': 'every Sunday at 00:00',
+  '@monthly': 'on day 1 of every month at 00:00',
+  '@yearly': 'on 1 January at 00:00',
+  '@annually': 'on 1 January at 00:00',
+};
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+const MONTHS = [
+  ...['', 'January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October'],
+  ...['November', 'December'],
+];
+const ORDINALS = ['', 'first', 'second', 'third', 'fourth', 'fifth'];
+/** More than so many times of day are told as fields. */
+const MOST_TIMES = 6;
+
+/** When a schedule fires, in words: for people who do not read the five fields every day. */
+export function timingText(timing: Timing): string {
+  return timing.kind === 'cron' ? cronText(timing.cron) : `every ${exactDuration(timing.everyMs)}`;
+}
+
+/** For an expression that was found to be good. */
+function cronText(expression: string): string {
+  const text = expression.trim().toLowerCase();
+  const nickname = NICKNAMES[text];
+  if (nickname !== undefined) return nickname;
+  const [minute = '*', hour = '*', day = '*', month = '*', weekday = '*'] = text.split(/\s+/);
+  const days = daysText(day, weekday);
+  const when = [days, month === '*' ? '' : `in ${listed(month, monthName)}`].filter((part) => part !== '');
+  const time = timeText(minute, hour);
+  if (when.length > 0) return `${time}, ${when.join(' ')}`;
+  return /^at \d\d:/.test(time) ? `every day ${time}` : time;
+}
+
+function timeText(minute: string, hour: string): string {
+  const [minutes, hours] = [numbers(minute), numbers(hour)];
+  if (minutes !== null && hours !== null && minutes.length * hours.length <= MOST_TIMES)
+    return `at ${joined(hours.flatMap((h) => minutes.map((m) => `${pad(h)}:${pad(m)}`)))}`;
+  const within = hour === '*' ? '' : `, ${hoursText(hour)}`;
+  const step = /^\*\/(\d+)$/.exec(minute)?.[1];
+  if (minute === '*') return `every minute${within}`;
+  if (step !== undefined) return `every ${step} minutes${within}`;
+  if (minute === '0') return hour === '*' ? 'every hour' : `on the hour${within}`;
+  return `at ${minutes?.length === 1 ? 'minute' : 'minutes'} ${listed(minute, String)}${within || ' of every hour'}`;
+}
+
+function hoursText(hour: string): string {
+  const step = /^\*\/(\d+)$/.exec(hour)?.[1];
+  if (step !== undefined) return `every ${step} hours`;
+  const range = /^(\d+)-(\d+)$/.exec(hour);
+  if (range !== null) return `from ${pad(Number(range[1]))}:00 to ${pad(Number(range[2]))}:59`;
+  return `in ${numbers(hour)?.length === 1 ? 'hour' : 'hours'} ${listed(hour, String)}`;
+}
+
+/** Where both are given, either is enough: that is how cron has always read them. */
+function daysText(day: string, weekday: string): string {
+  const parts: string[] = [];
+  if (day === 'l') parts.push('on the last day of the month');
+  else if (day !== '*' && day !== '?') {
+    const step = /^\*\/(\d+)$/.exec(day)?.[1];
+    const one = numbers(day)?.length === 1;
+    parts.push(
+      step !== undefined
+        ? `every ${step} days`
+        : `on ${one ? 'day' : 'days'} ${listed(day, String)} of the month`,
+    );
+  }
+  if (weekday !== '*' && weekday !== '?') parts.push(`on ${listed(weekday, dayName)}`);
+  return parts.join(' or ');
+}
+
+/** `1,2` and `9-17` and `mon-fri/2`, in words. */
+function listed(field: string, name: (one: string) => string): string {
+  return joined(
+    field.split(',').map((part) => {
+      const [range = '', step] = part.split('/');
+      const [from = '', to] = range.split('-');
+      const words = range === '*' ? 'all' : to === undefined ? name(from) : `${name(from)} to ${name(to)}`;
+      return step === undefined ? words : `${words} in steps of ${step}`;
+    }),
+  );
+}
+
+function dayName(one: string): string {
+  const [day = '', nth] = one.split('#');
+  const name = DAYS[Number(day)] ?? DAYS.find((known) => known.toLowerCase().startsWith(day)) ?? day;
+  return nth === undefined ? name : `the ${ORDINALS[Number(nth)] ?? nth} ${name} of the month`;
+}
+
+function monthName(one: string): string {
+  return (
+    MONTHS[Number(one)] ?? MONTHS.find((known) => known !== '' && known.toLowerCase().startsWith(one)) ?? one
+  );
+}
+
+/** The numbers of a plain list; null: there is more to it. */
+function numbers(field: string): number[] | null {
+  return /^\d+(,\d+)*$/.test(field) ? field.split(',').map(Number) : null;
+}
+
+function joined(words: string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+const pad = (value: number): string => String(value).padStart(2, '0');

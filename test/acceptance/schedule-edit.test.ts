@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test';
+import { inSandbox, untilState } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+test.concurrent(
+  'a schedule is edited: what is given changes, all else stays',
+  inSandbox(async (box) => {
+    const flags = ['--cron', '30 2 * * *', '--tz', 'Asia/Kolkata', '--queue', 'q', '--tag', 'a=b'];
+    const before = await box.json<object>(['schedule', 'add', 'nightly', ...flags, 'echo one']);
+    const after = { cron: '0 3 * * *', text: 'every day at 03:00', command: 'echo two' };
+    const edited = await box.json<{ next_runs: string[] }>([
+      ...['schedule', 'edit', 'nightly', '--cron', '0 3 * * *', 'echo two'],
+    ]);
+    expect(edited).toEqual({
+      ...{ ...before, ...after },
+      ...{ next_runs: edited.next_runs, next_run_at: edited.next_runs[0] },
+    } as never);
+    expect(edited.next_runs[0]).toEndWith('T21:30:00.000Z');
+    await box.run(['schedule', 'edit', 'nightly', '--', 'echo', 'a b']);
+    expect(await box.json(['schedule', 'show', 'nightly'])).toMatchObject({
+      ...{ argv: ['echo', 'a b'], cron: '0 3 * * *', queue: 'q' },
+    });
+    const { id } = await box.json<{ id: string }>(['schedule', 'run', 'nightly']);
+    await box.startWorkers('--drain');
+    await untilState(box, id, 'completed');
+    expect((await box.run(['logs', id])).stdout).toBe('a b\n');
+    const kept = await box.json(['schedule', 'show', 'nightly']);
+    for (const [args, code, says] of [
+      [['nightly'], 2, /nothing to change/],
+      [['nightly', '--cron', '99 * * * *'], 2, /'99' is no minute/],
+      [['nightly', '--every', '1h', '--tz', 'UTC'], 2, /--tz belongs to --cron/],
+      [['nihgtly', '--cron', '@daily'], 3, /did you mean 'nightly'/],
+    ] as const)
+      expectRefusal(await box.run(['schedule', 'edit', ...args]), code, says);
+    expect(await box.json(['schedule', 'show', 'nightly'])).toEqual(kept as never);
+  }),
+);
+
+test.concurrent(
+  'schedule add --dry-run tells the times, and adds nothing',
+  inSandbox(async (box) => {
+    const { code, stdout } = await box.run([
+      ...['schedule', 'add', 'x', '--cron', '30 2 * * *', '--tz', 'Europe/Berlin', '--dry-run', 'true'],
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toStartWith('when\t30 2 * * * (Europe/Berlin): every day at 02:30\nnext\t');
+    expect(stdout).toContain('the clocks of Europe/Berlin go from');
+    expect(await box.json(['schedule', 'list'])).toEqual([] as never);
+  }),
+);
+
+test.concurrent(
+  'worker stop ID stops that one alone, also of several under one supervisor',
+  inSandbox(async (box) => {
+    await box.startWorkers('--count', '2');
+    const ids = async (): Promise<string[]> =>
+      (await box.json<{ id: string }[]>(['worker', 'list'])).map(({ id }) => id);
+    const [first, second] = await ids();
+    expectRefusal(await box.run(['worker', 'stop', 'nobody']), 3, /no worker 'nobody'/);
+    expect(await box.json(['worker', 'stop', first!])).toEqual({ stopped: 1 } as never);
+    expect(await ids()).toEqual([second!]);
+  }),
+);
+
+test.concurrent(
+  'doctor --quick does not read the database to its end',
+  inSandbox(async (box) => {
+    await box.json(['enqueue', 'true']);
+    const checks = async (...flags: string[]): Promise<string[]> =>
+      (await box.json<{ checks: { check: string }[] }>(['doctor', ...flags])).checks.map(
+        ({ check }) => check,
+      );
+    expect(await checks()).toContain('quick check');
+    expect(await checks('--quick')).not.toContain('quick check');
+    expect(await checks('--quick')).toContain('disk');
+  }),
+);

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { launch, openDashboard } from '../support/browser.ts';
+import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+test(
+  'a queue has a page: figures, who paused it, limits, charts that can be read as a table, what runs',
+  inSandbox(async (box) => {
+    for (let i = 0; i < 5; i++) await enqueue(box, `m${i}`, 'true', { queue: 'mail', name: 'send' });
+    await enqueue(box, 'bad', 'exit 3', { queue: 'mail', name: 'import', max_retries: 1 });
+    await box.run(['worker', 'start', '--drain']);
+    await enqueue(box, 'waits', 'sleep 60', { queue: 'mail' });
+    const { page, show, wrongs } = await openDashboard(box, browser);
+    await show('/queues');
+    await page.getByRole('link', { name: 'mail' }).click();
+    await page.getByRole('heading', { name: 'mail' }).waitFor();
+    await page.getByText('no worker serves it').waitFor();
+    const tile = (label: string) => page.locator('.tile', { hasText: label }).locator('.value');
+    await tile('Failed').getByText('1').waitFor();
+    expect(await tile('Waiting').textContent()).toBe('1');
+    expect(await tile('Dead').textContent()).toBe('1');
+    expect(await tile('Oldest waits').textContent()).toMatch(/^\d+ s$/);
+    expect(await tile('Run p95').textContent()).toMatch(/ms$/);
+    const names = page.locator('tr', { hasText: 'send' });
+    await names.getByText('5', { exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText(/^paused .* by http:/).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Limits' }).click();
+    await page.getByLabel('At most so many at a time').fill('2');
+    await page.getByRole('button', { name: 'Set' }).click();
+    await page.getByText('at most 2 at a time').waitFor();
+    await page.locator('.tile', { hasText: '0/2' }).waitFor();
+
+    // The chart says in words and as a table what it draws.
+    const chart = page.locator('figure', { hasText: 'In and out' });
+    await chart.getByText('enqueued 7').waitFor();
+    await chart.getByText('As a table').click();
+    const newest = chart.locator('tbody tr').first();
+    await newest.waitFor();
+    expect(await chart.locator('tbody tr').count()).toBe(60);
+    // Who points at one chart sees the same moment in the others.
+    await page.locator('.plot .u-over').nth(1).hover();
+    await until(async () => (await page.locator('.legend .at').count()) === 3, 'all charts tell of it');
+
+    await box.startWorkers();
+    await page
+      .locator('[data-row="waits"]')
+      .getByText(/^\d+ s$/)
+      .waitFor();
+    await page.getByText('served by').waitFor();
+    expect(wrongs).toEqual([]);
+  }),
+);
+
+interface ScheduleJson {
+  name: string;
+  cron: string | null;
+  every_ms: number | null;
+  timezone: string | null;
+  overlap: string;
+  command: string;
+  queue: string;
+  paused: boolean;
+}
+
+test(
+  'a schedule is added with a look at its times, edited, paused, run and removed',
+  inSandbox(async (box) => {
+    const { page, show, wrongs } = await openDashboard(box, browser);
+    const all = () => box.json<ScheduleJson[]>(['schedule', 'list']);
+    await show('/schedules');
+    await page.getByText('There is no schedule').waitFor();
+    await page.getByRole('button', { name: 'New schedule' }).click();
+    const form = page.getByRole('dialog', { name: 'New schedule' });
+    await form.getByLabel('Name').fill('nightly');
+    await form.getByLabel('Cron').fill('61 2 * * *');
+    await form.getByText("'61' is no minute").waitFor();
+    await form.getByLabel('Cron').fill('30 2 * * mon-fri');
+    await form.getByLabel('Time zone').fill('Europe/Berlin');
+    await form.getByText('at 02:30, on Monday to Friday').waitFor();
+    await form.getByText('the clocks of Europe/Berlin go from').waitFor();
+    expect(await form.locator('.times li').count()).toBe(5);
+    await form.getByLabel('Command').fill('make backup');
+    await form.getByLabel('Queue').fill('ops');
+    await form
+      .getByText(
+        "queuectl schedule add nightly --cron '30 2 * * mon-fri' --tz Europe/Berlin --queue ops --command 'make backup'",
+      )
+      .waitFor();
+    await form.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('heading', { name: 'nightly' }).waitFor();
+    expect(page.url()).toEndWith('/schedules/nightly');
+    await page.getByText('It has not run yet.').waitFor();
+    expect(await all()).toMatchObject([
+      { name: 'nightly', cron: '30 2 * * mon-fri', timezone: 'Europe/Berlin', queue: 'ops', overlap: 'skip' },
+    ]);
+
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const edit = page.getByRole('dialog', { name: 'Edit schedule nightly' });
+    await edit.getByLabel('evenly').check();
+    await edit.getByLabel('Every').fill('90s');
+    await edit.getByText('every 90s', { exact: true }).waitFor();
+    await edit.getByLabel('While its last job').selectOption('queue');
+    await edit.getByLabel('Command').fill('echo edited');
+    await edit
+      .getByText("queuectl schedule edit nightly --every 90s --overlap queue --command 'echo edited'")
+      .waitFor();
+    await edit.getByRole('button', { name: 'Change' }).click();
+    await page.locator('.big', { hasText: 'every 90s' }).waitFor();
+    expect(await all()).toMatchObject([
+      { cron: null, every_ms: 90_000, overlap: 'queue', command: 'echo edited', queue: 'ops' },
+    ]);
+
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText(/^paused .* by http:/).waitFor();
+    await page.getByRole('button', { name: 'Run now' }).click();
+    await page.locator('header.job').getByText('pending', { exact: true }).waitFor();
+    await page.goBack();
+    await page.getByRole('list', { name: 'Last runs' }).getByRole('link').waitFor();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('There is no schedule').waitFor();
+    expect(await all()).toEqual([]);
+    expect(wrongs).toEqual([]);
+  }),
+);
+
+test(
+  'one worker is looked at and stopped; the page says that it is gone, and the other goes on',
+  inSandbox(async (box) => {
+    await box.startWorkers('--concurrency', '3');
+    await box.startWorkers('--queue', 'slow');
+    await enqueue(box, 'long', 'sleep 60', { queue: 'slow', name: 'sleeper' });
+    await untilState(box, 'long', 'processing');
+    const { page, show, wrongs } = await openDashboard(box, browser);
+    await show('/workers');
+    await page.getByText('2 workers, 1 of 4 slots busy').waitFor();
+    await page.locator('tr', { hasText: 'nothing' }).getByRole('link').first().click();
+    await page.getByText('Nothing runs.').waitFor();
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    const asked = page.getByRole('dialog');
+    await asked.getByText(/queuectl worker stop \w+/).waitFor();
+    await asked.getByRole('button', { name: 'Stop it' }).click();
+    await page.getByText('is not there any more').waitFor();
+    const left = await until(async () => {
+      const found = await box.json<{ current_jobs: string[] }[]>(['worker', 'list']);
+      return found.length === 1 ? found : false;
+    }, 'one worker is left');
+    expect(left[0]!.current_jobs).toEqual(['long']);
+    await untilState(box, 'long', 'processing');
+    expect(wrongs).toEqual([]);
+  }),
+);
+
+test(
+  'what needs attention, where settings come from, metrics for elsewhere and the doctor',
+  inSandbox(async (box) => {
+    await enqueue(box, 'dies', 'exit 3', { max_retries: 1, name: 'import' });
+    await box.run(['worker', 'start', '--drain']);
+    await enqueue(box, 'stays', 'true', { queue: 'mail' });
+    await box.run(['config', 'set', 'max-retries', '7']);
+    const { page, show, wrongs } = await openDashboard(box, browser);
+    const attention = page.getByRole('list', { name: 'Needs attention' });
+    await attention.getByText('1 job waits, and no worker is running').waitFor();
+    await attention.getByText('1 job died within the last hour').waitFor();
+    await page.locator('.tile', { hasText: 'Failed, 24 h' }).getByText('1', { exact: true }).waitFor();
+    await box.startWorkers('--queue', 'default');
+    await attention.getByText('mail is served by no worker').waitFor();
+
+    await show('/settings');
+    const row = (name: string) => page.locator(`[data-row="${name}"]`);
+    await row('max-retries')
+      .getByText(/@.*ago$/)
+      .waitFor();
+    await row('lease').getByText('default', { exact: true }).waitFor();
+
+    await show('/stats?range=24h');
+    await page.locator('tr', { hasText: 'import' }).first().waitFor();
+    await page.getByText('queuectl stats --range 24h').waitFor();
+    await page.getByLabel('Queue').selectOption('mail');
+    await page.getByText('Nothing ended in this time.').waitFor();
+    expect(page.url()).toEndWith('/stats?range=24h&queue=mail');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download the dashboard' }).click(),
+    ]);
+    const saved = JSON.parse(readFileSync(await download.path(), 'utf8'));
+    expect(saved.panels.length).toBeGreaterThan(5);
+
+    await show('/doctor');
+    await page.locator('[data-row="quick check"]').getByText('ok', { exact: true }).first().waitFor();
+    await page.locator('[data-row="workers"]').getByText('1 running').waitFor();
+    await box.run(['worker', 'stop']);
+    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.locator('[data-row="workers"]').getByText('queuectl worker start').waitFor();
+    expect(wrongs).toEqual([]);
+  }),
+);

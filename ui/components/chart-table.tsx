@@ -1,0 +1,62 @@
+import { useSignal } from '@preact/signals';
+import { type Line, SHOW, type Unit } from './chart.tsx';
+import { Time } from './time.tsx';
+
+/** The figures of a chart to read and to copy, newest first; made when somebody opens it. */
+export function ChartTable({
+  title,
+  at,
+  lines,
+  unit,
+}: {
+  title: string;
+  at: number[];
+  lines: Line[];
+  unit: Unit;
+}) {
+  const open = useSignal(false);
+  const rows = at.map((_, i) => i).toReversed();
+  return (
+    <details
+      class="figures"
+      onToggle={(event) => {
+        open.value = event.currentTarget.open;
+      }}
+    >
+      <summary>
+        As a table<span class="hidden">: {title}</span>
+      </summary>
+      {open.value ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it has to be reached by keys
+        <div class="table" tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                <th>Time</th>
+                {lines.map(({ label }) => (
+                  <th key={label} class="right">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((i) => (
+                <tr key={at[i]}>
+                  <td>
+                    <Time at={new Date(at[i]! * 1000).toISOString()} />
+                  </td>
+                  {lines.map(({ label, values }) => (
+                    <td key={label} class="right number">
+                      {values[i] === null ? '–' : SHOW[unit](values[i]!)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      ) : null}
+    </details>
+  );
+}

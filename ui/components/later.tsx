@@ -1,0 +1,38 @@
+import { signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { Empty } from './empty.tsx';
+
+type Pages = typeof import('../operations-pages.ts');
+
+const loaded = signal<Pages | 'gone' | null>(null);
+let loading = false;
+
+/** With the first look at one of them, so that the first load is small. */
+function load(): void {
+  if (loading) return;
+  loading = true;
+  import('../operations-pages.ts').then(
+    (pages) => {
+      loaded.value = pages;
+    },
+    () => {
+      loaded.value = 'gone';
+    },
+  );
+}
+
+/** A component that comes when it is first shown. */
+export function later<Props extends object>(
+  pick: (pages: Pages) => ComponentType<Props>,
+): ComponentType<Props> {
+  return (props: Props) => {
+    if (loaded.value === null) load();
+    if (loaded.value === null) return null;
+    if (loaded.value === 'gone')
+      return (
+        <Empty text="The server has no such file: it may be of another version by now. Reload the page." />
+      );
+    const Page = pick(loaded.value);
+    return <Page {...props} />;
+  };
+}

@@ -1,0 +1,35 @@
+import type { Times } from '../types.ts';
+import { Ago, Time } from './time.tsx';
+
+const HERE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** What the clock shows there, where it is another one. */
+function elsewhere(at: string, zone: string | null): string {
+  if (zone === null || zone === HERE) return '';
+  const clock = new Intl.DateTimeFormat(undefined, { timeZone: zone, timeStyle: 'short', hourCycle: 'h23' });
+  return `, ${clock.format(new Date(at))} there`;
+}
+
+/** The next runs, and what happens to them where the clocks are set. */
+export function NextTimes({ next_runs, timezone, clock_change }: Omit<Times, 'text'>) {
+  return (
+    <>
+      <ol class="times">
+        {next_runs.map((at) => (
+          <li key={at}>
+            <Time at={at} />{' '}
+            <span class="faint">
+              <Ago at={at} />
+              {elsewhere(at, timezone)}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {clock_change === null ? null : (
+        <p class="faint">
+          <Time at={clock_change.at} />: {clock_change.says}.
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+import type { Signal } from '@preact/signals';
+import type uPlot from 'uplot';
+import { HEIGHT, type Line, SHOW, type Unit } from './chart.tsx';
+
+interface Live {
+  /** Which point is pointed at, in this chart or another. */
+  cursor: Signal<number | null>;
+  zoomed: { current: boolean };
+}
+
+/** Times differ by powers of ten: a logarithmic axis shows the short ones too. */
+export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Live): uPlot.Options {
+  const style = getComputedStyle(place);
+  const colour = (name: string): string => style.getPropertyValue(`--${name}-plain`).trim();
+  const font = `11px ${style.fontFamily}`;
+  const axis = { stroke: colour('muted'), font, ticks: { show: false } };
+  const whole = unit === 'count' || unit === 'level';
+  return {
+    ...{ width: place.clientWidth, height: HEIGHT, legend: { show: false }, padding: [8, 8, 0, 0] },
+    cursor: { sync: { key: 'queuectl' }, points: { size: 6 } },
+    scales: { y: unit === 'ms' ? LOGARITHMIC : { range: (_, __, max) => [0, top(max, unit)] } },
+    hooks: {
+      setCursor: [
+        (plot) => {
+          live.cursor.value = plot.cursor.idx ?? null;
+        },
+      ],
+      setSelect: [
+        (plot) => {
+          live.zoomed.current = plot.select.width > 0;
+        },
+      ],
+      ready: [
+        (plot) =>
+          plot.over.addEventListener('dblclick', () => {
+            live.zoomed.current = false;
+          }),
+      ],
+    },
+    axes: [
+      { ...axis, size: 26, space: 80, grid: { show: false }, values: (_, splits) => times(splits) },
+      {
+        ...{ ...axis, size: 60, grid: { stroke: colour('line'), width: 1 } },
+        values: (_, splits) =>
+          splits.map((value) => (whole && !Number.isInteger(value) ? '' : SHOW[unit](value))),
+        ...(unit === 'ms' ? { filter: (_: uPlot, splits: number[]) => splits, splits: rungs } : {}),
+      },
+    ],
+    series: [
+      {},
+      ...lines.map((line) => ({
+        ...{
+          label: line.label,
+          stroke: colour(line.colour),
+          width: 1.5,
+          points: { show: true, size: 5, fill: colour(line.colour), filter: alone },
+        },
+        ...(unit === 'ms' || line.dashed ? {} : { fill: `${colour(line.colour)}22` }),
+        ...(line.dashed ? { dash: [5, 5] } : {}),
+      })),
+    ],
+  };
+}
+
+/** What people measure times by, from a millisecond to ten days. */
+const RUNGS = [1, 10, 100, 1000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000, 86_400_000, 864_000_000];
+
+const LOGARITHMIC: uPlot.Scale = {
+  distr: 3,
+  range: (_, min, max) => [
+    RUNGS.findLast((rung) => rung <= (min ?? 1)) ?? 1,
+    RUNGS.find((rung) => rung > (max ?? 1)) ?? RUNGS.at(-1)! * 10,
+  ],
+};
+
+/** A value whose neighbours are not known is no line: it is drawn as a point. */
+function alone(plot: uPlot, series: number): number[] {
+  const values = plot.data[series] as (number | null)[];
+  const none = (i: number): boolean => (values[i] ?? null) === null;
+  return values.flatMap((_, i) => (!none(i) && none(i - 1) && none(i + 1) ? [i] : []));
+}
+
+const rungs = (_: uPlot, __: number, min: number, max: number): number[] =>
+  RUNGS.filter((rung) => rung >= min && rung <= max);
+
+const top = (max: number | null, unit: Unit): number =>
+  unit === 'part' ? Math.min(1, Math.max(0.05, (max ?? 0) * 1.2)) : Math.max(1, (max ?? 0) * 1.1);
+
+const DAY = 86_400;
+const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(undefined, options);
+const CLOCK = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const DATE = format({ day: 'numeric', month: 'short' });
+
+/** One line a label: the clock within a day or two, the date beyond. */
+function times(splits: number[]): string[] {
+  const long = splits.at(-1)! - splits[0]! > 2 * DAY;
+  return splits.map((at) => (long ? DATE : CLOCK).format(new Date(at * 1000)));
+}

@@ -1,0 +1,89 @@
+import { part } from '../api.ts';
+import { duration, visible, wholeDuration } from '../format.ts';
+import { now } from '../store.ts';
+import type { Job, Named } from '../types.ts';
+import { Since } from './time.tsx';
+
+/** Fewer runs than so tell nothing about how long the next one takes. */
+const ENOUGH = 10;
+const WONDER_MS = 10_000;
+
+/** How long jobs of the same queue and name have taken; null: too few did. */
+export function usual(job: Job, names: Named[] | null): Named['run_ms'] {
+  const one = names?.find(({ queue, name }) => queue === job.queue && name === job.name);
+  return one === undefined || one.completed < ENOUGH ? null : one.run_ms;
+}
+
+export const ranFor = (job: Job): number =>
+  job.started_at === null ? 0 : now.value - Date.parse(job.started_at);
+
+/** Longer than 99 of 100 of its kind, and long enough for somebody to wonder. */
+export function isSlow(job: Job, names: Named[] | null): boolean {
+  const times = usual(job, names);
+  return times !== null && ranFor(job) > Math.max(times.p99, WONDER_MS);
+}
+
+/** What runs, the longest first, and how long it may still take. */
+export function Running({ jobs, names }: { jobs: Job[]; names: Named[] | null }) {
+  if (jobs.length === 0) return <p class="faint quiet">Nothing runs.</p>;
+  const sorted = jobs.toSorted((a, b) => (a.started_at ?? '').localeCompare(b.started_at ?? ''));
+  return (
+    <div class="table">
+      <table class="stack">
+        <thead>
+          <tr>
+            <th>Job</th>
+            <th>Command</th>
+            <th>Queue</th>
+            <th>Worker</th>
+            <th class="right">Elapsed</th>
+            <th class="right">Left</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((job) => (
+            <tr key={job.id} data-row={job.id}>
+              <td class="which">
+                <a class="id" href={`/jobs/${part(job.id)}`}>
+                  {job.id}
+                </a>
+                {job.name === null ? null : <span class="name"> {visible(job.name)}</span>}
+              </td>
+              <td class="command">
+                <code title={visible(job.command)}>{visible(job.command)}</code>
+              </td>
+              <td data-label="queue">
+                <a href={`/queues/${part(job.queue)}`}>{visible(job.queue)}</a>
+              </td>
+              <td data-label="worker">
+                <a class="id" href={`/workers/${part(job.worker_id ?? '')}`}>
+                  {job.worker_id}
+                </a>
+              </td>
+              <td class="right number" data-label="elapsed">
+                {job.started_at === null ? null : <Since at={job.started_at} />}
+              </td>
+              <td class="right number" data-label="left">
+                <Left job={job} names={names} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Left({ job, names }: { job: Job; names: Named[] | null }) {
+  const times = usual(job, names);
+  if (times === null) return <span class="faint">–</span>;
+  const ran = ranFor(job);
+  const title = `half of them take ${duration(times.p50)}, 99 of 100 less than ${duration(times.p99)}`;
+  if (isSlow(job, names))
+    return (
+      <span class="tag warn" title={title}>
+        longer than usual
+      </span>
+    );
+  return <span title={title}>{ran > times.p50 ? 'soon' : `about ${wholeDuration(times.p50 - ran)}`}</span>;
+}

@@ -1,0 +1,94 @@
+import { withQuery } from '../router.ts';
+import { bad, depths, ended, PERCENTILES, RANGES } from '../series.ts';
+import { now } from '../store.ts';
+import type { Figures, Series } from '../types.ts';
+import { Chart } from './chart.tsx';
+
+const times = ({ points }: Series): number[] => points.map(({ at }) => Date.parse(at) / 1000);
+
+/** What came and what ended, over time. */
+export function Throughput({ series, title = 'In and out' }: { series: Series | null; title?: string }) {
+  if (series === null) return <div class="chart" />;
+  const line = (of: (one: Figures) => number): number[] => series.points.map(of);
+  return (
+    <Chart
+      title={title}
+      at={times(series)}
+      lines={[
+        { label: 'enqueued', colour: 'accent', values: line(({ enqueued }) => enqueued) },
+        { label: 'completed', colour: 'good', values: line(({ completed }) => completed) },
+        { label: 'failed', colour: 'bad', values: line(bad) },
+      ]}
+      unit="count"
+    />
+  );
+}
+
+/** Which part of the attempts that ended failed; nothing where none ended. */
+export function FailureRate({ series }: { series: Series }) {
+  const values = series.points.map((one) => (ended(one) === 0 ? null : bad(one) / ended(one)));
+  return (
+    <Chart
+      title="Failure rate"
+      at={times(series)}
+      lines={[{ label: 'failed', colour: 'bad', values }]}
+      unit="part"
+    />
+  );
+}
+
+export function Depth({ series, unfinished }: { series: Series; unfinished: number }) {
+  return (
+    <Chart
+      title="Unfinished jobs"
+      at={times(series)}
+      lines={[{ label: 'waiting or running', colour: 'accent', values: depths(series, unfinished) }]}
+      unit="level"
+      note="Reckoned back from now by what came and what ended; jobs retried or deleted by hand are not in it."
+    />
+  );
+}
+
+interface TimesProps {
+  series: Series;
+  of: 'wait_ms' | 'run_ms';
+  /** Since when the oldest job waits: a histogram of what was started says nothing while nothing starts. */
+  oldest?: string | null;
+}
+
+export function TimesChart({ series, of, oldest = null }: TimesProps) {
+  const since = oldest === null ? null : Math.max(1, now.peek() - Date.parse(oldest));
+  return (
+    <Chart
+      title={of === 'wait_ms' ? 'Time waited' : 'Time run'}
+      at={times(series)}
+      lines={[
+        ...PERCENTILES.map(([key, colour]) => ({
+          ...{ label: key, colour },
+          values: series.points.map((one) => (one[of] === null ? null : Math.max(1, one[of][key]))),
+        })),
+        ...(since === null
+          ? []
+          : [
+              {
+                ...{ label: 'oldest waits', colour: 'muted' as const, dashed: true },
+                values: series.points.map(() => since),
+              },
+            ]),
+      ]}
+      unit="ms"
+    />
+  );
+}
+
+export function RangeTabs({ range }: { range: string }) {
+  return (
+    <nav class="tabs" aria-label="Range">
+      {RANGES.map((one) => (
+        <a key={one} href={withQuery({ range: one })} aria-current={one === range ? 'true' : undefined}>
+          {one}
+        </a>
+      ))}
+    </nav>
+  );
+}

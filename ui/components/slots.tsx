@@ -1,0 +1,11 @@
+import { number } from '../format.ts';
+
+/** How much of what there is, is in use. */
+export function Slots({ busy, total }: { busy: number; total: number }) {
+  return (
+    <span class="slots">
+      <meter min={0} max={Math.max(1, total)} value={busy} aria-label="in use" />
+      {number(busy)}/{number(total)}
+    </span>
+  );
+}

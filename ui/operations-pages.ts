@@ -1,0 +1,11 @@
+/** What is loaded together, when the first of it is shown. */
+export { ScheduleForm } from './components/schedule-form.tsx';
+export { DoctorPage } from './pages/doctor.tsx';
+export { QueuePage } from './pages/queue.tsx';
+export { QueuesPage } from './pages/queues.tsx';
+export { SchedulePage } from './pages/schedule.tsx';
+export { SchedulesPage } from './pages/schedules.tsx';
+export { SettingsPage } from './pages/settings.tsx';
+export { StatsPage } from './pages/stats.tsx';
+export { WorkerPage } from './pages/worker.tsx';
+export { WorkersPage } from './pages/workers.tsx';

@@ -1,0 +1,133 @@
+import { part } from '../api.ts';
+import { command } from '../cli.ts';
+import { CopyButton } from '../components/copy.tsx';
+import { Empty, Trouble } from '../components/empty.tsx';
+import { Head, PausedTag } from '../components/head.tsx';
+import { NamesTable } from '../components/names-table.tsx';
+import { Running } from '../components/running.tsx';
+import { RangeTabs, Throughput, TimesChart } from '../components/series-charts.tsx';
+import { Tile } from '../components/tile.tsx';
+import { Since } from '../components/time.tsx';
+import { useData } from '../data.ts';
+import { duration, number, plural } from '../format.ts';
+import { useKeys } from '../keys.ts';
+import { limiting } from '../overlays.ts';
+import { setPaused } from '../queue-acts.ts';
+import { place } from '../router.ts';
+import { bad, ended, perMinute, useSeries } from '../series.ts';
+import { queues, readOnly } from '../store.ts';
+import type { JobPage, Queue, Series, Worker } from '../types.ts';
+
+export function QueuePage({ id }: { id: string }) {
+  const range = place.value.query.get('range') ?? '1h';
+  const shown = useSeries(range, { queue: id, names: true });
+  const hour = useSeries('1h', { queue: id });
+  const day = useSeries('24h', { queue: id, names: true });
+  const running = useData<JobPage>(`/jobs?queue=${part(id)}&state=processing&limit=50`);
+  const workers = useData<Worker[]>('/workers');
+  const queue = queues.value?.find(({ name }) => name === id);
+  useKeys({
+    p: () => {
+      if (queue !== undefined && !readOnly.value) void setPaused(id, !queue.paused);
+    },
+  });
+  if (queues.value === null) return null;
+  if (queue === undefined)
+    return (
+      <Empty
+        text={`There is no queue ${id}. The first job makes it:`}
+        cli={command('enqueue', '--queue', id, 'echo hello')}
+      />
+    );
+  const serving = workers.value?.filter(({ queues }) => queues.includes('*') || queues.includes(id));
+  return (
+    <section aria-label={`Queue ${id}`}>
+      <Head title={id} tags={<PausedTag {...queue} />}>
+        <CopyButton
+          text={command('queue', queue.paused ? 'resume' : 'pause', id)}
+          label="Copy the command that does it"
+        />
+        <button type="button" onClick={() => void setPaused(id, !queue.paused)}>
+          {queue.paused ? 'Resume' : 'Pause'}
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            limiting.value = queue;
+          }}
+        >
+          Limits
+        </button>
+      </Head>
+      <Facts queue={queue} serving={serving} />
+      <Tiles queue={queue} hour={hour.value} day={day.value} />
+      <RangeTabs range={range} />
+      {shown.problem === null ? null : <Trouble problem={shown.problem} />}
+      <Throughput series={shown.value} />
+      {shown.value === null ? null : (
+        <>
+          <div class="columns">
+            <TimesChart series={shown.value} of="wait_ms" oldest={queue.oldest_waiting_at} />
+            <TimesChart series={shown.value} of="run_ms" />
+          </div>
+          <h2>Top names, {range}</h2>
+          <NamesTable names={shown.value.names ?? []} by="busiest" />
+        </>
+      )}
+      <h2>Running now</h2>
+      {running.value === null ? null : <Running jobs={running.value.jobs} names={day.value?.names ?? null} />}
+    </section>
+  );
+}
+
+/** Its limits, and who works on it: spelt out where it is nobody. */
+function Facts({ queue, serving }: { queue: Queue; serving: Worker[] | undefined }) {
+  const { concurrency, rate, priority_aging_ms: aging } = queue;
+  const slots = serving?.reduce((sum, worker) => sum + worker.concurrency, 0) ?? 0;
+  return (
+    <p class="facts quiet">
+      <span>
+        {concurrency === null ? 'any number at a time' : `at most ${number(concurrency)} at a time`}
+      </span>
+      <span>{rate === null ? 'no rate limit' : `at most ${rate}`}</span>
+      {aging === null ? null : <span>one priority gained every {duration(aging)}</span>}
+      {serving === undefined ? null : serving.length === 0 ? (
+        <span class="tag warn">no worker serves it</span>
+      ) : (
+        <span>
+          served by <a href="/workers">{plural(serving.length, 'worker')}</a> with {plural(slots, 'slot')}
+        </span>
+      )}
+    </p>
+  );
+}
+
+function Tiles({ queue, hour, day }: { queue: Queue; hour: Series | null; day: Series | null }) {
+  const { name, jobs, concurrency, oldest_waiting_at: oldest } = queue;
+  const list = (state: string): string => `/jobs?queue=${part(name)}&state=${state}`;
+  const rate = (value: number | undefined): string => (value === undefined ? '–' : `${number(value)}/min`);
+  const failed = day === null ? undefined : bad(day.total);
+  const limit = concurrency === null ? '' : `/${number(concurrency)}`;
+  return (
+    <div class="tiles five">
+      <Tile label="Waiting" href={list('pending')} value={jobs.pending} />
+      <Tile label="Running" href={list('processing')} text={`${number(jobs.processing)}${limit}`} />
+      <Tile label="Retry due" href={list('failed')} value={jobs.failed} />
+      <Tile
+        label="Oldest waits"
+        href={list('pending')}
+        text={oldest === null ? '–' : <Since at={oldest} />}
+      />
+      <Tile
+        label="In"
+        href={list('pending')}
+        text={rate(hour ? perMinute(hour, (one) => one.enqueued) : undefined)}
+      />
+      <Tile label="Out" href={list('completed')} text={rate(hour ? perMinute(hour, ended) : undefined)} />
+      <Tile label="Wait p95, 1 h" href={list('pending')} text={duration(hour?.total.wait_ms?.p95)} />
+      <Tile label="Run p95, 1 h" href={list('completed')} text={duration(hour?.total.run_ms?.p95)} />
+      <Tile label="Failed, 24 h" href={list('dead')} value={failed} bad={(failed ?? 0) > 0} />
+      <Tile label="Dead" href={list('dead')} value={jobs.dead} bad={jobs.dead > 0} />
+    </div>
+  );
+}

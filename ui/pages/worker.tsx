@@ -1,0 +1,95 @@
+import type { ComponentChildren } from 'preact';
+import { part } from '../api.ts';
+import { Empty, Trouble } from '../components/empty.tsx';
+import { Head } from '../components/head.tsx';
+import { Running } from '../components/running.tsx';
+import { Slots } from '../components/slots.tsx';
+import { Ago, Since, Time } from '../components/time.tsx';
+import { useData } from '../data.ts';
+import { visible } from '../format.ts';
+import { useSeries } from '../series.ts';
+import { server } from '../store.ts';
+import type { JobPage, Worker } from '../types.ts';
+import { stopWorker } from '../worker-acts.ts';
+import { WorkerTags } from './workers.tsx';
+
+export function WorkerPage({ id }: { id: string }) {
+  const found = useData<Worker>(`/workers/${part(id)}`);
+  const running = useData<JobPage>('/jobs?state=processing&limit=100');
+  const day = useSeries('24h', { names: true });
+  const worker = found.value;
+  if (found.problem?.status === 404)
+    return (
+      <Empty
+        text={`Worker ${id} is not there any more. What it was running goes on or is taken over by others.`}
+      >
+        <a class="button" href="/workers">
+          All workers
+        </a>
+      </Empty>
+    );
+  if (worker === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
+  return (
+    <section aria-label={`Worker ${id}`}>
+      <Head title={id} tags={<WorkerTags {...worker} />}>
+        <button
+          type="button"
+          disabled={worker.status === 'draining'}
+          onClick={() => void stopWorker(worker, 'drain')}
+        >
+          Stop
+        </button>
+        <button type="button" class="danger-text" onClick={() => void stopWorker(worker, 'force')}>
+          Stop, end its jobs
+        </button>
+      </Head>
+      <div class="panel">
+        <Facts worker={worker} />
+      </div>
+      <h2>Runs now</h2>
+      {running.value === null ? null : (
+        <Running
+          jobs={running.value.jobs.filter(({ worker_id }) => worker_id === id)}
+          names={day.value?.names ?? null}
+        />
+      )}
+    </section>
+  );
+}
+
+function Facts({ worker }: { worker: Worker }) {
+  const { queues, started_at, same_executable: same } = worker;
+  const version = server.value?.version ?? '';
+  const rows: [string, ComponentChildren][] = [
+    ['Host', visible(worker.hostname)],
+    ['Process', worker.pid],
+    [
+      'Version',
+      same === null ? 'cannot be told from here' : same ? version : `another than ${version} of this server`,
+    ],
+    [
+      'Queues',
+      queues.includes('*')
+        ? 'all'
+        : queues.map((name) => (
+            <>
+              <a href={`/queues/${part(name)}`}>{visible(name)}</a>{' '}
+            </>
+          )),
+    ],
+    ['Slots', <Slots busy={worker.current_jobs.length} total={worker.concurrency} />],
+    ['Up', <Since at={started_at} />],
+    ['Started', <Time at={started_at} />],
+    ['Heartbeat', <Ago at={worker.last_heartbeat} />],
+  ];
+  return (
+    <dl class="spec">
+      {rows.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

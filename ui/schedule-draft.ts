@@ -1,0 +1,109 @@
+import { command } from './cli.ts';
+import type { Schedule } from './types.ts';
+
+/** A schedule that is being written: every field as text, empty when nothing is said about it. */
+export interface ScheduleDraft {
+  name: string;
+  cron: string;
+  timezone: string;
+  every: string;
+  overlap: string;
+  catch_up: string;
+  command: string;
+  queue: string;
+  priority: string;
+  max_retries: string;
+  timeout: string;
+}
+
+type Field = keyof ScheduleDraft;
+
+/** The flag of `schedule add` and `schedule edit`, and whether it belongs to the job. */
+const FIELDS: Record<Exclude<Field, 'name' | 'command'>, { flag: string; ofJob: boolean }> = {
+  cron: { flag: 'cron', ofJob: false },
+  timezone: { flag: 'tz', ofJob: false },
+  every: { flag: 'every', ofJob: false },
+  overlap: { flag: 'overlap', ofJob: false },
+  catch_up: { flag: 'catch-up', ofJob: false },
+  queue: { flag: 'queue', ofJob: true },
+  priority: { flag: 'priority', ofJob: true },
+  max_retries: { flag: 'max-retries', ofJob: true },
+  timeout: { flag: 'timeout', ofJob: true },
+};
+type Flagged = keyof typeof FIELDS;
+
+const NEW: ScheduleDraft = {
+  ...{ name: '', cron: '0 3 * * *', timezone: '', every: '', overlap: 'skip', catch_up: 'one' },
+  ...{ command: '', queue: '', priority: '', max_retries: '', timeout: '' },
+};
+
+export function writtenOf(schedule: Schedule | 'new'): ScheduleDraft {
+  if (schedule === 'new') return { ...NEW, timezone: new Intl.DateTimeFormat().resolvedOptions().timeZone };
+  const { job } = schedule;
+  const text = (value: number | null, unit = ''): string => (value === null ? '' : `${value}${unit}`);
+  return {
+    ...{ name: schedule.name, cron: schedule.cron ?? '', timezone: schedule.timezone ?? '' },
+    ...{ every: text(schedule.every_ms, 'ms'), overlap: schedule.overlap, catch_up: schedule.catch_up },
+    ...{ command: schedule.command, queue: schedule.queue, priority: text(job.priority) },
+    ...{ max_retries: text(job.max_retries), timeout: text(job.timeout_ms, 'ms') },
+  };
+}
+
+/** What would be said: of a new one all that is filled in, of another what was changed. A zone goes with its expression. */
+function said(before: ScheduleDraft | null, after: ScheduleDraft): Flagged[] {
+  return (Object.keys(FIELDS) as Flagged[]).filter((field) => {
+    if (after[field].trim() === '') return false;
+    if (field === 'timezone' && after.every !== '') return false;
+    return after[field] !== (before ?? { ...NEW, cron: '' })[field];
+  });
+}
+
+const commandSaid = (before: ScheduleDraft | null, after: ScheduleDraft): boolean =>
+  after.command !== before?.command;
+
+export const isChanged = (before: ScheduleDraft, after: ScheduleDraft): boolean =>
+  said(before, after).length > 0 || commandSaid(before, after);
+
+/** `before`: null for a new one. */
+export function bodyOf(before: ScheduleDraft | null, after: ScheduleDraft): Record<string, unknown> {
+  const whole = (text: string): number | string => (/^\s*-?\d+\s*$/.test(text) ? Number(text) : text);
+  const value = (field: Flagged): number | string =>
+    field === 'priority' || field === 'max_retries' ? whole(after[field]) : after[field].trim();
+  const pick = (ofJob: boolean) =>
+    said(before, after)
+      .filter((field) => FIELDS[field].ofJob === ofJob)
+      .map((field) => [field, value(field)]);
+  const job = {
+    ...Object.fromEntries(pick(true)),
+    ...(commandSaid(before, after) ? { command: after.command } : {}),
+  };
+  return {
+    ...(before === null ? { name: after.name.trim() } : {}),
+    ...Object.fromEntries(pick(false)),
+    ...(Object.keys(job).length === 0 ? {} : { job }),
+  };
+}
+
+export function commandOf(before: ScheduleDraft | null, after: ScheduleDraft): string {
+  const flags = said(before, after).flatMap((field) => [`--${FIELDS[field].flag}`, after[field].trim()]);
+  const words = commandSaid(before, after) ? ['--command', after.command] : [];
+  return command(
+    'schedule',
+    before === null ? 'add' : 'edit',
+    after.name.trim() || 'NAME',
+    ...flags,
+    ...words,
+  );
+}
+
+/** What the server is asked for a preview; null: there is nothing to ask for. */
+export function timesQuery({ cron, timezone, every }: ScheduleDraft): string | null {
+  const query = new URLSearchParams();
+  if (every.trim() !== '') query.set('every', every.trim());
+  else if (cron.trim() === '') return null;
+  else {
+    query.set('cron', cron.trim());
+    if (timezone.trim() !== '') query.set('timezone', timezone.trim());
+  }
+  return `/times?${query}`;
+}
