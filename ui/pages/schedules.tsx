@@ -54,7 +54,7 @@ export function SchedulesPage() {
 function Card(schedule: Schedule) {
   const { name, cron, timezone, next_runs, last_run_at, waiting } = schedule;
   return (
-    <article class="group" data-row={name}>
+    <article class="schedule" data-row={name}>
       <header>
         <h2>
           <a href={`/schedules/${part(name)}`}>{visible(name)}</a>
