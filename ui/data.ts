@@ -12,17 +12,22 @@ export interface Data<T> {
   again(): void;
 }
 
-interface Options {
+interface Options<T> {
   /** Which events make it worth reading again; every one unless told. */
   on?: (event: StoreEvent) => boolean;
   /** No more often than so. */
   gapMs?: number;
+  /** Reads it in another way than by one request. */
+  read?: (path: string, signal: AbortSignal) => Promise<T>;
 }
 
 const GAP_MS = 1000;
 
 /** What a path of the API answers, read again when something happened to it. Null: nothing to read. */
-export function useData<T>(path: string | null, { on, gapMs = GAP_MS }: Options = {}): Data<T> {
+export function useData<T>(
+  path: string | null,
+  { on, gapMs = GAP_MS, read = get<T> }: Options<T> = {},
+): Data<T> {
   const value = useSignal<T | null>(null);
   const problem = useSignal<Problem | null>(null);
   const loading = useSignal(true);
@@ -32,7 +37,7 @@ export function useData<T>(path: string | null, { on, gapMs = GAP_MS }: Options 
     problem.value = null;
     loading.value = path !== null;
     if (path === null) return;
-    const reading = keepReading(path, gapMs, { value, problem, loading });
+    const reading = keepReading((signal) => read(path, signal), gapMs, { value, problem, loading });
     again.value = reading.want;
     const off = onBatch((batch) => {
       if (touches(batch, on)) reading.want();
@@ -46,7 +51,7 @@ export function useData<T>(path: string | null, { on, gapMs = GAP_MS }: Options 
   return { value: value.value, problem: problem.value, loading: loading.value, again: () => again.value() };
 }
 
-function touches({ events, all }: Batch, on: Options['on']): boolean {
+function touches({ events, all }: Batch, on: Options<unknown>['on']): boolean {
   return all || (on === undefined ? events.length > 0 : events.some(on));
 }
 
@@ -57,7 +62,7 @@ interface Target<T> {
 }
 
 /** Reads one at a time, and once more when asked meanwhile. */
-function keepReading<T>(path: string, gapMs: number, to: Target<T>) {
+function keepReading<T>(read: (signal: AbortSignal) => Promise<T>, gapMs: number, to: Target<T>) {
   const stop = new AbortController();
   let busy = false;
   let wanted = false;
@@ -66,7 +71,7 @@ function keepReading<T>(path: string, gapMs: number, to: Target<T>) {
     while (wanted && !stop.signal.aborted) {
       wanted = false;
       try {
-        const found = await get<T>(path, stop.signal);
+        const found = await read(stop.signal);
         if (stop.signal.aborted) return;
         to.value.value = found;
         to.problem.value = null;

@@ -1,8 +1,7 @@
 import { errorSignature } from '../core/error-signature.ts';
-import type { Job } from '../core/job.ts';
 import { toIso } from '../core/time.ts';
+import type { DeadJob } from '../store/listing.ts';
 import type { App } from './app.ts';
-import { listJobs } from './jobs.ts';
 
 /** So many of the newest dead jobs are looked at: a bounded cost, however many there are. */
 const LOOKED_AT = 10_000;
@@ -38,14 +37,16 @@ export interface ErrorGroups {
 /** Dead jobs by what killed them, the largest group first. */
 export async function errorGroups(app: App): Promise<ErrorGroups> {
   const now = app.clock.now();
-  const groups = new Map<string, Job[]>();
+  const groups = new Map<string, DeadJob[]>();
   let seen = 0;
-  for await (const job of listJobs(app, { states: ['dead'] }, LOOKED_AT)) {
-    const signature = signatureOf(job);
-    const group = groups.get(signature);
-    if (group === undefined) groups.set(signature, [job]);
-    else group.push(job);
-    if (++seen % AT_A_TIME === 0) await new Promise((resolve) => setImmediate(resolve));
+  for await (const some of deadJobs(app)) {
+    for (const job of some) {
+      const signature = signatureOf(job);
+      const group = groups.get(signature);
+      if (group === undefined) groups.set(signature, [job]);
+      else group.push(job);
+    }
+    seen += some.length;
   }
   return {
     groups: [...groups]
@@ -59,16 +60,28 @@ export async function errorGroups(app: App): Promise<ErrorGroups> {
 /** The jobs of one group, in the order of enqueueing. */
 export async function jobsOfGroup(app: App, signature: string): Promise<string[]> {
   const ids: string[] = [];
-  for await (const job of listJobs(app, { states: ['dead'] }, LOOKED_AT))
-    if (signatureOf(job) === signature) ids.push(job.id);
+  for await (const some of deadJobs(app))
+    for (const job of some) if (signatureOf(job) === signature) ids.push(job.id);
   return ids.reverse();
+}
+
+/** Newest first. */
+async function* deadJobs(app: App): AsyncGenerator<DeadJob[]> {
+  let before = Number.MAX_SAFE_INTEGER;
+  for (let left = LOOKED_AT; left > 0; left -= AT_A_TIME) {
+    const jobs = await app.store.deadJobs(AT_A_TIME, before);
+    yield jobs;
+    if (jobs.length < AT_A_TIME) return;
+    before = jobs.at(-1)!.number;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** The same errors are met again with every look. */
 const known = new Map<string, string>();
 
-function signatureOf({ lastError }: Job): string {
-  const error = lastError ?? '';
+function signatureOf(job: DeadJob): string {
+  const error = job.error ?? '';
   const before = known.get(error);
   if (before !== undefined) return before;
   const signature = errorSignature(error);
@@ -77,8 +90,8 @@ function signatureOf({ lastError }: Job): string {
   return signature;
 }
 
-function toObject(signature: string, jobs: Job[], now: number): ErrorGroupObject {
-  const ended = jobs.map((job) => job.finishedAt ?? job.updatedAt);
+function toObject(signature: string, jobs: DeadJob[], now: number): ErrorGroupObject {
+  const ended = jobs.map((job) => job.at);
   const within = (ms: number): number => ended.filter((at) => at > now - ms).length;
   const newest = jobs[0]!;
   return {
@@ -88,7 +101,7 @@ function toObject(signature: string, jobs: Job[], now: number): ErrorGroupObject
     ...{ last_3_days: within(72 * HOUR_MS), last_week: within(168 * HOUR_MS) },
     first_at: toIso(ended.reduce((a, b) => Math.min(a, b))),
     last_at: toIso(ended.reduce((a, b) => Math.max(a, b))),
-    ...{ sample_id: newest.id, sample_error: newest.lastError ?? '' },
+    ...{ sample_id: newest.id, sample_error: newest.error ?? '' },
     names: commonest(jobs.flatMap((job) => job.name ?? [])),
     queues: commonest(jobs.map((job) => job.queue)),
   };

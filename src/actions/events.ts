@@ -78,8 +78,10 @@ export async function lastEvents(
   return { events, next: floor };
 }
 
-/** The store finds those of one job without handing out the others. */
+/** The store finds those of one job without handing out the others: so many, for so long, a stretch at a time. */
 const LOOKED_FOR_JOB = 200_000;
+const STRETCH = 20_000;
+const PATIENCE_MS = 15;
 
 async function lastEventsOfJob(
   app: App,
@@ -89,8 +91,17 @@ async function lastEventsOfJob(
   filter: EventFilter,
 ): Promise<{ events: StoreEvent[]; next: number }> {
   const floor = Math.max(0, to - LOOKED_FOR_JOB);
-  const found = await app.store.eventsOfJob(id, floor, to, many);
-  const next = found.length === many ? found.at(-1)!.number - 1 : floor;
+  const until = app.clock.monotonic() + PATIENCE_MS;
+  const found: StoreEvent[] = [];
+  let end = to;
+  while (end > floor && found.length < many) {
+    const from = Math.max(floor, end - STRETCH);
+    found.push(...(await app.store.eventsOfJob(id, from, end, many - found.length)));
+    end = from;
+    if (app.clock.monotonic() > until) break;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const next = found.length === many ? found.at(-1)!.number - 1 : end;
   return { events: found.filter((event) => matches(event, filter)), next };
 }
 
@@ -101,16 +112,54 @@ export async function* followEvents(
   filter: EventFilter,
   signal: AbortSignal,
 ): AsyncGenerator<StoreEvent> {
-  const waiting = startWaiting(app, { timeoutMs: null, signal });
-  try {
-    for (let last = after; ; ) {
-      const page = await app.store.events(last, PAGE);
-      for (const event of page) if (matches(event, filter)) yield event;
-      last = page.at(-1)?.number ?? last;
+  for await (const page of followPages(app, after, signal))
+    for (const event of page) if (matches(event, filter)) yield event;
+}
+
+/** How long one who follows lets things gather: after it was woken, and after it has read something. */
+interface Pace {
+  soonMs: number;
+  calmMs: number;
+}
+
+/** On a busy queue something happens all the time: a look every so often is soon enough. */
+const AT_ONCE = { soonMs: 0, calmMs: 20 };
+
+/** The same as it is read: what happens together comes together. */
+export async function* followPages(
+  app: App,
+  after: number,
+  signal: AbortSignal,
+  { soonMs, calmMs }: Pace = AT_ONCE,
+): AsyncGenerator<StoreEvent[]> {
+  for (let last = after; ; ) {
+    // Before the look, so that nothing is missed, and not while it rests: on a busy queue being woken costs more than reading.
+    const waiting = startWaiting(app, { timeoutMs: null, signal });
+    let page: StoreEvent[];
+    try {
+      page = await app.store.events(last, PAGE);
       signal.throwIfAborted();
-      if (page.length < PAGE) await waiting.next(SAFETY_MS);
+      if (page.length === 0) await waiting.next(SAFETY_MS);
+    } finally {
+      waiting.close();
     }
-  } finally {
-    waiting.close();
+    if (page.length > 0) yield page;
+    last = page.at(-1)?.number ?? last;
+    if (page.length < PAGE) await asleep(page.length === 0 ? soonMs : calmMs, signal);
   }
+}
+
+/** The reason of the signal is thrown. */
+async function asleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms === 0) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+  signal.throwIfAborted();
 }

@@ -37,7 +37,8 @@ export async function stats(app: App): Promise<Stats> {
 
 function percentiles(values: number[]): Percentiles | null {
   if (values.length === 0) return null;
-  const sorted = values.toSorted((a, b) => a - b);
+  // Numbers in a row sort several times as fast as an array.
+  const sorted = Float64Array.from(values).sort();
   const at = (part: number): number =>
     sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)]!;
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };

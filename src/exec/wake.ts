@@ -37,7 +37,7 @@ function touch(file: string): void {
     utimesSync(file, now, now);
   } catch {
     try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      make(dirname(file));
       writeFileSync(file, '', { mode: 0o600 });
     } catch {
       // Then their own timers have to do.
@@ -48,11 +48,20 @@ function touch(file: string): void {
 function onTouch(directory: string, callback: () => void): (() => void) | null {
   let watcher: FSWatcher;
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    make(directory);
     watcher = watch(directory, { persistent: false }, () => callback());
   } catch {
     return null;
   }
   watcher.on('error', () => {});
   return () => watcher.close();
+}
+
+/** Not what it stands in: a store that was moved away finds its place free when it comes back. */
+function make(directory: string): void {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }

@@ -75,10 +75,9 @@ export function createApi(options: ApiOptions): Hono<Env> {
       if (route.method !== 'GET') checkOrigin(header, options.names, options.shownAt);
       if (route.access === 'change' && options.serving.readOnly)
         refuse('read-only', 'this server only shows, and changes nothing');
-      checkQuery(route, new URL(c.req.url).searchParams);
-      const { app } = options.serving;
-      // Whoever asks is told that the store is away, rather than shown, or given, one that nobody will see again.
-      if (route.access !== 'open') await app.store.check();
+      const { pathname, search, searchParams } = new URL(c.req.url);
+      checkQuery(route, searchParams);
+      const { app, shared } = options.serving;
       const actor = `http:${c.env?.incoming?.socket?.remoteAddress ?? 'local'}`;
       const request: ApiRequest = {
         ...{ serving: options.serving, actor, header, signal: c.req.raw.signal },
@@ -88,7 +87,16 @@ export function createApi(options: ApiOptions): Hono<Env> {
         all: (name) => c.req.queries(name) ?? [],
         body: await readBody(route, c.req.raw),
       };
-      const response = await route.handle(request);
+      const handle = async (): Promise<Response> => {
+        // Whoever asks is told that the store is away, rather than shown, or given, one that nobody will see again.
+        if (route.access !== 'open') await app.store.check();
+        return route.handle(request);
+      };
+      const response = await (isShared(route)
+        ? shared.answer(pathname + search, handle)
+        : handle().finally(() => {
+            if (route.access === 'change') shared.forget();
+          }));
       // What nobody will read is let go: a stream would stay open for ever.
       if (c.req.raw.method === 'HEAD') await response.body?.cancel();
       return response;
@@ -122,6 +130,11 @@ export function createApi(options: ApiOptions): Hono<Env> {
     return problem(known, requestId, extra);
   });
   return api;
+}
+
+/** What anybody with the token is told alike, and as a whole. */
+function isShared({ method, access, answers }: Route): boolean {
+  return method === 'GET' && access === 'look' && answers[200]?.schema !== null;
 }
 
 function checkQuery(route: Route, given: URLSearchParams): void {

@@ -3,7 +3,7 @@ import { countJobs } from '../actions/jobs.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { JobObject } from '../core/job-object.ts';
 import { parseNumber } from '../core/numbers.ts';
-import type { ListedJob } from '../store/store.ts';
+import type { ListedJob } from '../store/listing.ts';
 import { refuse } from './problem.ts';
 import { listedJob } from './shown.ts';
 
@@ -31,41 +31,67 @@ export async function jobPage(
 ): Promise<JobPage> {
   const limit = one('limit') === undefined ? DEFAULT : parseNumber(one('limit')!, 'limit', LIMIT);
   const from = readCursor(one('cursor'));
-  const { jobs, end } = await look(app, filter, from, limit);
-  const full = jobs.length === limit;
-  const known = from === null && !full && end === 0;
+  const until = app.clock.monotonic() + PATIENCE_MS;
+  const { jobs, end } = await look(app, filter, from ?? NEWEST, limit, until);
+  // What the first page has seen is counted already.
+  const seen = from === null ? { value: jobs.length, before: end + 1 } : { value: 0, before: NEWEST };
+  const { value, capped } = await count(app, filter, seen, until);
   return {
     jobs: jobs.map(listedJob),
-    next_cursor: full ? String(jobs.at(-1)!.number) : end > 0 ? String(end + 1) : null,
-    count: known ? { value: jobs.length, capped: false } : await count(app, filter),
+    next_cursor: end > 0 ? String(end + 1) : null,
+    count: { value: Math.max(value, jobs.length), capped },
   };
 }
 
-/** Where every job has to be looked at, at most so many at once and for so long: then the next page goes on. */
-const STRETCH = 10_000;
+/** Where every job has to be looked at, a request does so for so long; then the next page goes on. */
 const PATIENCE_MS = 15;
+/** Others are served after each stretch, which grows until it takes so long. */
+const STRETCH = 1000;
+const STRETCH_MS = 2;
+const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** What the indexes do not answer by themselves. A search has bounds of its own. */
-function needsLooking({ states: _, queue: __, name: ___, text, ...other }: JobFilter): boolean {
-  return text === undefined && Object.keys(other).length > 0;
+/** What the indexes do not answer by themselves. */
+function needsLooking({ states: _, queue: __, name: ___, ...other }: JobFilter): boolean {
+  return Object.keys(other).length > 0;
+}
+
+/** The jobs below `before`, stretch by stretch, down to the very first (`above` is 0) or until the time is up. */
+async function* stretches(
+  app: App,
+  filter: JobFilter,
+  from: number,
+  until: number,
+): AsyncGenerator<{ before: number; above: number }> {
+  if (!needsLooking(filter)) return yield { before: from, above: 0 };
+  let many = STRETCH;
+  for (let before = from; ; ) {
+    const start = app.clock.monotonic();
+    const above = await app.store.reach(filter, many, before);
+    yield { before, above };
+    const now = app.clock.monotonic();
+    if (above === 0 || now > until) return;
+    if (now - start < STRETCH_MS) many *= 2;
+    before = above + 1;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** `end`: how far down it has looked; 0: to the very first job. */
 async function look(
   app: App,
   filter: JobFilter,
-  from: number | null,
+  from: number,
   limit: number,
+  until: number,
 ): Promise<{ jobs: ListedJob[]; end: number }> {
-  const start = app.clock.monotonic();
   const jobs: ListedJob[] = [];
-  for (let before = from ?? Number.MAX_SAFE_INTEGER; ; ) {
-    const above = needsLooking(filter) ? await app.store.reach(filter, STRETCH, before) : 0;
-    jobs.push(...(await app.store.list(filter, { limit: limit - jobs.length, before, above })));
-    const late = app.clock.monotonic() - start > PATIENCE_MS;
-    if (above === 0 || jobs.length === limit || late) return { jobs, end: above };
-    before = above + 1;
+  let end = 0;
+  for await (const stretch of stretches(app, filter, from, until)) {
+    jobs.push(...(await app.store.list(filter, { limit: limit - jobs.length, ...stretch })));
+    end = stretch.above;
+    if (jobs.length === limit) return { jobs, end: jobs.at(-1)!.number - 1 };
   }
+  return { jobs, end };
 }
 
 function readCursor(text: string | undefined): number | null {
@@ -75,16 +101,20 @@ function readCursor(text: string | undefined): number | null {
 }
 
 /** Whole states and queues are known from the counters; anything else is counted, and not for ever. */
-async function count(app: App, filter: JobFilter): Promise<JobPage['count']> {
+async function count(
+  app: App,
+  filter: JobFilter,
+  seen: { value: number; before: number },
+  until: number,
+): Promise<JobPage['count']> {
   const { states: _, queue: __, ...other } = filter;
   if (Object.keys(other).length === 0) return { value: await countJobs(app, filter), capped: false };
-  const start = app.clock.monotonic();
-  let value = 0;
-  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-    const above = needsLooking(filter) ? await app.store.reach(filter, STRETCH, before) : 0;
-    value += await app.store.count(filter, COUNTED - value, { before, above });
-    const late = app.clock.monotonic() - start > PATIENCE_MS;
-    if (above === 0 || value === COUNTED || late) return { value, capped: above > 0 || value === COUNTED };
-    before = above + 1;
+  let { value } = seen;
+  // All was seen.
+  if (seen.before === 1) return { value, capped: false };
+  for await (const stretch of stretches(app, filter, seen.before, until)) {
+    value += await app.store.count(filter, COUNTED - value, stretch);
+    if (value >= COUNTED || stretch.above === 0) return { value, capped: value >= COUNTED };
   }
+  return { value, capped: true };
 }

@@ -1,5 +1,6 @@
 import type { App } from '../actions/app.ts';
 import type { Operations } from './operations.ts';
+import type { SharedAnswers } from './shared-answers.ts';
 import type { EventStream } from './stream.ts';
 
 /** A JSON Schema, as OpenAPI 3.1 takes it. */
@@ -14,6 +15,7 @@ export interface Serving {
   publicMetrics: boolean;
   operations: Operations;
   stream: EventStream;
+  shared: SharedAnswers;
 }
 
 export interface ApiRequest {

@@ -5,6 +5,7 @@ import type { App } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
 import { createApi } from './api.ts';
 import { createOperations } from './operations.ts';
+import { createSharedAnswers } from './shared-answers.ts';
 import { createEventStream } from './stream.ts';
 import { readToken } from './token.ts';
 
@@ -46,7 +47,9 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
   }
   const token = readToken(app.stateDirectory, options.rotateToken);
   const names = new Set<string>();
-  const stream = createEventStream(app, (error) => options.onError(error, 'stream'));
+  const shared = createSharedAnswers(() => app.clock.monotonic());
+  // Whoever has been told of something sees it in all that they ask for.
+  const stream = createEventStream(app, (error) => options.onError(error, 'stream'), shared.forget);
   const api = createApi({
     token,
     names,
@@ -55,7 +58,7 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
     serving: {
       app,
       location: options.location,
-      ...{ readOnly: options.readOnly, publicMetrics: options.publicMetrics, stream },
+      ...{ readOnly: options.readOnly, publicMetrics: options.publicMetrics, stream, shared },
       operations: createOperations(() => app.clock.now()),
     },
   });

@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import { followEvents, readEvents } from '../actions/events.ts';
+import { followPages, readEvents } from '../actions/events.ts';
 import { QueueError } from '../core/errors.ts';
 import { toEventObject } from '../core/event-object.ts';
 import type { StoreEvent } from '../core/events.ts';
@@ -19,7 +19,7 @@ const MOST_STREAMS = 256;
 const REMEMBERED = 2000;
 const PAGE = 500;
 /** What happens meanwhile goes out together: a busy store is not read, worded and sent event by event. */
-const GATHER_MS = 50;
+const PACE = { soonMs: 50, calmMs: 250 };
 /** So often who looks on is told that the stream lives, and it is looked whether the store does. */
 const PULSE_MS = 5000;
 const RETRY_MS = 1000;
@@ -33,35 +33,36 @@ interface Stretch {
   bytes: Uint8Array;
 }
 
-export function createEventStream(app: App, onError: (error: unknown) => void): EventStream {
+/** `onNews`: called before anybody is told of something new. */
+export function createEventStream(
+  app: App,
+  onError: (error: unknown) => void,
+  onNews: () => void = () => {},
+): EventStream {
   const closing = new AbortController();
   const { signal } = closing;
   const waiting = new Set<() => void>();
   const recent: Stretch[] = [];
+  let newest: { number: number; text: string }[] = [];
   let open = 0;
   let running: Promise<void> | null = null;
   let position = 0;
-  let gathered: StoreEvent[] = [];
-  let timer: NodeJS.Timeout | undefined;
 
-  const publish = (): void => {
-    timer = undefined;
-    const { number } = gathered.at(-1)!;
-    recent.push({ after: position, last: number, bytes: worded(gathered) });
+  const publish = (events: StoreEvent[]): void => {
+    const texts = events.map((event) => ({ number: event.number, text: textOf(event) }));
+    const { number } = texts.at(-1)!;
+    recent.push({ after: position, last: number, bytes: worded(events, texts) });
     position = number;
-    gathered = [];
+    newest = [...newest, ...texts].slice(-MOST_TOLD);
     while (position - recent[0]!.after > REMEMBERED && recent.length > 1) recent.shift();
+    onNews();
     for (const wake of waiting) wake();
   };
 
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        const from = gathered.at(-1)?.number ?? position;
-        for await (const event of followEvents(app, from, {}, signal)) {
-          gathered.push(event);
-          timer ??= setTimeout(publish, GATHER_MS);
-        }
+        for await (const page of followPages(app, position, signal, PACE)) publish(page);
       } catch (error) {
         if (signal.aborted) return;
         // The store may be away for a while; what happens meanwhile is read afterwards.
@@ -94,9 +95,11 @@ export function createEventStream(app: App, onError: (error: unknown) => void): 
     await new Promise((resolve) => setTimeout(resolve, everyMs));
     const last = position;
     const from = Math.max(after, last - MOST_TOLD);
-    const events: StoreEvent[] = [];
-    for await (const event of readEvents(app, from, last, {})) events.push(event);
-    return { after, last, bytes: Buffer.from(batch(last, events, from - after)) };
+    const texts: string[] = [];
+    if ((newest[0]?.number ?? last) <= from + 1)
+      texts.push(...newest.filter(({ number }) => number > from && number <= last).map(({ text }) => text));
+    else for await (const event of readEvents(app, from, last, {})) texts.push(textOf(event));
+    return { after, last, bytes: Buffer.from(batch(last, texts, from - after)) };
   };
 
   return {
@@ -159,7 +162,6 @@ export function createEventStream(app: App, onError: (error: unknown) => void): 
       });
     },
     close() {
-      clearTimeout(timer);
       closing.abort(new Error('closed'));
     },
   };
@@ -176,15 +178,15 @@ function slept(ms: number, hand: (wake: () => void) => void): Promise<boolean> {
   });
 }
 
-function worded(events: StoreEvent[]): Uint8Array {
-  return Buffer.from(events.map(lines).join(''));
+const textOf = (event: StoreEvent): string => JSON.stringify(toEventObject(event));
+
+function worded(events: StoreEvent[], texts = events.map((event) => ({ text: textOf(event) }))): Uint8Array {
+  const lines = events.map(
+    ({ number, kind }, i) => `id: ${number}\nevent: ${kind}\ndata: ${texts[i]!.text}\n\n`,
+  );
+  return Buffer.from(lines.join(''));
 }
 
-function lines(event: StoreEvent): string {
-  return `id: ${event.number}\nevent: ${event.kind}\ndata: ${JSON.stringify(toEventObject(event))}\n\n`;
-}
-
-function batch(last: number, events: StoreEvent[], missed: number): string {
-  const told = { events: events.map(toEventObject), missed };
-  return `id: ${last}\nevent: batch\ndata: ${JSON.stringify(told)}\n\n`;
+function batch(last: number, texts: string[], missed: number): string {
+  return `id: ${last}\nevent: batch\ndata: {"events":[${texts.join(',')}],"missed":${missed}}\n\n`;
 }

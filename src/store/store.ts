@@ -21,6 +21,7 @@ import type { Rate } from '../core/rate.ts';
 import type { EventRetention, Held, PrunedState, Retention } from '../core/retention.ts';
 import type { Schedule, ScheduleSpec } from '../core/schedule.ts';
 import type { Attempt, AttemptOutput, FinishedAttempt } from './attempt.ts';
+import type { DeadJob, ListedJob, Page, QueueCount } from './listing.ts';
 import type { ExportedRow, Loaded, Loading, LoadOptions } from './transfer.ts';
 import type { NewWorker, StopOrder, Supervised, Worker } from './worker.ts';
 
@@ -55,10 +56,12 @@ export interface Store {
   get(id: string): Promise<Job | null>;
   /** Newest first. The cost depends on the page, not on the history. */
   list(filter: JobFilter, page: Page): Promise<ListedJob[]>;
+  /** The dead ones in the same order, but only what tells how they died: for a look at thousands. */
+  deadJobs(limit: number, before?: number): Promise<DeadJob[]>;
   /**
    * The number at which a look at so many jobs of the filter's name, or else of its queue and states, would end, begun
-   * below `before`; 0: it would see all of them. What else the filter says costs a look at each: by this one keeps it
-   * within bounds.
+   * below `before`; 0: it would see all of them, of a search all that are searched. What else the filter says costs a look
+   * at each: by this one keeps it within bounds.
    */
   reach(filter: JobFilter, many: number, before?: number): Promise<number>;
   /** How many jobs match, of the whole store or of a stretch of it, counted no further than `most`. */
@@ -316,25 +319,6 @@ export interface FiredTick {
   /** Null: it waits for the job before it, or was skipped because of it or of its unique key. */
   job: Job | null;
   waits: boolean;
-}
-
-export interface Page {
-  limit: number;
-  /** Continue below this `number` of the page before. */
-  before?: number;
-  /** No further down than above this one. */
-  above?: number;
-}
-
-export interface ListedJob extends Job {
-  /** The store's number of the job: rises with every enqueue. */
-  number: number;
-}
-
-export interface QueueCount {
-  queue: string;
-  state: State;
-  jobs: number;
 }
 
 export interface ClaimRequest {

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import type { JobFilter } from '../../src/core/filter.ts';
+import { type JobFilter, SEARCHED } from '../../src/core/filter.ts';
 import { ending, failedWith, ids, jobSpec, NOW, running } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
@@ -67,6 +67,9 @@ export const filters: Record<string, Case> = {
       { states: ['pending', 'cancelled'], queue: 'default' },
       { name: 'fifth' },
       { name: 'fifth', states: ['pending'], queue: 'third' },
+      { text: 'j' },
+      { text: 'j1', queue: 'third', states: ['pending'] },
+      { text: 'j', name: 'fifth' },
     ];
     for (const filter of filters) {
       const all = await store.list(filter, { limit: 100 });
@@ -89,6 +92,43 @@ export const filters: Record<string, Case> = {
       }
     }
     expect(await store.reach({ queue: 'nowhere' }, 1)).toBe(0);
+  },
+
+  'a search goes through the newest jobs only, and reach ends with them': async ({ store }) => {
+    const many = function* () {
+      for (let i = 0; i <= SEARCHED; i++) yield jobSpec(`n${i}`, { command: 'true' });
+    };
+    await store.insert(many(), NOW, () => null);
+    expect(ids(await store.list({ text: 'n1' }, { limit: 1, before: 3 }))).toEqual(['n1']);
+    expect(await store.list({ text: 'n0' }, { limit: 1, before: 3 })).toEqual([]);
+    expect(await store.count({ text: 'n' }, 2 * SEARCHED)).toBe(SEARCHED);
+    expect(await store.reach({ text: 'n' }, SEARCHED - 1)).toBe(2);
+    expect(await store.reach({ text: 'n' }, SEARCHED)).toBe(0);
+    expect(await store.reach({}, SEARCHED)).toBe(1);
+  },
+
+  'dead jobs are told with their errors, as a list has them': async ({ store }) => {
+    for (const [id, over] of [
+      ['a', { name: 'kind' }],
+      ['b', { queue: 'other' }],
+      ['c', {}],
+    ] as const) {
+      const dead = await running(store, id, { maxRetries: 1, ...over });
+      await store.settle(ending(dead, failedWith(3), NOW + 1000, { error: `no ${id}` }));
+    }
+    await store.insert([jobSpec('d'), jobSpec('e')], NOW);
+    await store.cancel(['e'], NOW);
+    for (const retried of [[], ['b']]) {
+      await store.retry(retried, ['dead'], NOW);
+      for (const page of [{ limit: 10 }, { limit: 1 }, { limit: 10, before: 2 }]) {
+        const jobs = await store.list({ states: ['dead'] }, page);
+        expect(await store.deadJobs(page.limit, page.before)).toEqual(
+          jobs.map(({ number, id, queue, name, lastError, finishedAt }) => ({
+            ...{ number, id, queue, name, error: lastError, at: finishedAt! },
+          })),
+        );
+      }
+    }
   },
 
   'ids are found by their beginning, and a whole id alone': async ({ store }) => {

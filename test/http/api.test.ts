@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { renameSync } from 'node:fs';
+import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { readJobObject } from '../../src/core/job-input.ts';
@@ -14,6 +14,7 @@ import { jobs } from './api/jobs.ts';
 import { lists } from './api/lists.ts';
 import { operations } from './api/operations.ts';
 import { OUTPUT_LIMIT, output } from './api/output.ts';
+import { sharing } from './api/sharing.ts';
 import { figures, overTime, queues, schedules, settings, stopping } from './api/the-rest.ts';
 import { type Api, add, later, ok, refused } from './api/topic.ts';
 
@@ -38,6 +39,7 @@ const TOPICS = {
   stopping,
   overTime,
   events,
+  sharing,
 };
 for (const [name, topic] of Object.entries(TOPICS)) describe(name, () => topic(() => api));
 
@@ -61,6 +63,24 @@ test(
     expect((await ok(site, 'GET', '/api/v1/jobs')).jobs.map((job: { id: string }) => job.id)).toEqual([
       'kept',
     ]);
+  }),
+);
+
+test.skipIf(process.platform !== 'linux')(
+  'a server that was asked to examine its store has it locked as before',
+  inSandbox(async (own) => {
+    const site = await serve(own);
+    await add(site, { id: 'there', command: 'true', ...later });
+    const file = statSync(join(own.home, 'queue.db')).ino;
+    const locks = (): number =>
+      readFileSync('/proc/locks', 'latin1')
+        .split('\n')
+        .filter((line) => line.includes(` ${site.server.pid} `) && line.includes(`:${file} `)).length;
+    expect(locks()).toBe(1);
+    const { checks } = await ok(site, 'GET', '/api/v1/doctor');
+    expect(checks).toContainEqual({ check: 'journal mode', status: 'ok', says: 'wal', fix: null });
+    // A descriptor that is closed takes all locks of its process with it; then others might take the WAL away.
+    expect(locks()).toBe(1);
   }),
 );
 

@@ -42,6 +42,7 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
     'listByQueueAndState',
     /^SEARCH job USING INDEX \w+ \((queue=\? AND state|state=\? AND queue)=\? AND number<\?\)$/,
   ],
+  ['deadJobs', /^SEARCH job USING COVERING INDEX job_dead \(number<\?\)$/],
   [
     'countByQueueAndState',
     /^SEARCH job USING COVERING INDEX job_by_queue \(queue=\? AND state=\? AND number<\?\)$/,

@@ -1,5 +1,5 @@
 import { actOnMany, type Selected, type Verb } from '../acts.ts';
-import { part } from '../api.ts';
+import { get, part } from '../api.ts';
 import { listCommand } from '../cli.ts';
 import { columnsOf, ordered } from '../columns.tsx';
 import { BulkBar } from '../components/bulk-bar.tsx';
@@ -13,6 +13,7 @@ import { ViewMenu } from '../components/view-menu.tsx';
 import { useData } from '../data.ts';
 import { type Filter, filterOf } from '../filter.ts';
 import { number, plural } from '../format.ts';
+import { untilSome } from '../job-pages.ts';
 import { focusedRow, useKeys } from '../keys.ts';
 import { togglePaused } from '../queue-acts.ts';
 import { go, listHref, place, withQuery } from '../router.ts';
@@ -21,6 +22,9 @@ import { readOnly } from '../store.ts';
 import type { JobPage } from '../types.ts';
 
 const PAGE = 50;
+
+const readPage = (path: string, signal: AbortSignal): Promise<JobPage> =>
+  untilSome(path, (one) => get<JobPage>(one, signal));
 
 export function JobsPage() {
   const { query } = place.value;
@@ -31,7 +35,7 @@ export function JobsPage() {
     ['limit', String(PAGE)],
     ...(cursor ? [['cursor', cursor]] : []),
   ]);
-  const page = useData<JobPage>(`/jobs?${asked}`);
+  const page = useData<JobPage>(`/jobs?${asked}`, { read: readPage });
   const { ids, all, toggle, selectPage, selectAll, clear, from } = useSelection(filter.toString());
   const sort = query.get('sort');
   const columns = columnsOf(query);
@@ -105,7 +109,9 @@ export function JobsPage() {
         </div>
       )}
       {page.problem !== null && page.value === null ? <Trouble problem={page.problem} /> : null}
-      {page.value !== null && jobs.length === 0 ? <None filter={filter} /> : null}
+      {page.value !== null && jobs.length === 0 ? (
+        <None filter={filter} more={page.value.next_cursor !== null} />
+      ) : null}
       {jobs.length === 0 ? null : (
         <JobTable
           {...{ jobs, columns, sort }}
@@ -138,7 +144,8 @@ export function JobsPage() {
   );
 }
 
-function None({ filter }: { filter: Filter }) {
+function None({ filter, more }: { filter: Filter; more: boolean }) {
+  if (more) return <Empty text="No job matches so far: look at older ones." cli={listCommand(filter)} />;
   if ([...filter].length > 0) return <Empty text="No job matches." cli={listCommand(filter)} />;
   return <Empty text="There is no job yet. The first one:" cli="queuectl enqueue 'echo hello'" />;
 }

@@ -1,5 +1,6 @@
 import { QueueError } from '../../core/errors.ts';
 import { parseNumber } from '../../core/numbers.ts';
+import { stepBack } from '../../exec/priority.ts';
 import type { Command } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
 import { openBrowser } from '../open-browser.ts';
@@ -30,7 +31,8 @@ export default {
   ],
   notes: [
     'Prints one URL with the token of this store in it; programs send the token as Authorization: Bearer. Whoever has it',
-    'can run commands as you. GET /api/v1/openapi.json describes the API. Ends with Ctrl-C; workers are not touched.',
+    'can run commands as you. GET /api/v1/openapi.json describes the API. Ends with Ctrl-C; workers are not touched, and',
+    'come first: it runs at niceness 5.',
   ],
   async run({ io, app, location }, input) {
     const port = input.one('port') === undefined ? 7780 : parseNumber(input.one('port')!, '--port', PORT);
@@ -48,6 +50,8 @@ export default {
     });
     io.out(io.json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
     const leave = input.has('open') ? openBrowser(opened.stateDirectory, server.url) : () => {};
+    // After the browser, which would have it from us.
+    stepBack();
     await untilSignal();
     leave();
     await server.close();

@@ -65,7 +65,10 @@ export const OPERATION_ROUTES: Route[] = [
             ? matching(app, filterOfBody(given.filter, now))
             : named(texts(given.ids, 'ids'));
       return json(
-        serving.operations.start(action, ids, (batch) => act(app, batch), { limit, perSecond }),
+        serving.operations.start(action, ids, (batch) => act(app, batch).finally(serving.shared.forget), {
+          limit,
+          perSecond,
+        }),
         202,
       );
     },

@@ -1,4 +1,4 @@
-import { type Condition, type JobFilter, SEARCHED } from '../../core/filter.ts';
+import type { Condition, JobFilter } from '../../core/filter.ts';
 
 export interface FilterSql {
   /** Begins with AND, or is empty. */
@@ -37,9 +37,7 @@ export function filterSql(filter: JobFilter): FilterSql {
   if (filter.exitCode !== undefined) add('exit_code = ?', filter.exitCode);
   for (const { field, operator, value } of filter.conditions ?? [])
     add(`${COLUMNS[field]} ${operator} ?`, value);
-  if (filter.text !== undefined) {
-    add(`job.number > (SELECT max(number) FROM job) - ${SEARCHED}`);
+  if (filter.text !== undefined)
     add(`${SEARCHED_TEXT} LIKE ? ESCAPE '\\'`, `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`);
-  }
   return { text: parts.join(''), values };
 }

@@ -39,10 +39,13 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<S
   };
   if (!facts.exists) return facts;
   try {
-    // Before SQLite opens it: a second descriptor closed later would drop its locks.
-    const wal = isWal(path);
+    // Whoever has the file open keeps a WAL beside it. That may be this process, and a descriptor that is closed would drop
+    // its locks: then the file is not opened but by SQLite, which knows the mode.
+    const open = existsSync(`${path}-wal`);
+    const unused = !open && isWal(path);
     const connection = await connect(path, lookAt);
     try {
+      const wal = open ? Object.values(connection.get('PRAGMA journal_mode')!)[0] === 'wal' : unused;
       facts.schema = { found: version(connection), known: SCHEMA_VERSION };
       facts.journalMode = wal ? 'wal' : 'delete';
       facts.synchronous = connection.pragma('synchronous');

@@ -4,7 +4,7 @@ import type { Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { insert, insertOnce, type Keep } from './insert.ts';
-import { count, list, reach } from './lists.ts';
+import { count, deadJobs, list, reach } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
 import * as sql from './sql.ts';
 
@@ -13,6 +13,7 @@ type JobVerbs = Pick<
   | 'insert'
   | 'get'
   | 'list'
+  | 'deadJobs'
   | 'reach'
   | 'count'
   | 'startingWith'
@@ -34,6 +35,7 @@ export function jobVerbs(db: Connection): JobVerbs {
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
+    deadJobs: (limit, before) => db.read(() => deadJobs(db, limit, before)),
     reach: (filter, many, before) => db.read(() => reach(db, filter, many, before)),
     count: (filter, most, page) => db.read(() => count(db, filter, most, page)),
     counts: () =>

@@ -1,6 +1,6 @@
-import type { JobFilter } from '../../core/filter.ts';
+import { type JobFilter, SEARCHED } from '../../core/filter.ts';
 import { STATES, type State } from '../../core/job.ts';
-import type { ListedJob, Page } from '../store.ts';
+import type { DeadJob, ListedJob, Page } from '../listing.ts';
 import type { Connection, Row } from './connection.ts';
 import { filterSql } from './filter.ts';
 import { toListedJob } from './rows.ts';
@@ -19,6 +19,8 @@ interface Ways {
   /** What is left to be looked at job by job. */
   extra: string;
   values: Values;
+  /** Jobs up to this number are none of them: a search goes through the newest only. */
+  floor: number;
 }
 
 /** Null: the queue does not exist, so nothing is in it. */
@@ -35,20 +37,26 @@ function waysOf(db: Connection, filter: JobFilter): Ways | null {
     const more = [...(queue === undefined ? [] : [queue]), ...(states ?? []), ...values];
     const way: Way =
       filter.name === undefined ? { by: 'all', keys: [] } : { by: 'byName', keys: [filter.name] };
-    return { ways: [way], extra: `${inQueue}${inStates}${text}`, values: more };
+    const floor = filter.text === undefined ? 0 : Math.max(0, newestJob(db) - SEARCHED);
+    return { ways: [way], extra: `${inQueue}${inStates}${text}`, values: more, floor };
   }
-  if (queue === undefined && states === null) return { ways: [{ by: 'all', keys: [] }], extra: text, values };
+  if (queue === undefined && states === null)
+    return { ways: [{ by: 'all', keys: [] }], extra: text, values, floor: 0 };
   const ways = (states ?? STATES).flatMap((state) =>
     (queue === undefined ? queuesOf(db, state) : [queue]).map(
       (number): Way => ({ by: 'byQueueAndState', keys: [number, state] }),
     ),
   );
-  return { ways, extra: text, values };
+  return { ways, extra: text, values, floor: 0 };
 }
 
 /** Those with jobs of this state: few, where an index by state alone would cost every job at each of its steps. */
 function queuesOf(db: Connection, state: State): number[] {
   return db.all(sql.queuesOfState, state).map((row) => row.queue as number);
+}
+
+function newestJob(db: Connection): number {
+  return (db.get(sql.newestJob)?.number as number | null) ?? 0;
 }
 
 const END = Number.MAX_SAFE_INTEGER;
@@ -57,9 +65,9 @@ function within(
   ways: Ways,
   { before, above }: Pick<Page, 'before' | 'above'>,
 ): { extra: string; values: Values } {
-  const floor = above === undefined || above === 0 ? [] : [above];
-  const extra = floor.length === 0 ? '' : ' AND job.number > ?';
-  return { extra: `${extra}${ways.extra}`, values: [before ?? END, ...floor, ...ways.values] };
+  const floor = Math.max(above ?? 0, ways.floor);
+  if (floor === 0) return { extra: ways.extra, values: [before ?? END, ...ways.values] };
+  return { extra: ` AND job.number > ?${ways.extra}`, values: [before ?? END, floor, ...ways.values] };
 }
 
 export function list(db: Connection, filter: JobFilter, page: Page): ListedJob[] {
@@ -77,6 +85,17 @@ export function list(db: Connection, filter: JobFilter, page: Page): ListedJob[]
     if (rows.length === limit) floor = rows.at(-1)!.number as number;
   }
   return rows.map(toListedJob);
+}
+
+export function deadJobs(db: Connection, limit: number, before = END): DeadJob[] {
+  return db.all(sql.deadJobs, before, limit).map((row) => ({
+    number: row.number as number,
+    id: row.id as string,
+    queue: row.queue as string,
+    name: row.name as string | null,
+    error: row.last_error as string | null,
+    at: row.at as number,
+  }));
 }
 
 export function count(
@@ -97,13 +116,14 @@ export function count(
 }
 
 export function reach(db: Connection, filter: JobFilter, many: number, before = END): number {
-  const ways = waysOf(db, filter)?.ways ?? [];
-  const share = Math.ceil(many / ways.length);
-  const ends = ways.map(({ by, keys }) => {
-    if (by !== 'all')
-      return (db.get(sql.reach[by], ...keys, before, share)?.number as number | undefined) ?? 0;
-    const newest = (db.get(sql.newestJob)?.number as number | null) ?? 0;
-    return Math.max(0, Math.min(before - 1, newest) - many);
-  });
-  return Math.max(0, ...ends);
+  const found = waysOf(db, filter);
+  if (found === null) return 0;
+  const share = Math.ceil(many / found.ways.length);
+  const ends = found.ways.map(({ by, keys }) =>
+    by === 'all'
+      ? Math.min(before - 1, newestJob(db)) - many
+      : ((db.get(sql.reach[by], ...keys, before, share)?.number as number | undefined) ?? 0),
+  );
+  const end = Math.max(0, ...ends);
+  return end > found.floor ? end : 0;
 }

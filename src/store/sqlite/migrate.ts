@@ -17,6 +17,7 @@ import retries from './migrations/012-retries.ts';
 import rollups from './migrations/012-rollups.ts';
 import jobsByName from './migrations/013-jobs-by-name.ts';
 import fewerIndexes from './migrations/014-fewer-indexes.ts';
+import deadJobs from './migrations/015-dead-jobs.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
@@ -36,6 +37,7 @@ const MIGRATIONS = [
   rollups,
   jobsByName,
   fewerIndexes,
+  deadJobs,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -2,7 +2,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { Attempt } from '../attempt.ts';
-import type { ListedJob } from '../store.ts';
+import type { ListedJob } from '../listing.ts';
 import { STOP_ORDERS, type StopOrder, type Supervised, type Worker } from '../worker.ts';
 import type { Row } from './connection.ts';
 

@@ -52,6 +52,10 @@ export const list = {
   byName: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
     WHERE job.name = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
 };
+/** From the index alone: the jobs themselves lie far apart among all that went well. */
+export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error,
+  coalesce(finished_at, updated_at) AS at FROM job INDEXED BY job_dead CROSS JOIN queue ON queue.number = job.queue
+  WHERE state = 'dead' AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
 export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
 
 /** Where a look at so many jobs, from a number downwards, ends. */

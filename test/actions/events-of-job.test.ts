@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test';
+import type { App } from '../../src/actions/app.ts';
+import { lastEvents } from '../../src/actions/events.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { jobSpec, NOW } from '../support/jobs.ts';
+import { withSqlite } from '../support/sqlite.ts';
+
+test('out of patience, a look for the events of a job says where to go on, and finds each once', () =>
+  withSqlite(async (store) => {
+    const others = async (many: number, what: string): Promise<void> => {
+      const specs = Array.from({ length: many }, (_, i) => jobSpec(`${what}-${i}`));
+      await store.insert(specs, NOW, () => null);
+    };
+    await store.insert([jobSpec('a')], NOW);
+    await others(45_000, 'x');
+    await store.hold(['a'], NOW);
+    await others(25_000, 'y');
+    await store.release(['a'], NOW);
+    for (const [stepMs, most] of [
+      [1000, 5],
+      [0, 1],
+    ] as const) {
+      let now = 0;
+      const monotonic = (): number => {
+        now += stepMs;
+        return now;
+      };
+      const app = { store, clock: { ...systemClock, monotonic } } as App;
+      const kinds: string[] = [];
+      let looks = 0;
+      for (let to = await store.lastEvent(); to > 0; looks++) {
+        const { events, next } = await lastEvents(app, 10, to, { jobId: 'a' });
+        kinds.push(...events.map((event) => event.kind));
+        expect(next).toBeLessThan(to);
+        to = next;
+      }
+      expect(kinds).toEqual(['released', 'held', 'enqueued']);
+      expect(looks).toBeLessThanOrEqual(most);
+      if (stepMs > 0) expect(looks).toBeGreaterThan(2);
+    }
+  }));

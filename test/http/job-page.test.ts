@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test';
+import type { App } from '../../src/actions/app.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { JobFilter } from '../../src/core/filter.ts';
+import { jobPage } from '../../src/http/job-page.ts';
+import type { Store } from '../../src/store/store.ts';
+import { jobSpec, NOW } from '../support/jobs.ts';
+import { withSqlite } from '../support/sqlite.ts';
+
+const JOBS = 4500;
+
+async function fill(store: Store): Promise<void> {
+  const specs = Array.from({ length: JOBS }, (_, i) =>
+    jobSpec(`j${i}`, {
+      command: i % 1500 === 0 ? 'seldom' : 'often',
+      queue: i % 3 === 0 ? 'third' : 'default',
+      tags: { kind: i % 1500 === 0 ? 'seldom' : 'often' },
+      priority: i % 1500 === 0 ? 7 : 0,
+    }),
+  );
+  await store.insert(specs, NOW);
+}
+
+/** Between two looks at it, so much time has gone by. */
+function appOf(store: Store, stepMs: number): App {
+  let now = 0;
+  const monotonic = (): number => {
+    now += stepMs;
+    return now;
+  };
+  return { store, stateDirectory: '/nowhere', clock: { ...systemClock, monotonic } } as App;
+}
+
+async function pagesOf(app: App, filter: JobFilter, limit = 50) {
+  const pages: Awaited<ReturnType<typeof jobPage>>[] = [];
+  for (let cursor: string | null = ''; cursor !== null; cursor = pages.at(-1)!.next_cursor) {
+    const given: Record<string, string> = { limit: String(limit), ...(cursor === '' ? {} : { cursor }) };
+    pages.push(await jobPage(app, filter, { one: (name) => given[name] }));
+  }
+  return pages;
+}
+
+const FILTERS: JobFilter[] = [
+  { text: 'SELDOM' },
+  { text: 'seldom', queue: 'third' },
+  { tags: { kind: 'seldom' } },
+  { tags: { kind: 'seldom' }, states: ['pending'] },
+  { conditions: [{ field: 'priority', operator: '>', value: 5 }] },
+];
+
+test('out of patience, a page says how far it came, and the next ones find the rest, each once', () =>
+  withSqlite(async (store) => {
+    await fill(store);
+    const all = [3000, 1500, 0].map((i) => `j${i}`);
+    for (const filter of FILTERS) {
+      const pages = await pagesOf(appOf(store, 1000), filter);
+      expect(pages.flatMap((page) => page.jobs.map((job) => job.id))).toEqual(all);
+      expect(pages.length).toBeGreaterThan(3);
+      expect(pages.some((page) => page.jobs.length === 0 && page.next_cursor !== null)).toBe(true);
+      // It was not counted to the end, so it says that there may be more.
+      expect(pages[0]!.count.capped).toBe(true);
+      expect(pages[0]!.count.value).toBeLessThan(3);
+    }
+  }));
+
+test('with time enough one page has them all, counted to the end', () =>
+  withSqlite(async (store) => {
+    await fill(store);
+    for (const filter of FILTERS) {
+      const [page, ...more] = await pagesOf(appOf(store, 0), filter);
+      expect(more).toEqual([]);
+      expect(page!.jobs).toHaveLength(3);
+      expect(page!.count).toEqual({ value: 3, capped: false });
+      // What the first page has seen is not counted twice.
+      const first = (await pagesOf(appOf(store, 0), filter, 2)).map((one) => [
+        one.jobs.length,
+        one.count.value,
+      ]);
+      expect(first.slice(0, 2)).toEqual([
+        [2, 3],
+        [1, 3],
+      ]);
+    }
+  }));

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { launch, openDashboard } from '../support/browser.ts';
+import { enqueue, inSandbox, untilState } from '../support/queuectl.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+test(
+  'of a log of 200 MB the page reads what it shows, at its end and at its start',
+  inSandbox(async (box) => {
+    await box.run(['config', 'set', 'output-limit', '1gb']);
+    await box.startWorkers();
+    const line = 'a line of the log that is neither long nor short';
+    await enqueue(box, 'long', `echo begin; yes '${line}' | head -c 200000000; echo; echo end`);
+    await untilState(box, 'long', 'completed');
+    const { page, show } = await openDashboard(box, browser);
+    let bytes = 0;
+    page.on('response', (answer) => {
+      if (!answer.url().includes('/output?')) return;
+      expect(Number(answer.headers()['queuectl-size'])).toBeGreaterThan(200_000_000);
+      bytes += Number(answer.headers()['queuectl-next']) - Number(answer.headers()['queuectl-from']);
+    });
+    await show('/jobs/long?tab=output');
+    const output = page.getByRole('region', { name: 'Output' });
+    await output.getByText('end', { exact: true }).waitFor();
+    expect(await output.locator('.row').count()).toBeLessThan(300);
+    await page.getByRole('button', { name: 'Start' }).click();
+    await output.getByText('begin', { exact: true }).waitFor();
+    expect(await output.locator('.row').count()).toBeLessThan(300);
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(4_000_000);
+  }),
+);
+
+/** How often the page gets its turn in a while. */
+const turns = (page: Page): Promise<number> =>
+  page.evaluate(`new Promise((resolve) => {
+    let many = 0;
+    const end = performance.now() + 1500;
+    const turn = () => (performance.now() < end ? (many++, setTimeout(turn, 5)) : resolve(many));
+    turn();
+  })`);
+
+test(
+  '10,000 lines a second do not freeze the page that follows them',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const { page, show } = await openDashboard(box, browser);
+    await show('/jobs');
+    await page.getByText('There is no job yet').waitFor();
+    const before = await turns(page);
+    const command = 'until test -e stop; do seq 1000000 1000999; sleep 0.1; done; echo over';
+    await enqueue(box, 'fast', command);
+    await untilState(box, 'fast', 'processing');
+    await show('/jobs/fast?tab=output');
+    const output = page.getByRole('region', { name: 'Output' });
+    await output.getByText('1000999', { exact: true }).first().waitFor();
+    const meanwhile: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      meanwhile.push(await turns(page));
+      expect(await output.locator('.row').count()).toBeLessThan(300);
+    }
+    // The best of them: the others may have met something else on this machine.
+    expect(Math.max(...meanwhile)).toBeGreaterThan(before / 3);
+    await Bun.write(`${box.directory}/stop`, '');
+    await output.getByText('over', { exact: true }).waitFor();
+    expect(await output.locator('.row').count()).toBeLessThan(300);
+  }),
+);
