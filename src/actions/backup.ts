@@ -1,5 +1,6 @@
 import { existsSync, linkSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { resolveSettings } from '../core/settings.ts';
 import { syncFile } from '../exec/durable.ts';
@@ -45,6 +46,7 @@ export async function backup(
   refuseStore(target, location);
   const draft = draftOf(target);
   try {
+    crashPoint('before-backup');
     await copyStore(location, draft);
     const made = await makeOwn(app, draft, (store, epoch) =>
       keepOutputs(
@@ -54,8 +56,10 @@ export async function backup(
       ),
     );
     syncFile(draft);
+    crashPoint('in-backup');
     if (options.force) renameSync(draft, target);
     else putInPlace(draft, target);
+    crashPoint('after-backup');
     syncFile(target);
     return { file: target, bytes: statSync(target).size, ...made };
   } finally {

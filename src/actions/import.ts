@@ -1,4 +1,5 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
+import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { resolveSettings } from '../core/settings.ts';
@@ -125,9 +126,12 @@ function keepOutput(
     place = placeOf(app.stateDirectory, app.store.epoch, number);
     places.set(number, place);
     removePlace(place);
+    crashPoint('before-import-output');
     mkdirSync(place.directory, { recursive: true, mode: 0o700 });
   }
+  crashPoint('in-import-output');
   appendFileSync(place.output, Buffer.from(base64, 'base64'), { mode: 0o600 });
+  crashPoint('after-import-output');
 }
 
 function invalid(why: string): QueueError {

@@ -22,8 +22,9 @@ function hostId(stateDirectory: string): string {
   const known = read(file);
   if (known !== null) return known;
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(draft, randomBytes(8).toString('hex'), { mode: 0o600 });
   crashPoint('before-host');
+  writeFileSync(draft, randomBytes(8).toString('hex'), { mode: 0o600 });
+  crashPoint('in-host');
   try {
     linkSync(draft, file);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
 
 /** The attempts of an epoch that have a directory there. */
 export function attemptsIn(stateDirectory: string, epoch: string): number[] {
@@ -12,12 +13,15 @@ export function attemptsIn(stateDirectory: string, epoch: string): number[] {
 
 /** Copies what an attempt wrote, with its gaps; not its record, which belongs to the attempt itself. */
 export function copyOutput(from: string, to: string): void {
+  crashPoint('before-keep-output');
   mkdirSync(to, { recursive: true, mode: 0o700 });
+  crashPoint('in-keep-output');
   for (const name of readdirSync(from)) {
     const file = join(from, name);
     if (!/^(out(\.short)?|gap-\d+-\d+)$/.test(name) || !lstatSync(file).isFile()) continue;
     copyFileSync(file, join(to, name), constants.COPYFILE_FICLONE);
     chmodSync(join(to, name), 0o600);
+    crashPoint('after-keep-output');
   }
 }
 
@@ -25,8 +29,11 @@ export function copyOutput(from: string, to: string): void {
 export function moveOutputs(from: string, to: string, epoch: string): void {
   for (const attempt of attemptsIn(from, epoch)) {
     const name = join('attempts', `${epoch}-${attempt}`);
+    crashPoint('before-move-output');
     mkdirSync(join(to, 'attempts'), { recursive: true, mode: 0o700 });
+    crashPoint('in-move-output');
     renameSync(join(from, name), join(to, name));
+    crashPoint('after-move-output');
   }
 }
 

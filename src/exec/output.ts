@@ -208,6 +208,7 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
   try {
     writeGap(place, gap);
     rmSync(draft, { force: true });
+    crashPoint('before-draft');
     const short = openSync(draft, 'wx', 0o600);
     try {
       for (const piece of range(file, 0, gap.from)) writeWhole(short, piece);

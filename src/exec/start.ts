@@ -70,7 +70,9 @@ export async function startCommand(place: Place, job: ClaimedJob, user: UserLimi
 
 /** A file, not a pipe: nobody has to feed it, or cares whether it is read. Open it needs no name, so none is left. */
 function openStdin(place: Place, text: string): number {
+  crashPoint('before-stdin');
   writeFileSync(place.stdin, text, { mode: 0o600, flag: 'wx' });
+  crashPoint('after-stdin');
   const file = openSync(place.stdin, 'r');
   unlinkSync(place.stdin);
   return file;

@@ -37,12 +37,15 @@ function touch(file: string): void {
     utimesSync(file, now, now);
   } catch {
     try {
+      crashPoint('in-touch');
       make(dirname(file));
+      crashPoint('in-touch');
       writeFileSync(file, '', { mode: 0o600 });
     } catch {
       // Then their own timers have to do.
     }
   }
+  crashPoint('after-touch');
 }
 
 function onTouch(directory: string, callback: () => void): (() => void) | null {

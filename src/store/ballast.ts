@@ -9,6 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
 
 const NAME = 'ballast';
 const MOST = 1024 * 1024;
@@ -30,6 +31,7 @@ export function keepBallast(stateDirectory: string): void {
     const { blocks, bavail, bsize } = statfsSync(stateDirectory);
     const size = ballastSize(Number(blocks) * Number(bsize));
     if (size === 0 || Number(bavail) * Number(bsize) < PLENTY * size) return;
+    crashPoint('before-ballast');
     const out = openSync(draft, 'wx', 0o600);
     try {
       const zeros = Buffer.alloc(65_536);
@@ -38,7 +40,9 @@ export function keepBallast(stateDirectory: string): void {
     } finally {
       closeSync(out);
     }
+    crashPoint('in-ballast');
     renameSync(draft, file);
+    crashPoint('after-ballast');
   } catch {
     // Without it everything works but on a full disk.
     rmSync(draft, { force: true });
@@ -51,8 +55,10 @@ function ballastSize(disk: number): number {
 
 /** False: there was none. */
 export function freeBallast(stateDirectory: string): boolean {
+  crashPoint('before-free-ballast');
   try {
     unlinkSync(join(stateDirectory, NAME));
+    crashPoint('after-free-ballast');
     return true;
   } catch {
     return false;

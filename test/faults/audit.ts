@@ -1,24 +1,38 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Change, JobRow, Violation } from './checker.ts';
+import { byCounters, byEvents } from './event-log.ts';
 
 /**
  * A table of every change of a job's state, token or holder, written by triggers of the test's own: what workers and
- * commands did to the rows, whatever they say about it.
+ * commands did to the rows, whatever they say about it. An attempt changes hands with its job, so its row is held to the
+ * same rule. `actor` is who did it, from the event that belongs to the change.
  */
 const TRIGGERS = `
 CREATE TABLE IF NOT EXISTS audit (
-  seq INTEGER PRIMARY KEY, job TEXT, queue INTEGER,
-  from_state TEXT, to_state TEXT, from_token INTEGER, to_token INTEGER, holder TEXT);
+  seq INTEGER PRIMARY KEY, job TEXT, of TEXT, from_state TEXT, to_state TEXT,
+  from_token INTEGER, to_token INTEGER, from_holder TEXT, to_holder TEXT, actor TEXT);
+CREATE INDEX IF NOT EXISTS audit_job ON audit (job, of);
 CREATE TRIGGER IF NOT EXISTS audit_added AFTER INSERT ON job BEGIN
-  INSERT INTO audit (job, queue, to_state, to_token) VALUES (NEW.id, NEW.queue, NEW.state, NEW.token);
+  INSERT INTO audit (job, of, to_state, to_token) VALUES (NEW.id, 'job', NEW.state, NEW.token);
 END;
 CREATE TRIGGER IF NOT EXISTS audit_changed AFTER UPDATE OF state, phase, token, worker_id, finished_at ON job
-WHEN OLD.phase IS NOT NEW.phase OR OLD.token IS NOT NEW.token OR OLD.phase = 'ended' BEGIN
-  INSERT INTO audit (job, queue, from_state, to_state, from_token, to_token, holder)
-  VALUES (NEW.id, NEW.queue, OLD.state, NEW.state, OLD.token, NEW.token, OLD.worker_id);
+WHEN OLD.phase IS NOT NEW.phase OR OLD.token IS NOT NEW.token OR OLD.worker_id IS NOT NEW.worker_id
+  OR OLD.phase = 'ended' BEGIN
+  INSERT INTO audit (job, of, from_state, to_state, from_token, to_token, from_holder, to_holder)
+  VALUES (NEW.id, 'job', OLD.state, NEW.state, OLD.token, NEW.token, OLD.worker_id, NEW.worker_id);
+END;
+CREATE TRIGGER IF NOT EXISTS audit_attempt AFTER UPDATE OF token, worker_id ON attempt
+WHEN OLD.token IS NOT NEW.token OR OLD.worker_id IS NOT NEW.worker_id BEGIN
+  INSERT INTO audit (job, of, from_state, to_state, from_token, to_token, from_holder, to_holder)
+  SELECT id, 'attempt', 'processing', 'processing', OLD.token, NEW.token, OLD.worker_id, NEW.worker_id
+  FROM job WHERE number = NEW.job;
+END;
+CREATE TRIGGER IF NOT EXISTS audit_actor AFTER INSERT ON event WHEN NEW.attempt IS NOT NULL AND NEW.kind IN
+  ('started', 'adopted', 'requeued', 'completed', 'failed', 'dead', 'cancelled') BEGIN
+  UPDATE audit SET actor = NEW.actor WHERE seq = (SELECT max(seq) FROM audit WHERE job = NEW.id AND of = 'job');
 END;
 CREATE TRIGGER IF NOT EXISTS audit_removed AFTER DELETE ON job BEGIN
-  INSERT INTO audit (job, queue, from_state, from_token) VALUES (OLD.id, OLD.queue, OLD.state, OLD.token);
+  INSERT INTO audit (job, of, from_state, from_token) VALUES (OLD.id, 'job', OLD.state, OLD.token);
 END;`;
 
 const LONGEST_WAIT = 'PRAGMA busy_timeout = 30000';
@@ -39,8 +53,30 @@ export function startAudit(path: string): void {
 
 /** How many jobs have not ended. */
 export function unfinished(path: string): number {
-  return withDatabase(path, (db) =>
-    Number(db.prepare("SELECT count(*) AS n FROM job WHERE phase <> 'ended'").get()!.n),
+  return openWork(path).left;
+}
+
+/** How many have not ended, and the claims there are. */
+export function openWork(path: string): { left: number; claims: string[] } {
+  return withDatabase(path, (db) => ({
+    left: Number(db.prepare("SELECT count(*) AS n FROM job WHERE phase <> 'ended'").get()!.n),
+    claims: db
+      .prepare("SELECT id, token FROM job WHERE phase = 'running'")
+      .all()
+      .map(({ id, token }) => `the claim ${token} of ${id}`),
+  }));
+}
+
+export function storedSettings(path: string): Map<string, string> {
+  return withDatabase(
+    path,
+    (db) =>
+      new Map(
+        db
+          .prepare('SELECT key, value FROM setting')
+          .all()
+          .map((row) => [String(row.key), String(row.value)]),
+      ),
   );
 }
 
@@ -52,8 +88,8 @@ export function readJobs(path: string): JobRow[] {
 }
 
 export function readChanges(path: string): Change[] {
-  const sql = `SELECT job, from_state AS "from", to_state AS "to", from_token AS fromToken, to_token AS toToken, holder
-    FROM audit WHERE from_state IS NOT NULL AND to_state IS NOT NULL ORDER BY seq`;
+  const sql = `SELECT job, from_state AS "from", to_state AS "to", from_token AS fromToken, to_token AS toToken,
+    from_holder AS fromHolder, to_holder AS toHolder, actor FROM audit WHERE from_state IS NOT NULL AND to_state IS NOT NULL ORDER BY seq`;
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as Change[]);
 }
 
@@ -64,7 +100,7 @@ const INVARIANTS: Record<string, string> = {
     (SELECT queue, state, jobs FROM counter WHERE jobs > 0 EXCEPT SELECT queue, state, count(*) FROM job GROUP BY 1, 2)
     UNION ALL SELECT * FROM
     (SELECT queue, state, count(*) FROM job GROUP BY 1, 2 EXCEPT SELECT queue, state, jobs FROM counter)`,
-  'counters = events': `SELECT * FROM (SELECT state, sum(step) AS jobs FROM
+  'counters = changes': `SELECT * FROM (SELECT state, sum(step) AS jobs FROM
       (SELECT to_state AS state, 1 AS step FROM audit WHERE to_state IS NOT NULL
        UNION ALL SELECT from_state, -1 FROM audit WHERE from_state IS NOT NULL) GROUP BY state HAVING sum(step) <> 0)
     EXCEPT SELECT state, sum(jobs) FROM counter GROUP BY state`,
@@ -87,6 +123,9 @@ export function brokenInvariants(path: string): Violation[] {
       if (rows.length > 0)
         found.push({ kind: 'invariant', what: `${name}: ${JSON.stringify(rows.slice(0, 3))}` });
     }
+    const told = byEvents(db);
+    if (told !== null && told !== byCounters(db))
+      found.push({ kind: 'invariant', what: `counters = event log: ${byCounters(db)}, but ${told}` });
     return found;
   });
 }

@@ -5,9 +5,18 @@ import { supervisorKilled } from './f05-supervisor.ts';
 import { manyStarts } from './f06-many-starts.ts';
 import { frozenBeforeSettlement, frozenBeforeStart, frozenWorker } from './f07-frozen-worker.ts';
 import { frozenJob } from './f08-frozen-job.ts';
-import { busyStorm, longReader } from './f11-busy.ts';
+import { clockSteps } from './f09-clock.ts';
+import { busyStorm } from './f11-busy.ts';
+import { longReader } from './f12-long-reader.ts';
+import { powerCut } from './f13-power-cut.ts';
+import { ioErrors } from './f17-io-errors.ts';
+import { diskFull } from './f18-disk-full.ts';
+import { noRoom } from './f19-no-room.ts';
+import { storeAway } from './f20-store-away.ts';
+import { corruption } from './f21-corruption.ts';
 import { replacedFile } from './f22-replaced-file.ts';
 import { openFilesExhausted, processesExhausted } from './f23-exhausted.ts';
+import { floods } from './f25-output.ts';
 import { killedWhilePrinting } from './f26-output.ts';
 import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { leftovers } from './f28-leftovers.ts';
@@ -17,6 +26,8 @@ import { stopSignals } from './f31-signals.ts';
 import { blockedLoop, unexpectedError } from './f32-broken-worker.ts';
 import { killedEnqueue } from './f34-killed-enqueue.ts';
 import { killedMigration, manyMigrations } from './f35-migrations.ts';
+import { races } from './f42-races.ts';
+import { logDirectory } from './f44-log-directory.ts';
 import type { Fault } from './fault.ts';
 
 /** Every fault that is tested, in the order of its number. */
@@ -31,11 +42,19 @@ export const FAULTS: Fault[] = [
   frozenBeforeStart,
   frozenBeforeSettlement,
   frozenJob,
+  clockSteps,
   busyStorm,
   longReader,
+  powerCut,
+  ioErrors,
+  diskFull,
+  noRoom,
+  storeAway,
+  corruption,
   replacedFile,
   openFilesExhausted,
   processesExhausted,
+  floods,
   killedWhilePrinting,
   stubbornJobs,
   leftovers,
@@ -47,4 +66,6 @@ export const FAULTS: Fault[] = [
   killedEnqueue,
   manyMigrations,
   killedMigration,
+  races,
+  logDirectory,
 ];

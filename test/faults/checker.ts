@@ -23,8 +23,11 @@ export interface Change {
   to: string;
   fromToken: number;
   toToken: number;
-  /** The worker that held the job before the change. */
-  holder: string | null;
+  /** The workers that held the job before and after the change. */
+  fromHolder: string | null;
+  toHolder: string | null;
+  /** Who made it; null: nobody is known to have. */
+  actor: string | null;
 }
 
 /** That a worker said it settled a job: one of these, the workers of one log. */
@@ -55,6 +58,7 @@ export type Kind =
   | 'orphan'
   | 'overcharged'
   | 'rewritten'
+  | 'late'
   | 'invariant';
 
 export interface Violation {
@@ -62,32 +66,22 @@ export interface Violation {
   what: string;
 }
 
-export interface Verdict {
-  violations: Violation[];
-  /** Enqueues of unknown outcome whose job is there. */
-  recovered: number;
-}
-
 const FINAL = new Set(['completed', 'dead', 'cancelled']);
 
 /** Judges a history. Pure: the same history gives the same verdict. */
-export function check(history: History): Verdict {
+export function check(history: History): Violation[] {
   const jobs = new Map(history.jobs.map((job) => [job.id, job]));
   const lines = Map.groupBy(history.witness, (line) => line.job);
-  const recovered = history.enqueued.filter((one) => one.outcome === 'info' && jobs.has(one.id)).length;
-  return {
-    recovered,
-    violations: [
-      ...lost(history, jobs, lines),
-      ...unexpected(history, jobs),
-      ...[...lines].flatMap(([id, own]) => [...twice(history, id, own, jobs.get(id)), ...overlap(id, own)]),
-      ...history.jobs.flatMap(stuck),
-      ...history.jobs.flatMap(overcharged),
-      ...history.orphans.map(({ pid, job }) => violation('orphan', `process ${pid} of ${job} is left`)),
-      ...stale(history),
-      ...history.changes.flatMap(rewritten),
-    ],
-  };
+  return [
+    ...lost(history, jobs, lines),
+    ...unexpected(history, jobs),
+    ...[...lines].flatMap(([id, own]) => [...twice(history, id, own, jobs.get(id)), ...overlap(id, own)]),
+    ...history.jobs.flatMap(stuck),
+    ...history.jobs.flatMap(overcharged),
+    ...history.orphans.map(({ pid, job }) => violation('orphan', `process ${pid} of ${job} is left`)),
+    ...stale(history),
+    ...history.changes.flatMap(rewritten),
+  ];
 }
 
 function violation(kind: Kind, what: string): Violation {
@@ -154,7 +148,7 @@ function overcharged(job: JobRow): Violation[] {
   return [violation('overcharged', `${job.id} has ${job.attempts} attempts of ${job.maxRetries}`)];
 }
 
-/** A settlement is the holder's: what a worker says it settled, it held then. And a token only ever rises. */
+/** A settlement is the holder's, and what a worker says it settled, it held then. A token rises with every change of hands. */
 function stale({ changes, said }: History): Violation[] {
   const holders = new Map<string, Set<string>>();
   const found: Violation[] = [];
@@ -162,8 +156,12 @@ function stale({ changes, said }: History): Violation[] {
     if (change.toToken < change.fromToken) found.push(violation('stale', `the token of ${change.job} fell`));
     if (change.to === 'processing' && change.toToken <= change.fromToken)
       found.push(violation('stale', `${change.job} changed hands without a new token`));
-    if (change.from !== 'processing' || change.to === 'processing' || change.holder === null) continue;
-    holders.set(change.job, (holders.get(change.job) ?? new Set()).add(change.holder));
+    const { job, fromHolder, actor } = change;
+    const holder = change.to === 'processing' ? change.toHolder : fromHolder;
+    if (actor !== null && actor !== holder)
+      found.push(violation('stale', `${job} became ${change.to} by ${actor}, when ${holder} held it`));
+    if (change.from !== 'processing' || change.to === 'processing' || fromHolder === null) continue;
+    holders.set(job, (holders.get(job) ?? new Set()).add(fromHolder));
   }
   for (const { job, workers } of said) {
     if (!workers.some((worker) => holders.get(job)?.has(worker)))

@@ -1,9 +1,12 @@
-import type { Control, Patch } from './control.ts';
+import type { Control } from './control.ts';
 import { killedAfterSpawn } from './f03-spawn.ts';
 import { frozenBeforeSettlement, frozenBeforeStart, frozenWorker } from './f07-frozen-worker.ts';
+import { clockSteps } from './f09-clock.ts';
 import { busyStorm } from './f11-busy.ts';
+import { powerCut } from './f13-power-cut.ts';
 import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { blockedLoop } from './f32-broken-worker.ts';
+import type { Patch } from './patched.ts';
 
 /** Holds recovery between its look at the record and its look at the process: a job that ends just then is met often. */
 const SLOW_LOOK: Patch = {
@@ -17,6 +20,29 @@ const GIVEN_UP: Patch = {
   file: 'worker/attempt.ts',
   from: "    case 'alive': {\n      const exit = untilOver(place)",
   to: "    case 'alive': {\n      if (process.pid > 0) return { outcome: { why: 'lost' } };\n      const exit = untilOver(place)",
+};
+
+const NOT_TRIED_AGAIN: Patch = {
+  file: 'store/sqlite/connection.ts',
+  from: 'if (!isBusy(error)) throw',
+  to: 'if (error) throw',
+};
+
+/** As most programs wait for a lock. Our own loop does a whole transaction again, so under it a DEFERRED one does no harm. */
+const WAITS_IN_SQLITE: Patch[] = [
+  NOT_TRIED_AGAIN,
+  {
+    file: 'store/sqlite/connection.ts',
+    from: 'const BUSY_TIMEOUT_MS = 5;',
+    to: 'const BUSY_TIMEOUT_MS = 30_000;',
+  },
+];
+
+/** It reads first and finds then that somebody else has written: no waiting helps. */
+const DEFERRED: Patch = {
+  file: 'store/sqlite/connection.ts',
+  from: "transaction(db, 'BEGIN IMMEDIATE', () => {",
+  to: "transaction(db, 'BEGIN', () => {",
 };
 
 /** Each takes one safeguard away. */
@@ -33,6 +59,56 @@ export const CONTROLS: Control[] = [
     fault: frozenBeforeSettlement,
     scale: 4,
     found: ['rewritten', 'stale'],
+  },
+  {
+    name: 'the same while the job still runs, by one that lost it (F7c)',
+    patches: [
+      // Time for the one that lost it to come first.
+      {
+        file: 'worker/attempt.ts',
+        from: 'exit: Promise.resolve(seen.code)',
+        to: 'exit: new Promise((done) => setTimeout(() => done(seen.code), 500))',
+      },
+      {
+        file: 'store/sqlite/sql.ts',
+        from: "bytes = bytes + ?\n  WHERE number = ? AND token = ? AND phase = 'running'",
+        to: "bytes = bytes + ?\n  WHERE number = ? AND ? > 0 AND phase = 'running'",
+      },
+    ],
+    fault: frozenBeforeSettlement,
+    scale: 8,
+    found: ['stale'],
+  },
+  {
+    name: 'an adoption that keeps the token (F3)',
+    patches: [
+      {
+        file: 'store/sqlite/sql.ts',
+        from: 'UPDATE job SET token = token + 1, worker_id = ? WHERE',
+        to: 'UPDATE job SET worker_id = ? WHERE',
+      },
+      {
+        file: 'store/sqlite/sql.ts',
+        from: 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE',
+        to: 'UPDATE attempt SET worker_id = ? WHERE',
+      },
+    ],
+    fault: killedAfterSpawn,
+    scale: 4,
+    found: ['stale'],
+  },
+  {
+    name: 'nobody takes over what a dead worker held (F3)',
+    patches: [
+      {
+        file: 'worker/recovery.ts',
+        from: 'const running = await app.store.running();',
+        to: 'const running: ClaimedJob[] = [];',
+      },
+    ],
+    fault: killedAfterSpawn,
+    scale: 1,
+    found: ['late'],
   },
   {
     name: 'no gate (F7b)',
@@ -81,6 +157,8 @@ export const CONTROLS: Control[] = [
     scale: 4,
     found: ['twice', 'overlap'],
   },
+  // A heartbeat beats on the loop of its worker: one that is blocked loses its claims, which is safe only because they
+  // are adopted. So it is the adoption that is taken out here, and not a heartbeat thread that there is none of.
   {
     name: 'the same under a blocked event loop (F33)',
     patches: [GIVEN_UP],
@@ -103,15 +181,62 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'a busy database is not tried again (F11)',
-    patches: [
-      {
-        file: 'store/sqlite/connection.ts',
-        from: 'if (!isBusy(error)) throw',
-        to: 'if (error) throw',
-      },
-    ],
+    patches: [NOT_TRIED_AGAIN],
     fault: busyStorm,
     scale: 100,
     found: ['invariant', 'lost'],
+  },
+  {
+    name: 'DEFERRED transactions, SQLite waiting by itself (F11)',
+    patches: [...WAITS_IN_SQLITE, DEFERRED],
+    fault: busyStorm,
+    scale: 100,
+    found: ['invariant', 'lost'],
+  },
+  {
+    name: 'IMMEDIATE ones, SQLite waiting by itself (F11)',
+    patches: WAITS_IN_SQLITE,
+    fault: busyStorm,
+    scale: 100,
+    found: [],
+  },
+  {
+    name: 'leases by the wall clock (F9)',
+    patches: [
+      {
+        file: 'worker/recovery.ts',
+        from: "return presence(worker, input.host) === 'gone';",
+        to: 'return Date.now() - worker.lastHeartbeat > input.leaseMs;',
+      },
+    ],
+    fault: clockSteps,
+    scale: clockSteps.small,
+    found: ['lease expired'],
+  },
+  {
+    name: 'synchronous=NORMAL (F13)',
+    patches: [
+      {
+        file: 'store/sqlite/connection.ts',
+        from: 'PRAGMA synchronous = FULL',
+        to: 'PRAGMA synchronous = NORMAL',
+      },
+    ],
+    fault: powerCut,
+    scale: powerCut.small,
+    found: ['lost'],
+  },
+  {
+    name: 'a store whose directories are not synced (F13)',
+    patches: [
+      {
+        file: 'store/sqlite/open.ts',
+        from: 'if (stat.size === 0) syncDirectories(path);',
+        to: '',
+      },
+    ],
+    fault: powerCut,
+    scale: powerCut.small,
+    found: ['lost'],
   },
 ];

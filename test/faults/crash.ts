@@ -1,4 +1,4 @@
-import { until } from '../support/queuectl.ts';
+import { unfinished } from './audit.ts';
 import type { Lab, Supervisor } from './lab.ts';
 
 const CONFLICT = 4;
@@ -39,23 +39,19 @@ export function crashAt(lab: Lab, point: string): Crash {
   };
 }
 
-/** Until every job has ended; should a supervisor have died, another one takes its place. */
+/** Until every job has ended, and what else is to hold; should a supervisor have died, another one takes its place. */
 export async function recovered(
   lab: Lab,
   supervisor: Supervisor,
-  rest: () => boolean,
-  what: string,
+  more: () => boolean = () => true,
 ): Promise<void> {
   let replaced = false;
-  await until(
-    () => {
-      if (!replaced && supervisor.child.exitCode === null && supervisor.child.signalCode === null)
-        return rest();
-      if (!replaced) lab.supervisor(['--count', '2']);
+  await lab.rest(() => {
+    const dead = supervisor.child.exitCode !== null || supervisor.child.signalCode !== null;
+    if (dead && !replaced) {
+      lab.supervisor(['--count', '2']);
       replaced = true;
-      return rest();
-    },
-    what,
-    30_000,
-  ).catch(() => {});
+    }
+    return unfinished(lab.database) === 0 && more();
+  });
 }

@@ -2,6 +2,7 @@ import { below, pick } from '../support/random.ts';
 import { unfinished } from './audit.ts';
 import type { Fault } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
+import { roundDone, startProgress } from './progress.ts';
 import { witnessed } from './witness.ts';
 
 const JOBS_A_KILL = 20;
@@ -30,15 +31,18 @@ export const killStorm: Fault = {
         const start = () => lab.supervisor(['--count', String(WORKERS / SUPERVISORS)]);
         for (let i = 0; i < SUPERVISORS; i++) start();
         let killed = 0;
+        startProgress(kills);
         while (killed < kills) {
           await new Promise((done) => setTimeout(done, 50 + below(lab.random, 450)));
-          if (kill(lab, killed)) killed++;
+          if (kill(lab, killed)) {
+            killed++;
+            roundDone();
+          }
           while (lab.supervisors().length < SUPERVISORS) start();
           if (unfinished(lab.database) === 0) await lab.enqueue(more(killed));
         }
         await lab.rest();
-        const verdict = await lab.judge();
-        return { jobs: lab.enqueued.length, faults: killed, violations: verdict.violations };
+        return { jobs: lab.enqueued.length, faults: killed, violations: await lab.judge() };
       },
       program,
     ),

@@ -1,4 +1,3 @@
-import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
 import { readJobs, unfinished } from './audit.ts';
 import type { Fault } from './fault.ts';
@@ -19,9 +18,9 @@ function orphanRounds(point: string, longestMs: number): Fault['run'] {
           await lab.enqueue([{ id: `j${round}`, command }]);
           await lonelyWorker(lab, point).exit;
           const held = (): boolean => readJobs(lab.database).some((job) => job.state === 'processing');
-          await until(() => !held(), 'the job is taken over', 30_000);
+          await lab.rest(() => !held());
           // Put back instead of settled: then it runs again, and the witness tells.
-          if (unfinished(lab.database) > 0) await lab.supervisor(['--drain']).exit;
+          if (unfinished(lab.database) > 0 && !held()) await lab.supervisor(['--drain']).exit;
         };
       },
     });

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import type { Random } from '../../src/core/clock.ts';
 import { configure, type JobJson, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { below, randomFrom } from '../support/random.ts';
-import type { Figures, Scale } from './figures.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+import type { Fault, Figures } from './fault.ts';
 
 const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;
 const LEAP_MS = 100;
-const LIMIT_MS = { small: 60_000, full: 300_000 };
-const JOBS = { small: 40, full: 1000 };
+const LIMIT_MS = 60_000;
+const MS_A_JOB = 300;
 /** They run while the clock moves: one that expired leases would have them adopted. */
 const LONG_SECONDS = 3;
 
@@ -25,12 +26,21 @@ const CASES: [string, (step: number, random: Random) => number][] = [
 const UNSTEADY_STEPS = 50;
 
 /** Steps of the wall clock of workers and of everybody else, by a preloaded library; the monotonic clock goes on. */
-export async function clockSteps(scale: Scale, seed: number, program?: string): Promise<Figures> {
+export const clockSteps: Fault = {
+  id: 'F9',
+  title: 'steps of the wall clock',
+  small: 40,
+  full: 1000,
+  missing: async () => ((await inTempDir(buildClock)) === null ? 'no C compiler on Linux' : null),
+  run: underClocks,
+};
+
+async function underClocks(jobs: number, seed: number, program?: string): Promise<Figures> {
   const one = async ([name, offset]: (typeof CASES)[number], i: number) => {
     const random = randomFrom(seed + i);
     const box = sandbox();
     try {
-      const { violations, steps } = await underClock(box, scale, (step) => offset(step, random), program);
+      const { violations, steps } = await underClock(box, jobs, (step) => offset(step, random), program);
       return { steps, violations: violations.map(({ kind, what }) => ({ kind, what: `${name}: ${what}` })) };
     } finally {
       await box.cleanup();
@@ -38,17 +48,15 @@ export async function clockSteps(scale: Scale, seed: number, program?: string): 
   };
   const found = await Promise.all(CASES.map(one));
   return {
-    test: 'F9',
-    jobs: JOBS[scale] * CASES.length,
+    jobs: jobs * CASES.length,
     faults: found.reduce((sum, { steps }) => sum + steps, 0),
     violations: found.flatMap(({ violations }) => violations),
     notes: CASES.map(([name]) => name).join(', '),
-    seed,
   };
 }
 
 /** Null: there is no compiler, or programs here do not ask the C library for the time. */
-export function buildClock(directory: string): string | null {
+function buildClock(directory: string): string | null {
   const library = join(directory, 'clock.so');
   const args = ['-shared', '-fPIC', '-O2', '-o', library, join(import.meta.dir, 'clock.c')];
   return process.platform === 'linux' && spawnSync('cc', args).status === 0 ? library : null;
@@ -56,7 +64,7 @@ export function buildClock(directory: string): string | null {
 
 async function underClock(
   box: Sandbox,
-  scale: Scale,
+  count: number,
   offset: (step: number) => number,
   program: string | undefined,
 ) {
@@ -66,7 +74,7 @@ async function underClock(
   writeFileSync(file, Buffer.alloc(8));
   const env = { LD_PRELOAD: library, CLOCK_OFFSET_FILE: file };
   const witness = join(box.directory, 'witness');
-  const jobs = specs(JOBS[scale], witness);
+  const jobs = specs(count, witness);
   const list = join(box.directory, 'jobs');
   writeFileSync(list, jobs.map(({ runs: _, ...job }) => `${JSON.stringify(job)}\n`).join(''));
   await configure(box, { 'heartbeat-interval': '300ms', lease: '10s', 'retry-delay': '500ms' });
@@ -97,7 +105,7 @@ async function underClock(
   let step = 0;
   const mover = setInterval(() => move(step < UNSTEADY_STEPS ? offset(step++) : 2 * YEAR), LEAP_MS);
   const done = async () => (await read()).every((job) => job.state === 'completed');
-  await until(done, 'all jobs have completed', LIMIT_MS[scale]).catch(async (error: Error) => {
+  await until(done, 'all jobs have completed', LIMIT_MS + count * MS_A_JOB).catch(async (error: Error) => {
     const left = (await read())
       .filter((job) => job.state !== 'completed')
       .map((job) => `${job.id} ${job.state}`);

@@ -6,8 +6,9 @@ import { EXECUTABLE } from '../support/queuectl.ts';
 import { randomFrom } from '../support/random.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 import { createDisk, type Kept } from './disk.ts';
-import type { Figures, Scale } from './figures.ts';
-import { type Op, record } from './syscalls.ts';
+import type { Fault, Figures } from './fault.ts';
+import { roundDone, startProgress } from './progress.ts';
+import { hasTool, type Op, record } from './syscalls.ts';
 
 const VARIANTS: Kept[] = ['none', 'all', 'some writes', 'some writes', 'some sectors', 'some sectors'];
 /** Of the many states of a small run so many are looked at, by chance. */
@@ -15,20 +16,29 @@ const SMALL_STATES = 400;
 /** One state in so many is opened by the product too, and every one before the first job was acknowledged. */
 const OPENED_BY_US = 50;
 
-/** Power cuts at every system call of processes that enqueue, claim and settle; `program` is queuectl. */
-export function powerCut(scale: Scale, seed: number, program = EXECUTABLE): Promise<Figures> {
+/** Power cuts at every system call of processes that enqueue, claim and settle. */
+export const powerCut: Fault = {
+  id: 'F13',
+  title: 'power cuts at every system call',
+  small: 1,
+  full: 12,
+  missing: () => (hasTool('strace') ? null : 'no strace'),
+  run: cutEverywhere,
+};
+
+function cutEverywhere(rounds: number, seed: number, program = EXECUTABLE): Promise<Figures> {
   return inTempDir(async (directory) => {
     const root = join(directory, 'root');
     mkdirSync(root);
     const database = join(root, 'new', 'home', 'queue.db');
     const wanted = new Set([root, join(root, 'new'), join(root, 'new', 'home'), ...besides(database)]);
     const trace = record(
-      script(scale, program, directory),
+      script(rounds, program, directory),
       join(directory, 'trace'),
       { ...process.env, QUEUECTL_HOME: join(root, 'new', 'home') },
       (path) => wanted.has(path) || path === join(directory, 'acks') || path === join(directory, 'log'),
     );
-    return judge(trace, root, database, scale, seed);
+    return judge(trace, root, database, rounds === 1 ? SMALL_STATES : null, seed);
   });
 }
 
@@ -37,13 +47,9 @@ function besides(database: string): string[] {
 }
 
 /** The store is new, so that its making is cut too. Processes follow each other, and run at the same time. */
-function script(scale: Scale, program: string, directory: string): string {
-  const rounds = scale === 'small' ? 1 : 12;
+function script(rounds: number, program: string, directory: string): string {
   const file = join(directory, 'jobs');
-  const many = Array.from({ length: scale === 'small' ? 10 : 120 }, (_, i) => ({
-    id: `m${i}`,
-    command: 'true',
-  }));
+  const many = Array.from({ length: 10 * rounds }, (_, i) => ({ id: `m${i}`, command: 'true' }));
   writeFileSync(file, many.map((job) => `${JSON.stringify(job)}\n`).join(''));
   return `cd ${directory}
 q() { ${program} "$@"; }
@@ -83,7 +89,7 @@ async function judge(
   trace: Op[],
   root: string,
   database: string,
-  scale: Scale,
+  most: number | null,
   seed: number,
 ): Promise<Figures> {
   const random = randomFrom(seed);
@@ -91,10 +97,12 @@ async function judge(
   const promised: Promised = { enqueued: new Set(), completed: new Set() };
   const seen = new Set<string>();
   const violations: Figures['violations'] = [];
-  const share = scale === 'small' ? SMALL_STATES / (trace.length * VARIANTS.length) : 1;
+  const share = most === null ? 1 : most / (trace.length * VARIANTS.length);
   const bench = stateDirectory();
+  startProgress(trace.length);
   try {
     for (const [i, op] of trace.entries()) {
+      roundDone();
       if (op.kind === 'append') listen(promised, op);
       else disk.apply(op);
       for (const kept of disk.restless ? VARIANTS : (['all'] as const)) {
@@ -114,7 +122,7 @@ async function judge(
   }
   const { enqueued, completed } = promised;
   const notes = `${seen.size} states of ${trace.length} calls, ${enqueued.size} jobs and ${completed.size} ends acknowledged`;
-  return { test: 'F13', jobs: enqueued.size, faults: seen.size, violations, notes, seed };
+  return { jobs: enqueued.size, faults: seen.size, violations, notes };
 }
 
 /** In memory where there is such a place: the state is copied anew for every look. */

@@ -4,9 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Random } from '../../src/core/clock.ts';
 import { type JobJson, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { below, pick, randomFrom } from '../support/random.ts';
-import type { Figures, Scale } from './figures.ts';
+import type { Fault, Figures } from './fault.ts';
+import { hasTool } from './syscalls.ts';
 
-const ROUNDS = { small: { enqueue: 6, worker: 2 }, full: { enqueue: 100, worker: 25 } };
+/** Commands for each round of workers. */
+const ENQUEUES = 4;
 const JOBS = 20;
 const LIMIT_MS = 90_000;
 /** Exit codes that say why: `store-unavailable`. */
@@ -15,7 +17,16 @@ const UNAVAILABLE = 5;
 type Violations = Figures['violations'];
 
 /** The disk answers EIO to a sync or a write of the store's files, of `enqueue` and of workers. */
-export async function ioErrors(scale: Scale, seed: number): Promise<Figures> {
+export const ioErrors: Fault = {
+  id: 'F17',
+  title: 'input/output errors of the disk',
+  small: 6,
+  full: 100,
+  missing: () => (hasTool('strace') ? null : 'no strace'),
+  run: underFire,
+};
+
+async function underFire(enqueues: number, seed: number): Promise<Figures> {
   const random = randomFrom(seed);
   const violations: Violations = [];
   let faults = 0;
@@ -25,10 +36,10 @@ export async function ioErrors(scale: Scale, seed: number): Promise<Figures> {
     faults += one.faults;
     jobs += one.jobs;
   };
-  add(await inBox((box) => enqueueUnderFire(box, ROUNDS[scale].enqueue, random)));
-  for (let round = 0; round < ROUNDS[scale].worker; round++)
+  add(await inBox((box) => enqueueUnderFire(box, enqueues, random)));
+  for (let round = 0; round * ENQUEUES < enqueues; round++)
     add(await inBox((box) => workUnderFire(box, random)));
-  return { test: 'F17', jobs, faults, violations, notes: 'EIO on fsync and pwrite64', seed };
+  return { jobs, faults, violations, notes: 'EIO on fsync and pwrite64' };
 }
 
 async function inBox<T>(work: (box: Sandbox) => Promise<T>): Promise<T> {
@@ -40,14 +51,14 @@ async function inBox<T>(work: (box: Sandbox) => Promise<T>): Promise<T> {
   }
 }
 
-interface Fault {
+interface Injected {
   call: 'fsync' | 'pwrite64';
   file: string;
   /** Each process meets it at its so manieth call. */
   nth: number;
 }
 
-function strace(box: Sandbox, { call, file, nth }: Fault): string[] {
+function strace(box: Sandbox, { call, file, nth }: Injected): string[] {
   return [
     ...[
       'strace',

@@ -2,34 +2,31 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines, sandbox, until } from '../support/queuectl.ts';
-import { fill, mountSmall, unmount } from './mounts.ts';
+import type { Fault, Figures } from './fault.ts';
+import { fill, mayMount, mountSmall, unmount } from './mounts.ts';
+import { roundDone, startProgress } from './progress.ts';
 
-export interface DiskFullFigures {
-  cycles: number;
-  acknowledged: number;
-  refused: number;
-  /** Acknowledged, and not run. */
-  lost: string[];
-  runTwice: string[];
-  /** What a command said that is neither done nor "disk is full". */
-  unclear: string[];
-  /** Jobs that could be deleted while the disk was full. */
-  deleted: number;
-  ballastFreed: number;
-  integrity: string;
-}
+export const diskFull: Fault = {
+  id: 'F18',
+  title: 'a disk that fills up and is freed again',
+  small: 3,
+  full: 50,
+  missing: () => (mayMount ? null : 'may not mount'),
+  run: fillAndFree,
+};
 
-export async function diskFull(scale: number, _seed: number): Promise<DiskFullFigures> {
-  const figures: DiskFullFigures = {
-    ...{ cycles: scale, acknowledged: 0, refused: 0, lost: [], runTwice: [], unclear: [] },
-    ...{ deleted: 0, ballastFreed: 0, integrity: '' },
-  };
+async function fillAndFree(cycles: number): Promise<Figures> {
+  const violations: Figures['violations'] = [];
+  const wrong = (kind: string, what: string): void => void violations.push({ kind, what });
+  // Not always: what the ballast left free, others may have taken by then.
+  const seen = { refused: 0, deleted: 0, 'ballast freed': 0 };
   const box = sandbox();
   const attempts = join(box.home, 'queue.db.d', 'attempts');
   const ballast = join(box.home, 'queue.db.d', 'ballast');
   const traces = join(box.directory, 'traces');
   mountSmall(box.home, 'size=8m');
   const known: string[] = [];
+  startProgress(cycles);
   try {
     await box.json(['config', 'set', 'heartbeat-interval', '200ms']);
     mountSmall(attempts, 'size=1m');
@@ -43,11 +40,11 @@ export async function diskFull(scale: number, _seed: number): Promise<DiskFullFi
         `echo ${id} >>${traces}; echo some output || true`,
       ]);
       if (code === 0) known.push(id);
-      else figures.refused++;
+      else seen.refused++;
       if (code !== 0 && !stderr.includes('disk is full'))
-        figures.unclear.push(`enqueue ${id}: ${code} ${stderr}`);
+        wrong('unclear', `enqueue ${id}: ${code} ${stderr}`);
     };
-    for (let cycle = 0; cycle < scale; cycle++) {
+    for (let cycle = 0; cycle < cycles; cycle++) {
       await until(() => existsSync(ballast), 'there is a ballast');
       await box.run(['enqueue', '--id', `waits${cycle}`, '--delay', '1h', 'true']);
       for (let i = 0; i < 4; i++) await add(`before${cycle}-${i}`);
@@ -57,10 +54,11 @@ export async function diskFull(scale: number, _seed: number): Promise<DiskFullFi
       for (const file of full) fill(file);
       for (let i = 0; i < 4; i++) await add(`full${cycle}-${i}`);
       const { code, stderr } = await box.run(['delete', `waits${cycle}`]);
-      if (code === 0) figures.deleted++;
-      else if (!stderr.includes('disk is full')) figures.unclear.push(`delete: ${code} ${stderr}`);
-      if (!existsSync(ballast)) figures.ballastFreed++;
+      if (code === 0) seen.deleted++;
+      else if (!stderr.includes('disk is full')) wrong('unclear', `delete: ${code} ${stderr}`);
+      if (!existsSync(ballast)) seen['ballast freed']++;
       for (const file of full) rmSync(file);
+      roundDone();
       await add(`after${cycle}`);
       const missing = (): string[] => {
         const ran = new Set(lines(traces));
@@ -69,22 +67,24 @@ export async function diskFull(scale: number, _seed: number): Promise<DiskFullFi
       try {
         await until(() => missing().length === 0, `cycle ${cycle}: every acknowledged job has run`);
       } catch (error) {
-        figures.lost.push(`${(error as Error).message}: ${missing().join(' ')}`);
+        wrong('lost', `${(error as Error).message}: ${missing().join(' ')}`);
         break;
       }
     }
-    figures.acknowledged = known.length;
     const ran = lines(traces);
-    figures.runTwice = ran.filter((id, i) => ran.indexOf(id) !== i);
+    for (const id of ran.filter((one, i) => ran.indexOf(one) !== i)) wrong('twice', id);
     const completed = async (): Promise<boolean> =>
       (await box.run(['list', '--state', 'completed', '-q'])).stdout.split('\n').length - 1 === known.length;
     await until(completed, 'every job is settled');
-    figures.integrity = (await box.run(['db', 'check'])).stdout.trim();
+    const integrity = (await box.run(['db', 'check'])).stdout.trim();
+    if (integrity !== 'ok') wrong('integrity', integrity);
+    for (const [what, times] of Object.entries(seen)) if (times === 0) wrong('idle', `nothing was ${what}`);
   } finally {
     await box.run(['worker', 'stop', '--force', '--timeout', '20s']).catch(() => {});
     unmount(attempts);
     unmount(box.home);
     await box.cleanup();
   }
-  return figures;
+  const notes = `${seen.refused} refused with a clear line, ${seen.deleted} deleted on the full disk`;
+  return { jobs: known.length, faults: cycles, violations, notes };
 }

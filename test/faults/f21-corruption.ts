@@ -17,6 +17,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { claim, ending, failedWith, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { randomFrom } from '../support/random.ts';
+import type { Fault, Figures } from './fault.ts';
+import { roundDone, startProgress } from './progress.ts';
 
 const EXECUTABLE = resolve(import.meta.dirname, '../../dist/queuectl');
 const JOBS = 90;
@@ -24,8 +26,7 @@ const JOBS = 90;
 const IN_WAL = 20;
 const PAGE = 4096;
 
-export interface CorruptionFigures {
-  mutants: number;
+interface Found {
   /** Commands that ended without a word, or by a signal. */
   crashes: string[];
   /** Jobs gone although every command and `db check` said that all is well. */
@@ -33,14 +34,9 @@ export interface CorruptionFigures {
   /** Repairs that said less than the truth, or left a store that does not pass its check. */
   badRepairs: string[];
   detected: number;
-  unharmed: number;
   repaired: number;
   /** Repairs that saved no job, said so and changed nothing. */
   beyondRepair: number;
-  /** By kind. */
-  beyond: Record<string, number>;
-  jobsSaved: number;
-  jobsLost: number;
 }
 
 type Mutation = [kind: string, harm: (db: string, random: () => number) => void];
@@ -135,18 +131,46 @@ function run(db: string, ...args: string[]): Promise<Said> {
 
 const isError = (said: Said): boolean => said.code !== 0 && /^\{"error":|^error: /.test(said.stderr);
 
-/** `scale` mutants, the kinds in turn. */
-export async function corruption(scale: number, seed: number): Promise<CorruptionFigures> {
-  const figures: CorruptionFigures = {
-    ...{ mutants: scale, crashes: [], silent: [], badRepairs: [], detected: 0, unharmed: 0 },
-    ...{ repaired: 0, beyondRepair: 0, beyond: {}, jobsSaved: 0, jobsLost: 0 },
+/** Mutants, the kinds in turn. */
+export const corruption: Fault = {
+  id: 'F21',
+  title: 'damaged database files',
+  small: 56,
+  full: 2000,
+  async run(mutants, seed) {
+    const { crashes, silent, badRepairs, ...seen } = await damage(mutants, seed);
+    const violations = [
+      ...crashes.map((what) => ({ kind: 'crash', what })),
+      ...silent.map((what) => ({ kind: 'silent', what })),
+      ...badRepairs.map((what) => ({ kind: 'repair', what })),
+    ];
+    // Most of what is done to them shows: else the fault is none.
+    if (seen.detected * 6 < mutants || seen.repaired * 12 < mutants)
+      violations.push({ kind: 'idle', what: JSON.stringify(seen) });
+    const notes = `${seen.detected} told, ${seen.repaired} repaired, ${seen.beyondRepair} beyond repair and said so`;
+    return { jobs: 0, faults: mutants, violations, notes } satisfies Figures;
+  },
+};
+
+async function damage(scale: number, seed: number): Promise<Found> {
+  const figures: Found = {
+    crashes: [],
+    silent: [],
+    badRepairs: [],
+    detected: 0,
+    repaired: 0,
+    beyondRepair: 0,
   };
   const directory = mkdtempSync(join(tmpdir(), 'queuectl-f21-'));
   try {
     await makeBase(directory);
     let next = 0;
+    startProgress(scale);
     const lane = async (): Promise<void> => {
-      while (next < scale) await tryMutant(directory, next++, seed, figures);
+      while (next < scale) {
+        await tryMutant(directory, next++, seed, figures);
+        roundDone();
+      }
     };
     await Promise.all([lane(), lane()]);
   } finally {
@@ -155,7 +179,7 @@ export async function corruption(scale: number, seed: number): Promise<Corruptio
   return figures;
 }
 
-async function tryMutant(base: string, n: number, seed: number, figures: CorruptionFigures): Promise<void> {
+async function tryMutant(base: string, n: number, seed: number, figures: Found): Promise<void> {
   const [kind, harm] = MUTATIONS[n % MUTATIONS.length]!;
   const name = `${kind}, mutant ${n} of seed ${seed}`;
   const directory = join(base, String(n));
@@ -181,8 +205,7 @@ async function tryMutant(base: string, n: number, seed: number, figures: Corrupt
   const well = check.code === 0 && lists.code === 0 && status.code === 0 && added.code === 0;
   const least = FEWER_ALLOWED.has(kind) ? JOBS - IN_WAL : JOBS;
   if (well && seen! < least) figures.silent.push(`${name}: ${seen} of ${JOBS} jobs`);
-  if (well) figures.unharmed++;
-  else {
+  if (!well) {
     figures.detected++;
     await tryRepair(db, name, least, before, figures);
   }
@@ -194,17 +217,13 @@ async function tryRepair(
   name: string,
   least: number,
   before: Buffer,
-  figures: CorruptionFigures,
+  figures: Found,
 ): Promise<void> {
   const repair = await run(db, 'db', 'repair', '--json');
   const bad = (why: string): void =>
     void figures.badRepairs.push(`${name}: ${why}: ${JSON.stringify(repair).slice(0, 400)}`);
   if (isError(repair)) {
     figures.beyondRepair++;
-    const kind = name.split(',')[0]!;
-    figures.beyond[kind] = (figures.beyond[kind] ?? 0) + 1;
-    if (process.env.F21_DEBUG) process.stderr.write(`${name}: ${repair.stderr}`);
-    figures.jobsLost += JOBS;
     if (!existsSync(db) || (before.length > 0 && statSync(db).size === 0)) bad('the file is gone');
     return;
   }
@@ -214,8 +233,6 @@ async function tryRepair(
   }
   const { jobs, lost, kept } = JSON.parse(repair.stdout) as { jobs: number; lost: string[]; kept: string };
   figures.repaired++;
-  figures.jobsSaved += Math.min(jobs, JOBS);
-  figures.jobsLost += Math.max(0, JOBS - jobs);
   if (jobs < least && lost.length === 0) bad('lost jobs without a word');
   if (jobs === 0) bad('an empty queue');
   if (!existsSync(kept)) bad('the damaged file is gone');

@@ -19,7 +19,7 @@ function exhausted(through: string[]): Fault['run'] {
         const workers = lab.supervisor(['--concurrency', String(SLOTS), '--drain'], {}, through);
         await lab.rest();
         await workers.exit;
-        const { violations } = await lab.judge();
+        const violations = await lab.judge();
         const short = workers.output().split('put back (never-started)').length - 1;
         return { jobs, faults: short, violations, notes: `${short} starts put back` };
       },

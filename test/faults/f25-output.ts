@@ -12,13 +12,11 @@ import {
   until,
 } from '../support/queuectl.ts';
 import { below, randomFrom } from '../support/random.ts';
-import type { Figures, Scale } from './figures.ts';
+import type { Fault, Figures } from './fault.ts';
 
 /** Megabytes of one job, and how many jobs print so much at once. */
-const SIZES = {
-  small: { megabytes: 5, slow: 0.25, jobs: 4, limit: '1M' },
-  full: { megabytes: 110, slow: 10, jobs: 10, limit: '10M' },
-};
+const sizes = (megabytes: number) =>
+  megabytes > 50 ? { slow: 10, jobs: 10, limit: '10M' } : { slow: 0.25, jobs: 4, limit: '1M' };
 const WORKER_MB = 150;
 const LIMIT_MS = 100_000;
 const RECORD = 16;
@@ -36,10 +34,19 @@ const FORMS = [
 ];
 
 /** Jobs that print a great deal at the same time: nothing stops them, their output is kept or marked where it is not. */
-export async function output(scale: Scale, seed: number): Promise<Figures> {
+export const floods: Fault = {
+  id: 'F25',
+  title: 'floods of output',
+  small: 5,
+  full: 110,
+  missing: () => (process.platform === 'linux' ? null : 'no /proc'),
+  run: inSandbox,
+};
+
+async function inSandbox(megabytes: number, seed: number): Promise<Figures> {
   const box = sandbox();
   try {
-    return await flood(box, scale, seed);
+    return await flood(box, megabytes, seed);
   } finally {
     await box.cleanup();
   }
@@ -52,9 +59,9 @@ interface Printer {
   command: string;
 }
 
-async function flood(box: Sandbox, scale: Scale, seed: number): Promise<Figures> {
+async function flood(box: Sandbox, megabytes: number, seed: number): Promise<Figures> {
   const random = randomFrom(seed);
-  const { megabytes, slow, jobs, limit } = SIZES[scale];
+  const { slow, jobs, limit } = sizes(megabytes);
   const witness = join(box.directory, 'witness');
   const printers = Array.from({ length: jobs }, (_, i): Printer => {
     const form = FORMS[i % FORMS.length]!;
@@ -91,7 +98,7 @@ async function flood(box: Sandbox, scale: Scale, seed: number): Promise<Figures>
   for (const printer of printers) violations.push(...judgeLog(box, printer));
   const bytes = printers.reduce((sum, one) => sum + one.records * RECORD, 0);
   const notes = `${(bytes / 2 ** 20).toFixed(0)} MB in ${seconds.toFixed(1)} s, worker at most ${peak.toFixed(0)} MB`;
-  return { test: 'F25', jobs, faults: jobs, violations, notes, seed };
+  return { jobs, faults: jobs, violations, notes };
 }
 
 function peakMegabytes(pid: number): number {

@@ -34,7 +34,7 @@ export const killedWhilePrinting: Fault = {
             return workers.length > 0 && workers;
           }, 'a worker');
           process.kill(pid!, 'SIGKILL');
-          await lab.rest(30_000);
+          await lab.rest();
           const { stdout } = await lab.box.run(['logs', id]);
           const wanted = Array.from({ length: lines * BLOCKS }, (_, i) => `line ${i}\n`).join('');
           if (stdout !== wanted) throw new Error(`${id}: ${stdout.length} bytes of ${wanted.length}`);

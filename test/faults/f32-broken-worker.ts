@@ -34,7 +34,7 @@ function brokenWorker(points: string[], how: string): Fault['run'] {
             Array.from({ length: JOBS }, (_, i) => ({ id: `j${round}-${i}`, command: witnessed(0.2 * i) })),
           );
           const supervisor = lab.supervisor(['--concurrency', '2'], env);
-          await lab.rest(40_000);
+          await lab.rest();
           process.kill(supervisor.pid, 'SIGTERM');
           await until(() => supervisor.child.exitCode !== null, 'the workers have stopped', 20_000);
         };

@@ -5,6 +5,7 @@ import { randomFrom } from '../support/random.ts';
 import type { Violation } from './checker.ts';
 import type { Fault, Figures } from './fault.ts';
 import { checkVersions, makeOldStore } from './old-store.ts';
+import { roundDone, startProgress } from './progress.ts';
 
 const OPENERS = 16;
 const JOBS = 500;
@@ -70,10 +71,12 @@ async function eachRound(
   const box = sandbox([], program);
   const path = join(box.home, 'queue.db');
   const violations: Violation[] = [];
+  startProgress(rounds);
   try {
     for (let round = 0; round < rounds; round++) {
       makeOldStore(path, JOBS);
       violations.push(...(await work(box, path, round)));
+      roundDone();
     }
   } finally {
     await box.cleanup();

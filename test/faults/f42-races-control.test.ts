@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { inTempDir } from '../support/temp-dir.ts';
-import { races } from './f42-races.ts';
-import { seedOf } from './figures.ts';
+import { raceIn } from './f42-races.ts';
 import { patchSource } from './patched.ts';
+import { seedOf } from './seed.ts';
 
 /** Enough to be sure that it is met; the first one ends the run. */
 const TRIES = 5000;
@@ -23,9 +23,9 @@ const CONTROLS = {
 for (const [verb, [from, to]] of Object.entries(CONTROLS)) {
   test(`F42 negative control: ${verb} without the token is caught`, async () => {
     await inTempDir(async (directory) => {
-      const source = patchSource(directory, 'store/sqlite/sql.ts', from, to);
+      const source = patchSource(directory, [{ file: 'store/sqlite/sql.ts', from, to }]);
       const { openSqlite } = await import(join(source, 'src/store/sqlite/open.ts'));
-      const { violations } = await races('small', seedOf(`F42 ${verb} control`), openSqlite, TRIES);
+      const { violations } = await raceIn(openSqlite, TRIES, seedOf(`F42 ${verb} control`));
       expect(violations.map(({ kind }) => kind)).toEqual(['race']);
     });
   });

@@ -8,18 +8,21 @@ import type { Store } from '../../src/store/store.ts';
 import { COMMANDS } from '../model/commands.ts';
 import { type Model, newModel } from '../model/model.ts';
 import { newWorker } from '../support/jobs.ts';
-import type { Figures, Scale } from './figures.ts';
+import type { Fault, Figures } from './fault.ts';
+import { roundDone, startProgress } from './progress.ts';
 
-const INTERLEAVINGS = { small: 250, full: 100_000 };
 const LONGEST = 60;
 
 /** Random interleavings of workers, sweepers and people, each step taken by a model and by the real store. */
-export async function races(
-  scale: Scale,
-  seed: number,
-  open = openSqlite,
-  numRuns = INTERLEAVINGS[scale],
-): Promise<Figures> {
+export const races: Fault = {
+  id: 'F42',
+  title: 'races, against a model',
+  small: 250,
+  full: 100_000,
+  run: (interleavings, seed) => raceIn(openSqlite, interleavings, seed),
+};
+
+export async function raceIn(open: typeof openSqlite, numRuns: number, seed: number): Promise<Figures> {
   // In memory where there is such a place: what is looked for here needs no disk.
   const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'queuectl-races-'));
   const path = join(directory, 'queue.db');
@@ -27,6 +30,7 @@ export async function races(
   const plain = await connect(path);
   for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
   let steps = 0;
+  startProgress(numRuns);
   const property = fc.asyncProperty(
     fc.commands(COMMANDS, { maxCommands: LONGEST, size: 'max' }),
     async (commands) => {
@@ -35,17 +39,16 @@ export async function races(
       );
       await fc.asyncModelRun(() => ({ model: newModel(), real: store }), commands);
       steps += [...commands].length;
+      roundDone();
     },
   );
   try {
     const details = await fc.check(property, { seed: seed | 0, numRuns });
     return {
-      test: 'F42',
       jobs: 0,
       faults: details.numRuns,
       violations: details.failed ? [{ kind: 'race', what: report(details) }] : [],
       notes: `${steps} steps`,
-      seed,
     };
   } finally {
     plain.close();

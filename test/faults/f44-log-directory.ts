@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { chownSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configure, enqueue, lines, type Sandbox, sandbox, until, untilState } from '../support/queuectl.ts';
-import type { Figures, Scale } from './figures.ts';
+import type { Fault, Figures } from './fault.ts';
 import { hasTool } from './syscalls.ts';
 
-const ROUNDS = { small: 1, full: 6 };
 const NOBODY = 65534;
 const SECRET = 'of somebody else\n'.repeat(60_000);
 
@@ -25,26 +24,34 @@ const DEEDS: Record<string, string> = {
 };
 
 /** The directory of a running attempt is meddled with: the job runs on, no other file is read or changed. */
-export async function logDirectory(scale: Scale, seed: number): Promise<Figures> {
+export const logDirectory: Fault = {
+  id: 'F44',
+  title: 'the directory of an attempt meddled with',
+  small: 1,
+  full: 6,
+  run: asAnotherUser,
+};
+
+async function asAnotherUser(rounds: number): Promise<Figures> {
   // Nothing is forbidden to root.
   const isRoot = process.getuid?.() === 0 && hasTool('setpriv');
   const user = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
   const box = sandbox(user);
   try {
     if (isRoot) chownSync(box.directory, NOBODY, NOBODY);
-    return await meddle(box, user, scale, seed);
+    return await meddle(box, user, rounds);
   } finally {
     spawnSync('chmod', ['-R', 'u+rwX', box.directory]);
     await box.cleanup();
   }
 }
 
-async function meddle(box: Sandbox, user: string[], scale: Scale, seed: number): Promise<Figures> {
+async function meddle(box: Sandbox, user: string[], rounds: number): Promise<Figures> {
   await configure(box, { 'output-limit': '64K' });
   const workers = await box.startWorkers('--count', '1', '--concurrency', String(Object.keys(DEEDS).length));
   const violations: Figures['violations'] = [];
   let jobs = 0;
-  for (let round = 0; round < ROUNDS[scale]; round++) {
+  for (let round = 0; round < rounds; round++) {
     const all = Object.entries(DEEDS).map(([name, deed], i) => {
       jobs++;
       return underHands(box, user, `j${round}-${i}`, deed).then((wrong) =>
@@ -54,7 +61,7 @@ async function meddle(box: Sandbox, user: string[], scale: Scale, seed: number):
     await Promise.all(all);
   }
   if (/ended \(/.test(workers.output())) violations.push({ kind: 'worker ended', what: workers.output() });
-  return { test: 'F44', jobs, faults: jobs, violations, notes: Object.keys(DEEDS).join(', '), seed };
+  return { jobs, faults: jobs, violations, notes: Object.keys(DEEDS).join(', ') };
 }
 
 async function underHands(box: Sandbox, user: string[], id: string, deed: string): Promise<string[]> {

@@ -19,3 +19,8 @@ export interface Fault {
   /** `scale` is the number of rounds, jobs or kills; the seed decides everything that is left to chance. */
   run(scale: number, seed: number, program?: string): Promise<Figures>;
 }
+
+/** F7b is 7. */
+export function numberOf({ id }: Fault): number {
+  return Number.parseInt(id.slice(1), 10);
+}

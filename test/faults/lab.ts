@@ -5,8 +5,9 @@ import { isAlive } from '../support/processes.ts';
 import { EXECUTABLE, type Running, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { randomFrom } from '../support/random.ts';
 import { brokenInvariants, readChanges, readJobs, startAudit, unfinished } from './audit.ts';
-import { check, type Enqueued, type History, type Said, type Verdict } from './checker.ts';
+import { check, type Enqueued, type History, type Said, type Violation } from './checker.ts';
 import { orphansOf } from './orphans.ts';
+import { watchStandstill } from './standstill.ts';
 import { readWitness, writeWitnessScript } from './witness.ts';
 
 export interface Supervisor extends Running {
@@ -27,10 +28,13 @@ export interface Lab {
   configure(settings: Record<string, string>): Promise<void>;
   supervisor(args?: string[], env?: Record<string, string>, through?: string[]): Supervisor;
   supervisors(): Supervisor[];
-  /** Waits until every job has ended, nobody is left, or none ends for so long; what never does shows in the verdict. */
-  rest(limitMs?: number): Promise<void>;
+  /**
+   * After the last fault: waits until every job has ended, or what else is to hold, or nobody is left. What stands still
+   * for longer than the lease allows ends the waiting and shows in the verdict.
+   */
+  rest(over?: () => boolean): Promise<void>;
   /** Stops what still runs and judges. */
-  judge(once?: History['once']): Promise<Verdict>;
+  judge(once?: History['once']): Promise<Violation[]>;
 }
 
 export async function inLab<T>(
@@ -50,8 +54,14 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
   const database = join(box.home, 'queue.db');
   const enqueued: Enqueued[] = [];
   const started: Supervisor[] = [];
+  const late: Violation[] = [];
+  const probe = async (): Promise<number> => {
+    const from = performance.now();
+    await box.json(['status']);
+    return performance.now() - from;
+  };
   writeWitnessScript(box.directory);
-  await box.json(['status']);
+  const slowest = await probe();
   startAudit(database);
   const note = (id: string, outcome: Enqueued['outcome']): void => {
     enqueued.push({ id, outcome });
@@ -79,23 +89,21 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
       return supervisor;
     },
     supervisors: () => started.filter(isRunning),
-    async rest(limitMs = 120_000) {
-      let left = Number.POSITIVE_INFINITY;
-      let since = performance.now();
-      const over = (): boolean => {
-        const now = unfinished(database);
-        if (now < left) since = performance.now();
-        left = now;
-        const deserted = started.length > 0 && !started.some(isRunning);
-        return left === 0 || deserted || performance.now() - since > limitMs;
+    async rest(over = () => unfinished(database) === 0) {
+      const standstill = watchStandstill(database, slowest, probe);
+      const done = async (): Promise<boolean> => {
+        if (over() || late.length > 0 || (started.length > 0 && !started.some(isRunning))) return true;
+        const what = await standstill.look();
+        if (what !== null) late.push({ kind: 'late', what });
+        return what !== null;
       };
-      await until(over, 'every job has ended', Number.POSITIVE_INFINITY);
+      await until(done, 'every job has ended', Number.POSITIVE_INFINITY);
     },
     async judge(once = 'all') {
       await box.run(['worker', 'stop', '--timeout', '30s']);
       for (const one of started) if (isRunning(one)) process.kill(one.pid, 'SIGKILL');
       await Promise.all(started.map((one) => one.closed));
-      const verdict = check({
+      const violations = check({
         enqueued,
         witness: readWitness(box.directory),
         jobs: readJobs(database),
@@ -104,8 +112,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
         orphans: orphansOf(box.home),
         once,
       });
-      verdict.violations.push(...brokenInvariants(database));
-      return verdict;
+      return [...violations, ...late, ...brokenInvariants(database)];
     },
   };
 }

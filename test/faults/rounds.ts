@@ -2,6 +2,7 @@ import { below, randomFrom } from '../support/random.ts';
 import type { History } from './checker.ts';
 import type { Figures } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
+import { roundDone, startProgress } from './progress.ts';
 
 const LANES = 4;
 
@@ -10,8 +11,12 @@ export async function inLanes<T>(rounds: number, work: (round: number) => Promis
   const results: T[] = [];
   let next = 0;
   const lane = async (): Promise<void> => {
-    for (let i = next++; i < rounds; i = next++) results[i] = await work(i);
+    for (let i = next++; i < rounds; i = next++) {
+      results[i] = await work(i);
+      roundDone();
+    }
   };
+  startProgress(rounds);
   await Promise.all(Array.from({ length: LANES }, lane));
   return results;
 }
@@ -33,6 +38,7 @@ export interface Rounds {
 /** Rounds in a few queues at a time, each queue judged after its last round. */
 export async function roundsInLabs(plan: Rounds): Promise<Figures> {
   const lanes = Math.min(plan.lanes ?? LANES, plan.rounds);
+  startProgress(plan.rounds);
   const figures = await Promise.all(
     Array.from({ length: lanes }, (_, lane) =>
       inLab(
@@ -40,10 +46,13 @@ export async function roundsInLabs(plan: Rounds): Promise<Figures> {
         async (lab) => {
           await lab.configure(plan.settings ?? {});
           const play = await plan.open(lab);
-          for (let i = lane; i < plan.rounds; i += lanes) await play(lab, i);
+          for (let i = lane; i < plan.rounds; i += lanes) {
+            await play(lab, i);
+            roundDone();
+          }
           if (lab.supervisors().length === 0) await lab.supervisor(['--drain']).exit;
           await lab.rest();
-          const { violations } = await lab.judge(plan.once);
+          const violations = await lab.judge(plan.once);
           return { jobs: lab.enqueued.length, violations };
         },
         plan.program,

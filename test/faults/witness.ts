@@ -9,9 +9,8 @@ export interface WitnessLine {
   attempt: number;
   fence: number;
   pid: number;
-  /** When the process started, in the kernel's count, and when the line was written, in seconds since the boot. */
+  /** When the process started, in the kernel's count. */
   born: string;
-  uptime: number;
   /** The exit code it is about to end with; null at its start. */
   code: number | null;
 }
@@ -23,8 +22,7 @@ const SCRIPT = `read -r stat </proc/$$/stat
 set -- $stat
 born=\${22}
 say() {
-  read -r up rest </proc/uptime
-  echo "$1 $QUEUECTL_JOB_ID $QUEUECTL_ATTEMPT $QUEUECTL_FENCE $$ $born $up $2" >>${LOG}
+  echo "$1 $QUEUECTL_JOB_ID $QUEUECTL_ATTEMPT $QUEUECTL_FENCE $$ $born $2" >>${LOG}
 }
 witnessed() {
   say S -
@@ -48,7 +46,7 @@ export function readWitness(directory: string): WitnessLine[] {
 }
 
 function parse(line: string): WitnessLine {
-  const [what, job, attempt, fence, pid, born, uptime, code] = line.split(' ');
+  const [what, job, attempt, fence, pid, born, code] = line.split(' ');
   if ((what !== 'S' && what !== 'E') || job === undefined || code === undefined)
     throw new Error(`not a line of a witness: ${line}`);
   return {
@@ -58,7 +56,6 @@ function parse(line: string): WitnessLine {
     fence: Number(fence),
     pid: Number(pid),
     born: born!,
-    uptime: Number(uptime),
     code: code === '-' ? null : Number(code),
   };
 }

@@ -61,7 +61,7 @@ export function claimVerbs(db: Connection): ClaimVerbs {
 const PROMOTED_AT_ONCE = 1000;
 
 function claim(db: Connection, request: ClaimRequest, now: number): ClaimResult {
-  const results = request.settle.map((settlement) => settle(db, settlement));
+  const results = request.settle.map((settlement) => settle(db, settlement, request.workerId));
   const settled = results.map((result) => result.answer);
   const unblocked = results.some((result) => result.unblocked > 0);
   const most = mostRunning(db);
@@ -151,15 +151,16 @@ interface Settled {
   unblocked: number;
 }
 
-export function settle(db: Connection, given: Settlement): Settled {
+/** `by`: who says so, for the event; without it, whoever holds the attempt. */
+export function settle(db: Connection, given: Settlement, by: string | null = null): Settled {
   const attempt = db.get(sql.endingAttempt, given.claim.attempt);
   const cancelled = attempt?.end_reason === 'cancelled';
   if (given.why === 'never-started') {
-    const answer = release(db, given, cancelled);
+    const answer = release(db, given, cancelled, by);
     return { answer, unblocked: answer === 'applied' ? unblock(db, given) : 0 };
   }
   const settlement = cancelled ? notTriedAgain(given) : given;
-  const answer = conclude(db, settlement, attempt);
+  const answer = conclude(db, settlement, attempt, by);
   if (answer !== 'applied') return { answer, unblocked: 0 };
   const unblocked = unblock(db, settlement);
   // Only now: who has just unblocked others leaves no idle queue behind.
@@ -186,7 +187,12 @@ function notTriedAgain(settlement: Settlement): Settlement {
 }
 
 /** An attempt whose command never started leaves no trace in the job's history. */
-function release(db: Connection, settlement: Settlement, cancelled: boolean): SettleAnswer {
+function release(
+  db: Connection,
+  settlement: Settlement,
+  cancelled: boolean,
+  by: string | null,
+): SettleAnswer {
   const { claim, finishedAt } = settlement;
   if (db.run(sql.releaseJob, finishedAt, finishedAt, claim.job, claim.token) === 0) {
     const before = db.get(sql.releasedBefore, claim.job, claim.token, claim.attempt);
@@ -198,12 +204,17 @@ function release(db: Connection, settlement: Settlement, cancelled: boolean): Se
     const figures = tally(db);
     figures.dropped(claim.job);
     figures.write(finishedAt);
-  } else recordOfAttempt(db, attemptEnded(settlement), claim.attempt);
+  } else recordOfAttempt(db, attemptEnded(settlement), claim.attempt, by);
   db.run(sql.forgetAttempt, claim.attempt);
   return 'applied';
 }
 
-function conclude(db: Connection, settlement: Settlement, attempt: Row | undefined): SettleAnswer {
+function conclude(
+  db: Connection,
+  settlement: Settlement,
+  attempt: Row | undefined,
+  by: string | null,
+): SettleAnswer {
   const { claim, transition, exitCode } = settlement;
   const row = jobAfter(transition, settlement.finishedAt);
   const applied = db.run(
@@ -214,7 +225,7 @@ function conclude(db: Connection, settlement: Settlement, attempt: Row | undefin
   );
   if (applied === 1) {
     recordAttempt(db, settlement);
-    recordOfAttempt(db, attemptEnded(settlement), claim.attempt);
+    recordOfAttempt(db, attemptEnded(settlement), claim.attempt, by);
     // A repair may have saved the job alone.
     if (attempt !== undefined) countAttempt(db, attempt, settlement);
     return 'applied';

@@ -1,0 +1,90 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { claimOne, ending, failedWith, jobSpec, NOW, newWorker, succeeded, want } from '../support/jobs.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+import { brokenInvariants, readChanges, startAudit } from './audit.ts';
+import { check, type Kind } from './checker.ts';
+
+/** A queue under audit, what is done to it by the store and by hand, and what the audit makes of that. */
+function audited(work: (store: Store, hand: DatabaseSync) => Promise<void>): Promise<Kind[]> {
+  return inTempDir(async (directory) => {
+    const path = join(directory, 'queue.db');
+    const { store } = await openSqlite(path);
+    startAudit(path);
+    const hand = new DatabaseSync(path);
+    try {
+      for (const id of ['w1', 'w2']) await store.register(newWorker(id));
+      await work(store, hand);
+      const history = { enqueued: [], witness: [], jobs: [], said: [], orphans: [], once: 'all' } as const;
+      const changes = readChanges(path);
+      const found = check({ ...history, enqueued: [], changes } as never);
+      return [...found, ...brokenInvariants(path)].map((one) => one.kind);
+    } finally {
+      hand.close();
+      await store.close();
+    }
+  });
+}
+
+/** Of every kind that changes a state: jobs that fail, come back, are adopted, cancelled, deleted, pruned. */
+async function muchWork(store: Store): Promise<void> {
+  await store.insert(
+    ['a', 'b', 'c', 'd', 'e'].map((id) => jobSpec(id)),
+    NOW,
+  );
+  const a = await claimOne(store);
+  await store.adopt(a.claim, 'w2');
+  const [mine] = await store.running();
+  await store.claim(want({ workerId: 'w2', limit: 0, settle: [ending(mine!, succeeded)] }), NOW);
+  const b = await claimOne(store);
+  await store.claim(want({ limit: 0, settle: [ending(b, failedWith(1))] }), NOW);
+  const c = await claimOne(store);
+  await store.claim(want({ limit: 0, settle: [ending(c, { why: 'never-started' })] }), NOW);
+  await store.cancel(['d', 'e'], NOW);
+  await store.retry(['d'], ['cancelled'], NOW);
+  await store.remove(['e'], ['cancelled'], NOW);
+  await store.prune('completed', { ageMs: 1, count: null, bytes: null }, NOW + 10 ** 9);
+}
+
+test('nothing is wrong with what the store does', async () => {
+  expect(await audited(muchWork)).toEqual([]);
+});
+
+test('an adoption without a new token shows, of the job and of the attempt', async () => {
+  for (const table of ['job', 'attempt'])
+    expect(
+      await audited(async (store, hand) => {
+        await store.insert([jobSpec('a')], NOW);
+        await claimOne(store);
+        hand.exec(`UPDATE ${table} SET worker_id = 'w2'`);
+      }),
+    ).toEqual(['stale']);
+});
+
+test('a settlement by a worker that does not hold the job shows', async () => {
+  expect(
+    await audited(async (store) => {
+      await store.insert([jobSpec('a')], NOW);
+      const job = await claimOne(store);
+      await store.claim(want({ workerId: 'w2', limit: 0, settle: [ending(job, succeeded)] }), NOW);
+    }),
+  ).toEqual(['stale']);
+});
+
+test('an event that is missing shows, and one that retention took does not', async () => {
+  expect(
+    await audited(async (store, hand) => {
+      await muchWork(store);
+      hand.exec("UPDATE event SET kind = 'edited' WHERE kind = 'failed'");
+    }),
+  ).toEqual(['invariant']);
+  expect(
+    await audited(async (store) => {
+      await muchWork(store);
+      await store.pruneEvents({ ageMs: null, count: 3 }, NOW);
+    }),
+  ).toEqual([]);
+});

@@ -1,0 +1,69 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../support/queuectl.ts';
+import type { Crash } from './crash.ts';
+import type { Lab } from './lab.ts';
+import { fill, mountSmall, unmount } from './mounts.ts';
+
+const BYTES = 300_000;
+
+/**
+ * A queue with output in a file: copied, put back, carried to another; each of them has it in the end. Not the one of the
+ * lab, whose triggers a backup refuses.
+ */
+export async function keeping(lab: Lab, crash: Crash): Promise<void> {
+  const [one, copy, two] = ['one.db', 'copy.db', 'two.db'].map((name) => join(lab.box.directory, name));
+  const lines = join(lab.box.directory, 'one.jsonl');
+  const command = `head -c ${BYTES} /dev/zero | tr '\\0' x`;
+  await crash.run('--db', one!, 'enqueue', '--id', 'flood', '--command', command);
+  await lab.box.run(['--db', one!, 'worker', 'start', '--drain']);
+  await crash.run('--db', one!, 'backup', '--force', '--with-output', copy!);
+  await crash.run('--db', one!, 'restore', '--yes', copy!);
+  writeFileSync(lines, (await lab.box.run(['--db', one!, 'export'])).stdout);
+  await crash.run('--db', two!, 'import', '--on-conflict', 'skip', lines);
+  for (const db of [one!, copy!, two!]) {
+    const { stdout } = await lab.box.run(['--db', db, 'logs', 'flood']);
+    if (stdout.length !== BYTES) throw new Error(`${db}: ${stdout.length} bytes of output`);
+    await sound(lab, db);
+  }
+}
+
+/** Deleting needs room, and takes it from the ballast. */
+export async function onFullDisk(lab: Lab, crash: Crash): Promise<void> {
+  const disk = join(lab.box.directory, 'disk');
+  const db = join(disk, 'queue.db');
+  const add = (id: string, size: number) =>
+    lab.box.run([
+      '--db',
+      db,
+      'enqueue',
+      '--id',
+      id,
+      '--delay',
+      '1h',
+      '--command',
+      `echo ${'x'.repeat(size)}`,
+    ]);
+  mountSmall(disk, 'size=8m');
+  try {
+    await add('goes', 1);
+    const workers = lab.box.start(['--db', db, 'worker', 'start']);
+    await until(() => existsSync(join(`${db}.d`, 'ballast')), 'there is a ballast');
+    fill(join(disk, 'full'));
+    // What is left in the files of the database goes too.
+    for (const size of [50_000, 1]) for (let i = 0; (await add(`${size}-${i}`, size)).code === 0; i++);
+    await crash.run('--db', db, 'delete', 'goes');
+    rmSync(join(disk, 'full'));
+    await lab.box.run(['--db', db, 'worker', 'stop']);
+    await workers.exit;
+    if ((await lab.box.run(['--db', db, 'show', 'goes'])).code === 0) throw new Error('it is still there');
+    await sound(lab, db);
+  } finally {
+    unmount(disk);
+  }
+}
+
+async function sound(lab: Lab, db: string): Promise<void> {
+  const { stdout } = await lab.box.run(['--db', db, 'db', 'check']);
+  if (stdout !== 'ok\n') throw new Error(`${db}: ${stdout}`);
+}

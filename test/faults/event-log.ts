@@ -1,0 +1,52 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+interface EventRow {
+  number: number;
+  kind: string;
+  jobs: number;
+  id: string;
+  detail: string;
+}
+
+/** What the state of a job is after an event about it; others leave it as it is. */
+const STATE_AFTER: Record<string, string> = {
+  ...{ started: 'processing', requeued: 'pending', retried: 'pending' },
+  ...{ completed: 'completed', failed: 'failed', dead: 'dead', cancelled: 'cancelled', deleted: 'gone' },
+};
+
+/** How many jobs there are in each state by the event log alone. Null: retention has cut it. */
+export function byEvents(db: DatabaseSync): string | null {
+  const states = new Map<string, string>();
+  const counts = new Map<string, number>();
+  const add = (state: string, jobs: number): void => void counts.set(state, (counts.get(state) ?? 0) + jobs);
+  let next = 1;
+  const rows = db.prepare('SELECT number, kind, jobs, id, detail FROM event ORDER BY number').all();
+  for (const { number, kind, jobs, id, detail } of rows as unknown as EventRow[]) {
+    if (number !== next + jobs - 1) return null;
+    next = number + 1;
+    const after = STATE_AFTER[kind];
+    if (kind === 'enqueued') add('pending', jobs);
+    else if (kind === 'jobs-pruned') {
+      const pruned = JSON.parse(detail);
+      add(pruned.state, -pruned.jobs);
+    } else if (after !== undefined) {
+      add(states.get(id) ?? 'pending', -1);
+      add(after, 1);
+      states.set(id, after);
+      if (after === 'gone') states.delete(id);
+    }
+  }
+  counts.delete('gone');
+  return inWords(counts);
+}
+
+/** The same by the counters. */
+export function byCounters(db: DatabaseSync): string {
+  const rows = db.prepare('SELECT state, sum(jobs) AS jobs FROM counter GROUP BY state').all();
+  return inWords(new Map(rows.map(({ state, jobs }) => [String(state), Number(jobs)])));
+}
+
+function inWords(counts: Map<string, number>): string {
+  const some = [...counts].filter(([, jobs]) => jobs !== 0).map(([state, jobs]) => `${jobs} ${state}`);
+  return some.sort().join(', ') || 'none';
+}

@@ -1,0 +1,89 @@
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { unfinished } from './audit.ts';
+import { enqueueFromMany } from './f11-busy.ts';
+import type { Fault, Figures } from './fault.ts';
+import { inLab, type Lab } from './lab.ts';
+import { ready } from './moments.ts';
+
+const MIB = 1024 ** 2;
+/** To this size the log shrinks when nobody reads; doctor warns of one that is larger. */
+const LIMIT = 64 * MIB;
+/** What is written between two checkpoints, twice. */
+const SLACK = 8 * MIB;
+
+/**
+ * Somebody else's program reads for as long as the load lasts: writes go on, and doctor tells of the log. Once it is gone,
+ * the same load again does not let the log grow; nor do readers of ours, whatever they read meanwhile.
+ */
+export const longReader: Fault = {
+  id: 'F12',
+  title: 'a reader that stays for as long as the load lasts',
+  small: 200,
+  full: 10_000,
+  run: (jobs, seed, program) =>
+    inLab(
+      seed,
+      async (lab) => {
+        const workers = lab.supervisor(['--count', '4']);
+        await ready(workers, 4);
+        const wrong: Figures['violations'] = [];
+        const reader = new DatabaseSync(lab.database);
+        reader.exec('BEGIN');
+        reader.prepare('SELECT count(*) FROM job').get();
+        await enqueueFromMany(lab, jobs, 2, 'read');
+        await lab.rest();
+        const during = walSize(lab);
+        const left = unfinished(lab.database);
+        if (left > 0) wrong.push({ kind: 'stuck', what: `${left} jobs waited for a reader` });
+        if (during >= LIMIT && !(await doctorWarns(lab)))
+          wrong.push({ kind: 'unclear', what: `doctor says nothing of a log of ${during} bytes` });
+        reader.exec('COMMIT');
+        reader.close();
+
+        await enqueueFromMany(lab, jobs, 2, 'after');
+        await lab.rest();
+        const after = walSize(lab);
+        const bound = Math.min(during, LIMIT) + SLACK;
+        if (after > bound)
+          wrong.push({ kind: 'growth', what: `a log of ${after} bytes; ${bound} are allowed` });
+
+        let busy = true;
+        const readers = readOurselves(lab, () => busy);
+        await enqueueFromMany(lab, Math.ceil(jobs / 4), 2, 'ours');
+        await lab.rest();
+        busy = false;
+        const ours = await readers;
+        if (ours > 2 * LIMIT)
+          wrong.push({ kind: 'growth', what: `a log of ${ours} bytes under our readers` });
+
+        const violations = [...(await lab.judge()), ...wrong];
+        const [a, b, c] = [during, after, ours].map((bytes) => (bytes / MIB).toFixed(0));
+        const notes = `write-ahead log ${a} MiB while it read, ${b} after it, ${c} under our own readers`;
+        return { jobs: lab.enqueued.length, faults: 1, violations, notes };
+      },
+      program,
+    ),
+};
+
+/** Exports and lists, one after the other; the largest log that was seen. */
+async function readOurselves(lab: Lab, goOn: () => boolean): Promise<number> {
+  let largest = 0;
+  while (goOn()) {
+    for (const args of [['export'], ['list', '--limit', '1000', '--json'], ['status']]) {
+      const { code, stderr } = await lab.box.run(args);
+      if (code !== 0) throw new Error(`${args[0]}: ${stderr}`);
+      largest = Math.max(largest, walSize(lab));
+    }
+  }
+  return largest;
+}
+
+async function doctorWarns(lab: Lab): Promise<boolean> {
+  const { stdout } = await lab.box.run(['doctor', '--json']);
+  return /"wal","status":"warn"/.test(JSON.stringify(JSON.parse(stdout)));
+}
+
+function walSize(lab: Lab): number {
+  return statSync(`${lab.database}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,83 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { enqueue, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import type { Fault } from './fault.ts';
+import { mayMount, unmount } from './mounts.ts';
+import { playScenes, refused, type Scene } from './scenes.ts';
+
+/** Workers say so, make none elsewhere, do not spin, and go on when it is back. */
+async function movedAway(box: Sandbox): Promise<void> {
+  await box.json(['config', 'set', 'heartbeat-interval', '200ms']);
+  const workers = await box.startWorkers();
+  const away = join(box.directory, 'away');
+  renameSync(box.home, away);
+  const restarts = (): number => workers.output().split('starting another').length - 1;
+  await until(() => restarts() > 2, 'the workers notice');
+  match(workers.output(), /error: .*(removed or replaced|no such file)/);
+  const from = performance.now();
+  const before = restarts();
+  await until(() => performance.now() - from > 2000, 'two seconds pass');
+  ok(restarts() - before < 8, `${restarts() - before} restarts in two seconds`);
+  equal(existsSync(box.home), false);
+  renameSync(away, box.home);
+  await enqueue(box, 'after', 'true');
+  await untilState(box, 'after', 'completed');
+  equal((await box.run(['db', 'check'])).stdout, 'ok\n');
+}
+
+/** A clear error, and no job is charged for it. */
+async function readOnly(box: Sandbox): Promise<void> {
+  const workers = await box.startWorkers();
+  await enqueue(box, 'due', 'true', { delay: 1, max_retries: 1 });
+  for (const args of [
+    ['--bind', box.home, box.home],
+    ['-o', 'remount,bind,ro', box.home],
+  ])
+    equal(spawnSync('mount', args).status, 0);
+  try {
+    for (const command of [['enqueue', 'true'], ['list'], ['delete', 'due']])
+      refused(await box.run(command), 6, /read-only|cannot be written/);
+    await until(() => workers.output().includes('put back'), 'it could not be started');
+  } finally {
+    unmount(box.home);
+  }
+  const { attempts, crashes } = await untilState(box, 'due', 'completed');
+  deepEqual({ attempts, crashes }, { attempts: 1, crashes: 0 });
+}
+
+const asNobody =
+  process.getuid!() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+
+/** It costs no job an attempt. */
+async function forbidden(box: Sandbox): Promise<void> {
+  chmodSync(box.directory, 0o777);
+  const home = { cwd: '/', through: asNobody };
+  const run = (...args: string[]) => box.run(args, home);
+  const done = async (): Promise<string> => (await run('list', '--state', 'completed', '-q')).stdout;
+  equal((await run('enqueue', '--id', 'before', '--cwd', '/', 'true')).code, 0);
+  const workers = box.start(['worker', 'start'], home);
+  await until(async () => (await done()) === 'before\n', 'it works');
+  const attempts = join(box.home, 'queue.db.d', 'attempts');
+  chmodSync(attempts, 0);
+  equal((await run('enqueue', '--id', 'job', '--cwd', '/', '--max-retries', '1', 'true')).code, 0);
+  await until(() => workers.output().includes('put back'), 'it is given back');
+  chmodSync(attempts, 0o700);
+  await until(async () => (await done()).includes('job'), 'it has run');
+  await run('worker', 'stop', '--force');
+}
+
+const SCENES: Record<string, Scene> = {
+  'moved away and back': movedAway,
+  ...(mayMount ? { 'a read-only file system': readOnly } : {}),
+  'a directory that may not be entered': forbidden,
+};
+
+export const storeAway: Fault = {
+  id: 'F20',
+  title: 'the store moved away, read-only or forbidden under its workers',
+  small: Object.keys(SCENES).length,
+  full: 20,
+  run: (rounds) => playScenes(SCENES, rounds),
+};

@@ -1,0 +1,36 @@
+import { match, ok, strictEqual } from 'node:assert/strict';
+import { type Result, type Sandbox, sandbox } from '../support/queuectl.ts';
+import type { Figures } from './fault.ts';
+import { roundDone, startProgress } from './progress.ts';
+
+/** What happens to a queue of its own; throws what is wrong. */
+export type Scene = (box: Sandbox) => Promise<void>;
+
+/** The scenes in turn, a round each. */
+export async function playScenes(scenes: Record<string, Scene>, rounds: number): Promise<Figures> {
+  const all = Object.entries(scenes);
+  const violations: Figures['violations'] = [];
+  startProgress(rounds);
+  for (let round = 0; round < rounds; round++) {
+    const [name, play] = all[round % all.length]!;
+    const box = sandbox();
+    try {
+      await play(box);
+    } catch (error) {
+      violations.push({ kind: 'wrong', what: `${name}: ${(error as Error).message}` });
+    } finally {
+      await box.cleanup();
+    }
+    roundDone();
+  }
+  return { jobs: rounds, faults: rounds, violations, notes: all.map(([name]) => name).join(', ') };
+}
+
+/** One clear line, the exit code of the error table, nothing on stdout. */
+export function refused({ code, stdout, stderr }: Result, expected: number, says: RegExp): void {
+  strictEqual(code, expected, stderr);
+  strictEqual(stdout, '');
+  match(stderr.split('\n')[0]!, /^error: /);
+  match(stderr.split('\n')[0]!, says);
+  ok(!/^\s+at /m.test(stderr), stderr);
+}

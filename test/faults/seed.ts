@@ -1,0 +1,6 @@
+/** For a test: a seed of its own, printed, or the one to be repeated. */
+export function seedOf(test: string): number {
+  const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32)) >>> 0;
+  console.info(`${test}: TEST_SEED=${seed}`);
+  return seed;
+}
