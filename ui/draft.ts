@@ -62,7 +62,16 @@ const REST = [
     'retry_on',
     'no_retry_on',
   ],
-  ...['at_most_once', 'on_complete', 'on_failure', 'on_dead', 'secret_env', 'split_output', 'stdin'],
+  ...[
+    'at_most_once',
+    'on_complete',
+    'on_failure',
+    'on_dead',
+    'secret_env',
+    'clean_env',
+    'split_output',
+    'stdin',
+  ],
 ] as const;
 
 function restOf(job: Job): Record<string, unknown> {

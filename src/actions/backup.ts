@@ -1,5 +1,14 @@
-import { existsSync, linkSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  linkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { resolveSettings } from '../core/settings.ts';
@@ -42,6 +51,7 @@ export async function backup(
   options: BackupOptions,
 ): Promise<Backup> {
   const target = resolve(file);
+  refusePlace(dirname(target));
   if (!options.force) refuseExisting(target);
   refuseStore(target, location);
   const draft = draftOf(target);
@@ -125,6 +135,25 @@ function refuseStore(target: string, location: string): void {
   const real = realpathSync(target);
   if (real === realpathSync(location) || holdersOf(real).length > 0)
     throw new QueueError('usage', `${target} is a store in use`, 'give another name');
+}
+
+/** Said of the directory: nobody knows the draft that could not be made in it. */
+export function refusePlace(directory: string): void {
+  try {
+    if (!statSync(directory).isDirectory())
+      throw new QueueError('no-such-file', `${directory} is not a directory`, 'give another name');
+    accessSync(directory, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof QueueError) throw error;
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new QueueError(
+        'no-such-file',
+        `${directory} does not exist`,
+        'make it first, or give another name',
+      );
+    throw new QueueError('not-permitted', `${directory} cannot be written`, 'give another name');
+  }
 }
 
 /** A link never replaces anything, whoever came in between. */

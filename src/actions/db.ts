@@ -1,9 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
-import { resolveSettings } from '../core/settings.ts';
+import { resolveSettings, type Settings } from '../core/settings.ts';
 import { syncFile } from '../exec/durable.ts';
 import { epochOf } from '../exec/kept-output.ts';
-import { checkOwner, checkStore, type Repaired, repairStore } from '../store/open.ts';
+import { checkOwner, checkStore, missingStore, type Repaired, repairStore } from '../store/open.ts';
 import type { App } from './app.ts';
 import { loser } from './lose.ts';
 import { draftOf, refuseWhileUsed, removeDraft, swap } from './swap.ts';
@@ -34,14 +35,15 @@ export async function repairDatabase(
   location: string,
   anyOwner: boolean,
 ): Promise<Repair> {
-  if (!existsSync(location)) throw new QueueError('store-unavailable', `${location} does not exist`);
+  if (!existsSync(location)) throw await missingStore(resolve(location));
   const db = realpathSync(location);
   await checkOwner(db, anyOwner);
   refuseWhileUsed(db);
   const draft = draftOf(db);
   try {
-    const lose = loser(resolveSettings(new Map()), app.clock.now(), app.random);
-    const repaired = await repairStore(db, draft, epochOf(`${db}.d`), lose);
+    const repaired = await repairStore(db, draft, epochOf(`${db}.d`), (stored) =>
+      loser(readable(stored), app.clock.now(), app.random),
+    );
     if (repaired === null || (repaired.jobs === 0 && repaired.lost.length > 0)) {
       throw new QueueError(
         'store-corrupt',
@@ -53,5 +55,14 @@ export async function repairDatabase(
     return { db, ...repaired, kept: swap(draft, db, 'damaged', app.clock.now()) };
   } finally {
     removeDraft(draft);
+  }
+}
+
+/** Settings of a damaged store may be damaged themselves. */
+function readable(stored: ReadonlyMap<string, string>): Settings {
+  try {
+    return resolveSettings(stored);
+  } catch {
+    return resolveSettings(new Map());
   }
 }

@@ -75,10 +75,10 @@ function sqlite(): Finding {
 }
 
 function files(facts: StoreFacts): Finding[] {
-  const { path, fileSystem, freeBytes } = facts;
+  const { fileSystem, freeBytes } = facts;
   const disk = `${formatBytes(freeBytes)} free`;
   return [
-    facts.exists ? ok('store', path) : ok('store', `none yet; the first enqueue makes ${path}`),
+    store(facts),
     fileSystem.network
       ? warn(
           'file system',
@@ -93,6 +93,13 @@ function files(facts: StoreFacts): Finding[] {
         : ok('disk', disk),
     ...permissions(facts),
   ];
+}
+
+function store({ exists, path, error }: StoreFacts): Finding {
+  if (exists) return ok('store', path);
+  return error === undefined
+    ? ok('store', `none yet; the first enqueue makes ${path}`)
+    : fail('store', error.says, error.fix);
 }
 
 function permissions({ exists, unsafe, readable }: StoreFacts): Finding[] {

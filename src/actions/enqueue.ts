@@ -126,6 +126,7 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     stdin: input.stdin || null,
     splitOutput: input.splitOutput ?? false,
     secretEnv: secretsOf(input),
+    cleanEnv: input.cleanEnv ?? false,
   };
 }
 

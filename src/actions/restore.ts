@@ -36,6 +36,7 @@ export async function restore(
   const db = existsSync(location) ? realpathSync(location) : resolve(location);
   const source = resolve(file);
   refuseMissing(source, db);
+  await refuseStranger(source);
   await checkOwner(db, anyOwner);
   refuseWhileUsed(db);
   const before = await whatIsThere(app, location, `${db}.d`);
@@ -76,6 +77,16 @@ function refuseMissing(source: string, db: string): void {
       `${source} is the store itself`,
       'give the backup, and the store with --db',
     );
+}
+
+/** Looked at before anybody is asked about what it would replace. */
+async function refuseStranger(source: string): Promise<void> {
+  try {
+    await (await peekStore(source))?.close();
+  } catch (error) {
+    if (!(error instanceof QueueError) || error.code !== 'not-a-database') throw error;
+    throw new QueueError(error.code, error.message, 'give a file that queuectl backup has made');
+  }
 }
 
 /** What would be replaced, in words; null: nothing that anybody would miss. */

@@ -82,7 +82,7 @@ export function confirmed({ io, environment }: Context, question: string, hint: 
   if (!isTerminal(0) || !isTerminal(2) || environment.CI || environment.QUEUECTL_NO_INPUT) {
     throw new QueueError('needs-yes', `${question.replace(/\?$/, '')}: this needs a yes`, hint);
   }
-  io.err(`${question} [y/N] `);
+  io.err(`${printable(question)} [y/N] `);
   const answer = Buffer.alloc(16);
   return /^y(es)?$/i.test(answer.toString('utf8', 0, readSync(0, answer)).trim());
 }

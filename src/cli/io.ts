@@ -1,6 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
 import { type Layout, USUAL } from './layout.ts';
+import { printable, printableJson } from './text.ts';
 
 /** The reader has gone (`| head`): nothing is wrong, and nobody is there to tell. */
 export class BrokenPipe extends Error {}
@@ -56,13 +57,13 @@ export function createIo(options: IoOptions): Io {
     get height() {
       return terminalSize(tty)[1] || Number(options.environment.LINES) || 24;
     },
-    out: (text) => writeAll(1, Buffer.from(text)),
+    out: (text) => writeAll(1, Buffer.from(options.json && tty ? printableJson(text) : text)),
     bytes: (data) => writeAll(1, data),
     note: (text) => {
-      if (errTty && !options.quiet && !options.json) talk(`note: ${text}\n`);
+      if (errTty && !options.quiet && !options.json) talk(`note: ${printable(text)}\n`);
     },
     warn: (text) => {
-      if (!options.quiet) talk(`warning: ${text}\n`);
+      if (!options.quiet) talk(`warning: ${printable(text)}\n`);
     },
     err: talk,
     errBytes: talk,

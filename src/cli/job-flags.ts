@@ -59,6 +59,7 @@ export const JOB_FLAGS: Record<string, Flag> = {
     many: true,
     help: "variables that the worker's environment has when it runs; only their names are stored",
   },
+  'clean-env': { help: "of the worker's environment only PATH, HOME and the like, and the secrets" },
   stdin: {
     value: 'TEXT',
     help: 'what the command reads; @FILE: what is in it now; -: standard input (nothing)',
@@ -108,6 +109,7 @@ export function readJobFlags(
   put('on-parent-failure', 'on_parent_failure');
   for (const event of HOOK_EVENTS) put(`on-${event}`, `on_${event}`);
   if (input.has('secret-env')) object.secret_env = input.all('secret-env').join(',');
+  if (input.has('clean-env')) object.clean_env = true;
   if (input.has('split-output')) object.split_output = true;
   put('backoff', 'backoff');
   put('retry-delay', 'retry_delay');
@@ -263,6 +265,7 @@ const FIELD_NAMES: Record<string, string> = {
   idempotencyKey: 'idempotency_key',
   splitOutput: 'split_output',
   secretEnv: 'secret_env',
+  cleanEnv: 'clean_env',
 };
 
 /** What a hook enqueues triggers no hooks: a command on completion that enqueues would never end. */

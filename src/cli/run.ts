@@ -9,7 +9,7 @@ import { COMMANDS, COMPLETE, isGroup, WORKER_PROCESS } from './commands.ts';
 import { BrokenPipe, createIo, type Io } from './io.ts';
 import { type Layout, saysLayout } from './layout.ts';
 import { parseInput } from './parse.ts';
-import { printable } from './text.ts';
+import { printable, printableJson } from './text.ts';
 
 /** As a program that SIGPIPE ended: the reader has gone, and nobody knows what the job's code will be. */
 const BROKEN_PIPE_CODE = 141;
@@ -196,7 +196,7 @@ function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueEr
       : new QueueError('internal', `unexpected: ${(error as Error)?.message ?? error}`, undefined, {
           cause: error,
         });
-  if (io.json) io.err(`${JSON.stringify(errorObject(known))}\n`);
+  if (io.json) io.err(`${printableJson(JSON.stringify(errorObject(known)))}\n`);
   else
     io.err(
       `error: ${printable(known.message)}\n${known.hint === null ? '' : `  try: ${printable(known.hint)}\n`}`,

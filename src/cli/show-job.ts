@@ -81,6 +81,7 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['directory', job.cwd],
     ['environment', pairs(maskEnv(job.env))],
     ['secrets', job.secretEnv.join(' ')],
+    ['clean environment', job.cleanEnv ? 'yes' : ''],
     ['stdin', job.stdinBytes === 0 ? '' : `${job.stdinBytes} bytes`],
     ['output', job.splitOutput ? 'stdout and stderr apart' : ''],
     ['tags', pairs(job.tags)],

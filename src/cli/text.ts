@@ -8,6 +8,16 @@ export function printable(text: string): string {
   });
 }
 
+/** The same JSON, with what a terminal would obey or turn around written as escapes. */
+export function printableJson(json: string): string {
+  return json.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
+    Array.from(
+      { length: char.length },
+      (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+}
+
 const NAMED: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
 
 const WIDE =

@@ -78,6 +78,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
     stdin: null,
     splitOutput: false,
     secretEnv: [],
+    cleanEnv: false,
   };
 }
 

@@ -33,6 +33,7 @@ function base32(value: number, width: number): string {
 /** Two digits at a time: a long file needs many ids. */
 const PAIRS = Array.from({ length: 1024 }, (_, value) => base32(value, 2));
 
+const HIDDEN = 'must not contain control or invisible characters';
 /** Control characters, and format characters that hide or reorder what a person reads. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 
@@ -40,6 +41,12 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
 export function checkName(text: string, what: string): string {
   const problem = problemOf(text, 128) ?? (text.startsWith('-') ? "must not start with '-'" : null);
   if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
+  return text;
+}
+
+/** Any text, or none, as long as a person sees what is there. */
+export function checkReadable(text: string, what: string): string {
+  if (INVISIBLE.test(text)) throw new QueueError('invalid-job', `${what} ${HIDDEN}`);
   return text;
 }
 
@@ -58,7 +65,7 @@ function problemOf(text: string, most: number): string | null {
   const length = [...text].length;
   if (length === 0 || text.trim() === '') return 'must not be empty';
   if (length > most) return `must have at most ${most} characters`;
-  if (INVISIBLE.test(text)) return 'must not contain control or invisible characters';
+  if (INVISIBLE.test(text)) return HIDDEN;
   return text === text.trim() ? null : 'must not begin or end with a space';
 }
 

@@ -2,7 +2,7 @@ import { COMMAND_LIMIT, checkCommand } from './command-text.ts';
 import { readDependencies, readParentFailure } from './dependency-input.ts';
 import { checkVariable, readSecretEnv } from './environment.ts';
 import { readExitCodes } from './exit-codes.ts';
-import { checkId, checkKey, checkName, checkQueueName } from './id.ts';
+import { checkId, checkKey, checkName, checkQueueName, checkReadable } from './id.ts';
 import {
   BACKOFF_STRATEGIES,
   type BackoffStrategy,
@@ -45,6 +45,7 @@ export interface JobInput {
   stdin?: string;
   splitOutput?: boolean;
   secretEnv?: string[];
+  cleanEnv?: boolean;
 }
 
 /** What a value says: of one property of the input, or of several. */
@@ -138,6 +139,10 @@ const FIELDS: Field[] = [
   },
   { names: ['secret_env', 'secretEnv', 'secret-env', 'secrets'], read: readSecretEnv },
   {
+    names: ['clean_env', 'cleanEnv', 'clean-env'],
+    read: (v, n) => (boolean(v, n) ? { cleanEnv: true } : {}),
+  },
+  {
     names: ['backoff', 'backoff_strategy', 'backoffStrategy', 'backoff-strategy', 'retry_strategy'],
     read: (v, n) => ({ policy: { backoff: readStrategy(v, n) } }),
   },
@@ -190,7 +195,7 @@ export function readJobObject(value: unknown, now: number): ReadJob {
     const raw = (value as Record<string, unknown>)[name];
     const field = BY_NAME.get(name);
     if (field === undefined) {
-      if (!SERVER_OWNED.has(name)) warnings.push(unknownField(name));
+      if (!SERVER_OWNED.has(name)) warnings.push(unknownField(name, warnings.length < GUESSED));
       continue;
     }
     // Null stands for "not given": queuectl prints it so.
@@ -236,8 +241,11 @@ function twinOf(field: Field, value: object): string | undefined {
   return Object.entries(value).find(([name, raw]) => raw !== null && BY_NAME.get(name) === field)?.[0];
 }
 
-function unknownField(name: string): string {
-  const guess = nearest(name, BY_NAME.keys());
+/** A guess costs more than all the rest, and nobody reads thousands of them. */
+const GUESSED = 20;
+
+function unknownField(name: string, guessing: boolean): string {
+  const guess = guessing ? nearest(name, BY_NAME.keys()) : null;
   return `unknown field '${name}' was ignored${guess === null ? '' : `; did you mean '${guess}'?`}`;
 }
 
@@ -281,7 +289,10 @@ function checkEnv(value: unknown, name: string): Record<string, string> {
 
 function checkTags(value: unknown, name: string): Record<string, string> {
   const tags = strings(value, name);
-  for (const key of Object.keys(tags)) checkName(key, `${name} key`);
+  for (const [key, text] of Object.entries(tags)) {
+    checkName(key, `${name} key`);
+    checkReadable(text, `${name}: ${key}`);
+  }
   return tags;
 }
 

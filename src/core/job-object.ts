@@ -38,6 +38,7 @@ export interface JobObject {
   env: Record<string, string>;
   secret_env: string[];
   split_output: boolean;
+  clean_env: boolean;
   stdin: string | null;
   stdin_bytes: number;
   worker_id: string | null;
@@ -88,6 +89,7 @@ export function toJobObject(job: Job): JobObject {
     env: job.env,
     secret_env: job.secretEnv,
     split_output: job.splitOutput,
+    clean_env: job.cleanEnv,
     stdin: job.stdin,
     stdin_bytes: job.stdinBytes,
     worker_id: job.workerId,

@@ -37,6 +37,8 @@ export interface JobSpec {
   splitOutput: boolean;
   /** Names only: the values come from the worker's environment when an attempt starts, and are never stored. */
   secretEnv: string[];
+  /** Of the worker's environment only what every program needs, and the secrets. */
+  cleanEnv: boolean;
 }
 
 /** What a command writes to. Unless they are split, both are one, and it is called stdout. */

@@ -15,6 +15,14 @@ export function missingSecrets(worker: NodeJS.ProcessEnv, job: ClaimedJob): stri
   return job.secretEnv.filter((name) => given[name] === undefined);
 }
 
+/** What any program may count on. Anything else of the worker's (tokens, agents, settings) a job with a clean one has to ask for. */
+const BASIC = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR)$/;
+
+function basics(environment: NodeJS.ProcessEnv, secrets: readonly string[]): NodeJS.ProcessEnv {
+  const wanted = ([name]: [string, unknown]): boolean => BASIC.test(name) || secrets.includes(name);
+  return Object.fromEntries(Object.entries(environment).filter(wanted));
+}
+
 /** What a command sees: the worker's environment, the job's own, and who it is. */
 export function jobEnvironment(
   worker: NodeJS.ProcessEnv,
@@ -23,7 +31,7 @@ export function jobEnvironment(
 ): NodeJS.ProcessEnv {
   const { [CRASH_AT]: _, ...inherited } = withoutRuntime(worker);
   return {
-    ...inherited,
+    ...(job.cleanEnv ? basics(inherited, job.secretEnv) : inherited),
     PWD: job.cwd,
     ...job.env,
     QUEUECTL_JOB_ID: job.id,

@@ -45,6 +45,8 @@ export interface UserLimits {
   umask: number;
   /** The soft limit of open files; null: leave it. */
   openFiles: string | null;
+  /** Every job gets a clean environment. */
+  cleanEnv?: boolean;
 }
 
 export interface FrameInput extends UserLimits {

@@ -53,7 +53,11 @@ export async function startCommand(place: Place, job: ClaimedJob, user: UserLimi
     crashPoint('before-spawn');
     const child = spawn('/bin/sh', args, {
       cwd: job.cwd,
-      env: jobEnvironment(process.env, job, place.cookie),
+      env: jobEnvironment(
+        process.env,
+        { ...job, cleanEnv: job.cleanEnv || user.cleanEnv === true },
+        place.cookie,
+      ),
       detached: true,
       stdio: [input, output, errors],
     });

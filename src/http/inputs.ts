@@ -21,7 +21,7 @@ const changeable: Record<string, Schema> = {
 /** What a job may be given; null is as good as absent. */
 export const NEW_JOB: Record<string, Schema> = {
   ...{ id: text, argv: listOf(text), ...changeable },
-  ...{ cwd: text, env: strings, secret_env: listOf(text), stdin: text, split_output: flag },
+  ...{ cwd: text, env: strings, secret_env: listOf(text), clean_env: flag, stdin: text, split_output: flag },
   ...{ depends_on: { anyOf: [after, listOf(after)] }, on_parent_failure: oneOf(PARENT_FAILURES) },
   ...{ unique_key: text, unique_for: duration, unique_while: oneOf(['pending', 'active']) },
   ...{ idempotency_key: text, retry_on: codes, no_retry_on: codes, at_most_once: flag },

@@ -26,7 +26,7 @@ const job = record({
   ...{ backoff: maybe(oneOf(BACKOFF_STRATEGIES)), retry_delay_ms: maybe(integer) },
   ...{ backoff_max_ms: maybe(integer), jitter: maybe(number) },
   ...{ on_complete: maybe(text), on_failure: maybe(text), on_dead: maybe(text) },
-  ...{ cwd: text, env: strings, secret_env: listOf(text), split_output: flag },
+  ...{ cwd: text, env: strings, secret_env: listOf(text), clean_env: flag, split_output: flag },
   ...{ stdin: maybe(text), stdin_bytes: integer },
   ...{ worker_id: maybe(text), started_at: maybe(time), finished_at: maybe(time) },
   ...{ exit_code: maybe(integer), signal: maybe(text), last_error: maybe(text) },

@@ -64,6 +64,8 @@ export interface EnqueueInput {
   split_output?: boolean;
   /** Names of variables that the command gets from its worker's environment; their values are never stored. */
   secret_env?: string[];
+  /** Of its worker's environment only PATH, HOME and the like, and the secrets. */
+  clean_env?: boolean;
   /** Commands run, as jobs of their own, after what happens to this one; `none` for none. */
   on_complete?: string;
   on_failure?: string;

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { openSqlite } from './sqlite/open.ts';
@@ -60,6 +61,8 @@ export interface Repaired {
   how: string;
   /** Rows saved, by table. */
   saved: Record<string, number>;
+  /** How many of them were found only on pages that no table leads to any more, and so may be old versions; by table. */
+  loose: Record<string, number>;
   /** What could not be, as exactly as it can be told. */
   lost: string[];
   jobs: number;
@@ -67,19 +70,30 @@ export interface Repaired {
   problems: string[];
 }
 
-/** Saves what can be read of a damaged store into a new one at `draft`; null: nothing. `lose`: see Store.renew. */
+/**
+ * Saves what can be read of a damaged store into a new one at `draft`; null: nothing. `loser`: makes of the settings that were
+ * saved what Store.renew calls `lose`.
+ */
 export async function repairStore(
   path: string,
   draft: string,
   epoch: string | null,
-  lose: (job: ClaimedJob) => Settlement,
+  loser: (settings: ReadonlyMap<string, string>) => (job: ClaimedJob) => Settlement,
 ): Promise<Repaired | null> {
   const { repairSqlite } = await import('./sqlite/repair.ts');
-  return repairSqlite(path, draft, epoch, lose);
+  return repairSqlite(path, draft, epoch, loser);
 }
 
-/** Refuses a store that is not safe to be ours, before its files are replaced. */
+/** Why there is no store at this path, as an error. */
+export async function missingStore(path: string): Promise<QueueError> {
+  const { missing } = await import('./sqlite/odd-file.ts');
+  return missing(path);
+}
+
+/** Refuses a store that is not safe to be ours, or no file at all, before its files are replaced. */
 export async function checkOwner(path: string, anyOwner: boolean): Promise<void> {
+  const { refuseNoFile } = await import('./sqlite/odd-file.ts');
+  refuseNoFile(path, statSync(path, { throwIfNoEntry: false }));
   const { refuseUnsafe } = await import('./sqlite/owner.ts');
   refuseUnsafe(path, anyOwner);
 }

@@ -34,6 +34,8 @@ export interface WorkerOptions {
   /** Stop by itself when nothing is left to do. */
   drain: boolean;
   openFiles: string | null;
+  /** Every job gets a clean environment. */
+  cleanEnv?: boolean;
   /** A stop file newer than this is obeyed: when the supervisor started, as its workers may be replaced later. */
   since: number | null;
 }
@@ -92,7 +94,11 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
 
   const slots = createSlots(
     {
-      ...{ app, emit, user: { umask: process.umask(), openFiles: options.openFiles } },
+      ...{
+        app,
+        emit,
+        user: { umask: process.umask(), openFiles: options.openFiles, cleanEnv: options.cleanEnv ?? false },
+      },
       settings: () => settings,
       isStopping: () => order !== null,
     },

@@ -1,5 +1,5 @@
 /**
- * RELIABILITY S1–S25: bad input and attack, one row each. Others have files of their own: S15, S16 and S19 odd-files, S20 backup
+ * RELIABILITY S1–S25: bad input and attack, one row each; attack-rows.test.ts knows which are tested where. Others have files of their own: S15, S16 and S19 odd-files, S20 backup
  * and export. S17 needs a configuration file, which there is none of.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
@@ -36,6 +36,8 @@ const REFUSED: Row[] = [
   ['S2', 'a queue of 300 characters', job({ queue: 'x'.repeat(300) }), 2, /128/],
   ['S2', 'a queue that means all', job({ queue: '*' }), 2, /queue/],
   ['S2', 'a tag with a newline', job({ tags: { 'a\nb': 'c' } }), 2, /tags/],
+  ['S2', 'a tag whose value drives the terminal', job({ tags: { k: NASTY } }), 2, /tags: k must not contain/],
+  ['S2', 'a tag whose value turns around', flag('--tag', 'k=a\u202eb'), 2, /tags: k must not contain/],
   ['S3', 'an empty command', ['enqueue', ''], 2, /empty/],
   ['S3', 'a command of spaces', ['enqueue', ' \t '], 2, /empty/],
   ['S3', 'NUL in a command', ['enqueue', '{"command":"a\\u0000b"}'], 2, /NUL/],
@@ -71,6 +73,7 @@ const REFUSED: Row[] = [
       ['S9', `--timeout '${value}'`, flag(`--timeout=${value}`), 2, /timeout/],
     ])
     .filter(([, , , code]) => code !== 0),
+  ['S9', 'a timeout beyond all', flag('--timeout=9999999999d'), 2, /timeout/],
   ['S9', 'a timeout of nothing', flag('--timeout=0'), 2, /timeout/],
   ['S9', 'a number beyond all', ['enqueue', '{"command":"true","priority":1e309}'], 2, /priority/],
   [
@@ -91,6 +94,13 @@ const REFUSED: Row[] = [
   ['S10', 'a pattern as filter', ['list', '--where', 'attempts>(a+)+$'], 2, /--where/],
   ['S10', 'a field that is none', ['list', '--where', 'evil>1'], 2, /where/],
   ['S11', 'JSON of endless depth', ['enqueue', '--file', '-'], 2, /nested|JSON/, stdin('['.repeat(200_000))],
+  [
+    'S11',
+    'a field that is nested too deep',
+    ['enqueue', `{"command":"true","tags":${'['.repeat(40)}${']'.repeat(40)}}`],
+    2,
+    /nested more than 32/,
+  ],
   ['S11', 'half a character', ['enqueue', '{"command":"\\ud800"}'], 2, /Unicode/],
   ['S11', 'bytes that are no text', ['enqueue', '--file', '/bin/sh'], 2, /UTF-8/],
   ['S12', 'SQL as an id', ['show', "' OR 1=1--"], 3, /no job/],
@@ -181,9 +191,16 @@ const LITERAL: [number: string, what: string, args: string[], prints: string][] 
     ['enqueue', 'ls /proc/self/fd | tr "\\n" " "; env | grep -c "^BUN_\\|TOKEN" || true'],
     '0 1 2 3 0\n',
   ],
+  ['S11', 'one field twice', ['enqueue', '{"command":"false","command":"printf last"}'], 'last'],
+  [
+    'S9',
+    'more than a timer takes',
+    flag('--timeout', '2147483648ms', '--command', 'printf fine').slice(0, -1),
+    'fine',
+  ],
 ];
 
-test('S1, S2, S4, S6, S11, S23, S24: what is only text stays text', async () => {
+test('S1, S2, S4, S6, S9, S11, S23, S24: what is only text stays text', async () => {
   const ids: string[] = [];
   for (const [, what, args] of LITERAL) {
     const { code, stdout, stderr } = await box.run(args);
@@ -300,7 +317,6 @@ test('S13, S14: nothing that a job or a user wrote drives the terminal', async (
     id: 'nasty',
     command: `# ${NASTY}\u202e\n${command}`,
     max_retries: 1,
-    tags: { k: NASTY },
   });
   expect((await box.run(['enqueue', '--file', '-'], { stdin: nasty })).code).toBe(0);
   await box.run(['worker', 'start', '--drain', '--quiet']);

@@ -187,7 +187,7 @@ test.concurrent(
     }
     expect(readdirSync(file(box, 'other.db.d/attempts'))).toEqual([]);
     expectRefusal(await box.run(['export', file(box, 'bad.jsonl')]), 4, /exists already/);
-    expectRefusal(await box.run(['export', file(box, 'no/where.jsonl')]), 2, /cannot be written/);
+    expectRefusal(await box.run(['export', file(box, 'no/where.jsonl')]), 2, /no does not exist/);
     expectRefusal(await box.run(['import', file(box, 'nothing')]), 2, /does not exist/);
     expectRefusal(
       await box.run(['import', '--on-conflict', 'maybe', file(box, 'bad.jsonl')]),

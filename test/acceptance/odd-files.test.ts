@@ -29,7 +29,7 @@ const ODD: Record<string, string> = {
 
 for (const [what, vandalise] of Object.entries(ODD)) {
   test.concurrent(
-    `F44: ${what} in the place of the output harms neither the worker nor anybody's files`,
+    `S15, F44: ${what} in the place of the output harms neither the worker nor anybody's files`,
     inSandbox(async (box) => {
       const secret = join(box.directory, 'secret');
       writeFileSync(secret, 'a secret\n'.repeat(3000));

@@ -44,6 +44,8 @@ describe('every spelling means its field', () => {
     [['stdin', 'input'], 'a\0b\n', { stdin: 'a\0b\n' }],
     [['split_output', 'splitOutput'], true, { splitOutput: true }],
     [['split_output'], false, {}],
+    [['clean_env', 'cleanEnv'], true, { cleanEnv: true }],
+    [['clean_env'], false, {}],
     [['secret_env', 'secretEnv', 'secrets'], ['A', 'B', 'A'], { secretEnv: ['A', 'B'] }],
     [['secret_env'], 'A, B', { secretEnv: ['A', 'B'] }],
     [['secret_env'], [], {}],
@@ -147,6 +149,7 @@ const REFUSED: Record<string, unknown[]> = {
   on_parent_failure: ['', 'stop', 1],
   stdin: [5, true, [], {}, 'half \ud800', 'x'.repeat(STDIN_LIMIT + 1), 'ä'.repeat(STDIN_LIMIT / 2 + 1)],
   split_output: ['true', 1, []],
+  clean_env: ['true', 1, []],
   secret_env: [5, {}, { A: 'x' }, [1], [null], [''], '', ['A=x'], ['A B'], ['QUEUECTL_RUN'], ['a\0b']],
   backoff: ['cubic', '', 2, true, []],
   retry_delay: [-1, 'soon', '', Number.NaN, 1e300, true],
@@ -196,6 +199,12 @@ describe('fields that are not known', () => {
 
   test('like nothing: a warning without a guess', () => {
     expect(read({ frobnicate: 1 }).warnings).toEqual(["unknown field 'frobnicate' was ignored"]);
+  });
+
+  test('of many only the first are guessed at', () => {
+    const { warnings } = read(Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`queue${i}`, 1])));
+    expect(warnings.filter((one) => one.includes('did you mean'))).toHaveLength(20);
+    expect(warnings).toHaveLength(50);
   });
 
   test('fields that queuectl owns are ignored silently, whatever they hold', () => {

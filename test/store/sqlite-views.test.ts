@@ -31,7 +31,7 @@ async function someJobs(store: Store): Promise<void> {
     ending(await running(store, 'failed', { backoffBase: 1.5, tags: { x: 'y' } }), failedWith(1), at),
   );
   await running(store, 'runs', { timeoutMs: 5000, priority: 7, queue: 'mail' });
-  const rest = { stdin: 'a\u{1f600}\n', splitOutput: true, secretEnv: ['TOKEN'] };
+  const rest = { stdin: 'a\u{1f600}\n', splitOutput: true, secretEnv: ['TOKEN'], cleanEnv: true };
   const policy = { backoff: 'linear', retryDelayMs: 0, backoffMaxMs: 1500, jitter: 0.5 } as const;
   await store.insert([jobSpec('later', { runAt: NOW + 987_654, policy, ...rest })], at);
 }
@@ -56,6 +56,7 @@ describe('views', () => {
           ...job,
           at_most_once: Number(job.at_most_once),
           split_output: Number(job.split_output),
+          clean_env: Number(job.clean_env),
         }).toMatchObject(row);
       }
     }));

@@ -34,6 +34,7 @@ export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
     stdin: null,
     splitOutput: false,
     secretEnv: [],
+    cleanEnv: false,
     ...over,
   };
 }

@@ -25,6 +25,7 @@ export function Spec({ job }: { job: Job }) {
     ['Standard input', job.stdin_bytes > 0 ? `${job.stdin_bytes} bytes` : null],
     ['Output', job.split_output ? 'stdout and stderr apart' : null],
     ['Secrets, by name', job.secret_env.join(', ') || null],
+    ['Clean environment', job.clean_env ? 'yes' : null],
     ['Crashes', job.crashes > 0 ? String(job.crashes) : null],
   ];
   return (

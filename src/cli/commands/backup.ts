@@ -2,6 +2,7 @@ import { backup } from '../../actions/backup.ts';
 import { QueueError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import type { Command } from '../command.ts';
+import { printable } from '../text.ts';
 
 export default {
   name: 'backup',
@@ -21,11 +22,17 @@ export default {
   async run({ io, app, location }, input) {
     const [file] = input.args;
     if (file === undefined) throw new QueueError('usage', 'backup needs a file', 'queuectl backup FILE');
+    if (file === '-')
+      throw new QueueError(
+        'usage',
+        'a backup is a file, and goes to no stream',
+        'queuectl backup FILE, or queuectl export',
+      );
     const options = { force: input.has('force'), withOutput: input.has('with-output') };
     const made = await backup(await app({ create: false }), location, file, options);
     if (io.json) io.out(`${JSON.stringify(made)}\n`);
     else if (!io.tty || io.quiet) io.out(`${made.file}\n`);
-    else io.out(`${made.file}: ${made.jobs} jobs, ${formatBytes(made.bytes)}\n`);
+    else io.out(`${printable(made.file)}: ${made.jobs} jobs, ${formatBytes(made.bytes)}\n`);
     if (made.outputs_left > 0)
       io.note(`${made.outputs_left} outputs longer than 16 KiB were left out; --with-output keeps them`);
     return 0;

@@ -2,6 +2,7 @@ import { getSetting } from '../../actions/config.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { jsonText } from '../layout.ts';
+import { printable } from '../text.ts';
 
 export default {
   name: 'config get',
@@ -14,7 +15,7 @@ export default {
   async run({ io, app }, input) {
     const key = required(input, 0, 'the name of a setting', 'queuectl config list');
     const setting = await getSetting(await app(), key);
-    io.out(io.json ? `${jsonText(io, setting)}\n` : `${setting.text}\n`);
+    io.out(io.json ? `${jsonText(io, setting)}\n` : `${io.tty ? printable(setting.text) : setting.text}\n`);
     return 0;
   },
 } satisfies Command as Command;

@@ -2,6 +2,7 @@ import { setSetting } from '../../actions/config.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { jsonText } from '../layout.ts';
+import { printable } from '../text.ts';
 
 export default {
   name: 'config set',
@@ -34,7 +35,11 @@ export default {
     const key = required(input, 0, 'the name of a setting', 'queuectl config list');
     const value = required(input, 1, 'the value', `queuectl config set ${key} VALUE`);
     const setting = await setSetting(await app(), key, value);
-    io.out(io.json ? `${jsonText(io, setting)}\n` : `${setting.key} = ${setting.text}\n`);
+    io.out(
+      io.json
+        ? `${jsonText(io, setting)}\n`
+        : `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}\n`,
+    );
     return 0;
   },
 } satisfies Command as Command;

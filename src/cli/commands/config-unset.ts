@@ -2,6 +2,7 @@ import { unsetSetting } from '../../actions/config.ts';
 import { required } from '../arguments.ts';
 import type { Command } from '../command.ts';
 import { jsonText } from '../layout.ts';
+import { printable } from '../text.ts';
 
 export default {
   name: 'config unset',
@@ -14,7 +15,11 @@ export default {
   async run({ io, app }, input) {
     const key = required(input, 0, 'the name of a setting', 'queuectl config list');
     const setting = await unsetSetting(await app(), key);
-    io.out(io.json ? `${jsonText(io, setting)}\n` : `${setting.key} = ${setting.text}\n`);
+    io.out(
+      io.json
+        ? `${jsonText(io, setting)}\n`
+        : `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}\n`,
+    );
     return 0;
   },
 } satisfies Command as Command;

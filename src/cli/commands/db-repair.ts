@@ -15,9 +15,10 @@ export default {
   examples: ['queuectl db repair', 'queuectl db repair --json'],
   notes: [
     'Needs all workers stopped. Row by row into a new file, its counters made anew,',
-    'then that takes the place of the damaged one, which stays beside it. Says what',
-    'was saved and what was lost; exits with 1 when something was. Where no job can',
-    'be saved, nothing changes.',
+    'then that takes the place of the damaged one, which stays beside it. Where the',
+    'way to rows is damaged, they are looked for page by page. Says what was saved',
+    'and what was lost; exits with 1 when something was. Where no job can be saved,',
+    'nothing changes.',
   ],
   async run({ io, location, environment }) {
     const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
@@ -28,11 +29,15 @@ export default {
   },
 } satisfies Command as Command;
 
-function print(io: Io, { how, saved, lost, problems, kept }: Repair): void {
+function print(io: Io, { how, saved, loose, lost, problems, kept }: Repair): void {
   io.out(`read ${how}\n`);
   for (const [table, rows] of Object.entries(saved)) io.out(`saved\t${table}\t${rows}\n`);
+  for (const [table, rows] of Object.entries(loose))
+    io.out(
+      `loose\t${table}\t${rows} of these were on pages that no table leads to, and may be old versions\n`,
+    );
   for (const one of lost.slice(0, SHOWN)) io.out(`lost\t${printable(one)}\n`);
   if (lost.length > SHOWN) io.out(`lost\tand ${lost.length - SHOWN} more; --json names them all\n`);
   for (const one of problems) io.out(`wrong still\t${printable(one)}\n`);
-  io.out(`kept\t${kept}\n`);
+  io.out(`kept\t${kept === null ? '' : printable(kept)}\n`);
 }

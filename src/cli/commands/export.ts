@@ -1,11 +1,13 @@
 import { closeSync, existsSync, linkSync, openSync, renameSync, writeSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { refusePlace } from '../../actions/backup.ts';
 import { exportLines } from '../../actions/export.ts';
 import { draftOf, removeDraft } from '../../actions/swap.ts';
 import { QueueError } from '../../core/errors.ts';
 import { syncFile } from '../../exec/durable.ts';
 import type { Command } from '../command.ts';
 import { startProgress } from '../progress.ts';
+import { printable } from '../text.ts';
 
 const BUFFER = 256 * 1024;
 
@@ -31,6 +33,7 @@ export default {
       return 0;
     }
     const target = resolve(file);
+    refusePlace(dirname(target));
     const exists = new QueueError('file-exists', `${target} exists already`);
     if (!input.has('force') && existsSync(target)) throw exists;
     const draft = draftOf(target);
@@ -51,7 +54,7 @@ export default {
       syncFile(target);
       progress.end();
       if (io.json) io.out(`${JSON.stringify({ file: target, ...counts })}\n`);
-      else io.out(io.tty && !io.quiet ? `${target}: ${counts.jobs} jobs\n` : `${target}\n`);
+      else io.out(io.tty && !io.quiet ? `${printable(target)}: ${counts.jobs} jobs\n` : `${target}\n`);
       return 0;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
@@ -59,7 +62,7 @@ export default {
       if (error instanceof QueueError || code === undefined) throw error;
       throw new QueueError(
         code === 'ENOSPC' ? 'disk-full' : 'no-such-file',
-        `${target} cannot be written: ${message}`,
+        `${target} cannot be written: ${message.replace(draft, target)}`,
       );
     } finally {
       progress.end();

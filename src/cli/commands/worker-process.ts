@@ -20,6 +20,7 @@ export default {
     nohup: { help: '' },
     since: { value: 'MS', help: '' },
     'open-files': { value: 'N', help: '' },
+    'clean-env': { help: '' },
   },
   examples: [],
   async run(context, input) {
@@ -33,6 +34,7 @@ export default {
       queues: queues.length === 0 ? null : queues,
       drain: input.has('drain'),
       openFiles: input.one('open-files') ?? null,
+      cleanEnv: input.has('clean-env'),
       since: Number(input.one('since')) || null,
     };
     try {

@@ -27,6 +27,7 @@ export default {
     concurrency: { value: 'K', help: 'jobs at a time in each of them (1)' },
     queue: { value: 'A,B', many: true, help: 'only these queues (all)' },
     detach: { help: 'in the background; returns when the workers are ready' },
+    'clean-env': { help: 'as if every job had been enqueued with --clean-env' },
     drain: { help: 'exit when no job is ready, running or waiting for a retry' },
     supervisor: { value: 'ID', help: '', hidden: true },
     'open-files': { value: 'N', help: '', hidden: true },
@@ -50,6 +51,8 @@ export default {
     const id = readId(input.one('supervisor'));
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
+    if (process.getuid?.() === 0 && !input.has('supervisor'))
+      context.io.warn('running as root: every job may do anything on this machine');
     if (input.has('detach'))
       return detach(context, app, { id, count: total, openFiles: processes.inheritedOpenFiles() });
     // In the background: a log that nobody reads any more must not stop a signal from being obeyed.
@@ -60,8 +63,6 @@ export default {
     const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
     void sweep(app, log);
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);
-    if (process.getuid?.() === 0)
-      context.io.note('running as root: every job may do anything on this machine');
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
     try {
@@ -91,6 +92,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   const limit = input.one('open-files') ?? processes.inheritedOpenFiles();
   if (limit !== null) args.push('--open-files', limit);
   if (input.has('drain')) args.push('--drain');
+  if (input.has('clean-env')) args.push('--clean-env');
   if (context.io.quiet) args.push('--quiet');
   return args;
 }

@@ -44,13 +44,23 @@ export const INVARIANTS: Record<string, string> = {
 };
 
 export const setEpoch = "UPDATE meta SET value = ? WHERE key = 'epoch'";
-export const columnsOf = 'SELECT name FROM pragma_table_info(?)';
+export const columnsOf = 'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)';
+export const isWithoutNumbers = 'SELECT 1 FROM pragma_table_list WHERE name = ? AND wr = 1';
+export const tables = "SELECT name, ncol FROM pragma_table_list WHERE type = 'table' AND schema = 'main'";
+export const roots = 'SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0';
+export const hasJobs = "SELECT 1 FROM sqlite_schema WHERE name = 'job'";
 export const insertRow = (table: string, columns: string[]): string =>
   `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
 export const queueExists = 'SELECT 1 FROM queue WHERE number = ?';
 export const insertNumberedQueue = 'INSERT INTO queue (number, name) VALUES (?, ?)';
-export const jobIds = 'SELECT id FROM job';
-export const jobIdsByIndex = 'SELECT id FROM job INDEXED BY sqlite_autoindex_job_1';
+export const jobIds = 'SELECT number, id FROM job';
+/** Number and id, which the index of ids has both. */
+export const jobsByIndex = "SELECT number || ' ' || id FROM job INDEXED BY sqlite_autoindex_job_1";
+/** Whether a text or an output of these sizes is that of its job or attempt: the rows themselves look alike. */
+export const FITS: Record<string, string> = {
+  stdin: "SELECT 1 FROM job WHERE number = ? AND start ->> 'stdinBytes' = ?",
+  output: 'SELECT 1 FROM attempt WHERE number = ? AND (output_bytes = ? OR truncated = 1)',
+};
 export const runningWithoutAttempt = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
   JOIN queue ON queue.number = job.queue WHERE phase = 'running' AND NOT EXISTS (SELECT 1 FROM attempt
     WHERE attempt.number = job.attempt AND attempt.token = job.token AND finished_at IS NULL)`;

@@ -1,10 +1,11 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import * as sql from './care-sql.ts';
 import { type Connection, connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { expectedSchema, SCHEMA_VERSION, version } from './migrate.ts';
+import { refuseNoStore } from './odd-file.ts';
 import { lookAt } from './peek.ts';
 
 const SHOWN = 5;
@@ -13,7 +14,8 @@ const SHOWN = 5;
 export async function checkSqlite(location: string): Promise<{ path: string; problems: string[] }> {
   let path = resolve(location);
   try {
-    path = realpathSync(path);
+    if (existsSync(path)) path = realpathSync(path);
+    refuseNoStore(path);
     const connection = await connect(path, lookAt);
     try {
       return { path, problems: await problemsOf(connection) };

@@ -6,6 +6,7 @@ import * as sql from './care-sql.ts';
 import { type Connection, connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { expectedSchema, migrate, version } from './migrate.ts';
+import { refuseOddFile } from './odd-file.ts';
 import { lookAt } from './peek.ts';
 import { sqliteStore } from './store.ts';
 
@@ -53,7 +54,9 @@ export async function openCopy(path: string): Promise<Store> {
 
 async function openToLook(location: string): Promise<Connection> {
   try {
-    return await connect(realpathSync(resolve(location)), lookAt);
+    const path = realpathSync(resolve(location));
+    refuseOddFile(path);
+    return await connect(path, lookAt);
   } catch (error) {
     throw translate(error, resolve(location));
   }

@@ -15,6 +15,7 @@ import { connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { SCHEMA_VERSION, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
+import { refuseNoStore, wasOurs } from './odd-file.ts';
 import { modeOf, unsafePlace } from './owner.ts';
 import { lookAt } from './peek.ts';
 
@@ -37,8 +38,9 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<S
     readable: readableByOthers(path),
     schema: null,
   };
-  if (!facts.exists) return facts;
+  if (!facts.exists && !wasOurs(path)) return facts;
   try {
+    refuseNoStore(path);
     // Whoever has the file open keeps a WAL beside it. That may be this process, and a descriptor that is closed would drop
     // its locks: then the file is not opened but by SQLite, which knows the mode.
     const open = existsSync(`${path}-wal`);

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
-import { schemaObjects } from './care-sql.ts';
+import { schemaObjects, tables } from './care-sql.ts';
 import type { Connection } from './connection.ts';
 import first from './migrations/001-first.ts';
 import control from './migrations/002-control.ts';
@@ -18,6 +18,7 @@ import rollups from './migrations/012-rollups.ts';
 import jobsByName from './migrations/013-jobs-by-name.ts';
 import fewerIndexes from './migrations/014-fewer-indexes.ts';
 import deadJobs from './migrations/015-dead-jobs.ts';
+import cleanEnv from './migrations/016-clean-env.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
@@ -38,6 +39,7 @@ const MIGRATIONS = [
   jobsByName,
   fewerIndexes,
   deadJobs,
+  cleanEnv,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -71,6 +73,19 @@ export function freshDatabase(path: string): DatabaseSync {
   for (const sql of [...MIGRATIONS, views]) db.exec(sql);
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
   return db;
+}
+
+/** How many columns each table had when it came: rows of that time have no more. */
+export function firstColumns(): Map<string, number> {
+  const db = new DatabaseSync(':memory:');
+  const columns = new Map<string, number>();
+  for (const sql of MIGRATIONS) {
+    db.exec(sql);
+    for (const { name, ncol } of db.prepare(tables).all())
+      if (!columns.has(name as string)) columns.set(name as string, ncol as number);
+  }
+  db.close();
+  return columns;
 }
 
 /**

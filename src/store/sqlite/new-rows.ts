@@ -18,6 +18,7 @@ export function isPlain(job: JobSpec): boolean {
     job.dependsOn.length === 0 &&
     job.secretEnv.length === 0 &&
     !job.splitOutput &&
+    !job.cleanEnv &&
     isEmpty(job.env) &&
     isEmpty(job.tags) &&
     isEmpty(job.hooks) &&
@@ -57,10 +58,11 @@ function phaseOf(job: JobSpec, due: number, now: number): string {
   return due > now ? 'waiting' : 'ready';
 }
 
-function startColumn({ secretEnv, splitOutput, stdin }: JobSpec): StartColumn {
+function startColumn({ secretEnv, splitOutput, cleanEnv, stdin }: JobSpec): StartColumn {
   return {
     ...(secretEnv.length === 0 ? {} : { secretEnv }),
     ...(splitOutput ? { splitOutput } : {}),
+    ...(cleanEnv ? { cleanEnv } : {}),
     ...(stdin === null ? {} : { stdinBytes: Buffer.byteLength(stdin) }),
   };
 }

@@ -16,10 +16,10 @@ import { connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { migrate, refuseNewer, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
+import { refuseOddFile } from './odd-file.ts';
 import { refuseUnsafe } from './owner.ts';
 import { sqliteStore } from './store.ts';
 
-const SMALLEST_DATABASE = 512;
 const LONGEST_NAME = 240;
 
 export async function openSqlite(
@@ -69,17 +69,7 @@ function prepareFiles(
     const created = create && makeFile(location);
     const path = realpathSync(location);
     const stat = statSync(path);
-    if (stat.isDirectory()) {
-      throw new QueueError('store-unavailable', `${location} is a directory, not a database file`);
-    }
-    // SQLite would take a file of one byte for an empty database, and a forbidden one for a missing one.
-    if (stat.size > 0 && stat.size < SMALLEST_DATABASE) {
-      throw wasOurs(path)
-        ? damaged(location)
-        : new QueueError('not-a-database', `${location} is not a queuectl database`);
-    }
-    // SQLite would make a new queue of it. One that somebody is making at this moment does not stay empty.
-    if (stat.size === 0 && !created && wasOurs(path) && !grows(path)) throw damaged(location);
+    refuseOddFile(path, created);
     accessSync(path, constants.R_OK | constants.W_OK);
     refuseUnsafe(path, anyOwner);
     if (stat.size === 0) syncDirectories(path);
@@ -88,23 +78,6 @@ function prepareFiles(
     throw translate(error, location);
   }
 }
-
-function wasOurs(path: string): boolean {
-  return (
-    existsSync(`${path}.d/attempts`) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
-  );
-}
-
-function damaged(location: string): QueueError {
-  return new QueueError('store-corrupt', `${location} is damaged: it was cut to nothing, or almost`);
-}
-
-function grows(path: string): boolean {
-  for (let i = 0; i < 25 && statSync(path).size === 0; i++) Atomics.wait(PAUSE, 0, 0, 20);
-  return statSync(path).size > 0;
-}
-
-const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 function makeFile(location: string): boolean {
   mkdirSync(dirname(location), { recursive: true, mode: 0o700 });

@@ -4,7 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Store } from '../store.ts';
 import { connect } from './connection.ts';
+import { translate } from './failures.ts';
 import { SCHEMA_VERSION, version } from './migrate.ts';
+import { refuseOddFile } from './odd-file.ts';
 import { sqliteStore } from './store.ts';
 
 export async function peekSqlite(location: string): Promise<Store | null> {
@@ -14,8 +16,14 @@ export async function peekSqlite(location: string): Promise<Store | null> {
   } catch {
     return null;
   }
+  refuseOddFile(path);
   const connection = await connect(path, lookAt);
-  if (version(connection) === SCHEMA_VERSION) return sqliteStore(connection);
+  try {
+    if (version(connection) === SCHEMA_VERSION) return sqliteStore(connection);
+  } catch (error) {
+    connection.close();
+    throw translate(error, path);
+  }
   connection.close();
   return null;
 }

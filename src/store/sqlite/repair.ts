@@ -1,17 +1,20 @@
 import { rmSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import type { ClaimedJob } from '../../core/job.ts';
+import { SETTING_KEYS } from '../../core/settings.ts';
 import type { Repaired } from '../open.ts';
 import type { Settlement } from '../store.ts';
 import * as care from './care-sql.ts';
 import { problemsOf } from './check.ts';
 import { settle } from './claims.ts';
 import { type Connection, connect, type Row } from './connection.ts';
+import { type LooseRow, shapeOf } from './loose-rows.ts';
 import { migrate } from './migrate.ts';
 import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
 import { openWreck, type Wreck } from './salvage.ts';
 import * as sql from './sql.ts';
+import { readSettings } from './store.ts';
 import { SAVED, type SavedTable } from './tables.ts';
 
 /**
@@ -22,7 +25,7 @@ export async function repairSqlite(
   path: string,
   draft: string,
   knownEpoch: string | null,
-  lose: (job: ClaimedJob) => Settlement,
+  loser: Loser,
 ): Promise<Repaired | null> {
   const connection = await connect(draft);
   const copy = `${draft}.wreck`;
@@ -31,7 +34,8 @@ export async function repairSqlite(
     const wreck = openWreck(path, copy);
     if (wreck === null) return null;
     try {
-      const repaired = await connection.write('migrate', () => saveAll(connection, wreck, knownEpoch, lose));
+      const repaired = await connection.write('migrate', () => saveAll(connection, wreck, knownEpoch, loser));
+      if (wreck.blind && repaired.jobs === 0) return null;
       return { ...repaired, problems: await problemsOf(connection) };
     } finally {
       wreck.close();
@@ -42,23 +46,20 @@ export async function repairSqlite(
   }
 }
 
+type Loser = (settings: ReadonlyMap<string, string>) => (job: ClaimedJob) => Settlement;
 type Saving = Omit<Repaired, 'problems'>;
 
-function saveAll(
-  db: Connection,
-  wreck: Wreck,
-  knownEpoch: string | null,
-  lose: (job: ClaimedJob) => Settlement,
-): Saving {
-  const saving: Saving = { how: wreck.how, saved: {}, lost: [], jobs: 0 };
+function saveAll(db: Connection, wreck: Wreck, knownEpoch: string | null, loser: Loser): Saving {
+  const saving: Saving = { how: wreck.how, saved: {}, loose: {}, lost: [], jobs: 0 };
   const epoch = wreck.column(sql.epoch)[0] ?? knownEpoch;
   if (epoch !== null && /^[0-9a-f]{12}$/.test(epoch)) db.run(care.setEpoch, epoch);
-  for (const table of SAVED) saveTable(db, wreck, table, saving);
+  const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
+  for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
   recount(db);
   saving.jobs = saving.saved.job ?? 0;
-  const known = new Set(db.all(care.jobIds).map((row) => String(row.id)));
-  for (const id of wreck.column(care.jobIdsByIndex)) if (!known.has(id)) saving.lost.push(`job '${id}'`);
+  for (const one of missingOf(db, indexed)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
   // A job that ran, and whose attempt is gone, is lost as after a crash; the others are found by their cookies.
+  const lose = loser(readSettings(db));
   for (const row of db.all(care.runningWithoutAttempt)) settle(db, lose(toClaimedJob(row)));
   db.run(care.forgetUnfinished);
   db.run(care.countRuns);
@@ -66,17 +67,72 @@ function saveAll(
   return saving;
 }
 
-function saveTable(db: Connection, wreck: Wreck, table: SavedTable, saving: Saving): void {
+/** Jobs, as number and id, that the index of the wreck names, and that have not been saved. */
+function missingOf(db: Connection, indexed: Set<string>): Set<string> {
+  const missing = new Set(indexed);
+  for (const { number, id } of db.all(care.jobIds)) missing.delete(`${number} ${id}`);
+  return missing;
+}
+
+function saveTable(
+  db: Connection,
+  wreck: Wreck,
+  table: SavedTable,
+  saving: Saving,
+  indexed: Set<string>,
+): void {
   const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
   const insert = care.insertRow(table.name, columns);
+  const save = (row: Row): string | null => bad(table, row) ?? tryInsert(db, insert, columns, row, table);
   saving.saved[table.name] = 0;
-  const gap = (why: string): void => void saving.lost.push(why);
+  let gaps = wreck.blind;
+  const gap = (why: string): void => {
+    gaps = true;
+    saving.lost.push(why);
+  };
   const keep = (row: Row): void => {
-    const problem = bad(table, row) ?? tryInsert(db, insert, columns, row, table);
+    const problem = save(row);
     if (problem === null) saving.saved[table.name]!++;
     else if (problem !== 'there already') saving.lost.push(`${nameOf(table, row)}: ${problem}`);
   };
   wreck.rows(table.name, table.key, keep, gap);
+  if (gaps || (table.name === 'job' && missingOf(db, indexed).size > 0))
+    saveLoose(db, wreck, table, saving, indexed, save);
+}
+
+/** What no tree leads to may be an old version, or deleted: where the index of ids can be read, a job has to be in it. */
+function saveLoose(
+  db: Connection,
+  wreck: Wreck,
+  table: SavedTable,
+  saving: Saving,
+  indexed: Set<string>,
+  save: (row: Row) => string | null,
+): void {
+  const { name } = table;
+  const ofNow = ({ row, loose }: LooseRow): boolean =>
+    !loose || name !== 'job' || indexed.size === 0 || indexed.has(`${row.number} ${row.id}`);
+  const fit = (found: LooseRow): boolean => ofNow(found) && isOwn(db, name, found.row);
+  let refused = 0;
+  for (const { row, loose } of wreck.loose(shapeOf(db, table), fit)) {
+    const problem = save(row);
+    if (problem === null) saving.saved[name]!++;
+    else if (problem !== 'there already') refused++;
+    if (problem === null && loose) saving.loose[name] = (saving.loose[name] ?? 0) + 1;
+  }
+  if (refused > 0)
+    saving.lost.push(`${name}: ${refused} that were found page by page do not pass the checks`);
+}
+
+/** Rows of some tables look like those of another. */
+function isOwn(db: Connection, table: string, { key, job, attempt, bytes, stderr }: Row): boolean {
+  if (table === 'setting') return SETTING_KEYS.some((one) => one === key);
+  const query = care.FITS[table];
+  const length = (part: Row[string] | undefined): number => (part instanceof Uint8Array ? part.length : 0);
+  return (
+    query === undefined ||
+    db.get(query, (job ?? attempt) as number, length(bytes) + length(stderr)) !== undefined
+  );
 }
 
 function bad(table: SavedTable, row: Row): string | null {

@@ -26,6 +26,7 @@ const json = <T>(value: Row[string] | undefined, fallback: T): T => {
 export interface StartColumn {
   secretEnv?: string[];
   splitOutput?: true;
+  cleanEnv?: true;
   stdinBytes?: number;
 }
 
@@ -53,6 +54,7 @@ export function toJob(row: Row): Job {
     stdinBytes: start.stdinBytes ?? 0,
     splitOutput: start.splitOutput ?? false,
     secretEnv: start.secretEnv ?? [],
+    cleanEnv: start.cleanEnv ?? false,
     state: text(row.state) as State,
     held: row.phase === 'held',
     blocked: row.phase === 'blocked',

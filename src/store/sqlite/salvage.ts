@@ -10,11 +10,12 @@ import {
   writeSync,
 } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { rowsAfter, rowsInOrder } from './care-sql.ts';
+import { hasJobs, roots, rowsAfter, rowsInOrder } from './care-sql.ts';
 import type { Row } from './connection.ts';
+import { type LooseRow, type LooseRows, looseRows, type Shape } from './loose-rows.ts';
 import { freshDatabase } from './migrate.ts';
+import { childrenOf, PAGE } from './pages.ts';
 
-const PAGE = 4096;
 const HEADER = 100;
 const FARTHEST = 2 ** 48;
 
@@ -22,6 +23,10 @@ const FARTHEST = 2 ** 48;
 export interface Wreck {
   /** Every row that can be read; `gap` hears of numbers between which some may have been. */
   rows(table: string, key: string[], keep: (row: Row) => void, gap: (why: string) => void): void;
+  /** Rows that are found page by page, whatever the trees say; those that a tree leads to come first. */
+  loose(shape: Shape, fit: (found: LooseRow) => boolean): Iterable<LooseRow>;
+  /** No tree of jobs or queues could be read. */
+  blind: boolean;
   /** What an index still tells of a column; empty when it tells nothing. */
   column(query: string): string[];
   /** How it had to be opened. */
@@ -31,32 +36,37 @@ export interface Wreck {
 
 /**
  * Tried as it is, then with a new header, then with the schema of a fresh store: its tables begin at the same pages as those
- * of any store that this version made, or restored.
+ * of any store that this version made, or restored. Where none of that shows a job or a queue, rows are looked for page by page.
  */
 export function openWreck(path: string, copy: string): Wreck | null {
-  const ways: [string, (file: string) => void][] = [
+  const ways: [how: string, mend: (file: string) => void, guessed?: true][] = [
     ['as it is', () => {}],
     ['with a new header', (file) => patch(file, freshPages(copy, false), HEADER)],
-    ['with a new schema', (file) => patch(file, freshPages(copy, false), PAGE)],
-    ['with the new schema of a copy', (file) => patch(file, freshPages(copy, true), PAGE)],
+    ['with a new schema', (file) => patch(file, freshPages(copy, false), PAGE), true],
+    ['with the new schema of a copy', (file) => patch(file, freshPages(copy, true), PAGE), true],
   ];
-  for (const [how, mend] of ways) {
-    copyFileSync(path, copy);
-    chmodSync(copy, 0o600);
-    if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`);
-    mend(copy);
-    const db = tryOpen(copy);
-    if (db !== null) return wreck(db, how);
+  for (const blind of [false, true]) {
+    for (const [how, mend, guessed] of ways) {
+      for (const end of ['', '-wal', '-shm']) rmSync(copy + end, { force: true });
+      copyFileSync(path, copy);
+      chmodSync(copy, 0o600);
+      if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`);
+      mend(copy);
+      const db = tryOpen(copy, blind);
+      if (db !== null && blind) return { ...wreck(db, copy, guessed), how: `${how}, page by page`, blind };
+      if (db !== null) return { ...wreck(db, copy), how, blind };
+    }
   }
   return null;
 }
 
-function tryOpen(path: string): DatabaseSync | null {
+function tryOpen(path: string, blind: boolean): DatabaseSync | null {
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(path);
     // Jobs or, where the first of them cannot be read, queues: with the wrong schema neither looks like one.
-    if (!looksLike(db, 'job', 'id') && !looksLike(db, 'queue', 'name')) throw new Error('no queue');
+    if (blind ? !db.prepare(hasJobs).get() : !looksLike(db, 'job', 'id') && !looksLike(db, 'queue', 'name'))
+      throw new Error('no queue');
     return db;
   } catch {
     db?.close();
@@ -83,19 +93,7 @@ function freshPages(copy: string, copied: boolean): Map<number, Buffer> {
   const bytes = readFileSync(files[copied ? 1 : 0]!);
   for (const file of files) rmSync(file, { force: true });
   const page = (number: number): Buffer => bytes.subarray((number - 1) * PAGE, number * PAGE);
-  return new Map([1, ...childrenOf(page(1))].map((number) => [number, page(number)]));
-}
-
-const INTERIOR = 5;
-
-/** The pages below the first one, where the schema is too long for it. */
-function childrenOf(first: Buffer): number[] {
-  if (first[HEADER] !== INTERIOR) return [];
-  const children = [first.readUInt32BE(HEADER + 8)];
-  for (let i = 0; i < first.readUInt16BE(HEADER + 3); i++) {
-    children.push(first.readUInt32BE(first.readUInt16BE(HEADER + 12 + 2 * i)));
-  }
-  return children;
+  return new Map([1, ...childrenOf(page(1), 1)].map((number) => [number, page(number)]));
 }
 
 /** The header, or all pages of the schema, with the size of this file and without a free list. */
@@ -111,24 +109,35 @@ function patch(path: string, pages: Map<number, Buffer>, bytes: number): void {
   closeSync(file);
 }
 
-function wreck(db: DatabaseSync, how: string): Wreck {
+/** `guessed`: nothing has shown that its tables begin where the schema says. */
+function wreck(db: DatabaseSync, copy: string, guessed = false): Omit<Wreck, 'how' | 'blind'> {
+  const all = (query: string): Row[] => {
+    try {
+      return db.prepare(query).all() as Row[];
+    } catch {
+      return [];
+    }
+  };
+  // Pages are read from the file itself, so what is in the WAL has to be there.
+  all('PRAGMA wal_checkpoint(TRUNCATE)');
+  let pages: LooseRows | null = null;
   return {
-    how,
-    rows: (table, key, keep, gap) =>
+    loose(shape, fit) {
+      const known = guessed ? [] : all(roots);
+      pages ??= looseRows(copy, new Map(known.map((row) => [String(row.name), Number(row.rootpage)])));
+      return pages.of(shape, fit);
+    },
+    rows(table, key, keep, gap) {
+      if (guessed) return;
       key.length === 1 && key[0] !== 'key'
         ? byNumber(db, table, key[0]!, keep, gap)
-        : fromBothEnds(db, table, key, keep, gap),
-    column(query) {
-      try {
-        return db
-          .prepare(query)
-          .all()
-          .map((row) => String(Object.values(row)[0]));
-      } catch {
-        return [];
-      }
+        : fromBothEnds(db, table, key, keep, gap);
     },
-    close: () => db.close(),
+    column: (query) => (guessed ? [] : all(query).map((row) => String(Object.values(row)[0]))),
+    close() {
+      db.close();
+      pages?.close();
+    },
   };
 }
 

@@ -75,6 +75,6 @@ function readEpoch(db: Connection): string {
   return row.value as string;
 }
 
-function readSettings(db: Connection): Map<string, string> {
+export function readSettings(db: Connection): Map<string, string> {
   return new Map(db.all(sql.settings).map((row) => [row.key as string, row.value as string]));
 }

@@ -1,0 +1,62 @@
+import { existsSync, type Stats, statSync } from 'node:fs';
+import { QueueError } from '../../core/errors.ts';
+
+const SMALLEST_DATABASE = 512;
+
+/**
+ * Refuses what SQLite must not be given: it would wait for a pipe, take a file of one byte for an empty database, and make a
+ * new queue of one that was cut to nothing. `created`: we have just made it, so it may be empty.
+ */
+export function refuseOddFile(path: string, created = false): void {
+  const stat = statSync(path);
+  refuseNoFile(path, stat);
+  if (created || stat.size >= SMALLEST_DATABASE) return;
+  // One that somebody is making at this moment does not stay empty.
+  if (stat.size === 0 && !(wasOurs(path) && !grows(path))) return;
+  throw wasOurs(path)
+    ? new QueueError('store-corrupt', `${path} is damaged: it was cut to nothing, or almost`)
+    : new QueueError('not-a-database', `${path} is not a queuectl database`);
+}
+
+/** Whatever is in it: something that no database can be. */
+export function refuseNoFile(path: string, stat: Stats | undefined): void {
+  if (stat === undefined || stat.isFile()) return;
+  const what = stat.isDirectory() ? 'a directory' : stat.isFIFO() ? 'a pipe' : 'a device or a socket';
+  throw new QueueError('store-unavailable', `${path} is ${what}, not a database file`);
+}
+
+/** For who only looks: an empty file, which anybody else would make a queue of, is none yet. */
+export function refuseNoStore(path: string): void {
+  if (!existsSync(path)) throw missing(path);
+  refuseOddFile(path);
+  if (statSync(path).size === 0)
+    throw new QueueError(
+      'not-a-database',
+      `${path} is empty, not a queuectl database`,
+      'queuectl status makes it one',
+    );
+}
+
+/** The database itself is not there. */
+export function missing(path: string): QueueError {
+  return wasOurs(path)
+    ? new QueueError(
+        'store-unavailable',
+        `${path} is gone, although ${path}.d is there`,
+        'queuectl restore, from a backup; otherwise the next command makes a new, empty queue',
+      )
+    : new QueueError('store-unavailable', `${path} does not exist`);
+}
+
+export function wasOurs(path: string): boolean {
+  return (
+    existsSync(`${path}.d/attempts`) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+  );
+}
+
+function grows(path: string): boolean {
+  for (let i = 0; i < 25 && statSync(path).size === 0; i++) Atomics.wait(PAUSE, 0, 0, 20);
+  return statSync(path).size > 0;
+}
+
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));

@@ -1,0 +1,205 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+/**
+ * SQLite's file format (sqlite.org/fileformat2.html), as far as rows have to be read past a tree that is damaged. Nothing in
+ * such a file is believed: each number that comes from it is checked before it is used.
+ */
+export const PAGE = 4096;
+const HEADER = 100;
+
+const INTERIOR_INDEX = 2;
+const INTERIOR_TABLE = 5;
+const LEAF_INDEX = 10;
+const LEAF_TABLE = 13;
+/** Cells of these hold rows: of tables with a number, and of those without. */
+const ROWS_OF_TABLE = [LEAF_TABLE];
+const ROWS_OF_INDEX = [LEAF_INDEX, INTERIOR_INDEX];
+
+export interface PageFile {
+  count: number;
+  /** Null: beyond the end. */
+  read(number: number): Buffer | null;
+  close(): void;
+}
+
+export function openPages(path: string): PageFile {
+  const file = openSync(path, 'r');
+  const count = Math.floor(fstatSync(file).size / PAGE);
+  return {
+    count,
+    read(number) {
+      if (!(number >= 1 && number <= count)) return null;
+      const page = Buffer.alloc(PAGE);
+      return readSync(file, page, 0, PAGE, (number - 1) * PAGE) === PAGE ? page : null;
+    },
+    close: () => closeSync(file),
+  };
+}
+
+const startOf = (number: number): number => (number === 1 ? HEADER : 0);
+
+/** Whether cells of this page hold rows of a table with numbers, or (`false`) of one without. */
+export function holdsRows(page: Buffer, number: number, numbered: boolean): boolean {
+  return (numbered ? ROWS_OF_TABLE : ROWS_OF_INDEX).includes(page[startOf(number)]!);
+}
+
+/** Where the cells of a page begin; those that point elsewhere are left out. */
+export function cellsOf(page: Buffer, number: number): number[] {
+  const start = startOf(number);
+  const kind = page[start]!;
+  if (![INTERIOR_INDEX, INTERIOR_TABLE, LEAF_INDEX, LEAF_TABLE].includes(kind)) return [];
+  const first = start + (kind < LEAF_INDEX ? 12 : 8);
+  const count = Math.min(page.readUInt16BE(start + 3), (PAGE - first) >> 1);
+  const cells: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const at = page.readUInt16BE(first + 2 * i);
+    if (at >= first + 2 * count && at < PAGE - 3) cells.push(at);
+  }
+  return cells;
+}
+
+/** The pages below an interior one. */
+export function childrenOf(page: Buffer, number: number): number[] {
+  const start = startOf(number);
+  if (page[start] !== INTERIOR_TABLE && page[start] !== INTERIOR_INDEX) return [];
+  return [page.readUInt32BE(start + 8), ...cellsOf(page, number).map((at) => page.readUInt32BE(at))];
+}
+
+export interface Cell {
+  /** Null in a table without numbers. */
+  rowid: number | null;
+  /** The bytes of the row that are in the page, all there are of it, and where the rest begins. */
+  local: Buffer;
+  length: number;
+  overflow: number | null;
+}
+
+/** Null: no row, or none that fits into its page. */
+export function cellAt(page: Buffer, number: number, at: number): Cell | null {
+  const kind = page[startOf(number)]!;
+  const size = varint(page, kind === INTERIOR_INDEX ? at + 4 : at);
+  if (kind === INTERIOR_TABLE || size === null) return null;
+  const rowid = kind === LEAF_TABLE ? varint(page, size.next) : null;
+  if (kind === LEAF_TABLE && rowid === null) return null;
+  const length = size.value;
+  const from = rowid?.next ?? size.next;
+  const here = localBytes(length, kind === LEAF_TABLE);
+  const more = here < length;
+  if (from + here + (more ? 4 : 0) > PAGE) return null;
+  return {
+    rowid: rowid?.value ?? null,
+    local: page.subarray(from, from + here),
+    length,
+    overflow: more ? page.readUInt32BE(from + here) : null,
+  };
+}
+
+function localBytes(length: number, table: boolean): number {
+  const most = table ? PAGE - 35 : Math.floor(((PAGE - 12) * 64) / 255) - 23;
+  if (length <= most) return length;
+  const least = Math.floor(((PAGE - 12) * 32) / 255) - 23;
+  const fitted = least + ((length - least) % (PAGE - 4));
+  return fitted <= most ? fitted : least;
+}
+
+/** The whole of a row, and the pages it goes on to; null: they lead nowhere, or to one that `usable` denies. */
+export function wholeOf(
+  pages: PageFile,
+  cell: Cell,
+  usable: (page: number) => boolean,
+): { bytes: Buffer; pages: number[] } | null {
+  const parts = [cell.local];
+  const passed: number[] = [];
+  let next = cell.overflow ?? 0;
+  for (let missing = cell.length - cell.local.length; missing > 0; ) {
+    const page = passed.includes(next) || !usable(next) ? null : pages.read(next);
+    if (page === null) return null;
+    passed.push(next);
+    const part = page.subarray(4, 4 + Math.min(missing, PAGE - 4));
+    parts.push(part);
+    missing -= part.length;
+    next = page.readUInt32BE(0);
+  }
+  // The last page of a row leads to none.
+  return next === 0 ? { bytes: Buffer.concat(parts), pages: passed } : null;
+}
+
+export type Value = string | number | Uint8Array | null;
+
+/** The columns of a row; null: it is none. Its lengths have to add up to the byte. */
+export function valuesOf(bytes: Buffer): Value[] | null {
+  const header = varint(bytes, 0);
+  if (header === null || header.value > bytes.length) return null;
+  const values: Value[] = [];
+  let body = header.value;
+  let at = header.next;
+  while (at < header.value) {
+    const type = varint(bytes, at);
+    if (type === null || type.next > header.value) return null;
+    at = type.next;
+    const length = lengthOf(type.value);
+    if (length === null || body + length > bytes.length) return null;
+    const value = valueIn(type.value, bytes.subarray(body, body + length));
+    if (value === undefined) return null;
+    values.push(value);
+    body += length;
+  }
+  return body === bytes.length ? values : null;
+}
+
+const FIXED = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0];
+const REAL = 7;
+const ZERO = 8;
+
+function lengthOf(type: number): number | null {
+  return type < 12 ? (FIXED[type] ?? null) : Math.floor((type - 12) / 2);
+}
+
+/** Undefined: no number that we would have written, or no text. */
+function valueIn(type: number, bytes: Buffer): Value | undefined {
+  if (type === 0) return null;
+  if (type === REAL) return bytes.readDoubleBE(0);
+  if (type === ZERO || type === ZERO + 1) return type - ZERO;
+  if (type < REAL) {
+    const number = bytes.length === 8 ? Number(bytes.readBigInt64BE(0)) : bytes.readIntBE(0, bytes.length);
+    return Number.isSafeInteger(number) ? number : undefined;
+  }
+  if (type % 2 === 0) return new Uint8Array(bytes);
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The pages that the list of free ones names; null: it is damaged, and nobody knows. */
+export function freePages(pages: PageFile): Set<number> | null {
+  const first = pages.read(1);
+  if (first === null) return null;
+  const free = new Set<number>();
+  const add = (number: number): boolean =>
+    number > 1 && number <= pages.count && !free.has(number) && !!free.add(number);
+  for (let trunk = first.readUInt32BE(32); trunk !== 0; ) {
+    if (!add(trunk)) return null;
+    const page = pages.read(trunk)!;
+    const count = page.readUInt32BE(4);
+    if (count > PAGE / 4 - 2) return null;
+    for (let i = 0; i < count; i++) if (!add(page.readUInt32BE(8 + 4 * i))) return null;
+    trunk = page.readUInt32BE(0);
+  }
+  return free.size === first.readUInt32BE(36) ? free : null;
+}
+
+/** Up to nine bytes, the high ones first; null: cut off, or no number that is ours. */
+function varint(bytes: Buffer, at: number): { value: number; next: number } | null {
+  let value = 0;
+  for (let i = 0; i < 8; i++) {
+    const byte = bytes[at + i];
+    if (byte === undefined) return null;
+    value = value * 128 + (byte & 0x7f);
+    if (byte < 0x80) return Number.isSafeInteger(value) ? { value, next: at + i + 1 } : null;
+  }
+  return null;
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { enqueue, inSandbox } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { onTerminal } from '../support/terminal.ts';
+
+test.concurrent(
+  'a backup or export that has nowhere to go: the place is named, not the draft, and nothing is left',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
+    writeFileSync(join(box.directory, 'file'), '');
+    for (const [target, says] of [
+      [join(box.directory, 'none', 'x.db'), /none does not exist/],
+      [join(box.directory, 'file', 'x.db'), /file is not a directory/],
+    ] as const) {
+      const said = await box.run(['backup', target]);
+      expectRefusal(said, 2, says);
+      expect(said.stderr).not.toMatch(/draft|--db/);
+      expect((await box.run(['export', target])).stderr).not.toContain('draft');
+    }
+    expectRefusal(await box.run(['backup', '-']), 2, /goes to no stream/);
+    expect(existsSync(join(box.directory, '-'))).toBe(false);
+    expect(readdirSync(box.directory).filter((name) => name.includes('draft'))).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'a file that is no backup is refused before anybody is asked about the queue',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
+    const file = join(box.directory, 'five');
+    writeFileSync(file, 'five\n');
+    expectRefusal(await box.run(['restore', file]), 5, /five is not a queuectl database/);
+    const asked = onTerminal(box, ['restore', file], 40, 200);
+    await asked.closed;
+    expect(asked.output()).toContain('is not a queuectl database');
+    expect(asked.output()).toContain('queuectl backup');
+    expect(asked.output()).not.toContain('[y/N]');
+  }),
+);
+
+test.concurrent(
+  'what a repair finds lost is judged by the settings of that store',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
+    await box.run(['config', 'set', 'crash-limit', '1']);
+    const db = new DatabaseSync(join(box.home, 'queue.db'));
+    db.exec("UPDATE job SET state = 'processing', phase = 'running', worker_id = 'w', due_at = NULL");
+    db.close();
+    mkdirSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
+    await box.run(['db', 'repair']);
+    expect(await box.json(['show', 'job'])).toMatchObject({ state: 'dead', crashes: 1 });
+  }),
+);

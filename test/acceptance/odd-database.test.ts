@@ -1,0 +1,94 @@
+import { expect, test } from 'bun:test';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inSandbox } from '../support/queuectl.ts';
+
+/** What may stand in the place of the database, and what is said of it: never that all is well. */
+const ODD: [what: string, make: (db: string) => void, says: RegExp][] = [
+  ['an empty file beside its state directory', (db) => truncateSync(db), /is damaged: it was cut to nothing/],
+  [
+    'an empty file alone',
+    (db) => {
+      rmSync(`${db}.d`, { recursive: true });
+      truncateSync(db);
+    },
+    /is empty, not a queuectl database/,
+  ],
+  ['nothing beside its state directory', (db) => rmSync(db), /is gone, although .*queue\.db\.d is there/],
+  [
+    'a pipe',
+    (db) => {
+      rmSync(db);
+      execFileSync('mkfifo', ['-m', '600', db]);
+    },
+    /is a pipe, not a database file/,
+  ],
+  [
+    'a directory',
+    (db) => {
+      rmSync(db);
+      mkdirSync(db, { mode: 0o700 });
+    },
+    /is a directory, not a database file/,
+  ],
+];
+
+for (const [what, make, says] of ODD) {
+  test.concurrent(
+    `${what}: the care commands say so, with what helps, and leave it as it is`,
+    inSandbox(async (box) => {
+      await box.run(['enqueue', 'true']);
+      const backup = join(box.directory, 'backup.db');
+      await box.run(['backup', backup]);
+      const db = join(box.home, 'queue.db');
+      make(db);
+      const before = readdirSync(box.home, { recursive: true });
+
+      const { code, stdout } = await box.run(['doctor', '--json']);
+      expect(code).toBe(1);
+      const failed = JSON.parse(stdout).checks.filter((one: { status: string }) => one.status === 'fail');
+      expect(failed).toEqual([
+        expect.objectContaining({ says: expect.stringMatching(says), fix: expect.any(String) }),
+      ]);
+
+      const check = await box.run(['db', 'check']);
+      expect(check.code).not.toBe(0);
+      expect(check.stdout + check.stderr).toMatch(says);
+      expect(check.stderr).toContain('try: ');
+
+      const repair = await box.run(['db', 'repair']);
+      expect(repair).toMatchObject({ code: 5, stdout: '' });
+      expect(repair.stderr).toMatch(/^error: .*\n {2}try: .*\n$/);
+      expect(repair.stderr).toMatch(what.startsWith('an empty') ? /no job could be saved/ : says);
+      expect(readdirSync(box.home, { recursive: true })).toEqual(before);
+
+      // In the place of an odd file a backup comes only where one could have been.
+      const restore = await box.run(['restore', '--yes', backup]);
+      expect(restore.code).toBe(/pipe|directory,/.test(says.source) ? 5 : 0);
+      if (restore.code !== 0) expect(restore.stderr).toMatch(says);
+      expect((await box.run(['list', '-q'])).code).toBe(restore.code);
+    }),
+  );
+}
+
+test.concurrent(
+  'a backup that is empty, a pipe or a directory is refused before anything is touched',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'there', 'true']);
+    const file = (name: string): string => join(box.directory, name);
+    writeFileSync(file('empty'), '');
+    execFileSync('mkfifo', [file('pipe')]);
+    mkdirSync(file('directory'));
+    for (const [name, says] of [
+      ['empty', /is empty, not a queuectl database/],
+      ['pipe', /is a pipe/],
+      ['directory', /is a directory/],
+    ] as const) {
+      const said = await box.run(['restore', '--yes', file(name)]);
+      expect({ name, code: said.code }).toEqual({ name, code: 5 });
+      expect(said.stderr).toMatch(says);
+    }
+    expect((await box.run(['list', '-q'])).stdout).toBe('there\n');
+  }),
+);

@@ -1,0 +1,132 @@
+import { expect, test } from 'bun:test';
+import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { enqueue, inSandbox, untilState } from '../support/queuectl.ts';
+
+const asRoot = process.getuid!() === 0;
+const warnings = (text: string): number => text.split('running as root').length - 1;
+
+test.skipIf(!asRoot).concurrent(
+  'S18: workers that run as root say so once, however many they are',
+  inSandbox(async (box) => {
+    const here = await box.run(['worker', 'start', '--drain', '--count', '2']);
+    expect(here.stderr).toMatch(/^warning: running as root: every job may do anything/m);
+    expect(warnings(here.stderr)).toBe(1);
+    const away = await box.run(['worker', 'start', '--detach', '--json']);
+    expect(warnings(away.stderr)).toBe(1);
+    expect(warnings(readFileSync(JSON.parse(away.stdout).log, 'utf8'))).toBe(0);
+    expect(warnings((await box.run(['worker', 'start', '--drain', '--quiet'])).stderr)).toBe(0);
+  }),
+);
+
+/** What a worker may have that is nobody else's, and what every program needs. */
+const WORKER = {
+  ...{ SSH_AUTH_SOCK: '/agent', AWS_SECRET_ACCESS_KEY: 'hush', MY_TOKEN: 'granted', OTHER: 'other' },
+  ...{ TZ: 'Europe/Berlin', LC_ALL: 'C' },
+};
+const PRINT = 'env | sort';
+
+async function environmentOf(
+  box: Parameters<Parameters<typeof inSandbox>[0]>[0],
+  id: string,
+): Promise<string[]> {
+  await untilState(box, id, 'completed');
+  return (await box.run(['logs', id])).stdout.trim().split('\n');
+}
+
+test.concurrent(
+  'S24: a clean environment has what every program needs, what was given and what was granted, and nothing else',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'all', PRINT]);
+    const clean = ['--clean-env', '--secret-env', 'MY_TOKEN', '--env', 'GIVEN=1'];
+    await box.run(['enqueue', '--id', 'clean', ...clean, PRINT]);
+    expect(await box.json(['show', 'clean'])).toMatchObject({ clean_env: true });
+    expect((await box.run(['show', 'clean'])).stdout).toMatch(/clean environment\s+yes/);
+    await box.run(['worker', 'start', '--drain', '--quiet'], { env: WORKER });
+    expect(await environmentOf(box, 'all')).toContain('SSH_AUTH_SOCK=/agent');
+    const found = await environmentOf(box, 'clean');
+    for (const one of [
+      'MY_TOKEN=granted',
+      'GIVEN=1',
+      'TZ=Europe/Berlin',
+      'LC_ALL=C',
+      'QUEUECTL_JOB_ID=clean',
+    ])
+      expect(found).toContain(one);
+    const names = found
+      .map((line) => line.split('=')[0]!)
+      .filter((name) => !/^(QUEUECTL_(JOB_ID|ATTEMPT|FENCE|QUEUE|RUN)|_|SHLVL|OLDPWD)$/.test(name));
+    const allowed = [
+      'GIVEN',
+      'HOME',
+      'LANG',
+      'LC_ALL',
+      'LOGNAME',
+      'MY_TOKEN',
+      'PATH',
+      'PWD',
+      'SHELL',
+      'TMPDIR',
+      'TZ',
+      'USER',
+    ];
+    expect(names.filter((name) => !allowed.includes(name))).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'S24: workers with --clean-env give it to every job',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'job', PRINT]);
+    await box.run(['enqueue', '--id', 'secret', '--secret-env', 'MY_TOKEN', PRINT]);
+    await box.run(['worker', 'start', '--drain', '--quiet', '--clean-env'], { env: WORKER });
+    const plain = (await environmentOf(box, 'job')).join('\n');
+    expect(plain).not.toMatch(/SSH_AUTH_SOCK|hush|granted|OTHER/);
+    expect(plain).toMatch(/^PATH=/m);
+    expect((await environmentOf(box, 'secret')).join('\n')).toContain('MY_TOKEN=granted');
+  }),
+);
+
+test.concurrent(
+  'S8: a directory that was swapped for a link, or may not be entered, harms nobody',
+  inSandbox(async (box) => {
+    const [was, now] = [join(box.directory, 'was'), join(box.directory, 'now')];
+    for (const one of [was, now]) mkdirSync(one);
+    await box.run(['enqueue', '--id', 'swapped', '--max-retries', '1', '--cwd', was, 'pwd -P']);
+    renameSync(was, `${was}.old`);
+    symlinkSync(now, was);
+    const shut = join(box.directory, 'shut');
+    mkdirSync(shut, { mode: 0o700 });
+    await box.run(['enqueue', '--id', 'shut', '--max-retries', '1', '--cwd', shut, 'true']);
+    chmodSync(shut, 0);
+    await enqueue(box, 'fine', 'true');
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    expect((await box.run(['logs', 'swapped'])).stdout).toBe(`${now}\n`);
+    expect(await box.json(['show', 'shut'])).toMatchObject({ state: asRoot ? 'completed' : 'dead' });
+    expect(await box.json(['show', 'fine'])).toMatchObject({ state: 'completed' });
+    chmodSync(shut, 0o700);
+  }),
+);
+
+test.concurrent(
+  'S11: fields without end are ignored, and told of in a few lines',
+  inSandbox(async (box) => {
+    const fields = Array.from({ length: 200_000 }, (_, i) => `"k${i}":1`).join(',');
+    const { code, stderr } = await box.run(['enqueue', '--file', '-'], {
+      stdin: `{"command":"true",${fields}}`,
+    });
+    expect(code).toBe(0);
+    expect(stderr.split('\n').length).toBeLessThan(30);
+  }),
+);
+
+test.concurrent(
+  'S2: what names a queue is a label that ends where it should',
+  inSandbox(async (box) => {
+    const queue = 'a"} evil 1 \\';
+    await box.run(['enqueue', JSON.stringify({ queue, command: 'true' })]);
+    const { stdout } = await box.run(['metrics']);
+    expect(stdout).toContain('queue="a\\"} evil 1 \\\\"');
+    expect(stdout).not.toMatch(/^evil/m);
+  }),
+);

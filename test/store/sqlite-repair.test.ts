@@ -1,0 +1,230 @@
+/** Real stores with damaged trees: rows are found page by page, and none that never was. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import {
+  closeSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { STATES } from '../../src/core/job.ts';
+import type { Repaired } from '../../src/store/open.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { childrenOf, PAGE } from '../../src/store/sqlite/pages.ts';
+import { repairSqlite } from '../../src/store/sqlite/repair.ts';
+import { SAVED } from '../../src/store/sqlite/tables.ts';
+import { claim, ending, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
+import { randomFrom } from '../support/random.ts';
+import { makeTempDir } from '../support/temp-dir.ts';
+
+const JOBS = 12_000;
+/** Of those, so many were deleted: their pages are free, and still full of them. */
+const DELETED = 600;
+
+const dir = makeTempDir();
+const base = join(dir.path, 'base.db');
+const before = join(dir.path, 'before.db');
+let original: Map<string, string>;
+
+/** Every row of a table, as JSON, by its key; what is made anew with every repair is left out. */
+function rowsOf(path: string, table: string): Map<string, string> {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const { key } = SAVED.find((one) => one.name === table)!;
+  const rows = db.prepare(`SELECT * FROM ${table}`).all() as Record<string, unknown>[];
+  db.close();
+  return new Map(rows.map((row) => [key.map((column) => row[column]).join(' '), JSON.stringify(row)]));
+}
+
+/** Without what depends on other rows: who waits for a job that was lost is told so. */
+function itself(row: string): string {
+  const { number, id, command, tags, created_at, depends_on, start } = JSON.parse(row);
+  return JSON.stringify({ number, id, command, tags, created_at, depends_on, start });
+}
+
+const versions = (row: string): string[] => [itself(row), JSON.parse(row).attempts];
+
+const root = (path: string, name: string): number => {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const row = db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(name);
+  db.close();
+  return Number(row!.rootpage);
+};
+
+function pageOf(path: string, number: number): Buffer {
+  const page = Buffer.alloc(PAGE);
+  const file = openSync(path, 'r');
+  readSync(file, page, 0, PAGE, (number - 1) * PAGE);
+  closeSync(file);
+  return page;
+}
+
+function put(path: string, number: number, bytes: Uint8Array): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, bytes, 0, bytes.length, (number - 1) * PAGE);
+  closeSync(file);
+}
+
+const zero = (path: string, number: number): void => put(path, number, Buffer.alloc(PAGE));
+
+beforeAll(async () => {
+  const { store: first } = await openSqlite(base);
+  const specs = Array.from({ length: JOBS }, (_, i) =>
+    jobSpec(`job${i}`, {
+      command: `echo ${i} ${'x'.repeat(i % 40 === 0 ? 9000 : 150)}`,
+      tags: i % 3 === 0 ? { n: String(i) } : {},
+      stdin: i % 60 === 7 ? `input ${i} `.repeat(200) : null,
+      dependsOn: i % 20 === 3 ? [{ id: `job${i - 1}`, on: 'any' }] : [],
+    }),
+  );
+  for (let i = 0; i < JOBS; i += 1000) await first.insert(specs.slice(i, i + 1000), NOW);
+  await first.close();
+  copyFileSync(base, before);
+  const { store } = await openSqlite(base);
+  await store.register(newWorker('w1'));
+  for (const job of await claim(store, { limit: 400 })) {
+    const kept = Buffer.from(`output of ${job.id}\n`.repeat(60));
+    await store.settle(
+      ending(job, succeeded, NOW + 1000, { output: { bytes: kept.length, truncated: false, kept } }),
+    );
+  }
+  await store.unregister('w1');
+  const gone = Array.from({ length: DELETED }, (_, i) => `job${JOBS - DELETED + i}`);
+  await store.remove(gone, STATES, NOW + 2000);
+  await store.close();
+  original = rowsOf(base, 'job');
+});
+afterAll(() => dir.remove());
+
+/** Damages a copy and repairs it; what is in the new file, and that it is sound, is for the caller to judge. */
+async function repaired(
+  harm: (path: string) => void,
+): Promise<{ said: Repaired; rows(table: string): Map<string, string> } | null> {
+  const path = join(dir.path, 'harmed.db');
+  const draft = join(dir.path, 'draft.db');
+  for (const file of [path, draft])
+    for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
+  copyFileSync(base, path);
+  harm(path);
+  const said = await repairSqlite(path, draft, null, () => () => {
+    throw new Error('nothing was running');
+  });
+  if (said === null) return null;
+  expect(said.problems).toEqual([]);
+  return { said, rows: (table) => rowsOf(draft, table) };
+}
+
+test('the root page of the jobs: every job is there as it was, and is said to have been loose', async () => {
+  const { said, rows } = (await repaired((path) => zero(path, root(path, 'job'))))!;
+  expect(rows('job')).toEqual(original);
+  expect(said.loose).toEqual({ job: original.size });
+  expect(said.lost).toEqual([expect.stringContaining('job behind number 0')]);
+  for (const table of ['attempt', 'output', 'stdin', 'dependency'])
+    expect(rows(table)).toEqual(rowsOf(base, table));
+});
+
+test('a page in the midst of the tree of jobs', async () => {
+  const inner = childrenOf(pageOf(base, root(base, 'job')), 2);
+  expect(childrenOf(pageOf(base, inner[1]!), 2).length).toBeGreaterThan(5);
+  const { said, rows } = (await repaired((path) => zero(path, inner[1]!)))!;
+  expect(rows('job')).toEqual(original);
+  expect(said.loose.job).toBeGreaterThan(50);
+  expect(said.loose.job).toBeLessThan(original.size);
+});
+
+test('the root pages of jobs and queues: without a way to either, the jobs are found', async () => {
+  const harm = (path: string): void => {
+    for (const table of ['job', 'queue']) zero(path, root(path, table));
+  };
+  const { said, rows } = (await repaired(harm))!;
+  expect(rows('job')).toEqual(original);
+  expect(said.how).toContain('page by page');
+});
+
+for (const table of ['attempt', 'output', 'stdin', 'event'])
+  test(`the root page of ${table}: all of it is found, and nothing that belongs to another table`, async () => {
+    const { said, rows } = (await repaired((path) => zero(path, root(path, table))))!;
+    for (const { name } of SAVED)
+      expect({ name, rows: rows(name) }).toEqual({ name, rows: rowsOf(base, name) });
+    expect(Object.keys(said.loose)).toEqual([table]);
+  });
+
+test('the root page of dependency holds rows itself: they are lost, and said to be', async () => {
+  const { said, rows } = (await repaired((path) => zero(path, root(path, 'dependency'))))!;
+  const [were, are] = [rowsOf(base, 'dependency'), rows('dependency')];
+  expect(are.size).toBeGreaterThan(were.size - 20);
+  for (const [key, row] of are) expect(row).toBe(were.get(key)!);
+  expect(said.lost.join()).toContain('dependency');
+});
+
+/** The list of free pages is not to be read: nobody knows that those pages are free. */
+function loseFreeList(path: string): void {
+  const trunk = pageOf(path, 1).readUInt32BE(32);
+  expect(trunk).toBeGreaterThan(0);
+  put(path, trunk, Buffer.alloc(PAGE, 0xa5));
+}
+
+test('free pages: nothing that was deleted comes back, as long as the list or the index of ids tells', async () => {
+  const harms = [
+    (path: string) => zero(path, root(path, 'sqlite_autoindex_job_1')),
+    (path: string) => loseFreeList(path),
+  ];
+  for (const harm of harms) {
+    const { said, rows } = (await repaired((path) => {
+      harm(path);
+      zero(path, root(path, 'job'));
+    }))!;
+    expect(rows('job')).toEqual(original);
+    expect(said.loose.job).toBe(original.size);
+  }
+});
+
+test('old versions: of each number the newest is taken, never two, and it is said that they were loose', async () => {
+  const older = rowsOf(before, 'job');
+  const { said, rows } = (await repaired((path) => {
+    for (const name of ['job', 'sqlite_autoindex_job_1']) zero(path, root(path, name));
+    loseFreeList(path);
+    // All pages of the file as it was, behind those of now.
+    const end = statSync(path).size / PAGE;
+    put(path, end + 1, readFileSync(before));
+    const first = pageOf(path, 1);
+    first.writeUInt32BE(statSync(path).size / PAGE, 28);
+    put(path, 1, first);
+  }))!;
+  const found = rows('job');
+  expect(said.loose.job).toBe(found.size);
+  for (const [number, row] of found)
+    expect(versions(row)).toEqual(versions((original.get(number) ?? older.get(number))!));
+  for (const number of original.keys()) expect(found.has(number)).toBe(true);
+});
+
+test('noise: nothing is thrown, and no row is invented', async () => {
+  const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1_000_000));
+  console.info(`repair of noise: TEST_SEED=${seed}`);
+  const random = randomFrom(seed);
+  const below = (most: number): number => Math.floor(random() * most);
+  const known = new Set([...original.values(), ...rowsOf(before, 'job').values()].map(itself));
+  for (let round = 0; round < 2; round++) {
+    const told = await repaired((path) => {
+      zero(path, root(path, 'job'));
+      const pages = statSync(path).size / PAGE;
+      for (let i = 0; i < pages / 2; i++) {
+        const number = 3 + below(pages - 2);
+        const page = pageOf(base, number);
+        // Pages of text alone: what is changed there nobody can see.
+        if (![2, 5, 10, 13].includes(page[0]!)) continue;
+        // A leaf of noise, or one whose cells lie elsewhere: its rows are whole, or are none.
+        if (i % 2 === 0)
+          for (let at = 0; at < PAGE; at++) page[at] = at === 0 ? [2, 5, 10, 13][below(4)]! : below(256);
+        else for (let at = 3; at < 40; at++) page[at] = below(256);
+        put(path, number, page);
+      }
+    });
+    const rows = told?.rows('job') ?? new Map();
+    expect([...rows.values()].filter((row) => !known.has(itself(row)))).toEqual([]);
+  }
+});
