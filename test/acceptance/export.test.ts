@@ -155,7 +155,7 @@ test.concurrent(
         changed('job', (row) => {
           row.env = '{';
         }),
-        /line \d+: its env is not JSON/,
+        /line \d+: its env is not JSON of its kind/,
       ],
       [
         changed('job', (row) => {

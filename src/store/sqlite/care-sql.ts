@@ -27,11 +27,10 @@ export const INVARIANTS: Record<string, string> = {
     AND NOT EXISTS (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`,
   'no attempt is beyond the runs of its job': `SELECT attempt.number AS row FROM attempt JOIN job ON job.number = attempt.job
     WHERE ordinal > runs`,
-  'fields that hold JSON hold JSON': `SELECT id AS row FROM job WHERE NOT json_valid(coalesce(argv, '[]'))
-    OR NOT json_valid(coalesce(env, '{}')) OR NOT json_valid(coalesce(tags, '{}'))
-    OR NOT json_valid(coalesce(hooks, '{}')) OR NOT json_valid(coalesce(policy, '{}'))
-    OR NOT json_valid(coalesce(start, '{}')) OR NOT json_valid(coalesce(depends_on, '[]'))
-    UNION ALL SELECT name FROM schedule WHERE NOT json_valid(job)`,
+  'fields that hold JSON hold JSON': `SELECT id AS row FROM job WHERE ${notJson('argv', 'array')}
+    OR ${notJson('depends_on', 'array')} OR ${notJson('env', 'object')} OR ${notJson('tags', 'object')}
+    OR ${notJson('hooks', 'object')} OR ${notJson('policy', 'object')} OR ${notJson('start', 'object')}
+    UNION ALL SELECT name FROM schedule WHERE ${notJson('job', 'object')}`,
   'every job waits for as many others as are open': `SELECT id AS row FROM job WHERE blockers <>
     (SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')
     OR (phase = 'blocked' AND blockers = 0) OR (phase IN ('ready', 'waiting', 'running') AND blockers > 0)`,
@@ -101,3 +100,7 @@ export const rowByName = (table: string, columns: string[]): string =>
 export const numberExists = (table: string): string => `SELECT 1 FROM ${table} WHERE number = ?`;
 export const runningAbove = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
   JOIN queue ON queue.number = job.queue WHERE phase = 'running' AND job.number > ?`;
+
+function notJson(column: string, kind: 'array' | 'object'): string {
+  return `(${column} IS NOT NULL AND iif(json_valid(${column}), json_type(${column}), '') <> '${kind}')`;
+}

@@ -15,7 +15,7 @@ import { toClaimedJob } from './rows.ts';
 import { openWreck, type Wreck } from './salvage.ts';
 import * as sql from './sql.ts';
 import { readSettings } from './store.ts';
-import { SAVED, type SavedTable } from './tables.ts';
+import { SAVED, type SavedTable, unreadable } from './tables.ts';
 
 /**
  * Row by row what can be read of the database at `path` into a new one at `draft`. Null: nothing could be. The epoch is kept,
@@ -55,6 +55,7 @@ function saveAll(db: Connection, wreck: Wreck, knownEpoch: string | null, loser:
   if (epoch !== null && /^[0-9a-f]{12}$/.test(epoch)) db.run(care.setEpoch, epoch);
   const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
   for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
+  if (wreck.blind) saving.lost.push('whatever stood on pages that are gone: nothing that is left names it');
   recount(db);
   saving.jobs = saving.saved.job ?? 0;
   for (const one of missingOf(db, indexed)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
@@ -136,16 +137,8 @@ function isOwn(db: Connection, table: string, { key, job, attempt, bytes, stderr
 }
 
 function bad(table: SavedTable, row: Row): string | null {
-  for (const column of table.json) {
-    const value = row[column];
-    if (value === null || value === undefined) continue;
-    try {
-      JSON.parse(String(value));
-    } catch {
-      return `its ${column} is not readable`;
-    }
-  }
-  return null;
+  const column = unreadable(table, row);
+  return column === undefined ? null : `its ${column} is not readable`;
 }
 
 function tryInsert(

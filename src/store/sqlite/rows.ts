@@ -12,14 +12,18 @@ const maybeText = (value: Row[string] | undefined): string | null => value as st
 const maybeInteger = (value: Row[string] | undefined): number | null => value as number | null;
 const json = <T>(value: Row[string] | undefined, fallback: T): T => {
   if (value === null || value === undefined) return fallback;
+  let read: unknown;
   try {
-    return JSON.parse(value as string);
+    read = JSON.parse(value as string);
   } catch {
-    throw new QueueError(
-      'store-corrupt',
-      `the database is damaged: '${String(value).slice(0, 40)}' should be JSON`,
-    );
+    // Told below.
   }
+  if (typeof read === 'object' && read !== null && Array.isArray(read) === Array.isArray(fallback ?? []))
+    return read as T;
+  throw new QueueError(
+    'store-corrupt',
+    `the database is damaged: '${String(value).slice(0, 40)}' should be JSON of another kind`,
+  );
 };
 
 /** The column `start`: what is not said is left out. */

@@ -9,33 +9,42 @@ export interface SavedTable {
   refs: Record<string, string>;
   /** What makes two rows the same thing, for a merge; none: they belong to a row that has it. */
   name_of: string[];
-  /** Columns that hold JSON. */
-  json: string[];
+  /** Columns that hold JSON, and of what kind. */
+  json: Record<string, 'array' | 'object'>;
 }
 
 const NUMBER = { key: ['number'], numbered: true };
 
 export const SAVED: SavedTable[] = [
-  { name: 'setting', key: ['key'], numbered: false, refs: {}, name_of: ['key'], json: [] },
-  { name: 'queue', ...NUMBER, refs: {}, name_of: ['name'], json: [] },
+  { name: 'setting', key: ['key'], numbered: false, refs: {}, name_of: ['key'], json: {} },
+  { name: 'queue', ...NUMBER, refs: {}, name_of: ['name'], json: {} },
   {
     ...{ name: 'job', ...NUMBER, refs: { queue: 'queue', attempt: 'attempt' }, name_of: ['id'] },
-    json: ['argv', 'env', 'tags', 'hooks', 'policy', 'start', 'depends_on'],
+    json: {
+      ...{ argv: 'array', env: 'object', tags: 'object', hooks: 'object', policy: 'object', start: 'object' },
+      depends_on: 'array',
+    },
   },
-  { name: 'attempt', ...NUMBER, refs: { job: 'job' }, name_of: [], json: ['left_behind'] },
-  { name: 'output', key: ['attempt'], numbered: false, refs: { attempt: 'attempt' }, name_of: [], json: [] },
-  { name: 'stdin', key: ['job'], numbered: false, refs: { job: 'job' }, name_of: [], json: [] },
+  { name: 'attempt', ...NUMBER, refs: { job: 'job' }, name_of: [], json: { left_behind: 'array' } },
+  { name: 'output', key: ['attempt'], numbered: false, refs: { attempt: 'attempt' }, name_of: [], json: {} },
+  { name: 'stdin', key: ['job'], numbered: false, refs: { job: 'job' }, name_of: [], json: {} },
   {
     ...{ name: 'dependency', key: ['child', 'parent'], numbered: false },
-    ...{ refs: { child: 'job', parent: 'job' }, name_of: [], json: [] },
+    ...{ refs: { child: 'job', parent: 'job' }, name_of: [], json: {} },
   },
-  { name: 'idempotency', key: ['key'], numbered: false, refs: {}, name_of: ['key'], json: ['ids'] },
-  { name: 'schedule', ...NUMBER, refs: {}, name_of: ['name'], json: ['job'] },
+  { name: 'idempotency', key: ['key'], numbered: false, refs: {}, name_of: ['key'], json: { ids: 'array' } },
+  { name: 'schedule', ...NUMBER, refs: {}, name_of: ['name'], json: { job: 'object' } },
   {
     ...{ name: 'tick', key: ['schedule', 'at', 'manual'], numbered: false },
-    ...{ refs: { schedule: 'schedule', job: 'job' }, name_of: [], json: [] },
+    ...{ refs: { schedule: 'schedule', job: 'job' }, name_of: [], json: {} },
   },
-  { name: 'event', ...NUMBER, refs: { queue: 'queue', first_job: 'job' }, name_of: [], json: ['detail'] },
+  {
+    name: 'event',
+    ...NUMBER,
+    refs: { queue: 'queue', first_job: 'job' },
+    name_of: [],
+    json: { detail: 'object' },
+  },
 ];
 
 /** What is not, each with the reason. A test knows every table of the schema from these two lists. */
@@ -47,3 +56,19 @@ export const LEFT_OUT: Record<string, string> = {
   rollup: 'figures of another store, which went on',
   rollup_kind: 'like rollup',
 };
+
+/** The first column whose JSON is none, or not of its kind. */
+export function unreadable(table: SavedTable, row: Record<string, unknown>): string | undefined {
+  return Object.entries(table.json).find(
+    ([column, kind]) => row[column] != null && kindOf(row[column]) !== kind,
+  )?.[0];
+}
+
+function kindOf(text: unknown): string {
+  try {
+    const value: unknown = JSON.parse(String(text));
+    return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
+  } catch {
+    return 'nothing';
+  }
+}

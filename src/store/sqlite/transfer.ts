@@ -8,7 +8,7 @@ import { settle } from './claims.ts';
 import type { Connection, Row } from './connection.ts';
 import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
-import { SAVED, type SavedTable } from './tables.ts';
+import { SAVED, type SavedTable, unreadable } from './tables.ts';
 
 type TransferVerbs = Pick<Store, 'dump' | 'load'>;
 
@@ -133,14 +133,8 @@ function checkColumns(table: SavedTable, row: Row, known: string[]): void {
   for (const [column, target] of Object.entries(table.refs))
     if (row[column] != null && !Number.isSafeInteger(row[column]))
       throw invalid(`${column} names no ${target}`);
-  for (const column of table.json) {
-    if (row[column] == null) continue;
-    try {
-      JSON.parse(String(row[column]));
-    } catch {
-      throw invalid(`its ${column} is not JSON`);
-    }
-  }
+  const column = unreadable(table, row);
+  if (column !== undefined) throw invalid(`its ${column} is not JSON of its kind`);
 }
 
 function insert(db: Connection, statement: string, values: SQLInputValue[]): number {
