@@ -12,6 +12,7 @@ import { dirname, resolve } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { resolveSettings } from '../core/settings.ts';
+import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
 import { holdersOf } from '../exec/holders.ts';
 import { attemptsIn, copyOutput } from '../exec/kept-output.ts';
@@ -20,7 +21,6 @@ import { copyStore, openCopy } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { loser } from './lose.ts';
-import { draftOf, removeDraft } from './swap.ts';
 
 export interface BackupOptions {
   /** Replace a file that is there. */
@@ -54,7 +54,7 @@ export async function backup(
   refusePlace(dirname(target));
   if (!options.force) refuseExisting(target);
   refuseStore(target, location);
-  const draft = draftOf(target);
+  const draft = newDraft(target);
   try {
     crashPoint('before-backup');
     await copyStore(location, draft);

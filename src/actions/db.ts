@@ -2,12 +2,13 @@ import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { resolveSettings, type Settings } from '../core/settings.ts';
+import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
 import { epochOf } from '../exec/kept-output.ts';
-import { checkOwner, checkStore, missingStore, type Repaired, repairStore } from '../store/open.ts';
+import { checkOwner, checkStore, isSound, missingStore, type Repaired, repairStore } from '../store/open.ts';
 import type { App } from './app.ts';
 import { loser } from './lose.ts';
-import { draftOf, refuseWhileUsed, removeDraft, swap } from './swap.ts';
+import { finishKilledSwap, refuseWhileUsed, swap, takeStore } from './swap.ts';
 
 export interface Check {
   db: string;
@@ -28,20 +29,26 @@ export interface Repair extends Repaired {
 
 /**
  * Puts what can be saved of a damaged store in its place, and keeps the damaged file. Where no job can be saved, nothing is
- * changed: an empty queue is no repair.
+ * changed: an empty queue is no repair. Null: nothing is wrong with it, so it stays as it is.
  */
 export async function repairDatabase(
   app: Pick<App, 'clock' | 'random'>,
   location: string,
   anyOwner: boolean,
-): Promise<Repair> {
+): Promise<Repair | null> {
   if (!existsSync(location)) throw await missingStore(resolve(location));
   const db = realpathSync(location);
   await checkOwner(db, anyOwner);
   refuseWhileUsed(db);
-  const draft = draftOf(db);
+  if (await isSound(db)) {
+    await finishKilledSwap(db);
+    return null;
+  }
+  const draft = newDraft(db);
+  // From before it is read until it is replaced: what came in between would be in neither.
+  const held = await takeStore(db);
   try {
-    const repaired = await repairStore(db, draft, epochOf(`${db}.d`), (stored) =>
+    const repaired = await repairStore(held!, draft, epochOf(`${db}.d`), (stored) =>
       loser(readable(stored), app.clock.now(), app.random),
     );
     if (repaired === null || (repaired.jobs === 0 && repaired.lost.length > 0)) {
@@ -52,8 +59,9 @@ export async function repairDatabase(
       );
     }
     syncFile(draft);
-    return { db, ...repaired, kept: swap(draft, db, 'damaged', app.clock.now()) };
+    return { db, ...repaired, kept: swap(draft, db, held, { word: 'damaged', now: app.clock.now() }) };
   } finally {
+    held?.letGo();
     removeDraft(draft);
   }
 }

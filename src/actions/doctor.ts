@@ -3,6 +3,7 @@ import { isSqliteSound, OLDEST_SQLITE } from '../core/sqlite-version.ts';
 import { processes } from '../exec/processes.ts';
 import { inspectStore, peekStore, type StoreFacts } from '../store/open.ts';
 import { diagnoseWork } from './doctor-work.ts';
+import { leftoversOf } from './leftovers.ts';
 
 export interface Finding {
   check: string;
@@ -32,7 +33,7 @@ const FEW_FILES = 256;
  */
 export async function diagnose(location: string, now: number, whole: boolean): Promise<Finding[]> {
   const facts = await inspectStore(location, whole);
-  const findings = [runtime(), sqlite(), ...user(), ...files(facts)];
+  const findings = [runtime(), sqlite(), ...user(), ...files(facts), leftovers(facts.path)];
   if (facts.exists) findings.push(...inside(facts));
   if (facts.schema?.found === facts.schema?.known && facts.error === undefined && facts.exists) {
     const store = await peekStore(location);
@@ -109,7 +110,22 @@ function permissions({ exists, unsafe, readable }: StoreFacts): Finding[] {
       warn('permissions', `${one} can be read by others`, `chmod go= ${one.replace(/ \(\d+\)$/, '')}`),
     );
   if (found.length > 0) return found;
-  return exists ? [ok('permissions', 'directory 0700, files 0600, owned by this user')] : [];
+  return exists
+    ? [ok('permissions', 'files of this user alone, which nobody else can write or replace')]
+    : [];
+}
+
+function leftovers(db: string): Finding {
+  const found = leftoversOf(db);
+  if (found.length === 0) return ok('leftovers', 'none');
+  const bytes = formatBytes(found.reduce((sum, one) => sum + one.bytes, 0));
+  const names = found.slice(0, 3).map((one) => one.path);
+  if (found.length > names.length) names.push(`${found.length - names.length} more`);
+  return warn(
+    'leftovers',
+    `${bytes} that killed processes left: ${names.join(', ')}`,
+    'queuectl worker start, which clears them',
+  );
 }
 
 function inside(facts: StoreFacts): Finding[] {

@@ -1,5 +1,5 @@
 import { outputPieces } from '../exec/output.ts';
-import { placeOf } from '../exec/place.ts';
+import { outputIn, placeOf } from '../exec/place.ts';
 import type { ExportedRow } from '../store/transfer.ts';
 import type { App } from './app.ts';
 
@@ -37,10 +37,15 @@ function encode(row: ExportedRow['row']): object {
 
 /** Output that is kept in the store comes with its row: then there is no file. */
 function writeOutput(app: App, attempt: number, line: (object: object) => void): void {
-  for (const piece of outputPieces(placeOf(app.stateDirectory, app.store.epoch, attempt))) {
-    for (let at = 0; at < piece.length; at += CHUNK) {
-      const base64 = Buffer.from(piece.subarray(at, at + CHUNK)).toString('base64');
-      line({ file: { attempt, base64 } });
+  const { directory } = placeOf(app.stateDirectory, app.store.epoch, attempt);
+  for (const stream of ['stdout', 'stderr'] as const) {
+    // Of output that is not split nothing is said: it is all of it.
+    const which = stream === 'stderr' ? { stream } : {};
+    for (const piece of outputPieces(outputIn(directory, stream))) {
+      for (let at = 0; at < piece.length; at += CHUNK) {
+        const base64 = Buffer.from(piece.subarray(at, at + CHUNK)).toString('base64');
+        line({ file: { attempt, ...which, base64 } });
+      }
     }
   }
 }

@@ -3,7 +3,7 @@ import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { resolveSettings } from '../core/settings.ts';
-import { type Place, placeOf, removePlace } from '../exec/place.ts';
+import { outputIn, type Place, placeOf, removePlace } from '../exec/place.ts';
 import { tellChange, wake } from '../exec/wake.ts';
 import type { ExportedRow, Loaded, Loading, LoadOptions } from '../store/transfer.ts';
 import { type App, currentSettings } from './app.ts';
@@ -114,11 +114,12 @@ function decode(column: string, value: unknown): ExportedRow['row'][string] {
 function keepOutput(
   app: App,
   loading: Loading,
-  { attempt, base64 }: Record<string, unknown>,
+  { attempt, stream = 'stdout', base64 }: Record<string, unknown>,
   places: Map<number, Place>,
 ): void {
   if (!Number.isSafeInteger(attempt) || typeof base64 !== 'string')
     throw invalid('a file without attempt or content');
+  if (stream !== 'stdout' && stream !== 'stderr') throw invalid('a file of no stream');
   const number = loading.attempt(attempt as number);
   if (number === null) return;
   let place = places.get(number);
@@ -130,7 +131,7 @@ function keepOutput(
     mkdirSync(place.directory, { recursive: true, mode: 0o700 });
   }
   crashPoint('in-import-output');
-  appendFileSync(place.output, Buffer.from(base64, 'base64'), { mode: 0o600 });
+  appendFileSync(outputIn(place.directory, stream).output, Buffer.from(base64, 'base64'), { mode: 0o600 });
   crashPoint('after-import-output');
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
+import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
 import { moveOutputs } from '../exec/kept-output.ts';
 import { placeOf } from '../exec/place.ts';
@@ -9,7 +10,7 @@ import { checkOwner, copyStore, openCopy, peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { keepOutputs, makeOwn } from './backup.ts';
-import { draftOf, refuseWhileUsed, removeDraft, swap } from './swap.ts';
+import { refuseWhileUsed, swap, takeStore } from './swap.ts';
 import { activeWorkers } from './workers.ts';
 
 export interface Restored {
@@ -42,7 +43,7 @@ export async function restore(
   const before = await whatIsThere(app, location, `${db}.d`);
   if (before.held !== null && !sure(before.held)) return null;
   mkdirSync(dirname(db), { recursive: true, mode: 0o700 });
-  const draft = draftOf(db);
+  const draft = newDraft(db);
   try {
     await copyStore(source, draft);
     await refuseLiveAttempts(draft, `${db}.d`);
@@ -61,7 +62,13 @@ export async function restore(
       return { outputs };
     });
     syncFile(draft);
-    const kept = swap(draft, db, 'before', app.clock.now());
+    const held = await takeStore(db);
+    let kept: string | null;
+    try {
+      kept = swap(draft, db, held, { word: 'before', now: app.clock.now() });
+    } finally {
+      held?.letGo();
+    }
     if (kept !== null && before.epoch !== null) moveOutputs(`${db}.d`, `${kept}.d`, before.epoch);
     return { file: source, db, ...made, kept };
   } finally {

@@ -11,14 +11,14 @@ export function attemptsIn(stateDirectory: string, epoch: string): number[] {
     .filter(Number.isInteger);
 }
 
-/** Copies what an attempt wrote, with its gaps; not its record, which belongs to the attempt itself. */
+/** Copies what an attempt wrote, both streams with their gaps; not its record, which belongs to the attempt itself. */
 export function copyOutput(from: string, to: string): void {
   crashPoint('before-keep-output');
   mkdirSync(to, { recursive: true, mode: 0o700 });
   crashPoint('in-keep-output');
   for (const name of readdirSync(from)) {
     const file = join(from, name);
-    if (!/^(out(\.short)?|gap-\d+-\d+)$/.test(name) || !lstatSync(file).isFile()) continue;
+    if (!/^((out|err)(\.short)?|(err)?gap-\d+-\d+)$/.test(name) || !lstatSync(file).isFile()) continue;
     copyFileSync(file, join(to, name), constants.COPYFILE_FICLONE);
     chmodSync(join(to, name), 0o600);
     crashPoint('after-keep-output');

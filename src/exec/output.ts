@@ -9,7 +9,9 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { basename } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import { abandonedParts } from './drafts.ts';
 import type { OutputPlace } from './place.ts';
 import { openRegular } from './regular-file.ts';
 
@@ -226,6 +228,13 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
   renameSync(draft, shortOf(place));
   crashPoint('after-short');
   rmSync(place.output, { force: true });
+  removeDrafts(place);
+}
+
+/** Those of workers that were killed at this. */
+function removeDrafts(place: OutputPlace): void {
+  const name = new RegExp(`^${basename(place.output)}\\.(\\d+)$`);
+  for (const { path } of abandonedParts(place.directory, name)) rmSync(path, { force: true });
 }
 
 /** Somebody has moved, replaced or locked the attempt's directory: its output is theirs, and no worker stops for it. */

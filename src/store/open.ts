@@ -56,6 +56,13 @@ export async function checkStore(location: string): Promise<{ path: string; prob
   return checkSqlite(location);
 }
 
+/** Not so, too, where it cannot be told. */
+export async function isSound(location: string): Promise<boolean> {
+  refusePostgres(location);
+  const { isSoundSqlite } = await import('./sqlite/check.ts');
+  return isSoundSqlite(location);
+}
+
 export interface Repaired {
   /** How the damaged file had to be read. */
   how: string;
@@ -70,18 +77,32 @@ export interface Repaired {
   problems: string[];
 }
 
+/** A store that everybody else is kept out of, so that its file can be read as it is, and replaced. */
+export interface Held {
+  /** All of it is in its one file. False: SQLite cannot read it, so nobody works on it, and it was left with its WAL. */
+  folded: boolean;
+  /** Its bytes, damaged or not. */
+  copyTo(path: string): void;
+  letGo(): void;
+}
+
+export async function holdStore(path: string): Promise<Held> {
+  const { holdSqlite } = await import('./sqlite/hold.ts');
+  return holdSqlite(path);
+}
+
 /**
  * Saves what can be read of a damaged store into a new one at `draft`; null: nothing. `loser`: makes of the settings that were
  * saved what Store.renew calls `lose`.
  */
 export async function repairStore(
-  path: string,
+  damaged: Held,
   draft: string,
   epoch: string | null,
   loser: (settings: ReadonlyMap<string, string>) => (job: ClaimedJob) => Settlement,
 ): Promise<Repaired | null> {
   const { repairSqlite } = await import('./sqlite/repair.ts');
-  return repairSqlite(path, draft, epoch, loser);
+  return repairSqlite(damaged, draft, epoch, loser);
 }
 
 /** Why there is no store at this path, as an error. */

@@ -272,8 +272,8 @@ export interface Store {
   dump(keep: (row: ExportedRow) => void): Promise<void>;
   /**
    * Adds what was dumped, here or elsewhere, all or nothing. Numbers are moved out of the way of those in use; in an empty
-   * store they stay. What is here already under its name is skipped with all that belongs to it, or refused. What was running
-   * is settled as `lose` says.
+   * store they stay. What is here already under its name is skipped with all that belongs to it, or refused. Figures are
+   * added only where there are none yet. What was running is settled as `lose` says.
    */
   load(
     rows: (loading: Loading) => Iterable<ExportedRow>,

@@ -14,7 +14,15 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startGatedJob } from '../support/gated-job.ts';
 import { killAll, workersOf } from '../support/processes.ts';
-import { enqueue, inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  lines,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const file = (box: Sandbox, name = 'backup.db'): string => join(box.directory, name);
@@ -115,6 +123,28 @@ test.concurrent(
     const elsewhere = join(box.directory, 'new', 'queue.db');
     await box.json(['restore', file(box, 'all.db'), '--db', elsewhere]);
     expect((await box.run(['logs', 'loud', '--db', elsewhere])).stdout).toBe(output);
+  }),
+);
+
+test.concurrent(
+  'both streams of split output come along, cut down or not',
+  inSandbox(async (box) => {
+    await configure(box, { 'output-limit': '64K' });
+    await enqueue(box, 'split', 'seq 300000; seq 9000 >&2', { split_output: true });
+    await enqueue(box, 'quiet', 'seq 300000 >&2', { split_output: true });
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    await box.json(['backup', '--with-output', file(box)]);
+    const elsewhere = join(box.directory, 'new', 'queue.db');
+    await box.json(['restore', file(box), '--db', elsewhere]);
+    for (const id of ['split', 'quiet']) {
+      for (const stream of ['--stdout', '--stderr']) {
+        const logs = async (...db: string[]) => (await box.run(['logs', id, stream, ...db])).stdout;
+        const output = await logs();
+        expect(output === '').toBe(id === 'quiet' && stream === '--stdout');
+        expect(await logs('--db', file(box))).toBe(output);
+        expect(await logs('--db', elsewhere)).toBe(output);
+      }
+    }
   }),
 );
 

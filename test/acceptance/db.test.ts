@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startGatedJob } from '../support/gated-job.ts';
@@ -67,6 +67,42 @@ for (const [what, sql, says] of WRONG) {
     }),
   );
 }
+
+test.concurrent(
+  'a sound store is left as it is by db repair, which says so',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    const before = readFileSync(dbOf(box));
+    const names = readdirSync(box.home);
+    expect(await box.run(['db', 'repair'])).toMatchObject({
+      ...{ code: 0, stdout: 'nothing is wrong with it; it was left as it is\n', stderr: '' },
+    });
+    expect(await box.json(['db', 'repair'])).toEqual({ db: dbOf(box), sound: true });
+    expect(readFileSync(dbOf(box)).equals(before)).toBe(true);
+    expect(readdirSync(box.home)).toEqual(names);
+  }),
+);
+
+test.concurrent(
+  'figures over time survive a repair, but for those that belong to nothing',
+  inSandbox(async (box) => {
+    for (let i = 0; i < 5; i++) await enqueue(box, `job${i}`, 'true', { name: 'n' });
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    const figures = async (): Promise<unknown> => [
+      (await box.run(['metrics'])).stdout.match(/^queuectl_(jobs|attempts)_total.*$/gm),
+      (await box.json<{ total: object }>(['stats', '--range', '24h'])).total,
+    ];
+    const before = await figures();
+    expect(JSON.stringify(before)).toContain('"completed":5');
+    tamper(box, 'UPDATE counter SET jobs = jobs + 1; INSERT INTO rollup (tier, at, kind) VALUES (0, 0, 99)');
+    const { code, stdout } = await box.run(['db', 'repair']);
+    expect({ code, stdout }).toMatchObject({
+      ...{ code: 1, stdout: expect.stringContaining('lost\t1 figures whose queue') },
+    });
+    expect(await figures()).toEqual(before);
+  }),
+);
 
 test.concurrent(
   'every command says of a damaged file that it is, and what helps; none makes a new queue',

@@ -2,16 +2,19 @@ import { expect, test } from 'bun:test';
 import {
   chmodSync,
   chownSync,
+  existsSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { startGatedJob } from '../support/gated-job.ts';
 import { killAll, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
@@ -101,6 +104,27 @@ const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
     },
     /belongs to user 65534/,
   ],
+  ['a home that others can write', (db) => chmodSync(dirname(db), 0o777), /home can be written by others/],
+  ['a home that the group can write', (db) => chmodSync(dirname(db), 0o770), /home can be written by others/],
+  ["somebody else's home", (db) => chownSync(dirname(db), 65534, 65534), /home belongs to user 65534/],
+  ...['-wal', '-shm', '-journal'].map((end): (typeof UNSAFE)[number] => [
+    `somebody else's ${end} in a sticky home`,
+    (db) => {
+      chmodSync(dirname(db), 0o1777);
+      writeFileSync(db + end, '');
+      chownSync(db + end, 65534, 65534);
+    },
+    new RegExp(`${end} belongs to user 65534`),
+  ]),
+  [
+    "a home behind somebody else's link",
+    (db) => {
+      renameSync(dirname(db), `${dirname(db)}.real`);
+      symlinkSync(`${dirname(db)}.real`, dirname(db));
+      lchownSync(dirname(db), 65534, 65534);
+    },
+    /home belongs to user 65534/,
+  ],
 ];
 
 for (const [what, make, says] of UNSAFE) {
@@ -110,11 +134,57 @@ for (const [what, make, says] of UNSAFE) {
       await enqueue(box, 'job', 'true');
       const db = join(box.home, 'queue.db');
       make(db);
+      const before = readdirSync(box.directory, { recursive: true });
       for (const command of [['list'], ['enqueue', 'true'], ['worker', 'start'], ['config', 'list']])
         expectRefusal(await box.run(command), 6, says);
+      const seen = await box.run(['doctor']);
+      expect(seen.code).toBe(1);
+      expect(seen.stdout).toMatch(says);
+      expect(readdirSync(box.directory, { recursive: true })).toEqual(before);
       const { code, stdout } = await box.run(['list', '-q'], { env: { QUEUECTL_ANY_OWNER: '1' } });
       expect({ code, stdout }).toEqual({ code: 0, stdout: 'job\n' });
-      expect((await box.run(['doctor'])).code).toBe(1);
+    }),
+  );
+}
+
+test.concurrent(
+  'S16: a new store is not even begun in a home that others can write; in a sticky one it is used',
+  inSandbox(async (box) => {
+    mkdirSync(box.home);
+    chmodSync(box.home, 0o777);
+    expectRefusal(await box.run(['enqueue', 'true']), 6, /home can be written by others/);
+    expect((await box.run(['doctor'])).code).toBe(1);
+    expect(readdirSync(box.home)).toEqual([]);
+    chmodSync(box.home, 0o1777);
+    await enqueue(box, 'job', 'true');
+    expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
+    expect(await box.json(['show', 'job'])).toMatchObject({ state: 'completed' });
+    const { stdout } = await box.run(['doctor', '--json']);
+    expect(stdout).toContain('{"check":"permissions","status":"ok"');
+  }),
+);
+
+const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+
+for (const mode of [0o777, 0o1777]) {
+  test.skipIf(process.getuid!() !== 0).concurrent(
+    `S16: a WAL that somebody puts beside the database, in a home of ${mode.toString(8)}, is never read`,
+    inSandbox(async (box) => {
+      chmodSync(box.directory, 0o755);
+      await enqueue(box, 'mine', 'true');
+      chmodSync(box.home, mode);
+      const theirs = join(box.directory, 'theirs');
+      mkdirSync(theirs);
+      chownSync(theirs, 65534, 65534);
+      const attack = `QUEUECTL_HOME=. QUEUECTL_CRASH_AT=after-insert "$0" enqueue --cwd / --id evil 'touch ${box.directory}/pwned'; cp queue.db-wal ${box.home}/queue.db-wal`;
+      await box.run([], { cwd: theirs, through: [...NOBODY, 'sh', '-c', attack] });
+      expect(statSync(join(box.home, 'queue.db-wal')).uid).toBe(65534);
+      for (const command of [['worker', 'start', '--drain'], ['db', 'check'], ['list']])
+        expectRefusal(await box.run(command), 6, /belongs to|written by others/);
+      expect(existsSync(join(box.directory, 'pwned'))).toBe(false);
+      rmSync(join(box.home, 'queue.db-wal'));
+      chmodSync(box.home, 0o700);
+      expect((await box.run(['list', '-q'])).stdout).toBe('mine\n');
     }),
   );
 }

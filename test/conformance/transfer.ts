@@ -94,6 +94,20 @@ export const transfer: Record<string, Case> = {
     expect(counted).toEqual({ completed: 2, processing: 1 });
   },
 
+  async 'figures come along into a store that has none, and leave alone those of one that has'({ store }) {
+    await store.setQueue('mail', { concurrency: 3 });
+    const [queue] = (await dumped(store)).filter((one) => one.table === 'queue' && one.row.name === 'mail');
+    const figures: ExportedRow[] = [
+      queue!,
+      { table: 'rollup_kind', row: { number: 7, queue: queue!.row.number!, name: 'n' } },
+      { table: 'rollup', row: { tier: 0, at: 0, kind: 7, completed: 5 } },
+    ];
+    expect((await add(store, figures)).added).toMatchObject({ rollup_kind: 1, rollup: 1 });
+    expect(await store.totals()).toMatchObject([{ queue: 'mail', name: 'n', completed: 5 }]);
+    expect((await add(store, figures)).skipped).toMatchObject({ rollup_kind: 1, rollup: 1 });
+    expect(await store.totals()).toMatchObject([{ queue: 'mail', name: 'n', completed: 5 }]);
+  },
+
   async 'a row that breaks a rule is refused, and nothing is added'({ store }) {
     const rows = await aQueue(store);
     for (const change of [{ state: 'asleep' }, { priority: 'x' }, { nonsense: 1 }, { tags: '{' }]) {

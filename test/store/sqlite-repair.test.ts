@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { STATES } from '../../src/core/job.ts';
 import type { Repaired } from '../../src/store/open.ts';
+import { holdSqlite } from '../../src/store/sqlite/hold.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { childrenOf, PAGE } from '../../src/store/sqlite/pages.ts';
 import { repairSqlite } from '../../src/store/sqlite/repair.ts';
@@ -110,9 +111,10 @@ async function repaired(
     for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
   copyFileSync(base, path);
   harm(path);
-  const said = await repairSqlite(path, draft, null, () => () => {
+  const held = await holdSqlite(path);
+  const said = await repairSqlite(held, draft, null, () => () => {
     throw new Error('nothing was running');
-  });
+  }).finally(held.letGo);
   if (said === null) return null;
   expect(said.problems).toEqual([]);
   return { said, rows: (table) => rowsOf(draft, table) };

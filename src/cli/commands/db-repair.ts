@@ -18,12 +18,17 @@ export default {
     'then that takes the place of the damaged one, which stays beside it. Where the',
     'way to rows is damaged, they are looked for page by page. Says what was saved',
     'and what was lost; exits with 1 when something was. Where no job can be saved,',
-    'nothing changes.',
+    'or nothing is wrong, nothing changes.',
   ],
   async run({ io, location, environment }) {
     const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
     const repair = await repairDatabase({ clock: systemClock, random: Math.random }, location, anyOwner);
-    if (io.json) io.out(`${JSON.stringify(repair)}\n`);
+    if (repair === null) {
+      if (io.json) io.out(`${JSON.stringify({ db: location, sound: true })}\n`);
+      else io.out('nothing is wrong with it; it was left as it is\n');
+      return 0;
+    }
+    if (io.json) io.out(`${JSON.stringify({ ...repair, sound: false })}\n`);
     else print(io, repair);
     return repair.lost.length + repair.problems.length > 0 ? 1 : 0;
   },

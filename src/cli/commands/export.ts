@@ -2,8 +2,8 @@ import { closeSync, existsSync, linkSync, openSync, renameSync, writeSync } from
 import { dirname, resolve } from 'node:path';
 import { refusePlace } from '../../actions/backup.ts';
 import { exportLines } from '../../actions/export.ts';
-import { draftOf, removeDraft } from '../../actions/swap.ts';
 import { QueueError } from '../../core/errors.ts';
+import { newDraft, removeDraft } from '../../exec/drafts.ts';
 import { syncFile } from '../../exec/durable.ts';
 import type { Command } from '../command.ts';
 import { startProgress } from '../progress.ts';
@@ -20,8 +20,8 @@ export default {
   examples: ['queuectl export queue.jsonl', 'queuectl export | gzip >queue.jsonl.gz'],
   notes: [
     'Jobs in every state with their attempts and outputs, queues with their limits,',
-    'schedules, settings: as of one moment, while workers go on. To standard output',
-    'without FILE. A slow reader keeps the WAL of the database from shrinking.',
+    'schedules, settings, events, figures: as of one moment, while workers go on. To',
+    'standard output without FILE. A slow reader keeps the WAL from shrinking.',
   ],
   async run({ io, app }, input) {
     const [file] = input.args;
@@ -36,7 +36,7 @@ export default {
     refusePlace(dirname(target));
     const exists = new QueueError('file-exists', `${target} exists already`);
     if (!input.has('force') && existsSync(target)) throw exists;
-    const draft = draftOf(target);
+    const draft = newDraft(target);
     const progress = startProgress(io);
     try {
       const out = openSync(draft, 'wx', 0o600);

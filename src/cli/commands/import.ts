@@ -36,6 +36,8 @@ export default {
       if (io.json) io.out(`${JSON.stringify({ added, skipped })}\n`);
       else io.out(io.tty && !io.quiet ? `imported ${added.job ?? 0} jobs\n` : `${added.job ?? 0}\n`);
       if ((skipped.job ?? 0) > 0) io.note(`${skipped.job} jobs were here already, and were skipped`);
+      if ((skipped.rollup_kind ?? 0) > 0)
+        io.note('this queue has figures of its own: those of the file were not added to them');
       return 0;
     } finally {
       progress.end();

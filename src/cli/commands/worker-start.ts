@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { type App, currentSettings } from '../../actions/app.ts';
+import { clearLeftovers } from '../../actions/leftovers.ts';
 import { QueueError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
 import { parseNumber } from '../../core/numbers.ts';
@@ -61,7 +63,7 @@ export default {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
     const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
-    void sweep(app, log);
+    void sweep(app, context.location, log);
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
@@ -98,11 +100,12 @@ function readWorkerArguments(context: Context, input: Input): string[] {
 }
 
 /** Old leftovers go while the workers already work. */
-async function sweep(app: App, log: (line: string) => void): Promise<void> {
+async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
+    clearLeftovers(realpathSync(location));
     const removed = await sweepAttempts(app);
     if (removed > 0) log(`removed ${removed} old attempt directories`);
   } catch (error) {
-    log(`cannot remove old attempt directories: ${(error as Error).message}`);
+    log(`cannot remove what was left: ${(error as Error).message}`);
   }
 }

@@ -66,6 +66,8 @@ export const runningWithoutAttempt = `SELECT job.*, queue.name AS queue, NULL AS
 /** Attempts of jobs whose last word was saved, but theirs was not. */
 export const forgetUnfinished = `DELETE FROM attempt WHERE finished_at IS NULL AND NOT EXISTS
   (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`;
+export const anyFigure = 'SELECT 1 FROM rollup_kind LIMIT 1';
+export const forgetNameless = 'DELETE FROM rollup WHERE kind NOT IN (SELECT number FROM rollup_kind)';
 export const forgetCounters = 'DELETE FROM counter';
 export const countJobs = `INSERT INTO counter (queue, state, jobs, bytes)
   SELECT queue, state, count(*), sum(bytes) FROM job GROUP BY queue, state`;

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import * as sql from './care-sql.ts';
@@ -27,6 +27,23 @@ export async function checkSqlite(location: string): Promise<{ path: string; pro
     if (known instanceof QueueError && known.code === 'store-corrupt')
       return { path, problems: [known.message] };
     throw known;
+  }
+}
+
+/** Nothing is wrong with it, and it can be written. */
+export async function isSoundSqlite(location: string): Promise<boolean> {
+  try {
+    const { path, problems } = await checkSqlite(location);
+    if (problems.length > 0 || statSync(path).size === 0) return false;
+    const connection = await connect(path);
+    try {
+      connection.exec('BEGIN IMMEDIATE; ROLLBACK');
+      return true;
+    } finally {
+      connection.close();
+    }
+  } catch {
+    return false;
   }
 }
 

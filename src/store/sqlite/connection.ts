@@ -5,13 +5,15 @@ import { QueueError } from '../../core/errors.ts';
 import { isSqliteSound, OLDEST_SQLITE } from '../../core/sqlite-version.ts';
 import { freeBallast } from '../ballast.ts';
 import type { Store } from '../store.ts';
-import { isBusy, isFull, translate } from './failures.ts';
+import { BUSY, isBusy, isFull, translate } from './failures.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
 /** SQLite waits this long by itself, blocking the process; the rest of the waiting is done between tries. */
 const BUSY_TIMEOUT_MS = 5;
 const GIVE_UP_MS = 30_000;
+/** Whoever is at work in it may be at work for days. */
+const HOLD_GIVE_UP_MS = 5000;
 
 /** One connection, its prepared statements and the only way to write: a short immediate transaction. */
 export interface Connection {
@@ -38,7 +40,14 @@ export interface Connection {
   write<T>(verb: keyof Store | 'migrate', work: () => T, how?: { spare: boolean }): Promise<T>;
   /** Several reads see one state of the store; a lock that is met is waited for. */
   read<T>(work: () => T): Promise<T>;
-  /** Fails when the file at the path is no longer the one that is open: what is written now nobody would ever read. */
+  /**
+   * Keeps everybody else out until it is closed, with all of the database in its one file. Who comes meanwhile waits as for
+   * any writer.
+   */
+  hold(): Promise<void>;
+  /** The file at the path is still the one that is open: what is written into another nobody would ever read. */
+  isCurrent(): boolean;
+  /** Fails when it is not. */
   checkFile(): void;
   /** Writes the whole database, as of one moment, into an empty file. */
   copyInto(path: string): Promise<void>;
@@ -50,8 +59,9 @@ export async function connect(
   open = openFile,
   actor: string | null = null,
 ): Promise<Connection> {
-  const db = open(path);
+  // Before it is opened: should another come between the two, it is taken for replaced, never for the same.
   const file = fileOf(path);
+  const db = open(path);
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
     let statement = statements.get(sql);
@@ -101,6 +111,8 @@ export async function connect(
       crashPoint(`after-${verb}`);
       return result;
     },
+    hold: () => untilFree(path, () => hold(db), HOLD_GIVE_UP_MS),
+    isCurrent: () => fileOf(path) === file,
     checkFile: () => {
       if (fileOf(path) !== file) {
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);
@@ -165,15 +177,26 @@ function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {
   }
 }
 
+/** A connection in WAL mode keeps a lock on the file for as long as it lives: so this finds everybody. */
+function hold(db: DatabaseSync): void {
+  db.exec('PRAGMA journal_mode = DELETE');
+  db.exec('BEGIN EXCLUSIVE');
+  const mode = Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0];
+  if (mode === 'delete') return;
+  // Somebody came between the two, and turned it back.
+  db.exec('ROLLBACK');
+  throw Object.assign(new Error('database is locked'), { errcode: BUSY });
+}
+
 /** Short random pauses between tries: fairer, and far shorter for the slowest, than SQLite's own growing ones. */
-async function untilFree<T>(path: string, work: () => T): Promise<T> {
+async function untilFree<T>(path: string, work: () => T, giveUpMs = GIVE_UP_MS): Promise<T> {
   const start = performance.now();
   for (;;) {
     try {
       return work();
     } catch (error) {
       if (!isBusy(error)) throw translate(error, path);
-      if (performance.now() - start > GIVE_UP_MS) throw translate(error, path);
+      if (performance.now() - start > giveUpMs) throw translate(error, path);
       await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 3));
     }
   }

@@ -25,9 +25,19 @@ const BY_ERRNO: Record<string, [ErrorCode, string]> = {
   ENAMETOOLONG: ['store-unavailable', 'cannot be opened: its path is too long'],
 };
 
+export const BUSY = 5;
+
 export function isBusy(error: unknown): boolean {
   const result = primaryResult(error);
-  return result === 5 || result === 6;
+  return result === BUSY || result === 6;
+}
+
+const READONLY_DBMOVED = 1032;
+
+/** Another file has taken the name of the one that is open; thrown as it was, or translated. */
+export function isMoved(error: unknown): boolean {
+  const { errcode, cause } = error as { errcode?: unknown; cause?: { errcode?: unknown } };
+  return errcode === READONLY_DBMOVED || cause?.errcode === READONLY_DBMOVED;
 }
 
 /** SQLite's extended code holds the primary one in its low byte. */

@@ -16,7 +16,7 @@ import { translate } from './failures.ts';
 import { SCHEMA_VERSION, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
 import { refuseNoStore, wasOurs } from './odd-file.ts';
-import { modeOf, unsafePlace } from './owner.ts';
+import { modeOf, unsafeParts } from './owner.ts';
 import { lookAt } from './peek.ts';
 
 /** What a look from outside tells. Nothing is made or changed; as a `whole` it is read to its end. */
@@ -32,9 +32,7 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<S
     fileSystem: fileSystemOf(place),
     freeBytes: Number(bavail) * Number(bsize),
     walBytes: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
-    unsafe: [path, `${path}-wal`, `${path}-shm`, `${path}.d`, `${path}.d/attempts`]
-      .map(unsafePlace)
-      .filter((one) => one !== null),
+    unsafe: unsafeParts(asked),
     readable: readableByOthers(path),
     schema: null,
   };

@@ -12,8 +12,8 @@ import {
 import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import type { OpenedStore } from '../open.ts';
-import { connect } from './connection.ts';
-import { translate } from './failures.ts';
+import { type Connection, connect } from './connection.ts';
+import { isMoved, translate } from './failures.ts';
 import { migrate, refuseNewer, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
 import { refuseOddFile } from './odd-file.ts';
@@ -31,11 +31,8 @@ export async function openSqlite(
   // Looked at before the file is there: whoever finds it makes the directory at once.
   const hadState = existsSync(`${resolve(location)}.d/attempts`);
   const { path, created } = prepareFiles(resolve(location), create, anyOwner);
-  const connection = await connect(path, undefined, actor);
+  const connection = await enter(path, actor);
   try {
-    // First of all: a database of another program is refused before anything in it changes.
-    await connection.read(() => version(connection));
-    await connection.useWal();
     await migrate(connection);
     connection.guard(() => refuseNewer(connection));
     // Only now: a file that turned out to be no queue of ours gets no neighbour.
@@ -55,6 +52,32 @@ export async function openSqlite(
   };
 }
 
+/**
+ * A restore or repair may take the file away while it is waited for: then the new one is opened. Once it is open in WAL mode,
+ * nobody can take it away any more.
+ */
+async function enter(path: string, actor: string | null): Promise<Connection> {
+  for (;;) {
+    const connection = await connect(path, undefined, actor);
+    try {
+      // First of all: a database of another program is refused before anything in it changes.
+      await connection.read(() => version(connection));
+      if (connection.isCurrent()) {
+        await connection.useWal();
+        if (connection.isCurrent()) return connection;
+      }
+      // SQLite would make it again.
+      if (!existsSync(path)) connection.checkFile();
+    } catch (error) {
+      if (!isMoved(error)) {
+        connection.close();
+        throw translate(error, path);
+      }
+    }
+    connection.close();
+  }
+}
+
 /** Makes the file before SQLite does, so that nobody else could read it even for a moment. */
 function prepareFiles(
   location: string,
@@ -66,12 +89,13 @@ function prepareFiles(
     if (Buffer.byteLength(basename(location)) > LONGEST_NAME) {
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
     }
+    // Before anything is made, or read by SQLite: it takes whatever stands beside the file by its name.
+    refuseUnsafe(location, anyOwner);
     const created = create && makeFile(location);
     const path = realpathSync(location);
     const stat = statSync(path);
     refuseOddFile(path, created);
     accessSync(path, constants.R_OK | constants.W_OK);
-    refuseUnsafe(path, anyOwner);
     if (stat.size === 0) syncDirectories(path);
     return { path, created };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import { connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { SCHEMA_VERSION, version } from './migrate.ts';
 import { refuseOddFile } from './odd-file.ts';
+import { refuseForeignBeside } from './owner.ts';
 import { sqliteStore } from './store.ts';
 
 export async function peekSqlite(location: string): Promise<Store | null> {
@@ -30,10 +31,13 @@ export async function peekSqlite(location: string): Promise<Store | null> {
 
 /**
  * Leaves no trace. A WAL file means that somebody is at work, or died: then it has to be read too, and is there already.
- * Without one the file is complete in itself; opened the ordinary way, SQLite would put a WAL beside it.
+ * Without one the file is complete in itself; opened the ordinary way, SQLite would put a WAL beside it, and beside a file that
+ * was cut to nothing remove the one that is there.
  */
 export function lookAt(path: string): DatabaseSync {
+  refuseForeignBeside(path);
   const alone = pathToFileURL(path);
   alone.search = '?immutable=1';
-  return new DatabaseSync(existsSync(`${path}-wal`) ? path : alone, { readOnly: true });
+  const readsWal = existsSync(`${path}-wal`) && statSync(path).size > 0;
+  return new DatabaseSync(readsWal ? path : alone, { readOnly: true });
 }

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import type { ClaimedJob } from '../../core/job.ts';
 import { SETTING_KEYS } from '../../core/settings.ts';
-import type { Repaired } from '../open.ts';
+import type { Held, Repaired } from '../open.ts';
 import type { Settlement } from '../store.ts';
 import * as care from './care-sql.ts';
 import { problemsOf } from './check.ts';
@@ -18,11 +18,11 @@ import { readSettings } from './store.ts';
 import { SAVED, type SavedTable, unreadable } from './tables.ts';
 
 /**
- * Row by row what can be read of the database at `path` into a new one at `draft`. Null: nothing could be. The epoch is kept,
+ * Row by row what can be read of the damaged database into a new one at `draft`. Null: nothing could be. The epoch is kept,
  * so that what is still running is found by its cookie.
  */
 export async function repairSqlite(
-  path: string,
+  damaged: Held,
   draft: string,
   knownEpoch: string | null,
   loser: Loser,
@@ -31,7 +31,7 @@ export async function repairSqlite(
   const copy = `${draft}.wreck`;
   try {
     await migrate(connection);
-    const wreck = openWreck(path, copy);
+    const wreck = openWreck(damaged, copy);
     if (wreck === null) return null;
     try {
       const repaired = await connection.write('migrate', () => saveAll(connection, wreck, knownEpoch, loser));
@@ -56,6 +56,8 @@ function saveAll(db: Connection, wreck: Wreck, knownEpoch: string | null, loser:
   const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
   for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
   if (wreck.blind) saving.lost.push('whatever stood on pages that are gone: nothing that is left names it');
+  const nameless = db.run(care.forgetNameless);
+  if (nameless > 0) saving.lost.push(`${nameless} figures whose queue and name are gone`);
   recount(db);
   saving.jobs = saving.saved.job ?? 0;
   for (const one of missingOf(db, indexed)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);

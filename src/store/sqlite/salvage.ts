@@ -1,15 +1,6 @@
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { Held } from '../open.ts';
 import { hasJobs, roots, rowsAfter, rowsInOrder } from './care-sql.ts';
 import type { Row } from './connection.ts';
 import { type LooseRow, type LooseRows, looseRows, type Shape } from './loose-rows.ts';
@@ -38,7 +29,7 @@ export interface Wreck {
  * Tried as it is, then with a new header, then with the schema of a fresh store: its tables begin at the same pages as those
  * of any store that this version made, or restored. Where none of that shows a job or a queue, rows are looked for page by page.
  */
-export function openWreck(path: string, copy: string): Wreck | null {
+export function openWreck(damaged: Held, copy: string): Wreck | null {
   const ways: [how: string, mend: (file: string) => void, guessed?: true][] = [
     ['as it is', () => {}],
     ['with a new header', (file) => patch(file, freshPages(copy, false), HEADER)],
@@ -48,9 +39,7 @@ export function openWreck(path: string, copy: string): Wreck | null {
   for (const blind of [false, true]) {
     for (const [how, mend, guessed] of ways) {
       for (const end of ['', '-wal', '-shm']) rmSync(copy + end, { force: true });
-      copyFileSync(path, copy);
-      chmodSync(copy, 0o600);
-      if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`);
+      damaged.copyTo(copy);
       mend(copy);
       const db = tryOpen(copy, blind);
       if (db !== null && blind) return { ...wreck(db, copy, guessed), how: `${how}, page by page`, blind };

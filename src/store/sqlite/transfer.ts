@@ -55,6 +55,7 @@ function createLoader(db: Connection, { onConflict }: LoadOptions): Loader {
   const here = new Map<string, number>();
   /** Jobs too, but only to be waited for: nothing of theirs is added to them. */
   const parents = new Map<number, number>();
+  const hasFigures = db.get(care.anyFigure) !== undefined;
   const columns = new Map(
     SAVED.map(({ name }) => [name, db.all(care.columnsOf, name).map((row) => String(row.name))] as const),
   );
@@ -91,7 +92,8 @@ function createLoader(db: Connection, { onConflict }: LoadOptions): Loader {
           (column === 'parent' && parents.get(row.parent as number)) || moved(target, mine[column]);
     const names = columns.get(name)!.filter((column) => column in mine);
     const values = names.map((column) => mine[column] as SQLInputValue);
-    if (isOrphan(db, table, mine)) count('skipped', name);
+    // Without their kind the figures belong to nothing, and are skipped with it.
+    if (isOrphan(db, table, mine) || (name === 'rollup_kind' && hasFigures)) count('skipped', name);
     else if (insert(db, care.insertRow(name, names), values) === 0) conflict(table, row);
     else count('added', name);
   };

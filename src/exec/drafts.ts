@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { processes } from './processes.ts';
+
+export interface Leftover {
+  path: string;
+  bytes: number;
+}
+
+/** So long after its last change nobody is at work on a draft any more, wherever he was. */
+const STALE_MS = 24 * 3600 * 1000;
+const NAME = /^\.queuectl-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.draft([-.].*)?$/;
+
+/**
+ * A name for a file that is made beside its target, so that it can be moved into place as a whole. It tells whose it is:
+ * those that killed processes left there go now.
+ */
+export function newDraft(target: string): string {
+  const directory = dirname(target);
+  removeDrafts(directory);
+  return join(directory, `.queuectl-${here()}-${process.pid}-${randomBytes(6).toString('hex')}.draft`);
+}
+
+export function removeDraft(draft: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(draft + end, { force: true });
+}
+
+export function removeDrafts(directory: string): void {
+  for (const { path } of abandonedDrafts(directory)) rmSync(path, { force: true });
+}
+
+/** Of this user, and of processes that are gone. */
+export function abandonedDrafts(directory: string): Leftover[] {
+  return leftoversIn(directory, (name, changedAt) => {
+    const [, host, pid] = NAME.exec(name) ?? [];
+    if (host === undefined) return false;
+    return (host === here() && isGone(Number(pid))) || Date.now() - changedAt > STALE_MS;
+  });
+}
+
+/** What is named by the process that was to move it into place, such as `out.123`, and is not its own name. */
+export function abandonedParts(directory: string, names: RegExp): Leftover[] {
+  return leftoversIn(directory, (name) => {
+    const pid = names.exec(name)?.[1];
+    return pid !== undefined && isGone(Number(pid));
+  });
+}
+
+function leftoversIn(directory: string, wanted: (name: string, changedAt: number) => boolean): Leftover[] {
+  const found: Leftover[] = [];
+  for (const name of namesIn(directory)) {
+    const path = join(directory, name);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat?.isFile() && stat.uid === (process.getuid?.() ?? stat.uid) && wanted(name, stat.mtimeMs))
+      found.push({ path, bytes: stat.size });
+  }
+  return found;
+}
+
+/** Pids mean something only within one boot and namespace; a disk may be shared. */
+function here(): string {
+  const where = `${processes.bootId()} ${processes.pidNamespace()}`;
+  return createHash('sha256').update(where).digest('hex').slice(0, 8);
+}
+
+function isGone(pid: number): boolean {
+  return pid !== process.pid && processes.startTime(pid) === null;
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

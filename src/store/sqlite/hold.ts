@@ -1,0 +1,71 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { QueueError } from '../../core/errors.ts';
+import type { Held } from '../open.ts';
+import { type Connection, connect } from './connection.ts';
+
+const CHUNK = 1024 * 1024;
+/** After these it could be read another time; after all others SQLite has no use for the file, nor has anybody else. */
+const PASSING = new Set(['store-busy', 'disk-full', 'store-unavailable']);
+
+/** While it is held, nothing else in this process may open the file: closing it again would drop the lock. */
+export async function holdSqlite(path: string): Promise<Held> {
+  const raw = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  let connection: Connection | null;
+  try {
+    connection = await enter(path, fstatSync(raw).size);
+  } catch (error) {
+    closeSync(raw);
+    throw error;
+  }
+  const folded = connection !== null;
+  return {
+    folded,
+    copyTo(target) {
+      copyBytes(raw, target);
+      if (!folded && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
+    },
+    letGo() {
+      connection?.close();
+      closeSync(raw);
+    },
+  };
+}
+
+/** Null: SQLite cannot read it, or would forget the WAL of a file that was cut to nothing. */
+async function enter(path: string, size: number): Promise<Connection | null> {
+  if (size === 0 && existsSync(`${path}-wal`)) return null;
+  let connection: Connection | null = null;
+  try {
+    connection = await connect(path);
+    await connection.hold();
+    return connection;
+  } catch (error) {
+    connection?.close();
+    if (error instanceof QueueError && PASSING.has(error.code)) throw error;
+    return null;
+  }
+}
+
+function copyBytes(raw: number, target: string): void {
+  const out = openSync(target, 'w', 0o600);
+  try {
+    const buffer = Buffer.alloc(CHUNK);
+    for (let at = 0; ; ) {
+      const read = readSync(raw, buffer, 0, CHUNK, at);
+      if (read === 0) return;
+      for (let done = 0; done < read; ) done += writeSync(out, buffer, done, read - done);
+      at += read;
+    }
+  } finally {
+    closeSync(out);
+  }
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { killAll, workersOf } from '../support/processes.ts';
+import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
+
+async function leftovers(box: Sandbox): Promise<{ status: string; says: string }> {
+  const { stdout } = await box.run(['doctor', '--json']);
+  const { checks } = JSON.parse(stdout) as { checks: { check: string; status: string; says: string }[] };
+  return checks.find((one) => one.check === 'leftovers')!;
+}
+
+const drafts = (directory: string): string[] =>
+  readdirSync(directory).filter((name) => name.includes('.draft'));
+const drain = (box: Sandbox) => box.run(['worker', 'start', '--drain', '--quiet']);
+const stateOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]![0]!;
+const OK = { status: 'ok', says: 'none' };
+
+for (const next of ['backup', 'worker start'] as const) {
+  test.concurrent(
+    `the draft of a backup that was killed is told of by doctor, and removed by the next ${next}`,
+    inSandbox(async (box) => {
+      await enqueue(box, 'job', 'true');
+      const file = join(box.home, 'backup.db');
+      await box.run(['backup', file], { env: { QUEUECTL_CRASH_AT: 'after-renew' } });
+      const [draft] = drafts(box.home);
+      expect(await leftovers(box)).toMatchObject({
+        status: 'warn',
+        says: expect.stringMatching(new RegExp(`^\\d+K .*/${draft}$`)),
+      });
+      expect((next === 'backup' ? await box.run(['backup', file]) : await drain(box)).code).toBe(0);
+      expect(drafts(box.home)).toEqual([]);
+      expect(await leftovers(box)).toMatchObject(OK);
+    }),
+  );
+}
+
+test.concurrent(
+  'the draft of a backup that is being made is left alone, and so is what only looks like one',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
+    const first = box.start(['backup', join(box.home, 'first.db')], {
+      env: { QUEUECTL_CRASH_AT: 'after-renew:1:stop' },
+    });
+    await until(() => stateOf(first.pid) === 'T', 'it is stopped in the middle');
+    writeFileSync(join(box.home, '.queuectl-mine.draft'), '');
+    expect(await leftovers(box)).toMatchObject(OK);
+    await box.json(['backup', join(box.home, 'second.db')]);
+    expect((await drain(box)).code).toBe(0);
+    expect(drafts(box.home)).toHaveLength(2);
+    first.child.kill('SIGCONT');
+    expect(await first.exit).toBe(0);
+    expect(drafts(box.home)).toEqual(['.queuectl-mine.draft']);
+  }),
+);
+
+test.concurrent(
+  'a half-made ballast of a process that is gone',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
+    const half = `ballast.${spawnSync('true').pid}`;
+    writeFileSync(join(box.home, 'queue.db.d', half), Buffer.alloc(1000));
+    expect((await leftovers(box)).says).toContain(half);
+    expect((await drain(box)).code).toBe(0);
+    expect(await leftovers(box)).toMatchObject(OK);
+  }),
+);
+
+test.concurrent(
+  'half-made short outputs of a worker that was killed',
+  inSandbox(async (box) => {
+    await configure(box, { 'output-limit': '64K' });
+    await enqueue(box, 'loud', 'seq 300000');
+    const attempts = join(box.home, 'queue.db.d', 'attempts');
+    const halves = (): string[] =>
+      (readdirSync(attempts, { recursive: true }) as string[]).filter((name) => /\/out\.\d+$/.test(name));
+    const workers = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'before-short:1:stop' } });
+    await until(() => halves().length > 0, 'one is being made');
+    const worker = (await workersOf(box))[0]!.pid;
+    await until(() => stateOf(worker) === 'T', 'it is stopped in the middle');
+    await killAll([workers.pid, worker]);
+    expect((await leftovers(box)).says).toContain(halves()[0]!);
+    await box.startWorkers();
+    await untilState(box, 'loud', 'completed');
+    expect(halves()).toEqual([]);
+    expect(await leftovers(box)).toMatchObject(OK);
+  }),
+);
+
+test.concurrent(
+  'the queue that was there before a restore, which was killed before it could give it its name',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    const file = join(box.directory, 'backup.db');
+    await box.json(['backup', file]);
+    await enqueue(box, 'b', 'true');
+    await box.run(['restore', '--yes', file], { env: { QUEUECTL_CRASH_AT: 'swap-replaced' } });
+    expect((await leftovers(box)).says).toContain('.queue.db.before-');
+    expect((await drain(box)).code).toBe(0);
+    expect(await leftovers(box)).toMatchObject(OK);
+    const [kept] = readdirSync(box.home).filter((name) => /^queue\.db\.before-\w+$/.test(name));
+    expect(await box.json<unknown[]>(['list', '--db', join(box.home, kept!)])).toHaveLength(2);
+  }),
+);

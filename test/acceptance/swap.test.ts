@@ -1,0 +1,199 @@
+import { expect, test } from 'bun:test';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+
+const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
+const backupOf = (box: Sandbox): string => join(box.directory, 'backup.db');
+const source = readFileSync('src/actions/swap.ts', 'utf8');
+const POINTS = new Set([...source.matchAll(/step\('(\w+)'\)/g)].map(([, name]) => `swap-${name}`));
+const OLD = ['a', 'acked', 'b', 'c'];
+
+/** Acknowledged, and in the WAL alone: its process dies before it could tidy up. */
+async function enqueueIntoWal(box: Sandbox, id: string): Promise<void> {
+  await box.run(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
+  expect(statSync(`${dbOf(box)}-wal`).size).toBeGreaterThan(0);
+}
+
+async function ids(box: Sandbox, db = dbOf(box)): Promise<string[]> {
+  const jobs = await box.json<{ id: string }[]>(['list', '--db', db]);
+  return jobs.map((job) => job.id).sort();
+}
+
+const keptIn = (box: Sandbox): string[] =>
+  readdirSync(box.home)
+    .filter((name) => /^queue\.db\.(before|damaged)-\w+Z(\.\d+)?$/.test(name))
+    .map((name) => join(box.home, name));
+
+function miscount(box: Sandbox): void {
+  const db = new DatabaseSync(dbOf(box));
+  db.exec('UPDATE counter SET jobs = jobs + 1');
+  db.close();
+}
+
+function cutHeader(box: Sandbox): void {
+  const file = openSync(dbOf(box), 'r+');
+  writeSync(file, Buffer.alloc(100), 0, 100, 0);
+  closeSync(file);
+}
+
+/** All that is left of it is in the WAL, which SQLite would remove. */
+const cutToNothing = (box: Sandbox): void => truncateSync(dbOf(box), 0);
+
+interface Scene {
+  command: 'restore' | 'repair';
+  /** Before and after the last job went into the WAL. */
+  first?(box: Sandbox): void;
+  last?(box: Sandbox): void;
+}
+
+const SCENES: Record<string, Scene> = {
+  'restore in the place of a queue': { command: 'restore' },
+  'restore in the place of a file that cannot be read': { command: 'restore', last: cutHeader },
+  'restore in the place of a file that was cut to nothing': { command: 'restore', last: cutToNothing },
+  'repair of a queue that can be read': { command: 'repair', first: miscount },
+  'repair of a file that cannot be read': { command: 'repair', last: cutHeader },
+};
+
+for (const [what, { command, first, last }] of Object.entries(SCENES)) {
+  for (const point of POINTS) {
+    test.concurrent(
+      `${what}, killed at ${point}: nothing acknowledged is lost, and it can be repeated`,
+      inSandbox(async (box) => {
+        for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
+        await box.json(['backup', backupOf(box)]);
+        first?.(box);
+        await enqueueIntoWal(box, 'acked');
+        last?.(box);
+        const wal = readFileSync(`${dbOf(box)}-wal`);
+        const args = command === 'restore' ? ['restore', '--yes', backupOf(box)] : ['db', 'repair'];
+        expect((await box.run(args, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
+
+        // The old queue whole, or the new one whole; what cannot be read still says so.
+        const restored = command === 'restore' ? ['a', 'b', 'c'] : OLD;
+        const replaced = ['swap-replaced', 'swap-kept'].includes(point);
+        if (replaced) {
+          expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+          expect(await ids(box)).toEqual(restored);
+        } else if (last !== undefined) expect((await box.run(['list'])).stderr).toContain('damaged');
+        else expect(await ids(box)).toEqual(OLD);
+
+        // A file with two names that people use would have two WALs.
+        for (const one of keptIn(box)) expect(statSync(one).nlink).toBe(1);
+
+        expect((await box.run(args)).stderr).not.toContain('error');
+        expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+        expect(await ids(box)).toEqual(restored);
+        expect(readdirSync(box.home).filter((name) => name.startsWith('.queue.db'))).toEqual([]);
+        if (last === cutToNothing) {
+          const wals = readdirSync(box.home).filter((name) => name.endsWith('-wal'));
+          expect(wals.some((name) => readFileSync(join(box.home, name)).equals(wal))).toBe(true);
+        } else {
+          const kept = await Promise.all(keptIn(box).map((one) => keptIds(box, one)));
+          expect(kept).toContainEqual(OLD);
+        }
+      }),
+    );
+  }
+}
+
+/** What is kept is a store still, or can be repaired as well as before. */
+async function keptIds(box: Sandbox, db: string): Promise<string[]> {
+  const { stdout } = await box.run(['db', 'check', '--db', db]);
+  if (stdout !== 'ok\n') await box.run(['db', 'repair', '--db', db]);
+  return ids(box, db);
+}
+
+test.concurrent(
+  'who comes while a store is replaced waits, and finds the new one',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    await box.json(['backup', backupOf(box)]);
+    const restore = box.start(['restore', '--yes', backupOf(box)], {
+      env: { QUEUECTL_CRASH_AT: 'swap-cleared:1:stop' },
+    });
+    const state = (): string => readFileSync(`/proc/${restore.pid}/stat`, 'latin1').split(') ')[1]![0]!;
+    await until(() => state() === 'T', 'it is stopped in the middle');
+    const late = box.start(['enqueue', '--id', 'late', 'true']);
+    const opened = (): boolean =>
+      readdirSync(`/proc/${late.pid}/fd`).some((fd) => linkOf(late.pid, fd) === dbOf(box));
+    await until(opened, 'the other has opened the old file');
+    expect(late.child.exitCode).toBe(null);
+    restore.child.kill('SIGCONT');
+    expect(await restore.exit).toBe(0);
+    expect(await late.exit).toBe(0);
+    expect(await ids(box)).toEqual(['a', 'late']);
+    expect(await ids(box, keptIn(box)[0]!)).toEqual(['a']);
+  }),
+);
+
+function linkOf(pid: number, fd: string): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    return null;
+  }
+}
+
+test.concurrent(
+  'a store that others go on using is replaced again and again: each acknowledged job is in it, or was',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    await box.json(['backup', backupOf(box)]);
+    const acknowledged: string[] = [];
+    const refused: string[] = [];
+    let done = false;
+    const lane = async (name: string): Promise<void> => {
+      for (let i = 0; !done; i++) {
+        const { code, stderr } = await box.run(['enqueue', '--id', `${name}${i}`, 'true']);
+        if (code === 0) acknowledged.push(`${name}${i}`);
+        else refused.push(stderr);
+      }
+    };
+    const restores = async (): Promise<void> => {
+      for (let i = 0; i < 6; ) {
+        const { code, stderr } = await box.run(['restore', '--yes', backupOf(box)]);
+        if (code === 0) i++;
+        else expect(stderr).toMatch(/in use by process|locked by another process/);
+      }
+      done = true;
+    };
+    await Promise.all([lane('x'), lane('y'), restores()]);
+    expect(refused).toEqual([]);
+    const kept = keptIn(box);
+    expect(kept).toHaveLength(6);
+    const found = new Set((await Promise.all([dbOf(box), ...kept].map((db) => ids(box, db)))).flat());
+    expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
+    for (const db of [dbOf(box), ...kept])
+      expect((await box.run(['db', 'check', '--db', db])).stdout).toBe('ok\n');
+  }),
+);
+
+test.concurrent(
+  'a WAL whose database is gone is not read with the one that is restored',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    await box.json(['backup', backupOf(box)]);
+    await enqueueIntoWal(box, 'acked');
+    const wal = readFileSync(`${dbOf(box)}-wal`);
+    rmSync(box.home, { recursive: true });
+    mkdirSync(box.home, { mode: 0o700 });
+    writeFileSync(`${dbOf(box)}-wal`, wal, { mode: 0o600 });
+    expect((await box.run(['restore', backupOf(box)])).code).toBe(0);
+    expect(await ids(box)).toEqual(['a']);
+    expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+  }),
+);
