@@ -8,7 +8,7 @@ import { expectRefusal } from '../support/refusal.ts';
 
 /** As a newer queuectl does that migrates the file, and as if this one were that newer one. */
 function moveSchema(box: Sandbox, by: number): void {
-  const db = new DatabaseSync(join(box.home, 'queue.db'));
+  const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
   const { user_version: found } = db.prepare('PRAGMA user_version').get() as { user_version: number };
   db.exec(`PRAGMA user_version = ${found + by}`);
   db.close();
