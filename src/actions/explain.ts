@@ -2,6 +2,8 @@ import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
+import { isOutOfSight } from '../exec/lifeline.ts';
+import { placeOf } from '../exec/place.ts';
 import type { Queue } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
 import { countJobs, getJob } from './jobs.ts';
@@ -50,10 +52,21 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   if (alive) reasons.push(`it is running on worker ${job.workerId}, ${since}`);
   else if (processes.length > 0)
     reasons.push(`it runs on without its worker, which is gone, ${since}; the next worker adopts it`);
+  else if (await isUnseen(app, job.id))
+    reasons.push(
+      `it may run on, ${since}, in another pid namespace, and its worker is gone; a worker started there adopts it, another settles it when it has ended`,
+    );
   else
     reasons.push(`it was running, ${since}, and its worker is gone; the next worker finds out how it ended`);
   if (isSuspended(processes)) reasons.push(`it is suspended; queuectl continue ${job.id}`);
   return reasons;
+}
+
+/** May it run where this process cannot look? */
+async function isUnseen(app: App, id: string): Promise<boolean> {
+  const claimed = (await app.store.running()).find((job) => job.id === id);
+  if (claimed === undefined) return false;
+  return isOutOfSight(placeOf(app.stateDirectory, app.store.epoch, claimed.claim.attempt));
 }
 
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {

@@ -1,5 +1,6 @@
 import { FINAL_STATES } from '../core/job.ts';
 import { signalAttempt } from '../exec/kill.ts';
+import { isForeign } from '../exec/lifeline.ts';
 import { placeOf } from '../exec/place.ts';
 import { readRecord } from '../exec/record.ts';
 import { cancelJobs } from './act.ts';
@@ -22,6 +23,11 @@ export async function interrupt(app: App, id: string, signal: NodeJS.Signals): P
     const record = readRecord(place);
     const target = { group: record?.kind === 'running' ? record.pid : -1, cookie: place.cookie };
     if (signalAttempt(target, signal) > 0) return;
+    // Only a worker that sees it can end it.
+    if (isForeign(record)) {
+      await cancelJobs(app, [id]);
+      return;
+    }
     // Claimed and not yet started, or ended and not yet settled.
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }

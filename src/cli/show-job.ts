@@ -1,6 +1,7 @@
 import type { App } from '../actions/app.ts';
 import { toAttemptObject } from '../actions/attempt-object.ts';
 import { jobObject } from '../actions/jobs.ts';
+import { withLeftBehind } from '../actions/left-behind.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
@@ -14,7 +15,8 @@ import { printTable } from './table.ts';
 import { pad, paint, printable, STATE_COLORS } from './text.ts';
 import { fullTimesFor, type Times, timesFor } from './times.ts';
 
-export async function printJob(io: Io, app: App, job: Job, attempts: Attempt[]): Promise<void> {
+export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): Promise<void> {
+  const attempts = withLeftBehind(app, stored);
   if (io.json) {
     const object = { ...(await jobObject(app, job)), history: attempts.map(toAttemptObject) };
     io.out(`${jsonText(io, object)}\n`);

@@ -13,6 +13,8 @@ export type WorkerEvent =
   | { type: 'tick'; schedule: string; at: number; jobId: string | null; waits: boolean }
   | { type: 'attempt-started'; job: ClaimedJob; pid: number }
   | { type: 'attempt-adopted'; job: ClaimedJob }
+  /** Its worker is gone, and it may live in a pid namespace that this worker cannot see into. */
+  | { type: 'attempt-unseen'; job: ClaimedJob }
   | { type: 'attempt-ending'; job: ClaimedJob; reason: string }
   | { type: 'attempt-settled'; job: ClaimedJob; outcome: Outcome; transition: Transition; durationMs: number }
   /** The claim was somebody else's by then: nothing was changed. */

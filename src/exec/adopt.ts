@@ -1,3 +1,4 @@
+import { isForeign, isOutOfSight } from './lifeline.ts';
 import type { Place } from './place.ts';
 import { processes } from './processes.ts';
 import { type AttemptRecord, readRecord, takeGate } from './record.ts';
@@ -6,6 +7,8 @@ import { type AttemptRecord, readRecord, takeGate } from './record.ts';
 export type Sighting =
   | { kind: 'alive'; pid: number }
   | { kind: 'ended'; pid: number; code: number }
+  /** It may live, in a pid namespace that we cannot see into. */
+  | { kind: 'unseen' }
   /** It ran, is over, and left no exit code. */
   | { kind: 'lost'; pid: number | null }
   | { kind: 'never-started' };
@@ -27,10 +30,11 @@ export function sight(place: Place): Sighting {
       continue;
     }
     if (before.kind === 'gated') return { kind: 'never-started' };
-    if (before.kind === 'running' && processes.carries(before.pid, place.cookie))
-      return { kind: 'alive', pid: before.pid };
-    if (before.kind === 'unreadable' || before.kind === 'empty') {
-      // Not yet written, perhaps: its processes tell.
+    const isHere = before.kind === 'running' && !isForeign(before);
+    if (isHere && processes.carries(before.pid, place.cookie)) return { kind: 'alive', pid: before.pid };
+    if (isOutOfSight(place)) return { kind: 'unseen' };
+    if (before.kind === 'unreadable' || before.kind === 'empty' || isForeign(before)) {
+      // Not yet written, perhaps, or with a pid that means nothing here: its processes tell.
       const [one] = processes.find(place.cookie, -1);
       if (one !== undefined) return { kind: 'alive', pid: one.group };
     }
@@ -46,12 +50,12 @@ function fromRecord(record: AttemptRecord | null): Sighting {
 
 /** Waits for a command that is not our child. What was seen alive has started, whatever became of its record. */
 export async function untilOver(place: Place): Promise<Sighting> {
-  let pid: number | null = null;
+  let seen: { pid: number | null } | null = null;
   for (;;) {
     const sighting = sight(place);
-    if (sighting.kind === 'never-started' && pid !== null) return { kind: 'lost', pid };
-    if (sighting.kind !== 'alive') return sighting;
-    pid = sighting.pid;
+    if (sighting.kind === 'never-started' && seen !== null) return { kind: 'lost', ...seen };
+    if (sighting.kind !== 'alive' && sighting.kind !== 'unseen') return sighting;
+    seen = { pid: sighting.kind === 'alive' ? sighting.pid : null };
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

@@ -6,15 +6,18 @@ import { isPlainCommand } from '../core/plain-command.ts';
  *
  * - `trap :` rather than `trap ''`: the frame outlives a signal to the group, its children do not inherit that.
  * - The trap on EXIT is for a shell that gives up because it cannot fork: nothing ran, and nobody may think so.
+ * - It exits with 75 and 76 only when it ran nothing. A command that exits so makes it end by a signal instead: a code
+ *   of the command is never taken for one of the frame's, whatever became of the record.
  * - Its own stderr is /dev/null: a shell says "Terminated" when its child is, and the output is the command's alone.
  * - Only positional parameters: a variable of ours could shadow one of the user's environment.
- * - $1 record, $2 umask, $3 soft limit of open files or -, then the command.
+ * - Descriptor 3 is the lifeline, which the frame holds for as long as it lives; the command gets neither it nor 4.
+ * - $1 record, $2 umask, $3 soft limit of open files or -, $4 name of the lifeline or -, then the command.
  */
 const BEFORE = `trap : HUP INT QUIT TERM
-exec 3>&2 2>/dev/null
+exec 4>&2 2>/dev/null
 umask 077
 set -C
-printf '%-10s %-5s\\n' $$ run >"$1" || exit 75
+printf '%-10s %-5s %s\\n' $$ run "$4" >"$1" || exit 75
 trap 'exit 76' EXIT
 set +C
 umask "$2"
@@ -25,19 +28,20 @@ const AFTER = `
 set -- "$1" $?
 printf '%-10s %-5s\\n' $$ $2 1<>"$1"
 trap - EXIT
+case $2 in 75) kill -USR1 $$;; 76) kill -USR2 $$;; esac
 exit $2`;
 
 /** Redirected inside a subshell: outside it the shell's own "Terminated" would go the same way. */
-const SHELL = `${BEFORE}(exec /bin/sh -c "$4" 2>&3 3>&-)${AFTER}`;
+const SHELL = `${BEFORE}(exec /bin/sh -c "$5" 2>&4 3>&- 4>&-)${AFTER}`;
 /** exec, because a plain "$@" would prefer the shell's builtins to the programs of the same name. */
-const ARGV = `${BEFORE}(shift 3; exec "$@" 2>&3 3>&-)${AFTER}`;
+const ARGV = `${BEFORE}(shift 4; exec "$@" 2>&4 3>&- 4>&-)${AFTER}`;
 
 /**
  * A command that needs no shell of its own stands in the text itself. All in one line, under the name that the other
  * shell would have: what a shell says of a program that it does not find is then the same. With an exit behind it, or the
  * last program would take the subshell's place, and nobody would say that a signal ended it.
  */
-const PLAIN = `${BEFORE}(exec 2>&3 3>&-; `.replaceAll('\n', '; ');
+const PLAIN = `${BEFORE}(exec 2>&4 3>&- 4>&-; `.replaceAll('\n', '; ');
 const PLAIN_END = `; exit $?)${AFTER}`.replaceAll('\n', '; ');
 
 /** What the user set for the processes he starts. Read once: asking for the umask means setting it for a moment. */
@@ -51,14 +55,17 @@ export interface UserLimits {
 
 export interface FrameInput extends UserLimits {
   record: string;
+  /** The name of the lifeline on descriptor 3, if there is one. */
+  lifeline?: string | undefined;
   command: string;
   argv: string[] | null;
 }
 
 /** The arguments of /bin/sh. */
 export function frameArguments(input: FrameInput): string[] {
-  const { record, umask, openFiles, command, argv } = input;
-  const fixed = ['/bin/sh', record, umask.toString(8).padStart(4, '0'), openFiles ?? '-'];
+  const { record, lifeline, umask, openFiles, command, argv } = input;
+  const mask = umask.toString(8).padStart(4, '0');
+  const fixed = ['/bin/sh', record, mask, openFiles ?? '-', lifeline ?? '-'];
   if (argv !== null) return ['-c', ARGV, ...fixed, ...argv];
   return isPlainCommand(command)
     ? ['-c', PLAIN + command + PLAIN_END, ...fixed]

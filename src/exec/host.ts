@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
@@ -22,15 +22,17 @@ function hostId(stateDirectory: string): string {
   const known = read(file);
   if (known !== null) return known;
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  crashPoint('before-host');
-  writeFileSync(draft, randomBytes(8).toString('hex'), { mode: 0o600 });
-  crashPoint('in-host');
   try {
+    crashPoint('before-host');
+    writeFileSync(draft, randomBytes(8).toString('hex'), { mode: 0o600 });
+    crashPoint('in-host');
     linkSync(draft, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOSPC') throw new QueueError('disk-full', `${file} cannot be written: the disk is full`);
+    if (code !== 'EEXIST') throw error;
   } finally {
-    unlinkSync(draft);
+    rmSync(draft, { force: true });
   }
   crashPoint('after-host');
   const made = read(file);

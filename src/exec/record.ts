@@ -5,7 +5,7 @@ import { openRegular } from './regular-file.ts';
 
 /** What the frame left: its pid, and the exit code once the command ended. */
 export type AttemptRecord =
-  | { kind: 'running'; pid: number }
+  | { kind: 'running'; pid: number; lifeline: string | null }
   | { kind: 'ended'; pid: number; code: number }
   /** Recovery took the gate: the command never started and never will. */
   | { kind: 'gated' }
@@ -16,7 +16,7 @@ export type AttemptRecord =
 
 const LONGEST = 64;
 
-/** How a frame exits that did not run its command: the gate was taken, or there was no room for a process. */
+/** How a frame exits that did not run its command, and no other: it could not take the gate, or not start a process. */
 export const GATE_LOST_CODE = 75;
 export const NO_ROOM_CODE = 76;
 
@@ -27,11 +27,12 @@ export function readRecord(place: Place): AttemptRecord | null {
   const text = buffer.toString('latin1', 0, readSync(file, buffer, 0, LONGEST, 0));
   closeSync(file);
   if (text === '') return { kind: 'empty' };
-  const match = /^(\d+) +(run|gate|\d+) *\n/.exec(text);
+  const match = /^(\d+) +(run|gate|\d+) *(\d+-\w+)?-?\n/.exec(text);
   if (match === null) return { kind: 'unreadable' };
   const pid = Number(match[1]);
   if (match[2] === 'gate') return { kind: 'gated' };
-  return match[2] === 'run' ? { kind: 'running', pid } : { kind: 'ended', pid, code: Number(match[2]) };
+  if (match[2] === 'run') return { kind: 'running', pid, lifeline: match[3] ?? null };
+  return { kind: 'ended', pid, code: Number(match[2]) };
 }
 
 /**

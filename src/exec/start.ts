@@ -5,6 +5,7 @@ import type { ClaimedJob } from '../core/job.ts';
 import { signalNumber } from '../core/signals.ts';
 import { jobEnvironment, missingSecrets } from './environment.ts';
 import { frameArguments, type UserLimits } from './frame.ts';
+import type { Lifeline } from './lifeline.ts';
 import { makePlace, outputIn, type Place } from './place.ts';
 import { processes } from './processes.ts';
 import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from './record.ts';
@@ -23,10 +24,17 @@ export type Exit = { kind: 'code'; code: number } | { kind: 'gate-lost' } | { ki
 /** Should an exit event ever get lost, a look at the record this often finds out. */
 const WATCHDOG_MS = 5000;
 const KILLED_CODE = 137;
+/** What the frame says with a signal, because its own codes mean something else. */
+const SIGNALLED_CODES: Record<string, number> = { SIGUSR1: GATE_LOST_CODE, SIGUSR2: NO_ROOM_CODE };
 const NO_ROOM = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
 /** Starts the job's command in a session of its own, its output going straight into its file. */
-export async function startCommand(place: Place, job: ClaimedJob, user: UserLimits): Promise<Start> {
+export async function startCommand(
+  place: Place,
+  job: ClaimedJob,
+  user: UserLimits,
+  lifeline: Lifeline | null,
+): Promise<Start> {
   const missing = missingDirectory(job.cwd) ?? missingVariable(job);
   if (missing !== null) return { kind: 'refused', message: missing };
   const opened: number[] = [];
@@ -49,7 +57,12 @@ export async function startCommand(place: Place, job: ClaimedJob, user: UserLimi
       return { kind: 'no-room', message: failed(error as NodeJS.ErrnoException).message };
     }
     const { output, errors, input } = files;
-    const args = frameArguments({ ...job, ...user, record: place.record });
+    const args = frameArguments({
+      ...job,
+      ...user,
+      record: place.record,
+      lifeline: lifeline?.name,
+    });
     crashPoint('before-spawn');
     const child = spawn('/bin/sh', args, {
       cwd: job.cwd,
@@ -59,7 +72,7 @@ export async function startCommand(place: Place, job: ClaimedJob, user: UserLimi
         place.cookie,
       ),
       detached: true,
-      stdio: [input, output, errors],
+      stdio: [input, output, errors, ...(lifeline === null ? [] : [lifeline.file])],
     });
     crashPoint('after-spawn');
     // What keeps a worker alive are its own timers: leaving with jobs still running must not wait for them.
@@ -113,30 +126,30 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
     let missing = 0;
     const watchdog = setInterval(() => {
       const record = readRecord(place);
-      if (record?.kind === 'ended') return finish(record.code);
+      if (record?.kind === 'ended') return finish({ kind: 'code', code: record.code });
       // Gone twice and no word of its end: it was killed.
       missing = processes.carries(pid, place.cookie) ? 0 : missing + 1;
-      if (missing === 2) finish(KILLED_CODE);
+      if (missing === 2) finish({ kind: 'code', code: KILLED_CODE });
     }, WATCHDOG_MS);
     watchdog.unref();
-    const finish = (code: number): void => {
+    const finish = (exit: Exit): void => {
       clearInterval(watchdog);
-      resolve(exitFor(place, pid, code));
+      resolve(exit);
     };
     child.once('error', () => {});
     child.once('exit', (code, signal) => {
       crashPoint('after-exit');
-      finish(code ?? 128 + signalNumber(signal ?? 'SIGKILL'));
+      finish(exitFor(place, code, signal ?? 'SIGKILL'));
     });
   });
 }
 
-/** A command may exit with the frame's own codes itself: then the record, which the frame wrote after it, says so. */
-function exitFor(place: Place, pid: number, code: number): Exit {
+/** What the frame's own end means. Its own codes say that it ran nothing: the record is only asked why. */
+function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exit {
+  if (code === null) return { kind: 'code', code: SIGNALLED_CODES[signal] ?? 128 + signalNumber(signal) };
   if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { kind: 'code', code };
   const record = readRecord(place);
-  if (record?.kind === 'ended' && record.pid === pid) return { kind: 'code', code };
-  const taken = record?.kind === 'gated' || (record?.kind === 'running' && record.pid !== pid);
-  // Without a fork, or on a full disk without a record, the frame ran nothing.
-  return taken ? { kind: 'gate-lost' } : { kind: 'no-room' };
+  // Without a record, or with an empty one, there was no room for it.
+  const noRoom = code === NO_ROOM_CODE || record === null || record.kind === 'empty';
+  return { kind: noRoom ? 'no-room' : 'gate-lost' };
 }

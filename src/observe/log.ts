@@ -29,6 +29,8 @@ function text(event: WorkerEvent, now: number): string {
       return `${about(event.job)} started pid=${event.pid}`;
     case 'attempt-adopted':
       return `${about(event.job)} adopted`;
+    case 'attempt-unseen':
+      return `${about(event.job)} has lost its worker and may run in another pid namespace: left to a worker there, or to its own end`;
     case 'attempt-ending':
       return `${about(event.job)} ending (${event.reason})`;
     case 'attempt-settled':

@@ -6,11 +6,12 @@ import { hooksAfter } from '../core/hooks.ts';
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import { describeOutcome, exitCodeOf, lastNonBlankLine, type Outcome, signalOf } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
-import { sight, untilOver } from '../exec/adopt.ts';
+import { type Sighting, sight, untilOver } from '../exec/adopt.ts';
 import type { UserLimits } from '../exec/frame.ts';
 import { homeDirectory } from '../exec/home.ts';
 import { endProcesses, groupExists, look } from '../exec/kill.ts';
-import { type Place, placeOf, removePlace } from '../exec/place.ts';
+import type { Lifeline } from '../exec/lifeline.ts';
+import { type Place, placeOf, placesMadeAt, removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
 import { recordedAt } from '../exec/record.ts';
 import { collectStreams } from '../exec/split-output.ts';
@@ -23,6 +24,8 @@ export interface AttemptContext {
   app: App;
   settings(): Settings;
   user: UserLimits;
+  /** What tells other pid namespaces that a command of ours lives. */
+  lifeline: Lifeline | null;
   emit: Emit;
   isStopping(): boolean;
 }
@@ -72,7 +75,8 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: Ad
   const requests: EndReason[] = job.endReason === null ? [] : [job.endReason];
   let act: (() => void) | null = null;
   const course = async (): Promise<Finished | null> => {
-    const begun = adopted === null ? await begin(context, job, place) : takeOver(place, adopted.rebooted);
+    const begun =
+      adopted === null ? await begin(context, job, place) : takeOver(job, place, adopted.rebooted);
     if (begun === 'claim-lost') return null;
     if ('outcome' in begun) return finish(context, job, place, begun.outcome, []);
     return watch(context, job, place, begun.running, requests, (start) => {
@@ -103,7 +107,7 @@ export function clearPlace({ place, outcome, settlement }: Finished, adopted: bo
 
 async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Promise<Begun> {
   const whole = await patiently(() => withStdin(context.app, job));
-  const start = await startCommand(place, whole, context.user);
+  const start = await startCommand(place, whole, context.user, context.lifeline);
   switch (start.kind) {
     case 'gate-lost':
       return 'claim-lost';
@@ -123,17 +127,23 @@ function codeOf(exit: Exit): number | 'gate-lost' | 'no-room' {
 
 /**
  * An adopted command is nobody's child here: it is watched from outside, and its record tells how it ended. After a
- * restart of the machine a missing record proves nothing: it may not have reached the disk.
+ * restart of the machine, or when somebody removed the directory of all attempts, a missing record proves nothing.
  */
-function takeOver(place: Place, rebooted: boolean): Begun {
+function takeOver(job: ClaimedJob, place: Place, rebooted: boolean): Begun {
   const seen = sight(place);
   switch (seen.kind) {
-    case 'never-started':
-      return { outcome: { why: rebooted ? 'lost' : 'never-started' } };
+    case 'never-started': {
+      const unknown = rebooted || placesMadeAt(place) > (job.startedAt ?? 0);
+      return { outcome: { why: unknown ? 'lost' : 'never-started' } };
+    }
     case 'alive': {
-      const exit = untilOver(place).then((end) => (end.kind === 'ended' ? end.code : null));
+      const exit = untilOver(place).then(codeAtEnd);
       return { running: { group: seen.pid, ageMs: processes.ageMs(seen.pid) ?? 0, exit } };
     }
+    case 'unseen':
+      return {
+        running: { group: NO_GROUP, ageMs: 0, exit: untilOver(place).then(codeAtEnd) },
+      };
     case 'ended':
       return {
         running: { group: seen.pid, ageMs: 0, exit: Promise.resolve(seen.code), endedAt: recordedAt(place) },
@@ -141,6 +151,10 @@ function takeOver(place: Place, rebooted: boolean): Begun {
     case 'lost':
       return { running: { group: seen.pid ?? NO_GROUP, ageMs: 0, exit: Promise.resolve(null) } };
   }
+}
+
+function codeAtEnd(end: Sighting): number | null {
+  return end.kind === 'ended' ? end.code : null;
 }
 
 async function watch(

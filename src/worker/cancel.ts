@@ -2,12 +2,15 @@ import { type Acted, cancelJobs } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { untilEnded } from './orphans.ts';
 
+const OUT_OF_SIGHT = 'run in another pid namespace: a worker there ends them, or they end by themselves';
+
 /** Cancels jobs, and waits until nothing of those that ran is left; where no worker is there to end them, it does. */
 export async function cancel(app: App, ids: string[]): Promise<Acted> {
   const { ending = [], ...acted } = await cancelJobs(app, ids);
   const cancelled = await untilEnded(app, ending);
   // One that ended by itself in the last moment was not cancelled.
   const missed = ending.filter((id) => !cancelled.includes(id));
+  for (const id of missed) if ((await app.store.get(id))?.state === 'processing') acted.why = OUT_OF_SIGHT;
   return {
     ...acted,
     changed: [...acted.changed, ...cancelled],

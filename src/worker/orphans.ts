@@ -1,6 +1,8 @@
 import type { App } from '../actions/app.ts';
 import { currentSettings } from '../actions/app.ts';
 import { thisHost } from '../exec/host.ts';
+import { isOutOfSight } from '../exec/lifeline.ts';
+import { placeOf } from '../exec/place.ts';
 import { wake } from '../exec/wake.ts';
 import { clearPlace, runAttempt } from './attempt.ts';
 import { isGone, type Sightings } from './recovery.ts';
@@ -9,7 +11,8 @@ const LOOK_MS = 50;
 
 /**
  * Waits until running jobs that were told to end have ended. One whose worker is gone is taken over, ended and settled
- * here: a cancel works without a worker. Answers those that are cancelled.
+ * here: a cancel works without a worker. Where its processes cannot be seen it is left to a worker that can. Answers those
+ * that are cancelled.
  */
 export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   const left = new Set(ids);
@@ -23,7 +26,10 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
     const now = app.clock.monotonic();
     const alive = new Set(workers.filter((one) => !isGone(one, observer, now)).map((worker) => worker.id));
     for (const job of running) {
-      if (job.workerId !== null && !alive.has(job.workerId)) await takeAndEnd(app, job.claim);
+      if (job.workerId === null || alive.has(job.workerId)) continue;
+      const place = placeOf(app.stateDirectory, app.store.epoch, job.claim.attempt);
+      if (isOutOfSight(place)) left.delete(job.id);
+      else await takeAndEnd(app, job.claim);
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
@@ -37,7 +43,7 @@ async function takeAndEnd(app: App, claim: { job: number; token: number; attempt
   if (job === null) return;
   const settings = await currentSettings(app);
   const context = {
-    ...{ app, emit: () => {}, user: { umask: 0o077, openFiles: null } },
+    ...{ app, emit: () => {}, lifeline: null, user: { umask: 0o077, openFiles: null } },
     settings: () => settings,
     isStopping: () => false,
   };

@@ -12,13 +12,28 @@ function hasNoRoom(error: unknown): boolean {
   return !(error instanceof QueueError && error.code === 'store-busy');
 }
 
-/** Does it again until it is done, or fails for good. On a full disk `relieve` is called before it is tried again. */
-export async function patiently<T>(work: () => Promise<T>, relieve?: () => Promise<void>): Promise<T> {
+export interface Patience {
+  /** Called on a full disk before it is tried again. */
+  relieve?(): Promise<void>;
+  /** Called with what stands in the way, once for each such thing. */
+  tell?(message: string): void;
+  /** After so long the error that may pass is final. */
+  limitMs?: number;
+}
+
+/** Does it again until it is done, or fails for good. */
+export async function patiently<T>(work: () => Promise<T>, patience: Patience = {}): Promise<T> {
+  const { relieve, tell, limitMs = Number.POSITIVE_INFINITY } = patience;
+  const end = performance.now() + limitMs;
+  let told = '';
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!mayPass(error)) throw error;
+      const { message } = error as Error;
+      if (!mayPass(error) || performance.now() >= end) throw error;
+      if (message !== told) tell?.(message);
+      told = message;
       if (hasNoRoom(error)) await relieve?.();
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }

@@ -1,6 +1,8 @@
 import type { App } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
 import type { ClaimedJob } from '../core/job.ts';
+import { isOutOfSight } from '../exec/lifeline.ts';
+import { placeOf } from '../exec/place.ts';
 import type { Host, Worker } from '../store/worker.ts';
 import type { Adoption } from './attempt.ts';
 
@@ -12,8 +14,12 @@ export interface RecoveryInput {
   host: Host;
   leaseMs: number;
   seen: Sightings;
+  /** The observer's own clock. */
+  now: number;
   /** Called for each job of a worker that is gone, once its claim is ours. */
   adopt(job: ClaimedJob, how: Adoption): void;
+  /** Called for each job that may live in a pid namespace we cannot see into: it is left to a worker of its own. */
+  unseen(job: ClaimedJob): void;
 }
 
 /** Takes over the running jobs of workers that are gone, and forgets such workers. Answers how many jobs it took. */
@@ -22,13 +28,18 @@ export async function recover(app: App, input: RecoveryInput): Promise<number> {
   const running = await app.store.running();
   const workers = await app.store.workers();
   const others = workers.filter((worker) => worker.id !== input.workerId);
-  const gone = others.filter((worker) => isGone(worker, input, app.clock.monotonic()));
+  const gone = others.filter((worker) => isGone(worker, input, input.now));
   forgetOld(input.seen, others);
 
   const alive = new Set(workers.filter((worker) => !gone.includes(worker)).map((worker) => worker.id));
   let adopted = 0;
   for (const job of running) {
     if (job.workerId === null || alive.has(job.workerId)) continue;
+    const place = placeOf(app.stateDirectory, app.store.epoch, job.claim.attempt);
+    if (isOutOfSight(place)) {
+      input.unseen(job);
+      continue;
+    }
     const mine = await app.store.adopt(job.claim, input.workerId);
     if (mine === null) continue;
     adopted++;
@@ -39,6 +50,20 @@ export async function recover(app: App, input: RecoveryInput): Promise<number> {
   }
   for (const worker of gone) await app.store.unregister(worker.id);
   return adopted;
+}
+
+/**
+ * A clock for one who looks with every heartbeat of his own. Longer than a third of the lease between two of them counts as that
+ * third: what held him up (the store locked, the disk or the whole machine at a standstill) held up the others too.
+ */
+export function observerClock(): (monotonic: number, leaseMs: number) => number {
+  let last: number | null = null;
+  let now = 0;
+  return (monotonic, leaseMs) => {
+    if (last !== null) now += Math.min(monotonic - last, leaseMs / 3);
+    last = monotonic;
+    return now;
+  };
 }
 
 type Observer = Pick<RecoveryInput, 'host' | 'leaseMs' | 'seen'>;

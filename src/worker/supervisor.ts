@@ -32,6 +32,7 @@ const STEADY_MS = 10_000;
 /** A worker that never gets ready will not by being started for ever. */
 const FALSE_STARTS = 5;
 const SAME_SIGNAL_MS = 200;
+const ROOM_MS = 3000;
 
 /** Keeps `count` workers running until they are done or told to stop. Counts the signals: the second one forces. */
 export async function supervise(app: App, options: SupervisorOptions): Promise<void> {
@@ -150,7 +151,8 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   const unwatch = onWake(app.stateDirectory, async () => {
     if (restarts.size > 0 && (await wasOrderedToStop())) dropRestarts();
   });
-  await patiently(() => register(app, options.id), options.relieve);
+  const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);
+  await patiently(() => register(app, options.id), { relieve: options.relieve, tell });
   if (!stopping) for (let i = 0; i < options.count; i++) launch(0);
   else end.resolve();
   try {
@@ -160,6 +162,20 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     // Where that cannot be written now, the next supervisor sees that this one is gone.
     await app.store.unregisterSupervisor(options.id).catch(() => {});
   }
+}
+
+/**
+ * Waits for a while until a supervisor could register, and fails with the reason when none could: whoever is started in the
+ * background has nobody to tell, and on a full disk no log either.
+ */
+export async function untilRoom(app: App, id: string, relieve: () => Promise<void>): Promise<void> {
+  await patiently(
+    async () => {
+      await register(app, id);
+      await app.store.unregisterSupervisor(id);
+    },
+    { relieve, limitMs: ROOM_MS },
+  );
 }
 
 /** Forgets supervisors of this machine that died without a word, and adds this one. */

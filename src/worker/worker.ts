@@ -8,6 +8,7 @@ import { HOOK_QUEUE } from '../core/hooks.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Settings } from '../core/settings.ts';
 import { thisHost } from '../exec/host.ts';
+import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { trimAll, trimStreams } from '../exec/trim.ts';
 import { onWake, tellChange, wake } from '../exec/wake.ts';
@@ -18,7 +19,7 @@ import { type Adoption, clearPlace } from './attempt.ts';
 import { whatIsLeft } from './drain.ts';
 import { mayPass, patiently } from './patience.ts';
 import { createPruner } from './pruner.ts';
-import { recover, type Sightings } from './recovery.ts';
+import { observerClock, recover, type Sightings } from './recovery.ts';
 import { createScheduler } from './scheduler.ts';
 import { createSlots, type Ended } from './slots.ts';
 import { removeStopFile, stopFileAsks } from './stop-file.ts';
@@ -65,6 +66,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const queues = options.queues === null ? null : [...options.queues, HOOK_QUEUE];
   let settings: Settings = await currentSettings(app);
   const seen: Sightings = new Map();
+  const observed = observerClock();
+  const unseen = new Set<number>();
   let order: StopOrder | null = null;
   let pauses = 0;
   let pausedUntil = 0;
@@ -89,14 +92,17 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       startedAt,
     });
   // On a disk that a command has filled, nothing else could be written.
-  await patiently(register, trimEverything);
+  const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
+  await patiently(register, { relieve: trimEverything, tell });
   tellChange(app.stateDirectory);
+  const lifeline = await makeLifeline(app.stateDirectory, id);
 
   const slots = createSlots(
     {
       ...{
         app,
         emit,
+        lifeline,
         user: { umask: process.umask(), openFiles: options.openFiles, cleanEnv: options.cleanEnv ?? false },
       },
       settings: () => settings,
@@ -234,9 +240,16 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       slots.launch(job, how);
       if (order === 'force') slots.endAll('stopped');
     };
-    if ((await recover(app, { workerId: id, host, leaseMs: settings.lease, seen, adopt })) > 0)
-      tellChange(app.stateDirectory);
+    const now = observed(app.clock.monotonic(), settings.lease);
+    const observer = { workerId: id, host, leaseMs: settings.lease, seen, now };
+    if ((await recover(app, { ...observer, adopt, unseen: tellUnseen })) > 0) tellChange(app.stateDirectory);
     if (answer.order !== null) stop(answer.order, 'worker stop');
+  };
+
+  /** Once for each: a look comes with every heartbeat. */
+  const tellUnseen = (job: ClaimedJob): void => {
+    if (!unseen.has(job.claim.attempt)) emit({ type: 'attempt-unseen', job });
+    unseen.add(job.claim.attempt);
   };
 
   const trim = async (): Promise<void> => {

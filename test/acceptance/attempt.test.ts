@@ -29,6 +29,18 @@ test.concurrent('a job that backgrounds a child completes with itself, and the c
   process.kill(child, 'SIGKILL');
 });
 
+test.concurrent('a child that left the group of a success is named too, as long as it lives', async () => {
+  const leave = "setsid sh -c 'echo $$ >left; exec sleep 600' & until test -s left; do sleep 0.02; done";
+  const { job, output } = await execute(box, { command: `${leave}; cat left` });
+  const child = Number(output);
+  expect(isAlive(child)).toBe(true);
+  expect(job.history[0]!.left_behind).toEqual([child]);
+  process.kill(child, 'SIGKILL');
+  await until(() => !isAlive(child), 'it is gone');
+  const { history } = await box.json<typeof job>(['show', job.id]);
+  expect(history[0]!.left_behind).toEqual([]);
+});
+
 test.concurrent('each attempt is told who it is', async () => {
   const variables =
     '$QUEUECTL_JOB_ID|$QUEUECTL_ATTEMPT|$QUEUECTL_QUEUE|$QUEUECTL_FENCE|$QUEUECTL_RUN|$MINE|$PATH';

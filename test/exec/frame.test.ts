@@ -88,6 +88,6 @@ describe('the frame', () => {
   test('keeps its record private and of fixed width', () =>
     inPlace((place) => {
       run(place, 'exit 255');
-      expect(readFileSync(place.record, 'latin1')).toHaveLength(17);
+      expect(readFileSync(place.record, 'latin1')).toHaveLength(19);
     }));
 });

@@ -28,6 +28,7 @@ import { killedEnqueue } from './f34-killed-enqueue.ts';
 import { killedMigration, manyMigrations } from './f35-migrations.ts';
 import { races } from './f42-races.ts';
 import { logDirectory } from './f44-log-directory.ts';
+import { namespaces } from './f47-namespaces.ts';
 import type { Fault } from './fault.ts';
 
 /** Every fault that is tested, in the order of its number. */
@@ -68,4 +69,5 @@ export const FAULTS: Fault[] = [
   killedMigration,
   races,
   logDirectory,
+  namespaces,
 ];

@@ -6,6 +6,7 @@ import { busyStorm } from './f11-busy.ts';
 import { powerCut } from './f13-power-cut.ts';
 import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { blockedLoop } from './f32-broken-worker.ts';
+import { namespaces } from './f47-namespaces.ts';
 import type { Patch } from './patched.ts';
 
 /** Holds recovery between its look at the record and its look at the process: a job that ends just then is met often. */
@@ -238,5 +239,18 @@ export const CONTROLS: Control[] = [
     fault: powerCut,
     scale: powerCut.small,
     found: ['lost'],
+  },
+  {
+    name: 'what cannot be seen is taken for dead (F47)',
+    patches: [
+      {
+        file: 'exec/lifeline.ts',
+        from: "return isHeld(join(dirname(place.directory), '..', 'lifelines', record.lifeline));",
+        to: 'return false;',
+      },
+    ],
+    fault: namespaces,
+    scale: 1,
+    found: ['twice', 'overlap'],
   },
 ];

@@ -4,13 +4,14 @@ import type { Fault } from './fault.ts';
 import { orphansOf } from './orphans.ts';
 import { roundsInLabs } from './rounds.ts';
 
-const LEAVES = '. ./witness.sh; say S -; (sleep 60 &); (setsid sleep 60 &); say E 0';
+/** What is left of each: in the group of the command, outside it, and both. */
+const LEFT = ['(sleep 60 &)', '(setsid sleep 60 &)', '(sleep 60 &); (setsid sleep 60 &)'];
 
 /** A success that leaves processes behind, its output still open in them, ends when its command does. */
 export const leftovers: Fault = {
   id: 'F28',
   title: 'a grandchild keeps the output open after its parent ended',
-  small: 4,
+  small: 6,
   full: 50,
   run: (rounds, seed, program) =>
     roundsInLabs({
@@ -19,12 +20,14 @@ export const leftovers: Fault = {
         lab.supervisor();
         return async (_, round) => {
           const id = `j${round}`;
-          await lab.enqueue([{ id, command: LEAVES }]);
+          const leaves = LEFT[round % LEFT.length]!;
+          const count = leaves.split(';').length;
+          await lab.enqueue([{ id, command: `. ./witness.sh; say S -; ${leaves}; say E 0` }]);
           await untilState(lab.box, id, 'completed', 30_000);
           const { history } = await lab.box.json<{ history: { left_behind: number[] }[] }>(['show', id]);
           const named = history[0]!.left_behind;
           const left = orphansOf(lab.box.home).filter((one) => one.job === id);
-          if (left.length !== 2) throw new Error(`${id}: ${left.length} of 2 leftovers live`);
+          if (left.length !== count) throw new Error(`${id}: ${left.length} of ${count} leftovers live`);
           if (!left.every((one) => named.includes(one.pid)))
             throw new Error(`${id}: show names ${named}, there are ${left.map((one) => one.pid)}`);
           send(left.map((one) => one.pid).filter(isAlive), 'SIGKILL');

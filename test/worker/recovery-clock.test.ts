@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { untilEnded } from '../../src/worker/orphans.ts';
-import { recover, type Sightings } from '../../src/worker/recovery.ts';
+import { observerClock, recover, type Sightings } from '../../src/worker/recovery.ts';
 import { ending, NOW, newWorker, running } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -34,7 +34,11 @@ function watching(body: (watch: Watch) => Promise<void>): Promise<void> {
       await running(store, 'a');
       await body({
         clock,
-        look: () => recover(app, { workerId: 'w2', host: HERE, leaseMs: LEASE_MS, seen, adopt: () => {} }),
+        look: () =>
+          recover(app, {
+            ...{ workerId: 'w2', host: HERE, leaseMs: LEASE_MS, seen, now: clock.steady },
+            ...{ adopt: () => {}, unseen: () => {} },
+          }),
         beat: () => store.beat('w1', false, clock.wall),
       });
     } finally {
@@ -82,3 +86,9 @@ test('a cancel leaves a job to its worker elsewhere, whatever the wall clock say
       await store.close();
     }
   }));
+
+test('an observer counts its time by its own looks, and no pause for more than a third of the lease', () => {
+  const clock = observerClock();
+  const steps = [0, 5000, 10_000, 600_000, 605_000].map((at) => clock(at, LEASE_MS));
+  expect(steps).toEqual([0, 5000, 10_000, 20_000, 25_000]);
+});

@@ -7,11 +7,12 @@ import { checkName } from '../../core/id.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
+import { sweepLifelines } from '../../exec/lifeline.ts';
 import { processes } from '../../exec/processes.ts';
 import { restartWithFewThreads } from '../../exec/self.ts';
 import { trimAll } from '../../exec/trim.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
-import { supervise } from '../../worker/supervisor.ts';
+import { supervise, untilRoom } from '../../worker/supervisor.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
 import type { Command, Context, Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
@@ -55,14 +56,16 @@ export default {
     const total = chosen ?? settings['worker-count'];
     if (process.getuid?.() === 0 && !input.has('supervisor'))
       context.io.warn('running as root: every job may do anything on this machine');
-    if (input.has('detach'))
+    const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+    if (input.has('detach')) {
+      await untilRoom(app, id, relieve);
       return detach(context, app, { id, count: total, openFiles: processes.inheritedOpenFiles() });
+    }
     // In the background: a log that nobody reads any more must not stop a signal from being obeyed.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
-    const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
     void sweep(app, context.location, log);
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);
     if (ignoreHangup) workerArguments.push('--nohup');
@@ -103,6 +106,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     clearLeftovers(realpathSync(location));
+    sweepLifelines(app.stateDirectory, app.clock.now());
     const removed = await sweepAttempts(app);
     if (removed > 0) log(`removed ${removed} old attempt directories`);
   } catch (error) {

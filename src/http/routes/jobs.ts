@@ -12,6 +12,7 @@ import { toAttemptObject } from '../../actions/attempt-object.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
 import { getJob, showJob } from '../../actions/jobs.ts';
+import { withLeftBehind } from '../../actions/left-behind.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { checkKey } from '../../core/id.ts';
@@ -114,7 +115,10 @@ export const JOB_ROUTES: Route[] = [
     summary: 'Every attempt of a job, oldest first',
     access: 'look',
     answers: { 200: { description: 'the attempts', schema: listOf(ref('Attempt')) } },
-    handle: async ({ app, params }) => json((await showJob(app, params.id!)).attempts.map(toAttemptObject)),
+    handle: async ({ app, params }) => {
+      const { attempts } = await showJob(app, params.id!);
+      return json(withLeftBehind(app, attempts).map(toAttemptObject));
+    },
   },
   {
     method: 'GET',

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, linkSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sight, untilOver } from '../../src/exec/adopt.ts';
+import { frameArguments } from '../../src/exec/frame.ts';
+import { isOutOfSight, type Lifeline, makeLifeline, sweepLifelines } from '../../src/exec/lifeline.ts';
+import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
+import { readRecord } from '../../src/exec/record.ts';
+import { until } from '../support/queuectl.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const LONG_AGO = new Date(Date.now() - 3_600_000);
+
+interface Scene {
+  directory: string;
+  place: Place;
+  lifeline: Lifeline;
+}
+
+function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
+  return inTempDir(async (directory) => {
+    mkdirSync(join(directory, 'attempts'));
+    const place = placeOf(directory, `line${process.pid}`, 1);
+    makePlace(place);
+    const lifeline = await makeLifeline(directory, 'worker1');
+    await work({ directory, place, lifeline: lifeline! });
+  });
+}
+
+/** A frame that is to be taken for one of another pid namespace: the same pipe under such a name, and no cookie. */
+function startUnseen({ directory, place, lifeline }: Scene, command: string): number {
+  linkSync(join(directory, 'lifelines', lifeline.name), join(directory, 'lifelines', `1${lifeline.name}`));
+  const args = frameArguments({
+    ...{ record: place.record, umask: 0o022, openFiles: null, command, argv: null },
+    lifeline: `1${lifeline.name}`,
+  });
+  return spawn('/bin/sh', args, { detached: true, stdio: ['ignore', 'ignore', 'ignore', lifeline.file] })
+    .pid!;
+}
+
+describe('a lifeline', () => {
+  test('is held by the frame as long as it lives: what cannot be seen is not called lost before', () =>
+    inScene(async (scene) => {
+      const { place, lifeline } = scene;
+      const pid = startUnseen(scene, 'sleep 1000');
+      await until(() => readRecord(place)?.kind === 'running', 'it runs');
+      closeSync(lifeline.file);
+      expect(isOutOfSight(place)).toBe(true);
+      expect(sight(place)).toEqual({ kind: 'unseen' });
+      process.kill(-pid, 'SIGKILL');
+      await until(() => !isOutOfSight(place), 'it let go');
+      expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
+    }));
+
+  test('is not held by what a command leaves behind, which gets no descriptor of it', () =>
+    inScene(async (scene) => {
+      const { directory, place, lifeline } = scene;
+      const pid = startUnseen(scene, 'sleep 1000 & exit 0');
+      closeSync(lifeline.file);
+      await until(() => readRecord(place)?.kind === 'ended', 'it has ended');
+      const alias = join(directory, 'lifelines', `1${lifeline.name}`);
+      utimesSync(alias, LONG_AGO, LONG_AGO);
+      await until(() => {
+        sweepLifelines(directory, Date.now());
+        return !existsSync(alias);
+      }, 'nobody holds it');
+      process.kill(-pid, 'SIGKILL');
+    }));
+
+  test('is swept when nobody holds it, and not before its worker had the time to', () =>
+    inScene(async ({ directory, lifeline }) => {
+      const path = join(directory, 'lifelines', lifeline.name);
+      utimesSync(path, LONG_AGO, LONG_AGO);
+      sweepLifelines(directory, Date.now());
+      expect(existsSync(path)).toBe(true);
+      closeSync(lifeline.file);
+      utimesSync(path, new Date(), new Date());
+      sweepLifelines(directory, Date.now());
+      expect(existsSync(path)).toBe(true);
+      utimesSync(path, LONG_AGO, LONG_AGO);
+      sweepLifelines(directory, Date.now());
+      expect(existsSync(path)).toBe(false);
+    }));
+
+  test('says nothing of an attempt of this pid namespace: the process table does', () =>
+    inScene(async ({ place, lifeline }) => {
+      writeFileSync(place.record, `${'1'.padEnd(10)} run   ${lifeline.name}\n`);
+      expect(readRecord(place)).toEqual({ kind: 'running', pid: 1, lifeline: lifeline.name });
+      expect(isOutOfSight(place)).toBe(false);
+      expect(sight(place)).toEqual({ kind: 'lost', pid: 1 });
+    }));
+});

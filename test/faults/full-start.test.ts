@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { fill, mayMount, mountSmall, unmount } from './mounts.ts';
+
+/** A store that can be opened, on a disk without room for another byte. */
+async function onFullDisk(box: Sandbox, work: (free: () => void) => Promise<void>): Promise<void> {
+  mountSmall(box.home, 'size=8m');
+  try {
+    await box.run(['enqueue', 'true']);
+    // Killed in the middle of it: its files are not tidied up, so opening the store needs no room.
+    await box.run(['enqueue', 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
+    const filler = join(box.home, 'filler');
+    fill(filler);
+    await work(() => rmSync(filler));
+    await box.run(['worker', 'stop']);
+  } finally {
+    unmount(box.home);
+  }
+}
+
+test.skipIf(!mayMount)(
+  'worker start --detach on a full disk fails with the reason, and leaves nothing; with room it starts',
+  inSandbox((box) =>
+    onFullDisk(box, async (free) => {
+      expectRefusal(await box.run(['worker', 'start', '--detach']), 5, /disk is full/);
+      const left = readdirSync(join(box.home, 'queue.db.d'));
+      expect(left.filter((name) => /^host\.|logs/.test(name))).toEqual([]);
+      free();
+      expect(await box.json<unknown[]>(['worker', 'list'])).toEqual([]);
+      expect((await box.run(['worker', 'start', '--detach'])).code).toBe(0);
+    }),
+  ),
+);
+
+test.skipIf(!mayMount)(
+  'worker start in the foreground on a full disk says what it waits for, and goes on when there is room',
+  inSandbox((box) =>
+    onFullDisk(box, async (free) => {
+      const workers = box.start(['worker', 'start']);
+      await until(() => /cannot start workers yet: .*disk is full/.test(workers.output()), 'it says why');
+      free();
+      await until(() => workers.output().includes(' ready '), 'it is ready');
+    }),
+  ),
+);
