@@ -27,7 +27,7 @@ const FOR: Record<Verb, readonly State[]> = {
 export const possible = (verb: Verb, job: Job): boolean => FOR[verb].includes(job.state as State);
 
 /** More than so many at once: the number has to be typed. */
-const TYPED_ABOVE = 100;
+export const TYPED_ABOVE = 100;
 
 /** Tells what came of it, in any case. True: it worked. */
 export async function attempt(act: () => Promise<unknown>, done: string): Promise<boolean> {
@@ -42,12 +42,16 @@ export async function attempt(act: () => Promise<unknown>, done: string): Promis
   }
 }
 
-export async function actOnJob(verb: Verb, id: string): Promise<boolean> {
+/** What cannot be undone is asked first: a job that was ended in its middle cannot go on there. */
+export async function actOnJob(verb: Verb, { id, state }: Job): Promise<boolean> {
+  const cancels = verb === 'cancel' && state === 'processing';
   const asked = {
-    ...{ title: `Delete job ${id}?`, detail: 'The job and its output are removed for good.', danger: true },
-    ...{ cli: actCommand('delete', { ids: [id] }), button: 'Delete', word: null },
+    title: `${cancels ? 'Cancel' : 'Delete'} job ${id}?`,
+    detail: cancels ? 'It runs, and is ended where it is.' : 'The job and its output are removed for good.',
+    ...{ cli: actCommand(verb, { ids: [id] }), button: cancels ? 'Cancel the job' : 'Delete' },
+    ...{ danger: true, word: null },
   };
-  if (verb === 'delete' && !(await ask(asked))) return false;
+  if ((cancels || verb === 'delete') && !(await ask(asked))) return false;
   const path = `/jobs/${part(id)}`;
   return attempt(
     () => (verb === 'delete' ? send('DELETE', path) : send('POST', `${path}/${verb}`)),
@@ -57,8 +61,8 @@ export async function actOnJob(verb: Verb, id: string): Promise<boolean> {
 
 /** A job that waits for its time is due at once. */
 export function promote(id: string): Promise<boolean> {
-  const changes = { run_at: new Date().toISOString() };
-  return attempt(() => send('PATCH', `/jobs/${part(id)}`, changes), `Job ${id} is due now`);
+  // Now is when the server says: the clock of a browser may be another.
+  return attempt(() => send('PATCH', `/jobs/${part(id)}`, { run_at: '+0s' }), `Job ${id} is due now`);
 }
 
 export type Selected = { ids: string[] } | { filter: Filter; count: number; capped: boolean };
@@ -73,13 +77,14 @@ export async function actOnMany(
   const many = 'capped' in on && on.capped ? `${number(count)} or more jobs` : plural(count, 'job');
   const typed = 'capped' in on && on.capped ? verb : String(count);
   const danger = verb === 'delete' || verb === 'cancel';
-  const flags = Object.entries(changes ?? {}).map(
-    ([field, value]) => ` --${field === 'queue' ? 'set-queue' : field} ${value}`,
-  );
+  const flags = Object.entries(changes ?? {}).flatMap(([field, value]) => [
+    `--${field === 'queue' ? 'set-queue' : field}`,
+    String(value),
+  ]);
   const yes = await ask({
     title: `${verb[0]!.toUpperCase()}${verb.slice(1)} ${many}?`,
     detail: detailOf(verb),
-    cli: actCommand(verb, on) + flags.join(''),
+    cli: actCommand(verb, on, flags),
     button: `${verb[0]!.toUpperCase()}${verb.slice(1)} ${many}`,
     danger,
     word: danger && count > TYPED_ABOVE ? typed : null,

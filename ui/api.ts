@@ -14,6 +14,17 @@ export class Problem extends Error {
     this.code = code;
     this.hint = hint;
   }
+
+  /** To ask again would be answered the same. */
+  get lasting(): boolean {
+    return this.status >= 400 && this.status < 500 && this.status !== 401 && this.status !== 429;
+  }
+
+  /** What is away, if that is what is wrong. */
+  get away(): 'away' | 'store-away' | null {
+    if (this.status === 0 || this.code.startsWith('http-5')) return 'away';
+    return this.status >= 500 && this.code !== 'too-many-streams' ? 'store-away' : null;
+  }
 }
 
 const BASE = mounted('/api/v1');
@@ -30,7 +41,8 @@ export async function call(method: string, path: string, options: RequestInit = 
   }
   if (response.ok) return response;
   const problem = await problemOf(response);
-  if (problem.code === 'no-token') forgetToken();
+  // The right token is never refused for the wrong ones of others: who is, has a wrong one.
+  if (problem.code === 'no-token' || problem.code === 'too-many-tries') forgetToken();
   throw problem;
 }
 

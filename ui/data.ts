@@ -32,7 +32,9 @@ export function useData<T>(
   const problem = useSignal<Problem | null>(null);
   const loading = useSignal(true);
   const again = useSignal<() => void>(() => {});
+  const of = useSignal(path);
   useEffect(() => {
+    of.value = path;
     value.value = null;
     problem.value = null;
     loading.value = path !== null;
@@ -48,7 +50,14 @@ export function useData<T>(
       reading.end();
     };
   }, [path]);
-  return { value: value.value, problem: problem.value, loading: loading.value, again: () => again.value() };
+  // What another path answered is nothing to act on, not even until the next redraw.
+  const same = of.value === path;
+  return {
+    value: same ? value.value : null,
+    problem: same ? problem.value : null,
+    loading: !same || loading.value,
+    again: () => again.value(),
+  };
 }
 
 function touches({ events, all }: Batch, on: Options<unknown>['on']): boolean {

@@ -1,11 +1,8 @@
-import { startOperation } from './acts.ts';
+import { startOperation, TYPED_ABOVE } from './acts.ts';
 import { ask } from './asking.ts';
-import { actCommand, command, filterFlags } from './cli.ts';
-import type { Filter } from './filter.ts';
+import { postCommand } from './cli.ts';
 import { plural, visible } from './format.ts';
 import type { ErrorGroup } from './types.ts';
-
-const TYPED_ABOVE = 100;
 
 /** What is done with a group of dead jobs: with some of them only, or no faster than so. */
 export interface GroupAct {
@@ -19,28 +16,27 @@ export async function actOnGroup({ action, limit, perSecond }: GroupAct, group: 
   const many = plural(Math.min(jobs, limit ?? jobs), 'job');
   const which = limit === undefined || limit >= jobs ? 'All' : 'So many of the';
   const pace = perSecond === undefined ? '' : `, ${perSecond} a second`;
-  const filter = groupFilter(signature);
-  const few = command('list', ...filterFlags(filter), '--limit', String(limit), '--quiet');
-  const yes = await ask({
-    title: `${action === 'retry' ? 'Retry' : 'Delete'} ${many}${pace}?`,
-    detail: `${which} dead jobs of this group: ${visible(signature)}`,
-    cli: limit === undefined ? actCommand(action, { filter }) : `${few} | xargs queuectl ${action}`,
-    ...{ button: action === 'retry' ? 'Retry them' : 'Delete them', danger: action === 'delete' },
-    word: action === 'delete' && jobs > TYPED_ABOVE ? String(jobs) : null,
-  });
-  if (!yes) return;
-  const paced = {
+  const operation = {
+    ...{ action, group: signature },
     ...(limit === undefined ? {} : { limit }),
     ...(perSecond === undefined ? {} : { per_second: perSecond }),
   };
-  await startOperation({ action, group: signature, ...paced });
+  const yes = await ask({
+    title: `${action === 'retry' ? 'Retry' : 'Delete'} ${many}${pace}?`,
+    detail: `${which} dead jobs of this group: ${visible(signature)}`,
+    // No filter of the command line means exactly this group.
+    cli: postCommand('/operations', operation),
+    ...{ button: action === 'retry' ? 'Retry them' : 'Delete them', danger: action === 'delete' },
+    word: action === 'delete' && jobs > TYPED_ABOVE ? String(jobs) : null,
+  });
+  if (yes) await startOperation(operation);
 }
 
-/** What all errors of the group contain, so that a list finds them. */
-export function groupFilter(signature: string): Filter {
-  const error = signature
+/** What all errors of the group contain, and maybe others, too; null: nothing that could be searched for. */
+export function commonText({ signature, sample_error }: ErrorGroup): string | null {
+  const longest = signature
     .split('…')
     .map((part) => part.trim())
     .reduce((a, b) => (b.length > a.length ? b : a));
-  return new URLSearchParams({ state: 'dead', error });
+  return longest !== '' && sample_error.includes(longest) ? longest : null;
 }

@@ -11,7 +11,8 @@ export interface Batch {
   all: boolean;
 }
 
-export type Connection = 'connecting' | 'live' | 'away' | 'store-away';
+/** `polling`: there is no stream for us, so that everything is read again every few seconds. */
+export type Connection = 'connecting' | 'live' | 'polling' | 'away' | 'store-away';
 
 export const connection = signal<Connection>('connecting');
 /** The user stopped the page from changing under their eyes. */
@@ -27,6 +28,7 @@ type Listener = (batch: Batch) => void;
 const listeners = new Set<Listener>();
 let waiting: StoreEvent[] = [];
 let all = false;
+let asked = false;
 let scheduled = false;
 let last: string | null = null;
 let stop = new AbortController();
@@ -36,8 +38,13 @@ export function onBatch(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Everybody reads again. */
+/** Everybody reads again, also while the page is paused: somebody here did something, and wants to see it. */
 export function refresh(): void {
+  asked = true;
+  readAll();
+}
+
+function readAll(): void {
   all = true;
   schedule();
 }
@@ -51,10 +58,11 @@ function schedule(): void {
 
 function flush(): void {
   scheduled = false;
-  if (paused.value || document.hidden) return;
+  if ((paused.value && !asked) || document.hidden) return;
   const batch = { events: waiting, all };
   waiting = [];
   all = false;
+  asked = false;
   for (const listener of listeners) listener(batch);
 }
 
@@ -94,7 +102,7 @@ function heard(word: Word): void {
 function stand(state: Connection): void {
   const back = state === 'live' && connection.value !== 'live';
   connection.value = state;
-  if (back) refresh();
+  if (back || state === 'polling') readAll();
   if (leading) others.postMessage({ state });
 }
 
@@ -103,10 +111,10 @@ export async function startLive(): Promise<void> {
   document.addEventListener('visibilitychange', () => {
     // A tab that nobody sees costs the server nothing; what it missed is read when it is seen again.
     if (document.hidden) stop.abort();
-    else refresh();
+    else readAll();
   });
   paused.subscribe((is) => {
-    if (!is) refresh();
+    if (!is) readAll();
   });
   others.onmessage = ({ data }) => heard(data);
   others.postMessage('hello');
@@ -130,7 +138,7 @@ async function lead(): Promise<void> {
           wait = FIRST_WAIT_MS;
         });
       } catch (error) {
-        if ((error as Error).name !== 'AbortError') lost(error);
+        if ((error as Error).name !== 'AbortError') stand(lost(error));
       }
     }
     await Promise.race([asleep(wait), seen(false)]);
@@ -139,9 +147,9 @@ async function lead(): Promise<void> {
   leading = false;
 }
 
-function lost(error: unknown): void {
-  const answered = error instanceof Problem && error.status > 0;
-  stand(answered && error.status !== 401 ? 'store-away' : 'away');
+function lost(error: unknown): Connection {
+  if (!(error instanceof Problem) || token.value === null) return 'away';
+  return error.away ?? 'polling';
 }
 
 const asleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

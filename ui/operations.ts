@@ -1,13 +1,16 @@
 import { signal } from '@preact/signals';
-import { get, send } from './api.ts';
+import { get, Problem, send } from './api.ts';
 import { refresh } from './live.ts';
 import { complain } from './toasts.ts';
 import type { Operation } from './types.ts';
 
+/** `lost`: the server that did it is gone. */
+export type Tracked = Omit<Operation, 'state'> & { state: Operation['state'] | 'lost' };
+
 const LOOK_MS = 400;
 
 /** The operations that this page started, until somebody has seen how they ended. */
-export const operations = signal<Operation[]>([]);
+export const operations = signal<Tracked[]>([]);
 
 export function track(operation: Operation): void {
   operations.value = [...operations.value, operation];
@@ -22,9 +25,9 @@ async function watch(id: string): Promise<void> {
       operations.value = operations.value.map((one) => (one.id === id ? now : one));
       if (now.state !== 'running') break;
     } catch (error) {
-      // A server that was started anew knows nothing of it.
-      complain(error);
-      drop(id);
+      // Whoever is away comes back; a server that was started anew knows nothing of it.
+      if (!(error instanceof Problem && error.lasting)) continue;
+      operations.value = operations.value.map((one) => (one.id === id ? { ...one, state: 'lost' } : one));
       break;
     }
   }

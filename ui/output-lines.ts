@@ -55,6 +55,27 @@ export function afterNewline(bytes: Uint8Array): number {
   return bytes.indexOf(NEWLINE) + 1;
 }
 
+/** So many lines before the wanted one are shown, too. */
+const BEFORE = 200;
+
+/** Counts lines without reading them. Answers where to begin so that the wanted line is seen, once it is there. */
+export function createCounter(wanted: number) {
+  const first = Math.max(1, wanted - BEFORE);
+  let offset = 0;
+  let number = 1;
+  let begin = first === 1 ? { offset: 0, number: 1 } : null;
+  return (bytes: Uint8Array): { offset: number; number: number } | null => {
+    if (number === wanted && bytes.length > 0) return begin;
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+      number++;
+      if (number === first) begin = { offset: offset + at + 1, number };
+      if (number === wanted && at + 1 < bytes.length) return begin;
+    }
+    offset += bytes.length;
+    return null;
+  };
+}
+
 export const textOf = (line: Line): string => line.pieces.map(({ text }) => text).join('');
 
 /** A row as high as every other: a line, or a part of one that is too long. */

@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals';
 import { call, part } from './api.ts';
-import { afterNewline, createCutter, type Line, textOf } from './output-lines.ts';
+import { afterNewline, createCounter, createCutter, type Line, textOf } from './output-lines.ts';
 
 const CHUNK = 256 * 1024;
-const DOWNLOAD_CHUNK = 4 * 1024 * 1024;
+const LARGE_CHUNK = 4 * 1024 * 1024;
 /** So many lines are kept; of 200 MB as many as of 2. */
 const MOST_LINES = 20_000;
 /** So far an error is looked for. */
-const LOOKED_AT = 64 * 1024 * 1024;
+export const LOOKED_AT = 64 * 1024 * 1024;
 /** Further behind than this, following jumps to the end. */
 const TOO_FAR = 1024 * 1024;
 
@@ -57,11 +57,11 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
     return dropped.offset;
   };
 
-  /** Begins anew at this byte; below zero it counts from the end. */
-  const openAt = async (where: number): Promise<void> => {
+  /** Begins anew at this byte, where a line of this number begins; below zero it counts from the end. */
+  const openAt = async (where: number, number: number | null = null): Promise<void> => {
     const range = await read(where);
     const cutAway = where < 0 && range.from > 0 ? afterNewline(range.bytes) : 0;
-    cutter = createCutter(range.from + cutAway, range.from === 0 ? 1 : null);
+    cutter = createCutter(range.from + cutAway, range.from === 0 ? 1 : number);
     whole = cutter.add(range.bytes.subarray(cutAway));
     if (where < 0) whole = whole.slice(-MOST_LINES);
     show({ ...range, next: where < 0 ? range.next : keepHead(range.next) });
@@ -100,12 +100,21 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
       else await openAt(-CHUNK);
     },
     openEnd: () => openAt(-CHUNK),
-    /** To a line by its number: lines have to be counted from the first. */
-    async openLine(wanted: number): Promise<void> {
-      await openAt(0);
-      while (state.value.next < state.value.size && (whole.at(-1)?.number ?? 0) < wanted) await newer();
+    /** To a line by its number: lines have to be counted from the first. False: there is none that could be counted. */
+    async openLine(wanted: number): Promise<boolean> {
+      const count = createCounter(wanted);
+      for (let from = 0; ; ) {
+        const range = await read(from, LARGE_CHUNK);
+        const found = count(range.bytes);
+        if (found !== null) await openAt(found.offset, found.number);
+        if (found !== null) return true;
+        from = range.next;
+        // Behind bytes that were left out nobody knows how many lines there were.
+        const apart = range.next - range.from !== range.bytes.length;
+        if (apart || range.bytes.length === 0 || from >= range.size) return false;
+      }
     },
-    /** To the first line that looks so, from the start; null: in the first bytes there is none. */
+    /** To the first line that looks so, from the start; null: there is none, or none in as much as is looked at. */
     async openFirst(like: RegExp): Promise<Line | null> {
       await openAt(0);
       for (let looked = 0; ; ) {
@@ -120,7 +129,7 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
     async download(progress: (part: number) => void): Promise<Blob> {
       const parts: Uint8Array<ArrayBuffer>[] = [];
       for (let from = 0; ; ) {
-        const range = await read(from, DOWNLOAD_CHUNK);
+        const range = await read(from, LARGE_CHUNK);
         parts.push(range.bytes as Uint8Array<ArrayBuffer>);
         from = range.next;
         progress(range.size === 0 ? 1 : from / range.size);

@@ -13,6 +13,15 @@ interface Of {
   names?: boolean;
 }
 
+/** Until there is one: a chart without a line takes the room that it will need, and nothing below it jumps. */
+export const NO_SERIES: Series = {
+  ...{ step_ms: 60_000, points: [], names: null },
+  total: {
+    ...{ enqueued: 0, dropped: 0, completed: 0, failed: 0, dead: 0, cancelled: 0 },
+    ...{ wait_ms: null, run_ms: null },
+  },
+};
+
 /** The figures that the store keeps, as a stretch of time. */
 export function useSeries(range: string, { queue, name, names }: Of = {}): Data<Series> {
   const of = [

@@ -6,8 +6,8 @@ const ASK_MS = 2000;
 let asking = false;
 
 /** The server answers but cannot read its store: ask until it can, then read everything again. */
-export function readFailed({ status }: Problem): void {
-  if (status < 500) return;
+export function readFailed({ away }: Problem): void {
+  if (away !== 'store-away') return;
   connection.value = 'store-away';
   if (asking) return;
   asking = true;

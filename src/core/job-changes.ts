@@ -19,7 +19,8 @@ export function changesOf(read: JobInput): JobChanges {
 export function readJobChanges(value: unknown, now: number): JobChanges {
   const { input, warnings } = readJobObject(value, now);
   const changes = changesOf(input);
-  const stray = Object.keys(input).find((key) => !(key in changes));
+  // A delay has become the time that it means.
+  const stray = Object.keys(input).find((key) => key !== 'delayMs' && !(key in changes));
   if (warnings[0] !== undefined) throw invalid(warnings[0]);
   if (stray !== undefined) throw invalid(`${stray} of a job cannot be changed`);
   if (Object.keys(changes).length === 0) throw invalid('there is nothing to change');

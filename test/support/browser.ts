@@ -43,6 +43,8 @@ export interface Dashboard {
   token: string;
   /** The server, as somebody who ends it. */
   stop(): Promise<void>;
+  /** The same without a word. */
+  kill(): Promise<void>;
   /** What no page may ever do: dialogs, errors of scripts, refusals of the content security policy. */
   wrongs: string[];
   /** Another page of it, with what the tab knows. */
@@ -68,12 +70,14 @@ export async function openDashboard(box: Sandbox, browser: Browser, ...flags: st
     if (/content security|trusted type/i.test(message.text())) wrongs.push(message.text());
   });
   await page.goto(printed);
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+    process.kill(server.pid, signal);
+    await server.exit;
+  };
   return {
     ...{ page, origin, token, wrongs },
-    async stop() {
-      process.kill(server.pid, 'SIGTERM');
-      await server.exit;
-    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
     async show(path) {
       await page.goto(origin + path);
     },

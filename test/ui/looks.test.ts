@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { ASSETS } from '../../src/http/assets.generated.ts';
 import { launch, openDashboard } from '../support/browser.ts';
 import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
@@ -68,6 +68,12 @@ async function fill(box: Sandbox): Promise<void> {
   await box.run(['schedule', 'add', 'nightly', '--cron', '30 2 * * *', 'make backup']);
 }
 
+function shownOn(page: Page, sign: string): Locator {
+  const place = page.locator('main');
+  const isSelector = /^[[.a]/.test(sign) && !sign.includes(' ');
+  return (isSelector ? place.locator(sign) : place.getByText(sign)).first();
+}
+
 async function seriousOn(page: Page, where: string): Promise<string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate<{ violations: Violation[] }>(
@@ -90,9 +96,7 @@ for (const theme of ['light', 'dark'] as const) {
         const problems: string[] = [];
         for (const [path, sign] of pages) {
           await show(path);
-          const place = page.locator('main');
-          const isSelector = /^[[.a]/.test(sign) && !sign.includes(' ');
-          await (isSelector ? place.locator(sign) : place.getByText(sign)).first().waitFor();
+          await shownOn(page, sign).waitFor();
           problems.push(...(await seriousOn(page, path)));
         }
         if (part === 0) await show('/jobs');
@@ -130,6 +134,45 @@ test('the first load is small, and everything but the document is named after it
   expect(others.some(([name]) => name.includes('operations') && !first.includes(name))).toBe(true);
   expect(others.some(([name]) => name.includes('uPlot') && !first.includes(name))).toBe(true);
 });
+
+/** Adds up what moved without anybody having touched anything. */
+const SHIFTS = `window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifted += one.value;
+}).observe({ type: 'layout-shift', buffered: true })`;
+const MOST_SHIFT = 0.1;
+
+for (const [width, height] of [
+  [1280, 720],
+  [2560, 1440],
+] as const) {
+  test(
+    `nothing jumps while a page loads, ${width} wide`,
+    inSandbox(async (box) => {
+      await fill(box);
+      for (const queue of ['images', 'a-queue-with-a-name-that-is-longer-than-most'])
+        await enqueue(box, queue, 'true', { queue });
+      const { page, show } = await openDashboard(box, browser);
+      await page.setViewportSize({ width, height });
+      await page.addInitScript(SHIFTS);
+      const jumped: [string, number][] = [];
+      for (const [path, sign] of PAGES) {
+        await show(path);
+        await shownOn(page, sign).waitFor();
+        // Every chart is drawn, and drawn once more.
+        await page.waitForFunction(
+          'document.querySelectorAll("figure.chart").length === document.querySelectorAll(".plot canvas").length',
+        );
+        await page.evaluate(
+          'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+        );
+        const shifted = await page.evaluate<number>('window.shifted');
+        if (shifted > MOST_SHIFT) jumped.push([path, shifted]);
+      }
+      expect(jumped).toEqual([]);
+    }),
+  );
+}
 
 test(
   'no page is wider than a phone',

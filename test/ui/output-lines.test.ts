@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { createAnsi } from '../../ui/ansi.ts';
-import { createCutter, rowsOf, textOf } from '../../ui/output-lines.ts';
+import { createCounter, createCutter, rowsOf, textOf } from '../../ui/output-lines.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -41,4 +41,23 @@ test('a line that is too long becomes several rows, and nothing of it is lost', 
   expect(rows.map((row) => row.pieces.reduce((sum, { text }) => sum + text.length, 0))).toEqual([30, 30, 15]);
   expect(rows.map((row) => row.first)).toEqual([true, false, false]);
   expect(rows.flatMap((row) => row.pieces.map(({ text }) => text)).join('')).toBe(textOf(line!));
+});
+
+test('a line is found by its number across stretches, with some before it', () => {
+  const text = Array.from({ length: 1000 }, (_, i) => `line ${i + 1}\n`).join('');
+  const find = (wanted: number, stretch: number) => {
+    const count = createCounter(wanted);
+    for (let at = 0; at < text.length; at += stretch) {
+      const found = count(bytes(text.slice(at, at + stretch)));
+      if (found !== null) return [found.number, text.slice(found.offset).split('\n')[0]];
+    }
+    return null;
+  };
+  for (const stretch of [1, 7, 100, 1e6]) {
+    expect(find(1, stretch)).toEqual([1, 'line 1']);
+    expect(find(150, stretch)).toEqual([1, 'line 1']);
+    expect(find(900, stretch)).toEqual([700, 'line 700']);
+    expect(find(1000, stretch)).toEqual([800, 'line 800']);
+    expect(find(1001, stretch)).toBeNull();
+  }
 });

@@ -7,7 +7,8 @@ import { Menu } from './menu.tsx';
 const SHOWN: Verb[] = ['retry', 'cancel', 'hold', 'release', 'delete'];
 
 interface BulkBarProps {
-  selected: Selected;
+  /** Null: nobody has counted them yet. */
+  selected: Selected | null;
   /** The whole page is selected, and there is more. */
   more: string | null;
   onAll(): void;
@@ -19,17 +20,12 @@ interface BulkBarProps {
 export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProps) {
   const priority = useSignal('');
   const queue = useSignal('');
-  const count = 'ids' in selected ? selected.ids.length : selected.count;
-  const plus = 'capped' in selected && selected.capped ? '+' : '';
   const act = async (verb: Verb | 'edit', changes?: Record<string, unknown>): Promise<void> => {
-    if (await actOnMany(verb, selected, changes)) onDone();
+    if (selected !== null && (await actOnMany(verb, selected, changes))) onDone();
   };
   return (
     <div class="bulk" role="toolbar" aria-label="Selected jobs">
-      <strong>
-        {number(count)}
-        {plus} selected
-      </strong>
+      <strong>{selected === null ? 'Counting …' : `${many(selected)} selected`}</strong>
       {more === null ? null : (
         <button type="button" class="small" onClick={onAll}>
           Select all {more} matching
@@ -41,6 +37,7 @@ export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProp
           key={verb}
           type="button"
           class={verb === 'delete' ? 'small danger-text' : 'small'}
+          disabled={selected === null}
           onClick={() => void act(verb)}
         >
           {verb[0]!.toUpperCase() + verb.slice(1)}
@@ -56,7 +53,7 @@ export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProp
         >
           <Field label="Priority" value={priority} hint="5; or low, high, urgent" />
           <Field label="Queue" value={queue} hint="to which they move" />
-          <button type="submit" class="small">
+          <button type="submit" class="small" disabled={selected === null}>
             Set
           </button>
         </form>
@@ -67,6 +64,11 @@ export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProp
       </button>
     </div>
   );
+}
+
+function many(selected: Selected): string {
+  if ('ids' in selected) return number(selected.ids.length);
+  return number(selected.count) + (selected.capped ? '+' : '');
 }
 
 function Field({ label, value, hint }: { label: string; value: Signal<string>; hint: string }) {

@@ -7,6 +7,8 @@ import type { Job } from '../types.ts';
 import { Cli } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 
+const FIELDS = (Object.keys(CHANGEABLE) as Changeable[]).filter((field) => field !== 'command');
+
 const close = (): void => {
   editing.value = null;
 };
@@ -20,9 +22,9 @@ function Form({ job }: { job: Job }) {
   const before = writtenOf(job);
   const after = useSignal(before);
   const changes = changesOf(before, after.value);
-  const fields = (Object.keys(CHANGEABLE) as Changeable[]).filter(
-    (field) => field !== 'command' || job.argv === null,
-  );
+  const set = (field: Changeable) => (event: { currentTarget: { value: string } }) => {
+    after.value = { ...after.value, [field]: event.currentTarget.value };
+  };
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     const sent = () => send('PATCH', `/jobs/${part(job.id)}`, changes);
@@ -32,7 +34,13 @@ function Form({ job }: { job: Job }) {
     <Dialog label={`Edit job ${job.id}`} class="drawer" onClose={close}>
       <form onSubmit={(event) => void submit(event)}>
         <h2>Edit job {job.id}</h2>
-        {fields.map((field) => (
+        {job.argv === null ? (
+          <label class="field">
+            Command
+            <textarea rows={3} spellcheck={false} value={after.value.command} onInput={set('command')} />
+          </label>
+        ) : null}
+        {FIELDS.map((field) => (
           <label key={field} class="field">
             {CHANGEABLE[field].label}
             <input
@@ -40,9 +48,7 @@ function Form({ job }: { job: Job }) {
               placeholder={CHANGEABLE[field].hint}
               autocomplete="off"
               spellcheck={false}
-              onInput={(event) => {
-                after.value = { ...after.value, [field]: event.currentTarget.value };
-              }}
+              onInput={set(field)}
             />
           </label>
         ))}

@@ -13,12 +13,18 @@ export function Empty({ text, cli, children }: { text: string; cli?: string; chi
   );
 }
 
+/** A command is to be taken along; all else is to be read. */
+function Hint({ text }: { text: string | null }) {
+  if (text === null) return null;
+  return text.startsWith('queuectl ') ? <Cli text={text} /> : <p>{text}</p>;
+}
+
 export function Trouble({ problem }: { problem: Problem }) {
   return (
     <div class="empty trouble" role="alert">
       <p>{problem.message}</p>
       <p class="faint">{problem.code}</p>
-      {problem.hint === null ? null : <Cli text={problem.hint} />}
+      <Hint text={problem.hint} />
     </div>
   );
 }

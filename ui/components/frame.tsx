@@ -42,6 +42,10 @@ function Content() {
   return <found.entry.page key={found.entry.path} />;
 }
 
+/** So that it stays within its line. */
+const brief = (count: number): string =>
+  count < 10_000 ? number(count) : `${number(Math.floor(count / 1000))}k`;
+
 function Side({ current }: { current: string }) {
   const dead = counts.value?.dead ?? 0;
   return (
@@ -59,7 +63,7 @@ function Side({ current }: { current: string }) {
             <a href={path} aria-current={path === current ? 'page' : undefined}>
               <Icon name={icon} />
               {title}
-              {path === '/dlq' && dead > 0 ? <span class="badge">{number(dead)}</span> : null}
+              {path === '/dlq' && dead > 0 ? <span class="badge">{brief(dead)}</span> : null}
             </a>
           </li>
         ))}
@@ -117,7 +121,10 @@ function Tool(props: { icon: IconName; label: string; class?: string; onClick():
   );
 }
 
-const LIVE = { connecting: 'connecting', live: 'live', away: 'away', 'store-away': 'store away' };
+const LIVE = {
+  ...{ connecting: 'connecting', live: 'live', polling: 'polling', away: 'away' },
+  'store-away': 'store away',
+};
 
 function Live() {
   const state = paused.value ? 'paused' : LIVE[connection.value];

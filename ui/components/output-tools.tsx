@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { command } from '../cli.ts';
 import { number, percent, size } from '../format.ts';
-import type { OutputWindow } from '../output.ts';
+import { LOOKED_AT, type OutputWindow } from '../output.ts';
 import { hashOf } from '../output-lines.ts';
 import { go, withQuery } from '../router.ts';
 import { complain, tell } from '../toasts.ts';
@@ -82,7 +82,9 @@ async function firstError({ output, follow, stream }: OutputToolsProps): Promise
   follow.value = false;
   try {
     const line = await output.openFirst(stream === null ? WRONG : /\S/);
-    if (line === null) tell('No line looks like an error');
+    const { next, size: all } = output.state.value;
+    if (line === null)
+      tell(`No line${next < all ? ` of the first ${size(LOOKED_AT)}` : ''} looks like an error`);
     else go(withQuery({}) + hashOf(line), 'replace');
   } catch (error) {
     complain(error);

@@ -1,11 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { Problem } from '../api.ts';
 import { command } from '../cli.ts';
 import { useKeys } from '../keys.ts';
 import { type OutputWindow, openOutput } from '../output.ts';
 import { type Row, rowsOf, textOf } from '../output-lines.ts';
 import { place } from '../router.ts';
-import { complain } from '../toasts.ts';
+import { readFailed, readWorked } from '../store-away.ts';
+import { complain, tell } from '../toasts.ts';
 import type { Attempt, Job } from '../types.ts';
 import { Empty } from './empty.tsx';
 import { Icon } from './icon.tsx';
@@ -115,26 +117,35 @@ function linked(rows: Row[], hash: string): number | null {
   return at < 0 ? null : at;
 }
 
-function openAt(output: OutputWindow, hash: string): Promise<void> {
+async function openAt(output: OutputWindow, hash: string): Promise<void> {
   const [, by, text] = LINK.exec(hash) ?? [];
-  if (by === undefined) return output.openEnd();
-  return by === 'L' ? output.openLine(Number(text)) : output.openAt(Number(text));
+  if (by === 'B') return output.openAt(Number(text));
+  if (by === 'L') {
+    if (await output.openLine(Number(text))) return;
+    tell(`There is no line ${text}, or it is behind what was left out`);
+  }
+  return output.openEnd();
 }
 
 function hitsOf(rows: Row[], needle: string): number[] {
   return rows.flatMap((row, i) => (row.first && textOf(row.line).toLowerCase().includes(needle) ? [i] : []));
 }
 
-/** Opens it, and reads on as long as the attempt runs and somebody follows. */
+/** Opens it, and reads on as long as the attempt runs and somebody follows, however often that fails. */
 async function keepUp(output: OutputWindow, hash: string, follow: Signal<boolean>): Promise<void> {
-  try {
-    await openAt(output, hash);
-    for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      const { over, next, size } = output.state.value;
-      if (follow.value && !document.hidden && (!over || next < size)) await output.follow();
+  let opened = false;
+  for (;;) {
+    const { over, next, size } = output.state.value;
+    try {
+      if (!opened) await openAt(output, hash);
+      else if (follow.value && !document.hidden && (!over || next < size)) await output.follow();
+      opened = true;
+      readWorked();
+    } catch (error) {
+      if ((error as Error).name === 'AbortError') return;
+      if (error instanceof Problem && error.lasting) return complain(error);
+      if (error instanceof Problem) readFailed(error);
     }
-  } catch (error) {
-    if ((error as Error).name !== 'AbortError') complain(error);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

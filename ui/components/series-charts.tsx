@@ -7,8 +7,7 @@ import { Chart } from './chart.tsx';
 const times = ({ points }: Series): number[] => points.map(({ at }) => Date.parse(at) / 1000);
 
 /** What came and what ended, over time. */
-export function Throughput({ series, title = 'In and out' }: { series: Series | null; title?: string }) {
-  if (series === null) return <div class="chart" />;
+export function Throughput({ series, title = 'In and out' }: { series: Series; title?: string }) {
   const line = (of: (one: Figures) => number): number[] => series.points.map(of);
   return (
     <Chart

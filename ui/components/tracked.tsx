@@ -1,6 +1,5 @@
 import { number } from '../format.ts';
-import { drop, operations, stop } from '../operations.ts';
-import type { Operation } from '../types.ts';
+import { drop, operations, type Tracked as Shown, stop } from '../operations.ts';
 import { Icon } from './icon.tsx';
 
 /** What was started on many jobs: how far it is, a way to stop it, and what came of it. */
@@ -15,7 +14,7 @@ export function Tracked() {
   );
 }
 
-function Row({ id, action, state, total, done, changed, unchanged, error }: Operation) {
+function Row({ id, action, state, total, done, changed, unchanged, error }: Shown) {
   return (
     <div class="operation">
       <div class="operation-head">
@@ -36,6 +35,7 @@ function Row({ id, action, state, total, done, changed, unchanged, error }: Oper
       {state === 'running' ? null : (
         <p>
           {number(changed)} changed, {number(unchanged)} left as they were
+          {state === 'lost' ? ' when last seen: the server was started anew, and did not go on with it' : ''}
           {error === null ? null : `: ${error}`}
         </p>
       )}

@@ -4,7 +4,7 @@ import { Menu } from '../components/menu.tsx';
 import { Ago } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { number, plural, visible } from '../format.ts';
-import { actOnGroup, type GroupAct, groupFilter } from '../group-acts.ts';
+import { actOnGroup, commonText, type GroupAct } from '../group-acts.ts';
 import { focusedRow, useKeys } from '../keys.ts';
 import { muted, toggleMuted } from '../muted.ts';
 import { readOnly } from '../store.ts';
@@ -90,11 +90,10 @@ function Groups({ groups }: { groups: ErrorGroup[] }) {
 
 function Group(group: ErrorGroup) {
   const { signature, jobs, sample_id, sample_error, names, queues } = group;
+  const common = commonText(group);
   return (
     <tr data-row={signature}>
-      <td class="right number value">
-        <a href={`/jobs?${groupFilter(signature)}`}>{number(jobs)}</a>
-      </td>
+      <td class="right number value">{number(jobs)}</td>
       <td class="wide">
         <h2>{visible(signature)}</h2>
         {sample_error === signature ? null : <p class="sample">{visible(sample_error)}</p>}
@@ -108,6 +107,9 @@ function Group(group: ErrorGroup) {
             </a>
           ))}
           <span>in {queues.map(visible).join(', ')}</span>
+          {common === null ? null : (
+            <a href={`/jobs?state=dead&error=${part(common)}`}>search for “{visible(common)}”</a>
+          )}
         </p>
       </td>
       {WINDOW_NAMES.map(([field, title]) => (

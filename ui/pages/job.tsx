@@ -9,7 +9,7 @@ import { OutputView } from '../components/output-view.tsx';
 import { Related } from '../components/related.tsx';
 import { Spec } from '../components/spec.tsx';
 import { StateMark } from '../components/state.tsx';
-import { Ago } from '../components/time.tsx';
+import { Ago, Time } from '../components/time.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { useData } from '../data.ts';
 import { draftOf } from '../draft.ts';
@@ -18,7 +18,7 @@ import { useKeys } from '../keys.ts';
 import { draft, editing } from '../overlays.ts';
 import { togglePaused } from '../queue-acts.ts';
 import { go, place, withQuery } from '../router.ts';
-import { now, readOnly } from '../store.ts';
+import { readOnly } from '../store.ts';
 import type { Attempt, Explanation, Job, StoreEvent } from '../types.ts';
 
 const TABS = ['timeline', 'attempts', 'output', 'spec', 'related', 'events', 'json'] as const;
@@ -38,7 +38,7 @@ export function JobPage({ id }: { id: string }) {
     if (next !== undefined) go(withQuery({ attempt: String(next.attempt), tab: 'output' }), 'replace');
   };
   const act = (verb: Verb): void => {
-    if (job.value !== null && !readOnly.value && possible(verb, job.value)) void run(verb, id);
+    if (job.value !== null && !readOnly.value && possible(verb, job.value)) void run(verb, job.value);
   };
   useKeys({
     r: () => act('retry'),
@@ -86,8 +86,8 @@ export function JobPage({ id }: { id: string }) {
 
 const waits = (job: Job): boolean => job.state === 'pending' || job.state === 'failed';
 
-async function run(verb: Verb, id: string): Promise<void> {
-  if ((await actOnJob(verb, id)) && verb === 'delete') go('/jobs');
+async function run(verb: Verb, job: Job): Promise<void> {
+  if ((await actOnJob(verb, job)) && verb === 'delete') go('/jobs');
 }
 
 function Header({ job, why }: { job: Job; why: Explanation | null }) {
@@ -99,9 +99,7 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
         {job.name === null ? null : <span class="name">{visible(job.name)}</span>}
         <CopyButton text={command('show', job.id)} label="Copy as CLI" />
         <span class="grow" />
-        {readOnly.value ? null : (
-          <Actions job={job} held={why?.reasons.some((one) => one.startsWith('it is held')) ?? false} />
-        )}
+        {readOnly.value ? null : <Actions job={job} reasons={why?.reasons ?? []} />}
       </div>
       <pre class="job-command">
         <code>{visible(job.command)}</code>
@@ -145,9 +143,20 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
 /** How long it still is changes as one looks. */
 const STILL = /^(due|retry \d+ of \d+|the last attempt) in \S+/;
 
+/** Times are told by the clock of who reads them. */
+const ISO = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
+
+/** What a job says may only look like a time. */
+const isTime = (text: string): boolean => ISO.test(text) && !Number.isNaN(Date.parse(text));
+
 function Reason({ reason, due }: { reason: string; due: string | null }) {
   const what = STILL.exec(reason)?.[1];
-  if (what === undefined || due === null) return <li>{visible(reason)}</li>;
+  if (what === undefined || due === null)
+    return (
+      <li>
+        {reason.split(ISO).map((text, i) => (isTime(text) ? <Time key={i} at={text} /> : visible(text)))}
+      </li>
+    );
   return (
     <li>
       {what} <Ago at={due} />
@@ -155,7 +164,8 @@ function Reason({ reason, due }: { reason: string; due: string | null }) {
   );
 }
 
-function Actions({ job, held }: { job: Job; held: boolean }) {
+function Actions({ job, reasons }: { job: Job; reasons: string[] }) {
+  const held = reasons.some((one) => one.startsWith('it is held'));
   const sensible = (verb: Verb): boolean => possible(verb, job) && verb !== (held ? 'hold' : 'release');
   return (
     <div class="buttons">
@@ -164,12 +174,12 @@ function Actions({ job, held }: { job: Job; held: boolean }) {
           key={verb}
           type="button"
           class={verb === 'delete' ? 'small danger-text' : 'small'}
-          onClick={() => void run(verb, job.id)}
+          onClick={() => void run(verb, job)}
         >
           {verb[0]!.toUpperCase() + verb.slice(1)}
         </button>
       ))}
-      {job.state === 'pending' && Date.parse(job.next_run_at ?? '') > now.value ? (
+      {job.state === 'pending' && reasons.some((one) => one.startsWith('due in')) ? (
         <button type="button" class="small" onClick={() => void promote(job.id)}>
           Run now
         </button>

@@ -19,9 +19,11 @@ import { togglePaused } from '../queue-acts.ts';
 import { go, listHref, place, withQuery } from '../router.ts';
 import { useSelection } from '../selection.ts';
 import { readOnly } from '../store.ts';
-import type { JobPage } from '../types.ts';
+import { tell } from '../toasts.ts';
+import { type JobPage, STATES } from '../types.ts';
 
 const PAGE = 50;
+const UNCOUNTED = 'These jobs are still being counted: try again';
 
 const readPage = (path: string, signal: AbortSignal): Promise<JobPage> =>
   untilSome(path, (one) => get<JobPage>(one, signal));
@@ -40,23 +42,26 @@ export function JobsPage() {
   const sort = query.get('sort');
   const columns = columnsOf(query);
   const jobs = ordered(page.value?.jobs ?? [], sort);
-  const count = page.value?.count ?? { value: 0, capped: false };
-  const selected: Selected = all ? { filter, count: count.value, capped: count.capped } : { ids: [...ids] };
+  const count = page.value?.count ?? null;
+  const selected = all ? matching(filter, count) : { ids: [...ids] };
   const shown = new Set(all ? jobs.map((job) => job.id) : ids);
-  const total = `${number(count.value)}${count.capped ? '+' : ''}`;
+  const total = count === null ? '' : `${number(count.value)}${count.capped ? '+' : ''}`;
   const whole = jobs.length > 0 && jobs.every((job) => ids.has(job.id));
   const apart = sort !== null && (cursor !== null || page.value?.next_cursor);
 
   const act = async (verb: Verb): Promise<void> => {
     const row = focusedRow();
-    const on = all || ids.size > 0 ? selected : row === null ? null : { ids: [row] };
-    if (on !== null && !readOnly.value && (await actOnMany(verb, on))) clear();
+    const some = all || ids.size > 0;
+    if (readOnly.value || (!some && row === null)) return;
+    const on = some ? selected : { ids: [row!] };
+    if (on === null) tell(UNCOUNTED);
+    else if (await actOnMany(verb, on)) clear();
   };
   useKeys({
     r: () => void act('retry'),
     c: () => void act('cancel'),
     '#': () => void act('delete'),
-    a: selectAll,
+    a: () => (count === null ? tell(UNCOUNTED) : selectAll()),
     X: () => {
       const order = jobs.map((job) => job.id);
       const [a, b] = [order.indexOf(from ?? ''), order.indexOf(focusedRow() ?? '')].sort((x, y) => x - y);
@@ -88,7 +93,7 @@ export function JobsPage() {
       {(ids.size > 0 || all) && !readOnly.value ? (
         <BulkBar
           selected={selected}
-          more={whole && !all && (count.value > ids.size || count.capped) ? total : null}
+          more={whole && !all && count !== null && (count.value > ids.size || count.capped) ? total : null}
           onAll={selectAll}
           onDone={clear}
         >
@@ -97,9 +102,11 @@ export function JobsPage() {
       ) : (
         <div class="line">
           <span class="faint" aria-live="polite">
-            {page.value === null
-              ? 'Reading …'
-              : plural(count.value, 'job').replace(' ', `${count.capped ? '+' : ''} `)}
+            {count !== null
+              ? plural(count.value, 'job').replace(' ', `${count.capped ? '+' : ''} `)
+              : page.problem === null
+                ? 'Reading …'
+                : ''}
             {apart ? ', this page in order' : ''}
           </span>
           <span class="grow" />
@@ -142,6 +149,14 @@ export function JobsPage() {
       </nav>
     </section>
   );
+}
+
+/** All that match; null while nobody knows how many that are: nothing is done to an unknown number of jobs. */
+function matching(filter: Filter, count: JobPage['count'] | null): Selected | null {
+  if (count === null) return null;
+  // Without any filter all jobs are meant, and both the API and the command line want that said.
+  const said = filter.size > 0 ? filter : new URLSearchParams({ state: STATES.join() });
+  return { filter: said, count: count.value, capped: count.capped };
 }
 
 function None({ filter, more }: { filter: Filter; more: boolean }) {

@@ -12,7 +12,7 @@ import { useData } from '../data.ts';
 import { number, percent, visible } from '../format.ts';
 import { setPaused } from '../queue-acts.ts';
 import { ofSchedules } from '../schedule-events.ts';
-import { bad, ended, useSeries } from '../series.ts';
+import { bad, ended, NO_SERIES, useSeries } from '../series.ts';
 import { counts, queues, readOnly } from '../store.ts';
 import type { Doctor, JobPage, Schedule, Series, Worker } from '../types.ts';
 
@@ -28,6 +28,9 @@ export function OverviewPage() {
   const jobs = counts.value;
   const nothing = jobs !== null && Object.values(jobs).every((count) => count === 0);
   const names = day.value?.names ?? null;
+  // What needs attention stands on top: it comes with the rest, or all of it would jump.
+  const reading = [hour, workers, running, schedules].some(({ loading }) => loading);
+  if (reading || (jobs === null && hour.problem === null)) return null;
   return (
     <section aria-label="Overview">
       <h1 class="hidden">Overview</h1>
@@ -36,7 +39,7 @@ export function OverviewPage() {
         {...{ hour: hour.value, names, doctor: doctor.value }}
       />
       <Tiles workers={workers.value} day={day.value} />
-      {nothing ? <Welcome /> : <Throughput series={hour.value} title="In and out, last hour" />}
+      {nothing ? <Welcome /> : <Throughput series={hour.value ?? NO_SERIES} title="In and out, last hour" />}
       <h2>Running now</h2>
       {running.value === null ? null : <Running jobs={running.value.jobs} names={names} />}
       <div class="columns">

@@ -14,7 +14,7 @@ import { useKeys } from '../keys.ts';
 import { limiting } from '../overlays.ts';
 import { setPaused } from '../queue-acts.ts';
 import { place } from '../router.ts';
-import { bad, ended, perMinute, useSeries } from '../series.ts';
+import { bad, ended, NO_SERIES, perMinute, useSeries } from '../series.ts';
 import { queues, readOnly } from '../store.ts';
 import type { JobPage, Queue, Series, Worker } from '../types.ts';
 
@@ -39,6 +39,7 @@ export function QueuePage({ id }: { id: string }) {
         cli={command('enqueue', '--queue', id, 'echo hello')}
       />
     );
+  const series = shown.value ?? NO_SERIES;
   const serving = workers.value?.filter(({ queues }) => queues.includes('*') || queues.includes(id));
   return (
     <section aria-label={`Queue ${id}`}>
@@ -63,13 +64,13 @@ export function QueuePage({ id }: { id: string }) {
       <Tiles queue={queue} hour={hour.value} day={day.value} />
       <RangeTabs range={range} />
       {shown.problem === null ? null : <Trouble problem={shown.problem} />}
-      <Throughput series={shown.value} />
+      <Throughput series={series} />
+      <div class="columns">
+        <TimesChart series={series} of="wait_ms" oldest={queue.oldest_waiting_at} />
+        <TimesChart series={series} of="run_ms" />
+      </div>
       {shown.value === null ? null : (
         <>
-          <div class="columns">
-            <TimesChart series={shown.value} of="wait_ms" oldest={queue.oldest_waiting_at} />
-            <TimesChart series={shown.value} of="run_ms" />
-          </div>
           <h2>Top names, {range}</h2>
           <NamesTable names={shown.value.names ?? []} by="busiest" />
         </>

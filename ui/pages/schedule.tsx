@@ -14,7 +14,7 @@ import { duration, plural, visible } from '../format.ts';
 import { place } from '../router.ts';
 import { timesQuery, writtenOf } from '../schedule-draft.ts';
 import { ofSchedules } from '../schedule-events.ts';
-import { useSeries } from '../series.ts';
+import { NO_SERIES, useSeries } from '../series.ts';
 import type { Schedule, Times } from '../types.ts';
 
 const OVERLAP: Record<string, string> = {
@@ -96,8 +96,8 @@ function Charts({ name }: { name: string }) {
     <>
       <RangeTabs range={range} />
       <div class="columns">
-        <Throughput series={series.value} title="Runs" />
-        {series.value === null ? null : <TimesChart series={series.value} of="run_ms" />}
+        <Throughput series={series.value ?? NO_SERIES} title="Runs" />
+        <TimesChart series={series.value ?? NO_SERIES} of="run_ms" />
       </div>
     </>
   );

@@ -3,10 +3,10 @@ import { Cli } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
 import { NamesTable } from '../components/names-table.tsx';
 import { Depth, FailureRate, RangeTabs, Throughput, TimesChart } from '../components/series-charts.tsx';
-import { duration, number, percent, visible } from '../format.ts';
+import { duration, number as inDigits, percent, visible } from '../format.ts';
 import { mounted } from '../mount.ts';
 import { go, place, withQuery } from '../router.ts';
-import { bad, ended, useSeries } from '../series.ts';
+import { bad, ended, NO_SERIES, useSeries } from '../series.ts';
 import { queues, server, sumOf } from '../store.ts';
 import type { Series } from '../types.ts';
 
@@ -16,7 +16,7 @@ export function StatsPage() {
   const range = place.value.query.get('range') ?? '1h';
   const queue = place.value.query.get('queue') ?? undefined;
   const found = useSeries(range, { queue, names: true });
-  const series = found.value;
+  const series = found.value ?? NO_SERIES;
   const some = (queues.value ?? []).filter(({ name }) => queue === undefined || name === queue);
   const { pending, processing, failed } = sumOf(some);
   const oldest = some.map((one) => one.oldest_waiting_at).filter((at) => at !== null);
@@ -28,22 +28,22 @@ export function StatsPage() {
         <QueueChoice queue={queue} />
       </div>
       {found.problem === null ? null : <Trouble problem={found.problem} />}
-      {series === null ? null : <Total series={series} />}
+      <Total series={series} />
       <Throughput series={series} />
-      {series === null ? null : (
+      <div class="columns pairs">
+        <TimesChart series={series} of="wait_ms" oldest={oldest.sort()[0] ?? null} />
+        <TimesChart series={series} of="run_ms" />
+        <FailureRate series={series} />
+        <Depth series={series} unfinished={pending + processing + failed} />
+      </div>
+      {found.loading ? null : (
         <>
-          <div class="columns pairs">
-            <TimesChart series={series} of="wait_ms" oldest={oldest.sort()[0] ?? null} />
-            <TimesChart series={series} of="run_ms" />
-            <FailureRate series={series} />
-            <Depth series={series} unfinished={pending + processing + failed} />
-          </div>
           <h2>Slowest names, {range}</h2>
           <NamesTable names={series.names ?? []} by="slowest" />
+          <h2>Elsewhere</h2>
+          <Elsewhere range={range} queue={queue} />
         </>
       )}
-      <h2>Elsewhere</h2>
-      <Elsewhere range={range} queue={queue} />
     </section>
   );
 }
@@ -71,6 +71,7 @@ function QueueChoice({ queue }: { queue: string | undefined }) {
 function Total({ series }: { series: Series }) {
   const { total } = series;
   const all = ended(total);
+  const number = (value: number): string => (series === NO_SERIES ? '–' : inDigits(value));
   return (
     <p class="facts quiet">
       <span>

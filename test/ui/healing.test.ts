@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { renameSync } from 'node:fs';
+import { type ClientRequest, request } from 'node:http';
+import type { Browser } from 'playwright-core';
+import { launch, openDashboard } from '../support/browser.ts';
+import { enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+/** A job that says `word` as soon as there is a file of that name. */
+async function talk(box: Sandbox): Promise<(word: string) => Promise<unknown>> {
+  const words = ['second', 'third', 'end'].map(
+    (word) => `until test -e ${word}; do sleep 0.05; done; echo ${word}`,
+  );
+  await enqueue(box, 'talk', `echo first; ${words.join('; ')}`);
+  await untilState(box, 'talk', 'processing');
+  return (word) => Bun.write(`${box.directory}/${word}`, '');
+}
+
+test(
+  'output is followed again after the server, and then its store, were away',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const say = await talk(box);
+    const { page, origin, show, kill } = await openDashboard(box, browser);
+    await show('/jobs/talk?tab=output');
+    const output = page.getByRole('region', { name: 'Output' });
+    await output.getByText('first', { exact: true }).waitFor();
+    const unanswered = page.waitForEvent('requestfailed', (request) => request.url().includes('/output?'));
+    await kill();
+    await unanswered;
+    await page.locator('.banner', { hasText: 'The server does not answer' }).waitFor();
+    const again = box.start(['serve', '--port', new URL(origin).port]);
+    await until(() => again.stdout().includes('http'), 'it is back');
+    await say('second');
+    await output.getByText('second', { exact: true }).waitFor();
+
+    const store = `${box.home}/queue.db`;
+    const refused = page.waitForResponse((one) => one.url().includes('/output?') && one.status() === 503);
+    renameSync(store, `${store}.aside`);
+    await refused;
+    await page.locator('.banner', { hasText: 'cannot read its store' }).waitFor();
+    renameSync(`${store}.aside`, store);
+    await say('third');
+    await output.getByText('third', { exact: true }).waitFor();
+    await page.locator('.banner', { hasText: 'cannot read its store' }).waitFor({ state: 'detached' });
+    // None of it was worth a message that stays.
+    expect(await page.locator('.toast').count()).toBe(0);
+    await say('end');
+    await untilState(box, 'talk', 'completed');
+  }),
+);
+
+test(
+  'an operation is watched while the server is away, and one that was cut short is not forgotten',
+  inSandbox(async (box) => {
+    const jobs = Array.from({ length: 100 }, (_, i) => ({
+      id: `dead-${i}`,
+      command: 'exit 4',
+      max_retries: 1,
+    }));
+    await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
+    await box.run(['worker', 'start', '--drain', '--concurrency', '8']);
+    const { page, origin, show, kill } = await openDashboard(box, browser);
+    await show('/dlq');
+    const group = page.locator('[data-row="exit code 4"]');
+    await group.locator('summary').click();
+    await group.getByRole('button', { name: 'Retry 10 a second' }).click();
+    await page.getByRole('button', { name: 'Retry them' }).click();
+    const tracked = page.getByRole('status', { name: 'Operations' });
+    await tracked.getByText('of 100').waitFor();
+    const unanswered = page.waitForEvent('requestfailed', (one) => one.url().includes('/operations/'));
+    await kill();
+    await unanswered;
+    await tracked.getByText('of 100').waitFor();
+    const again = box.start(['serve', '--port', new URL(origin).port]);
+    await until(() => again.stdout().includes('http'), 'it is back');
+    await tracked.getByText('the server was started anew').waitFor();
+  }),
+);
+
+test(
+  'without a stream of its own the page reads by itself; a wrong token among many leads to the page for it',
+  inSandbox(async (box) => {
+    const { page, origin, token, show } = await openDashboard(box, browser);
+    await page.getByRole('button', { name: 'live' }).waitFor();
+    await page.goto('about:blank');
+    const taken: ClientRequest[] = [];
+    const open = (): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const one = request(`${origin}/api/v1/events`, { headers: { authorization: `Bearer ${token}` } });
+        one.on('response', (answer) => resolve(answer.statusCode!)).on('error', reject);
+        one.end();
+        taken.push(one);
+      });
+    while ((await open()) === 200);
+    await show('/jobs');
+    await page.locator('.banner', { hasText: 'reads everything again' }).waitFor();
+    await enqueue(box, 'seen', 'true');
+    await page.locator('[data-row="seen"]').waitFor();
+    for (const one of taken) one.destroy();
+    await page.getByRole('button', { name: 'live' }).waitFor();
+    await page.locator('.banner').waitFor({ state: 'detached' });
+
+    const wrong = { authorization: 'Bearer wrong' };
+    await until(
+      async () => (await fetch(`${origin}/api/v1/jobs`, { headers: wrong })).status === 429,
+      'wrong tokens are slowed down',
+    );
+    await show(`/jobs#token=${'x'.repeat(43)}`);
+    await page.getByText('does not take this token').waitFor();
+  }),
+);
