@@ -115,3 +115,16 @@ test(
     await page.getByText('does not take this token').waitFor();
   }),
 );
+
+test(
+  'a link to a line that was left out says so, and shows the end',
+  inSandbox(async (box) => {
+    await box.json(['config', 'set', 'output-limit', '64KiB']);
+    await enqueue(box, 'much', 'seq 1 60000');
+    await box.run(['worker', 'start', '--drain']);
+    const { page, show } = await openDashboard(box, browser);
+    await show('/jobs/much?tab=output#L30000');
+    await page.getByText('There is no line 30000, or it is behind what was left out').waitFor();
+    await page.getByRole('region', { name: 'Output' }).getByText('60000', { exact: true }).waitFor();
+  }),
+);

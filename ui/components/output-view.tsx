@@ -61,7 +61,8 @@ function Shown({
     follow.value = false;
     query.value = '';
     const known = rowsOf(output.value.lines.value, null);
-    if (known.length > 0 && linked(known, hash) === null) void openAt(output.value, hash).catch(complain);
+    if (known.length > 0 && linked(known, hash) === null)
+      void openAt(output.value, hash, follow).catch(complain);
   }, [hash]);
   const needle = query.value.toLowerCase();
   const step = (by: number) => (): void => {
@@ -117,12 +118,13 @@ function linked(rows: Row[], hash: string): number | null {
   return at < 0 ? null : at;
 }
 
-async function openAt(output: OutputWindow, hash: string): Promise<void> {
+async function openAt(output: OutputWindow, hash: string, follow: Signal<boolean>): Promise<void> {
   const [, by, text] = LINK.exec(hash) ?? [];
   if (by === 'B') return output.openAt(Number(text));
   if (by === 'L') {
     if (await output.openLine(Number(text))) return;
     tell(`There is no line ${text}, or it is behind what was left out`);
+    follow.value = true;
   }
   return output.openEnd();
 }
@@ -137,7 +139,7 @@ async function keepUp(output: OutputWindow, hash: string, follow: Signal<boolean
   for (;;) {
     const { over, next, size } = output.state.value;
     try {
-      if (!opened) await openAt(output, hash);
+      if (!opened) await openAt(output, hash, follow);
       else if (follow.value && !document.hidden && (!over || next < size)) await output.follow();
       opened = true;
       readWorked();
