@@ -9,7 +9,11 @@ import { type Held, holdStore } from '../store/open.ts';
 export function refuseWhileUsed(db: string): void {
   const [holder] = holdersOf(db);
   if (holder === undefined) return;
-  throw new QueueError('store-busy', `${db} is in use by process ${holder}`, 'queuectl worker stop');
+  throw new QueueError(
+    'store-busy',
+    `${db} is in use by process ${holder}`,
+    `end it: queuectl worker stop, or kill ${holder} for a server`,
+  );
 }
 
 /** What SQLite takes for a part of the database by its name alone. */

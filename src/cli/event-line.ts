@@ -14,7 +14,8 @@ const ID_WIDTH = 16;
 /** What belongs to one kind of event or another, beside the fields that all have. */
 export const EVENT_DETAILS =
   `outcome exit_code error next_run_at reason fields schedule scheduled_at manual waits key
-  value worker_id pid hostname concurrency queues rate priority_aging_ms state jobs bytes`.split(/\s+/);
+  value worker_id pid hostname concurrency queues rate priority_aging_ms state jobs bytes
+  operation action changed`.split(/\s+/);
 
 /** A line each, as they come: for a person words, for a script a JSON object, or as it was asked for. */
 export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Promise<void> {

@@ -64,6 +64,8 @@ export const ERRORS = {
   'too-slow': { exit: 2, status: 408, hint: null },
   'unsupported-type': { exit: 2, status: 415, hint: null },
   'too-many-streams': { exit: 5, status: 503, hint: 'close some, then try again' },
+  'too-many-changes': { exit: 6, status: 429, hint: 'queuectl serve --max-rate N allows more' },
+  'too-many-operations': { exit: 6, status: 429, hint: 'wait for one to end, or stop one' },
   'operation-not-found': { exit: 3, status: 404, hint: null },
   'disk-full': { exit: 5, status: 507, hint: 'free some space, then repeat the command' },
   'not-permitted': { exit: 6, status: 403, hint: 'check who owns the database and its directory' },

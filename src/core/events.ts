@@ -33,6 +33,7 @@ export const EVENT_KINDS = [
   ...['schedule-added', 'schedule-edited', 'schedule-removed', 'schedule-paused', 'schedule-resumed'],
   'tick',
   ...['worker-ready', 'worker-stopped'],
+  ...['operation-begun', 'operation-ended'],
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 

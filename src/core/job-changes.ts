@@ -17,11 +17,10 @@ export function changesOf(read: JobInput): JobChanges {
 
 /** Changes as a program sends them: what cannot be changed is refused. */
 export function readJobChanges(value: unknown, now: number): JobChanges {
-  const { input, warnings } = readJobObject(value, now);
+  const { input } = readJobObject(value, now, true);
   const changes = changesOf(input);
   // A delay has become the time that it means.
   const stray = Object.keys(input).find((key) => key !== 'delayMs' && !(key in changes));
-  if (warnings[0] !== undefined) throw invalid(warnings[0]);
   if (stray !== undefined) throw invalid(`${stray} of a job cannot be changed`);
   if (Object.keys(changes).length === 0) throw invalid('there is nothing to change');
   return changes;

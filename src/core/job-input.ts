@@ -183,8 +183,8 @@ export interface ReadJob {
   warnings: string[];
 }
 
-/** Reads one job object. Throws on the first thing that is wrong; unknown fields are only a warning. */
-export function readJobObject(value: unknown, now: number): ReadJob {
+/** Reads one job object. Throws on the first thing that is wrong; unknown fields are only a warning, unless it is `strict`. */
+export function readJobObject(value: unknown, now: number, strict = false): ReadJob {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(`a job must be a JSON object, not ${kindOf(value)}`);
   }
@@ -195,7 +195,9 @@ export function readJobObject(value: unknown, now: number): ReadJob {
     const raw = (value as Record<string, unknown>)[name];
     const field = BY_NAME.get(name);
     if (field === undefined) {
-      if (!SERVER_OWNED.has(name)) warnings.push(unknownField(name, warnings.length < GUESSED));
+      if (SERVER_OWNED.has(name)) continue;
+      if (strict) throw invalid(unknownField(name, '', true));
+      warnings.push(unknownField(name, ' was ignored', warnings.length < GUESSED));
       continue;
     }
     // Null stands for "not given": queuectl prints it so.
@@ -244,9 +246,9 @@ function twinOf(field: Field, value: object): string | undefined {
 /** A guess costs more than all the rest, and nobody reads thousands of them. */
 const GUESSED = 20;
 
-function unknownField(name: string, guessing: boolean): string {
+function unknownField(name: string, what: string, guessing: boolean): string {
   const guess = guessing ? nearest(name, BY_NAME.keys()) : null;
-  return `unknown field '${name}' was ignored${guess === null ? '' : `; did you mean '${guess}'?`}`;
+  return `unknown field '${name}'${what}${guess === null ? '' : `; did you mean '${guess}'?`}`;
 }
 
 export function checkArgv(value: unknown, name: string): string[] {

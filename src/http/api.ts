@@ -1,13 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { Hono } from 'hono';
-import { type ErrorCode, QueueError } from '../core/errors.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 import { assets } from './assets.ts';
-import { bearer, checkHost, checkOrigin, checkTarget, SAFE_HEADERS, wrongTokens } from './guard.ts';
+import { REPEATED } from './filter.ts';
+import { bearer, bucket, checkCoding, checkHost, checkOrigin, checkTarget, SAFE_HEADERS } from './guard.ts';
+import type { Names } from './names.ts';
 import { hidden, problem, refuse } from './problem.ts';
 import { readBody } from './read-body.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { tokenCheck } from './token.ts';
+
+const WRONG_PER_SECOND = 5;
+const WRONG_AT_ONCE = 20;
+/** The changes of so many seconds may come together. */
+const BURST_SECONDS = 10;
 
 /** What is left of such a request is not waited for. */
 const CLOSING = new Set<ErrorCode>(['too-large', 'too-slow']);
@@ -15,34 +24,34 @@ const CLOSING = new Set<ErrorCode>(['too-large', 'too-slow']);
 export interface ApiOptions {
   serving: Serving;
   token: string;
-  /** `host:port`, every name that this server answers to. */
-  names: ReadonlySet<string>;
-  /** The origin of a proxy in front of it. */
-  shownAt: string | null;
+  /** Changes per second, on the whole; an array counts as its jobs. */
+  maxRate: number;
+  /** Every name that this server answers to. */
+  names(): Names;
+  /** Told of every request with the token, before it is answered. */
+  onTrusted(incoming: IncomingMessage, outgoing: ServerResponse): void;
   /** Told of what nobody expected. */
   onError(error: unknown, requestId: string): void;
 }
 
-interface Bindings {
-  incoming?: {
-    url?: string;
-    headers: Record<string, string | string[] | undefined>;
-    socket?: { remoteAddress?: string };
-  };
-}
-
-type Env = { Bindings: Bindings; Variables: { requestId: string } };
+type Env = { Bindings: HttpBindings; Variables: { requestId: string } };
 
 /** The table of routes behind one guard, as a web-standard handler that any server can mount. */
 export function createApi(options: ApiOptions): Hono<Env> {
   const api = new Hono<Env>();
   const isToken = tokenCheck(options.token);
-  const wrong = wrongTokens(() => performance.now());
+  const clock = (): number => performance.now();
+  // Wrong tokens empty it; the right one never looks at it.
+  const wrong = bucket(clock, WRONG_PER_SECOND, WRONG_AT_ONCE);
+  const changes = bucket(clock, options.maxRate, options.maxRate * BURST_SECONDS);
 
-  const authorize = (route: Route, header: (name: string) => string | undefined): void => {
+  const authorize = (route: Pick<Route, 'access' | 'path'>, c: Context<Env>): void => {
     if (route.access === 'open' || (route.path === '/metrics' && options.serving.publicMetrics)) return;
-    const given = bearer(header('authorization'));
-    if (given !== null && isToken(given)) return;
+    const given = bearer(c.req.header('authorization'));
+    if (given !== null && isToken(given)) {
+      options.onTrusted(c.env.incoming, c.env.outgoing);
+      return;
+    }
     const seconds = wrong();
     if (seconds > 0) refuse('too-many-tries', `too many wrong tokens; try again in ${seconds} s`);
     refuse('no-token', 'this needs the token of the store');
@@ -50,11 +59,14 @@ export function createApi(options: ApiOptions): Hono<Env> {
 
   api.use('*', async (c, next) => {
     c.set('requestId', randomBytes(6).toString('hex'));
-    const target = c.env?.incoming?.url ?? new URL(c.req.url).pathname;
-    checkTarget(target);
-    checkHost(c.req.header('host'), options.names);
+    checkTarget(c.env.incoming.url ?? '');
+    checkCoding(c.req.header('transfer-encoding'));
+    checkHost(c.req.header('host'), options.names().hosts);
+    if (new URL(c.req.url).searchParams.has('token'))
+      refuse('invalid-request', 'a token does not belong into a URL');
     await next();
-    for (const [name, value] of Object.entries(SAFE_HEADERS)) c.res.headers.set(name, value);
+    for (const [name, value] of Object.entries(SAFE_HEADERS))
+      if (!c.res.headers.has(name)) c.res.headers.set(name, value);
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
   });
 
@@ -66,31 +78,36 @@ export function createApi(options: ApiOptions): Hono<Env> {
       const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
       const route = routes.find((one) => one.method === method);
       // Who may not look learns nothing, not even which methods there are.
-      authorize(route ?? routes.find((one) => one.access !== 'open') ?? routes[0]!, header);
+      authorize(route ?? routes.find((one) => one.access !== 'open') ?? routes[0]!, c);
       if (route === undefined) {
         const error = new QueueError('wrong-method', `${c.req.method} is not possible here`);
         const allow = routes.map((one) => one.method).join(', ');
         return problem(error, c.get('requestId'), { allow });
       }
-      if (route.method !== 'GET') checkOrigin(header, options.names, options.shownAt);
+      if (route.method !== 'GET') checkOrigin(header, options.names().origins);
       if (route.access === 'change' && options.serving.readOnly)
         refuse('read-only', 'this server only shows, and changes nothing');
       const { pathname, search, searchParams } = new URL(c.req.url);
       checkQuery(route, searchParams);
+      const body = await readBody(route, c.req.raw);
+      if (route.access === 'change') {
+        const seconds = changes(Array.isArray(body) ? body.length : 1);
+        if (seconds > 0) refuse('too-many-changes', `too many changes; try again in ${seconds} s`);
+      }
       const { app, shared } = options.serving;
-      const actor = `http:${c.env?.incoming?.socket?.remoteAddress ?? 'local'}`;
-      const request: ApiRequest = {
+      const actor = `http:${c.env.incoming.socket.remoteAddress ?? 'local'}`;
+      const request: Omit<ApiRequest, 'app'> = {
         ...{ serving: options.serving, actor, header, signal: c.req.raw.signal },
-        app: route.access === 'change' ? { ...app, store: app.store.as(actor) } : app,
         params: c.req.param() as Record<string, string>,
         one: (name) => c.req.query(name),
         all: (name) => c.req.queries(name) ?? [],
-        body: await readBody(route, c.req.raw),
+        body,
       };
       const handle = async (): Promise<Response> => {
         // Whoever asks is told that the store is away, rather than shown, or given, one that nobody will see again.
-        if (route.access !== 'open') await app.store.check();
-        return route.handle(request);
+        if (route.access !== 'open') await options.serving.check();
+        const store = route.access === 'change' ? app.store.as(actor) : app.store;
+        return route.handle({ ...request, app: { ...app, store } });
       };
       const response = await (isShared(route)
         ? shared.answer(pathname + search, handle)
@@ -107,11 +124,11 @@ export function createApi(options: ApiOptions): Hono<Env> {
     const asset = assets(new URL(c.req.url).pathname, c.req.header('accept-encoding'));
     if (asset !== null) return asset;
     // Below /api everything but the truth about routes needs the token: an unknown path looks like a known one.
-    authorize({ access: 'look', path: '' } as Route, (name) => c.req.header(name));
+    authorize({ access: 'look', path: '' }, c);
     refuse('no-such-route', 'there is nothing here');
   });
   api.all('/*', (c) => {
-    authorize({ access: 'look', path: '' } as Route, (name) => c.req.header(name));
+    authorize({ access: 'look', path: '' }, c);
     refuse('no-such-route', 'there is nothing here');
   });
 
@@ -125,7 +142,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
       'cache-control': 'no-store',
       ...(CLOSING.has(known.code) ? { connection: 'close' } : {}),
       ...(known.code === 'no-token' ? { 'www-authenticate': 'Bearer' } : {}),
-      ...(known.code === 'too-many-tries' && seconds !== undefined ? { 'retry-after': seconds } : {}),
+      ...(ERRORS[known.code].status === 429 && seconds !== undefined ? { 'retry-after': seconds } : {}),
     };
     return problem(known, requestId, extra);
   });
@@ -138,8 +155,9 @@ function isShared({ method, access, answers }: Route): boolean {
 }
 
 function checkQuery(route: Route, given: URLSearchParams): void {
-  if (given.has('token')) refuse('invalid-request', 'a token does not belong into a URL');
   const known = Object.keys(route.query ?? {});
   for (const name of given.keys())
     if (!known.includes(name)) refuse('invalid-request', `unknown query '${name}'`);
+    else if (given.getAll(name).length > 1 && !REPEATED.includes(name))
+      refuse('invalid-request', `${name} is given more than once`);
 }

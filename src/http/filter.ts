@@ -1,5 +1,6 @@
 import { type FilterSource, type JobFilter, readJobFilter } from '../core/filter.ts';
-import { fields } from './body.ts';
+import { fields, texts } from './body.ts';
+import { refuse } from './problem.ts';
 
 /** The filters of `list`, as queries; a body has the same names. */
 export const FILTER_QUERIES: Record<string, string> = {
@@ -18,12 +19,23 @@ export function filterOfQuery(source: Pick<FilterSource, 'one' | 'all'>, now: nu
   return readJobFilter({ ...source, called: (field) => field }, now);
 }
 
-/** `{"state": ["dead"], "queue": "mail"}`: texts, numbers, or arrays of texts. */
+/** Several of them may be meant at once. */
+export const REPEATED: readonly string[] = ['state', 'tag'];
+
+/** `{"state": ["dead"], "queue": "mail"}`: what says nothing does not mean everything. */
 export function filterOfBody(body: unknown, now: number): JobFilter {
   const given = fields(body, Object.keys(FILTER_QUERIES));
-  const all = (field: string): string[] => {
-    const value = given[field];
-    return value === undefined || value === null ? [] : [value].flat().map(String);
-  };
+  if (Object.keys(given).length === 0)
+    refuse('invalid-request', 'the filter is empty', 'name every state to mean all jobs');
+  const read = new Map(Object.entries(given).map(([name, value]) => [name, valuesOf(name, value)]));
+  const all = (field: string): string[] => read.get(field) ?? [];
   return readJobFilter({ all, one: (field) => all(field)[0], called: (field) => field }, now);
+}
+
+function valuesOf(name: string, value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (name === 'exit-code' && Number.isInteger(value)) return [String(value)];
+  if (!REPEATED.includes(name)) return refuse('invalid-request', `${name} of the filter must be one text`);
+  const several = texts(value, `${name} of the filter`);
+  return several.length > 0 ? several : refuse('invalid-request', `${name} of the filter is empty`);
 }

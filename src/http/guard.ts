@@ -34,6 +34,12 @@ export function checkTarget(target: string): void {
   }
 }
 
+/** Where a body ends must be the same to everybody on its way. */
+export function checkCoding(coding: string | undefined): void {
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    refuse('invalid-request', 'a body may be chunked, and nothing else');
+}
+
 /** Exactly one of the names this server answers to: a page elsewhere that resolves to us has another one. */
 export function checkHost(host: string | undefined, names: ReadonlySet<string>): void {
   if (host === undefined || !names.has(host.toLowerCase()))
@@ -49,12 +55,10 @@ export function bearer(authorization: string | undefined): string | null {
 /** A mutation comes from a program, or from our own page. */
 export function checkOrigin(
   header: (name: string) => string | undefined,
-  names: ReadonlySet<string>,
-  shownAt: string | null,
+  origins: ReadonlySet<string>,
 ): void {
   const origin = header('origin')?.toLowerCase();
-  const own =
-    origin === undefined || origin === shownAt || [...names].some((name) => origin === `http://${name}`);
+  const own = origin === undefined || origins.has(origin);
   const site = header('sec-fetch-site');
   if (!own || (site !== undefined && site !== 'same-origin' && site !== 'none'))
     refuse('not-allowed', 'another site may not change anything here');
@@ -66,15 +70,18 @@ export function checkBodyType(route: Route, type: string | undefined, hasBody: b
     refuse('unsupported-type', 'a body must be application/json');
 }
 
-/** A bucket that wrong tokens empty. Right ones never look at it. */
-export function wrongTokens(now: () => number, perSecond = 5, most = 20): () => number {
+/**
+ * A bucket that fills again by so much per second. Whoever takes from it is answered 0, or after how many seconds it is no
+ * longer empty. What costs more than is in it is let through and owed, so that nothing is too much for ever.
+ */
+export function bucket(now: () => number, perSecond: number, most: number): (cost?: number) => number {
   let left = most;
   let at = now();
-  return () => {
+  return (cost = 1) => {
     left = Math.min(most, left + ((now() - at) / 1000) * perSecond);
     at = now();
     if (left < 1) return Math.ceil((1 - left) / perSecond);
-    left -= 1;
+    left -= cost;
     return 0;
   };
 }

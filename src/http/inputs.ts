@@ -1,7 +1,8 @@
 import { BACKOFF_STRATEGIES, PARENT_FAILURES, PRIORITIES, WANTED_ENDS } from '../core/job.ts';
 import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
 import { STOP_ORDERS } from '../store/worker.ts';
-import { FILTER_QUERIES } from './filter.ts';
+import { FILTER_QUERIES, REPEATED } from './filter.ts';
+import { ACTION_NAMES } from './job-actions.ts';
 import type { Schema } from './route.ts';
 import { flag, input, integer, listOf, maybe, number, oneOf, record, ref, strings, text } from './schema.ts';
 
@@ -10,7 +11,7 @@ const duration: Schema = { type: ['number', 'string'], examples: [90, '5m'] };
 const when: Schema = { type: ['number', 'string'], examples: ['2030-01-31T09:00:00Z', '+10m'] };
 const codes: Schema = { anyOf: [text, integer, listOf(integer)], examples: [[1, 75], '1,64-78'] };
 const after: Schema = { anyOf: [text, record({ id: text, on: oneOf(WANTED_ENDS) })] };
-const texts: Schema = { anyOf: [text, integer, listOf(text)] };
+const several: Schema = { anyOf: [text, { ...listOf(text), minItems: 1 }] };
 
 const changeable: Record<string, Schema> = {
   ...{ command: text, queue: text, priority: { anyOf: [integer, oneOf([...PRIORITIES.keys()])] } },
@@ -59,11 +60,18 @@ export const INPUTS: Record<string, Schema> = {
   },
   StopWorker: input({ order: oneOf(STOP_ORDERS) }, ['order']),
   NewValue: input({ value: text }, ['value']),
-  Filter: input(Object.fromEntries(Object.keys(FILTER_QUERIES).map((name) => [name, texts]))),
+  Filter: {
+    ...input({
+      ...Object.fromEntries(Object.keys(FILTER_QUERIES).map((name) => [name, text])),
+      ...Object.fromEntries(REPEATED.map((name) => [name, several])),
+      'exit-code': { anyOf: [text, integer] },
+    }),
+    minProperties: 1,
+  },
   NewOperation: {
     ...input(
       {
-        action: oneOf(['cancel', 'retry', 'hold', 'release', 'delete', 'edit']),
+        action: oneOf(ACTION_NAMES),
         ...{ ids: listOf(text), filter: ref('Filter'), group: text, changes: ref('JobChanges') },
         ...{ limit: { type: 'integer', minimum: 1 }, per_second: { type: 'integer', minimum: 1 } },
       },

@@ -2,9 +2,9 @@ import type { App } from '../actions/app.ts';
 import { countJobs } from '../actions/jobs.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { JobObject } from '../core/job-object.ts';
-import { parseNumber } from '../core/numbers.ts';
 import type { ListedJob } from '../store/listing.ts';
 import { refuse } from './problem.ts';
+import { numberOf } from './query.ts';
 import { listedJob } from './shown.ts';
 
 export const PAGE_QUERIES: Record<string, string> = {
@@ -29,7 +29,7 @@ export async function jobPage(
   filter: JobFilter,
   { one }: { one(name: string): string | undefined },
 ): Promise<JobPage> {
-  const limit = one('limit') === undefined ? DEFAULT : parseNumber(one('limit')!, 'limit', LIMIT);
+  const limit = numberOf(one, 'limit', LIMIT, DEFAULT);
   const from = readCursor(one('cursor'));
   const until = app.clock.monotonic() + PATIENCE_MS;
   const { jobs, end } = await look(app, filter, from ?? NEWEST, limit, until);

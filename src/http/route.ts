@@ -11,6 +11,8 @@ export interface Serving {
   app: App;
   /** Where the store is, for whoever looks at it from outside. */
   location: string;
+  /** Whether the store is at its place; fails when it is not. */
+  check(): Promise<void>;
   readOnly: boolean;
   publicMetrics: boolean;
   operations: Operations;

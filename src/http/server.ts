@@ -1,13 +1,19 @@
-import type { Server } from 'node:http';
-import { hostname, networkInterfaces } from 'node:os';
-import { serve } from '@hono/node-server';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
 import type { App } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
 import { createApi } from './api.ts';
+import { answerNonsense } from './bare.ts';
+import { limitConnections, mostConnections, openFileLimit, type Trust } from './connections.ts';
+import { SAFE_HEADERS } from './guard.ts';
+import { healing } from './healing.ts';
+import { bracketed, isLoopback, type Names, namesOf, plainHost } from './names.ts';
 import { createOperations } from './operations.ts';
+import type { Serving } from './route.ts';
 import { createSharedAnswers } from './shared-answers.ts';
-import { createEventStream } from './stream.ts';
-import { readToken } from './token.ts';
+import { createEventStream, type EventStream } from './stream.ts';
+import { isTokenExposed, readToken } from './token.ts';
 
 export interface ServeOptions {
   /** Of the store. */
@@ -19,26 +25,31 @@ export interface ServeOptions {
   allowRemote: boolean;
   publicMetrics: boolean;
   rotateToken: boolean;
+  /** Changes per second, on the whole. */
+  maxRate: number;
   /** Where a proxy shows it. */
   url: URL | null;
+  /** The store that is at its place by now. */
+  reopen(): Promise<App>;
   onError(error: unknown, requestId: string): void;
 }
 
 export interface Served {
   /** With the token in the fragment, which no browser sends anywhere. */
   url: string;
+  /** What whoever started it should know. */
+  warning: string | null;
   close(): Promise<void>;
 }
 
-const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
 const IDLE_MS = 5000;
 
 /** Resolves when it listens. */
 export async function startServer(app: App, options: ServeOptions): Promise<Served> {
-  const { host } = options;
-  if (!LOOPBACK.includes(host) && !options.allowRemote) {
+  const host = plainHost(options.host);
+  if (!isLoopback(host) && !options.allowRemote) {
     throw new QueueError(
       'not-permitted',
       `${host} can be reached from other machines, and whoever has the token can run commands here`,
@@ -46,57 +57,67 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
     );
   }
   const token = readToken(app.stateDirectory, options.rotateToken);
-  const names = new Set<string>();
+  // Known as soon as it listens.
+  let names: Names = { hosts: new Set(), origins: new Set() };
+  let trust: Trust = () => {};
   const shared = createSharedAnswers(() => app.clock.monotonic());
   // Whoever has been told of something sees it in all that they ask for.
-  const stream = createEventStream(app, (error) => options.onError(error, 'stream'), shared.forget);
+  const newStream = (): EventStream =>
+    createEventStream(app, (error) => options.onError(error, 'stream'), shared.forget);
+  const serving: Serving = {
+    ...{ app, location: options.location, readOnly: options.readOnly, publicMetrics: options.publicMetrics },
+    ...{ stream: newStream(), shared, operations: createOperations(() => app.clock.now()) },
+    check: healing(app, options.reopen, () => {
+      serving.stream.close();
+      serving.stream = newStream();
+      shared.forget();
+    }),
+  };
   const api = createApi({
-    token,
-    names,
-    shownAt: options.url?.origin ?? null,
+    ...{ token, maxRate: options.maxRate },
+    names: () => names,
+    onTrusted: (...request) => trust(...request),
     onError: options.onError,
-    serving: {
-      app,
-      location: options.location,
-      ...{ readOnly: options.readOnly, publicMetrics: options.publicMetrics, stream, shared },
-      operations: createOperations(() => app.clock.now()),
-    },
+    serving,
   });
-  const { server, port } = await listen(api.fetch, options);
-  for (const name of namesOf(host)) names.add(`${name}:${port}`);
-  if (port === 80) for (const name of namesOf(host)) names.add(name);
-  // A proxy sends its own name on, or ours.
-  if (options.url !== null) names.add(options.url.host);
+  const server = createServer({
+    ...{ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: IDLE_MS },
+    // The check of the Host is ours, and its answer as safe as any other.
+    ...{ maxHeaderSize: 16 * 1024, requireHostHeader: false },
+  });
+  const answer = getRequestListener(api.fetch, { hostname: host });
+  const answered: RequestListener = (incoming, outgoing) => {
+    // Also for what never comes as far as a route.
+    for (const name in SAFE_HEADERS) outgoing.setHeader(name, SAFE_HEADERS[name]!);
+    void answer(incoming, outgoing);
+  };
+  // Whatever else a client says that it expects: an answer is what it gets.
+  server.on('request', answered).on('checkExpectation', answered);
+  answerNonsense(server);
+  trust = limitConnections(server, mostConnections(openFileLimit()));
+  const port = await listen(server, host, options.port);
+  names = namesOf(host, port, options.url);
   return {
     url: `${options.url?.href ?? `http://${bracketed(host)}:${port}/`}#token=${token}`,
-    close: () =>
-      new Promise((resolve) => {
-        stream.close();
+    warning: isTokenExposed(app.stateDirectory)
+      ? 'others can read the token of this store; queuectl serve --rotate-token makes a new one'
+      : null,
+    async close() {
+      // What they have done by then is remembered.
+      await serving.operations.close();
+      serving.stream.close();
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+    },
   };
 }
 
-type Fetch = Parameters<typeof serve>[0]['fetch'];
-
-function listen(fetch: Fetch, { host, port }: ServeOptions): Promise<{ server: Server; port: number }> {
+function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    const server = serve(
-      {
-        fetch,
-        hostname: host,
-        port,
-        serverOptions: {
-          headersTimeout: HEADERS_MS,
-          requestTimeout: REQUEST_MS,
-          keepAliveTimeout: IDLE_MS,
-          maxHeaderSize: 16 * 1024,
-        },
-      },
-      (info) => resolve({ server, port: info.port }),
-    ) as Server;
     server.on('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 }
 
@@ -111,18 +132,4 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
       'queuectl serve --port 0',
     );
   return error;
-}
-
-/** What a browser may rightly call this server. */
-function namesOf(host: string): string[] {
-  const local = [...LOOPBACK, host].map((name) => bracketed(name.toLowerCase()));
-  if (LOOPBACK.includes(host)) return local;
-  const addresses = Object.values(networkInterfaces()).flatMap((all) =>
-    (all ?? []).map((one) => bracketed(one.address)),
-  );
-  return [...local, hostname().toLowerCase(), ...addresses];
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }

@@ -11,6 +11,7 @@ export interface EventStream {
    * that, and of very many only some: for a page that reads again what has changed, at a cost that does not grow with it.
    */
   open(after: number | null, signal: AbortSignal, everyMs?: number | null): Promise<Response>;
+  /** Ends all that are open. */
   close(): void;
 }
 
@@ -138,7 +139,7 @@ export function createEventStream(
         // Asked only when the client has taken what came before: one that does not read costs nothing.
         async pull(controller) {
           try {
-            while (!ended) {
+            while (!ended && !signal.aborted) {
               const stretch = everyMs === null ? await next(last) : await together(last, everyMs);
               if (stretch === null) {
                 if (!(await slept(PULSE_MS, (resolve) => (rouse = resolve)))) continue;
@@ -148,6 +149,8 @@ export function createEventStream(
               last = stretch.last;
               if (stretch.bytes.length > 0) return controller.enqueue(stretch.bytes);
             }
+            if (!ended) controller.close();
+            end();
           } catch (error) {
             // It comes back with the number of the last event it saw.
             onError(error);
@@ -163,6 +166,7 @@ export function createEventStream(
     },
     close() {
       closing.abort(new Error('closed'));
+      for (const wake of waiting) wake();
     },
   };
 }

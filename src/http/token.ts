@@ -1,40 +1,62 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { QueueError } from '../core/errors.ts';
 
 const BYTES = 32;
 
 /** The token of this store: made on first use, 256 bits, readable by its owner alone. */
 export function readToken(stateDirectory: string, rotate: boolean): string {
   const file = join(stateDirectory, 'token');
-  const fresh = join(stateDirectory, `token.${process.pid}.${randomBytes(4).toString('hex')}`);
-  const known = rotate ? null : tokenIn(file);
-  if (known !== null) return known;
-  writeFileSync(fresh, `${randomBytes(BYTES).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
-  if (rotate) renameSync(fresh, file);
-  else {
-    // Of two servers that start at once one makes it, and both use it.
-    try {
-      linkSync(fresh, file);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    } finally {
-      rmSync(fresh, { force: true });
-    }
+  try {
+    const known = rotate ? null : tokenIn(file);
+    if (known !== null) return known;
+    makeToken(file, rotate);
+    return tokenIn(file) ?? unusable(`${file} is gone again`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EISDIR' || code === 'ENOTDIR') return unusable(`${file} is not a file`, `rmdir '${file}'`);
+    if (code === 'EACCES' || code === 'EPERM')
+      throw new QueueError('not-permitted', `${file} cannot be read`);
+    if (code === 'ENOSPC') throw new QueueError('disk-full', `${file} cannot be written: the disk is full`);
+    throw error;
   }
-  const token = tokenIn(file);
-  if (token === null) throw new Error(`${file} holds no token`);
-  return token;
 }
 
+/** What is there is whole, also after a power cut. */
+function makeToken(file: string, rotate: boolean): void {
+  const fresh = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  try {
+    const text = `${randomBytes(BYTES).toString('base64url')}\n`;
+    writeFileSync(fresh, text, { mode: 0o600, flag: 'wx', flush: true });
+    if (rotate) renameSync(fresh, file);
+    // Of two servers that start at once one makes it, and both use it.
+    else linkSync(fresh, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+}
+
+/** Whether others can read it. */
+export function isTokenExposed(stateDirectory: string): boolean {
+  return (statSync(join(stateDirectory, 'token')).mode & 0o077) !== 0;
+}
+
+/** Null: there is none yet. */
 function tokenIn(file: string): string | null {
   try {
     const text = readFileSync(file, 'utf8').trim();
-    return /^[\w-]{43}$/.test(text) ? text : null;
+    return /^[\w-]{43}$/.test(text) ? text : unusable(`${file} holds no token`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
+}
+
+function unusable(message: string, hint = 'queuectl serve --rotate-token'): never {
+  throw new QueueError('store-unavailable', message, hint);
 }
 
 /** Compares what is as long as the other in any case, in a time that tells nothing. */

@@ -6,7 +6,6 @@ import { addedObject, getJob, jobObject, listJobs } from '../actions/jobs.ts';
 import { retry } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
-import { QueueError } from '../core/errors.ts';
 import { type EventObject, toEventObject } from '../core/event-object.ts';
 import type { WorkerEvent } from '../core/events.ts';
 import type { JobFilter } from '../core/filter.ts';
@@ -140,15 +139,9 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
   const workers = new Set<QueueWorker>();
   let closed = false;
 
-  const read = (job: EnqueueInput | string): JobInput => {
-    const { input, warnings } = readJobObject(
-      typeof job === 'string' ? { command: job } : job,
-      app.clock.now(),
-    );
-    // In a program an unknown field is a bug, not a habit: no warning that nobody reads.
-    if (warnings.length > 0) throw new QueueError('invalid-job', warnings[0]!);
-    return input;
-  };
+  // In a program an unknown field is a bug, not a habit: no warning that nobody reads.
+  const read = (job: EnqueueInput | string): JobInput =>
+    readJobObject(typeof job === 'string' ? { command: job } : job, app.clock.now(), true).input;
   const add = async (
     given: EnqueueInput | string | (EnqueueInput | string)[],
     options: EnqueueOptions = {},

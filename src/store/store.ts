@@ -1,5 +1,5 @@
 import type { Transition } from '../core/decide.ts';
-import type { StoreEvent } from '../core/events.ts';
+import type { Happening, StoreEvent } from '../core/events.ts';
 import type { Figures, Tier } from '../core/figures.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { Idempotency } from '../core/idempotency.ts';
@@ -254,6 +254,8 @@ export interface Store {
   lastEvent(): Promise<number>;
   /** The number of the last event before this time; where a clock was set back, of one of them. */
   lastEventBefore(at: number): Promise<number>;
+  /** Remembers something that is about no job in particular, and changes nothing else. */
+  note(happening: Happening): Promise<void>;
   /** Removes the oldest events as far as `keep` lets them go, a few at a time. Answers how many. */
   pruneEvents(keep: EventRetention, now: number): Promise<number>;
   /** How many `pruneEvents` would remove in all. */

@@ -7,7 +7,7 @@ import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
 import { startSelf } from '../exec/self.ts';
 import { onWake } from '../exec/wake.ts';
-import { patiently } from './patience.ts';
+import { mayPass, patiently } from './patience.ts';
 
 export interface SupervisorOptions {
   id: string;
@@ -169,13 +169,16 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
  * background has nobody to tell, and on a full disk no log either.
  */
 export async function untilRoom(app: App, id: string, relieve: () => Promise<void>): Promise<void> {
-  await patiently(
-    async () => {
-      await register(app, id);
-      await app.store.unregisterSupervisor(id);
-    },
-    { relieve, limitMs: ROOM_MS },
-  );
+  const tryOnce = async (): Promise<void> => {
+    await register(app, id);
+    await app.store.unregisterSupervisor(id);
+  };
+  try {
+    await patiently(tryOnce, { relieve, limitMs: ROOM_MS });
+  } catch (error) {
+    // Of anything else there is room to tell in the log.
+    if (mayPass(error)) throw error;
+  }
 }
 
 /** Forgets supervisors of this machine that died without a word, and adds this one. */

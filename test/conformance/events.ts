@@ -250,6 +250,12 @@ export const events: Record<string, Case> = {
     expect(seen[2]!.detail).toEqual({ state: 'completed', jobs: 1, bytes: 0 });
   },
 
+  'what somebody notes is there as it was said, with who said it': async ({ store }) => {
+    const detail = { operation: 'x', action: 'hold', jobs: 3 };
+    const [seen] = await told(store, () => store.as('somebody').note({ kind: 'operation-begun', detail }));
+    expect(seen).toMatchObject({ kind: 'operation-begun', actor: 'somebody', jobId: null, detail });
+  },
+
   'by number: the last stay, and numbers are never used again': async ({ store }) => {
     for (const id of ['a', 'b', 'c']) await store.insert([jobSpec(id)], NOW);
     const keep = { ageMs: null, count: 1 };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readFileSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { readJobObject } from '../../src/core/job-input.ts';
@@ -8,7 +8,7 @@ import { ROUTES } from '../../src/http/routes.ts';
 import { SCHEMAS } from '../../src/http/schemas.ts';
 import { unseen } from '../support/answers.ts';
 import { serve } from '../support/http.ts';
-import { inSandbox, sandbox } from '../support/queuectl.ts';
+import { inSandbox, sandbox, until } from '../support/queuectl.ts';
 import { events } from './api/events.ts';
 import { jobs } from './api/jobs.ts';
 import { lists } from './api/lists.ts';
@@ -65,6 +65,36 @@ test(
     ]);
   }),
 );
+
+test(
+  'a store that was replaced by another is the one that is shown, followed and changed',
+  inSandbox(async (own) => {
+    const site = await serve(own);
+    await add(site, { id: 'saved', command: 'true', ...later });
+    const file = join(own.home, 'queue.db');
+    const copy = join(own.directory, 'copy.db');
+    expect((await own.run(['backup', copy])).code).toBe(0);
+    await add(site, many('lost', 30));
+    const before = await site.events();
+    for (const end of ['', '-wal', '-shm']) renameSync(file + end, `${file}.old${end}`);
+    copyFileSync(copy, file);
+    chmodSync(file, 0o600);
+    expect((await site.call('GET', '/readyz', { token: null })).status).toBe(200);
+    const ids = async () => (await ok(site, 'GET', '/api/v1/jobs')).jobs.map((job: { id: string }) => job.id);
+    expect(await ids()).toEqual(['saved']);
+    // Who looks on comes back, and is told of what happens there.
+    await until(() => before.over, 'the stream of the old one ends');
+    const stream = await site.events(before.seen.at(-1)?.id ?? 1000);
+    await add(site, { id: 'new', command: 'true', ...later });
+    expect(await ids()).toEqual(['new', 'saved']);
+    await until(() => stream.seen.some(({ data }) => data.job_id === 'new'), 'it is told');
+    expect((await own.json<{ id: string }[]>(['list'])).map(({ id }) => id).sort()).toEqual(['new', 'saved']);
+    stream.close();
+  }),
+);
+
+const many = (name: string, jobs: number): object[] =>
+  Array.from({ length: jobs }, (_, i) => ({ id: `${name}-${i}`, command: 'true', ...later }));
 
 test.skipIf(process.platform !== 'linux')(
   'a server that was asked to examine its store has it locked as before',

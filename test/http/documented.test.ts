@@ -16,6 +16,7 @@ test('docs/http-api.md has every status that a client can get', () => {
   const rows = [...text.matchAll(/^\| (\d{3}(?:, \d{3})*) \|/gm)].flatMap(([, list]) => list!.split(', '));
   // Those of the command line alone, and of what nobody expects.
   const never = [500, 501, 504];
-  const statuses = [...new Set(Object.values(ERRORS).map((row) => row.status))];
+  // What is too much for the parser comes as far as no error of ours.
+  const statuses = [...new Set([431, ...Object.values(ERRORS).map((row) => row.status)])];
   expect(rows.map(Number).sort()).toEqual(statuses.filter((status) => !never.includes(status)).sort());
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'FOO'];
 const pathOf = (route: Route): string => route.path.replaceAll(/\{\w+\}/g, 'nobody');
 const PATHS = [...new Set(ROUTES.map((route) => route.path))];
 const closed = ROUTES.filter((route) => route.access !== 'open');
@@ -23,6 +23,13 @@ const isProblem = (answer: Answer, status: number, code: string): void => {
   // Nothing of the inside: no stack, no path, no SQL.
   expect(answer.text).not.toMatch(/node_modules|\.ts|SELECT|sqlite|\/tmp|\/home|\/root/i);
 };
+
+test('what is not GET is a change; nobody but the health of the server is open', () => {
+  const told = (of: (route: Route) => boolean) =>
+    ROUTES.filter(of).map(({ method, path }) => `${method} ${path}`);
+  expect(told(({ access }) => access === 'open')).toEqual(['GET /healthz', 'GET /readyz']);
+  expect(told(({ method, access }) => (method === 'GET') === (access === 'change'))).toEqual([]);
+});
 
 describe('every route of the table', () => {
   for (const route of closed) {
@@ -85,22 +92,86 @@ describe('every route of the table', () => {
     test(`${path} has the methods of the table and no others`, async () => {
       const known = ROUTES.filter((route) => route.path === path).map((route) => route.method as string);
       const url = path.replaceAll(/\{\w+\}/g, 'nobody');
+      const isOpen = ROUTES.every((route) => route.path !== path || route.access === 'open');
       for (const method of METHODS.filter((one) => !known.includes(one))) {
+        // Those that no client sends, byte by byte.
+        if (method === 'TRACE' || method === 'FOO') {
+          for (const token of [site.token, 'wrong']) {
+            const bytes = `${method} ${url} HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+            const text = await site.raw(bytes, /\r\n\r\n/);
+            expect(text).toMatch(/^HTTP\/1.1 4(00|01|05|29) /);
+            expect(text).toContain('nosniff');
+          }
+          continue;
+        }
         const answer = await site.call(method, url);
         isProblem(answer, 405, 'wrong-method');
         expect(answer.headers.get('allow')).toBe(known.join(', '));
         const nameless = await site.call(method, url, { token: null });
-        if (ROUTES.some((route) => route.path === path && route.access !== 'open'))
-          expect([401, 429]).toContain(nameless.status);
+        if (!isOpen) expect([401, 429]).toContain(nameless.status);
       }
+      const heads = await site.call('HEAD', url);
+      expect(heads.text).toBe('');
+      expect(heads.status).toBe(known.includes('GET') ? (await looked(url)).status : 405);
+      const nameless = await site.call('HEAD', url, { token: null });
+      if (!isOpen) expect([401, 429]).toContain(nameless.status);
     });
   }
 
-  for (const route of closed.filter((one) => one.access === 'look' && one.path !== '/api/v1/events')) {
-    test(`${route.path}: unknown queries and tokens in the URL are refused`, async () => {
-      isProblem(await site.call('GET', `${pathOf(route)}?nonsense=1`), 400, 'invalid-request');
-      isProblem(await site.call('GET', `${pathOf(route)}?token=${site.token}`), 400, 'invalid-request');
+  for (const route of ROUTES) {
+    test(`${route.method} ${route.path}: unknown queries and tokens in the URL are refused`, async () => {
+      const how = route.body === undefined ? {} : { body: {} };
+      for (const query of ['nonsense=1', `token=${site.token}`])
+        isProblem(await site.call(route.method, `${pathOf(route)}?${query}`, how), 400, 'invalid-request');
     });
+  }
+});
+
+/** What a GET answers; of a stream only the head. */
+async function looked(path: string): Promise<{ status: number }> {
+  const stop = new AbortController();
+  const { status } = await fetch(`http://127.0.0.1:${site.port}${path}`, {
+    signal: stop.signal,
+    headers: { authorization: `Bearer ${site.token}` },
+  });
+  stop.abort();
+  return { status };
+}
+
+test('no GET changes anything, whatever it says that it is instead', async () => {
+  const before = await everything();
+  for (const path of PATHS.map((one) => one.replaceAll(/\{\w+\}/g, 'there'))) {
+    for (const method of ['GET', 'HEAD']) {
+      const stop = new AbortController();
+      for (const query of ['', '?_method=DELETE'])
+        await fetch(`http://127.0.0.1:${site.port}${path}${query}`, {
+          ...{ method, signal: stop.signal },
+          headers: {
+            authorization: `Bearer ${site.token}`,
+            'x-http-method-override': 'DELETE',
+            'x-http-method': 'DELETE',
+            'x-method-override': 'POST',
+          },
+        });
+      stop.abort();
+    }
+  }
+  expect(await everything()).toBe(before);
+});
+
+/** The whole store, and what has happened in it. */
+async function everything(): Promise<string> {
+  const [dump, events] = [await box.run(['export']), await box.run(['events', '--json'])];
+  expect([dump.code, events.code]).toEqual([0, 0]);
+  // The first line says when it was made.
+  return dump.stdout.slice(dump.stdout.indexOf('\n')) + events.stdout;
+}
+
+test('it answers to each of its own names, in any case', async () => {
+  const names = ['127.0.0.1', 'localhost', 'LOCALHOST', 'LocalHost', '[::1]'];
+  for (const name of names) {
+    const { status } = await site.call('GET', '/api/v1/jobs', { headers: { host: `${name}:${site.port}` } });
+    expect({ name, status }).toEqual({ name, status: 200 });
   }
 });
 
@@ -184,14 +255,84 @@ describe('requests that are no requests', () => {
   });
 });
 
-test('every answer has the headers that keep browsers tame', async () => {
-  for (const path of ['/api/v1/jobs', '/healthz', '/nothing', '/api/v1/jobs/there/output']) {
-    const { headers } = await site.call('GET', path);
+describe('every answer has the headers that keep browsers tame', () => {
+  const isTame = (headers: Headers): void => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(headers.get('content-security-policy')).not.toContain('unsafe');
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     expect(headers.get('x-frame-options')).toBe('DENY');
-    expect(headers.get('cache-control')).toBe('no-store');
-  }
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  };
+
+  test('of every route, good or bad', async () => {
+    for (const route of ROUTES) {
+      const stop = new AbortController();
+      for (const name of ['there', 'nobody']) {
+        const path = route.path.replaceAll(/\{\w+\}/g, name);
+        for (const token of [site.token, 'wrong']) {
+          const { headers } = await fetch(`http://127.0.0.1:${site.port}${path}`, {
+            // A body that none of them takes.
+            ...{
+              method: route.method,
+              signal: stop.signal,
+              ...(route.method === 'GET' ? {} : { body: '[]' }),
+            },
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
+          });
+          isTame(headers);
+          expect(headers.get('cache-control')).toBe('no-store');
+        }
+      }
+      stop.abort();
+    }
+  });
+
+  test('of pages and of what there is not', async () => {
+    const page = await site.call('GET', '/');
+    const [asset] = /(?<=")\.?\/?assets\/[^"]+/.exec(page.text)!;
+    for (const [method, path, status] of [
+      ['GET', '/', 200],
+      ['GET', `/${asset.replace(/^[./]+/, '')}`, 200],
+      ['GET', '/?token=x', 400],
+      ['GET', '/nothing', 404],
+      ['DELETE', '/healthz', 405],
+      ['POST', '/', 404],
+    ] as [string, string, number][]) {
+      const answer = await site.call(method, path);
+      expect({ path, status: answer.status }).toEqual({ path, status });
+      isTame(answer.headers);
+    }
+    const output = await site.call('GET', '/api/v1/jobs/there/output');
+    expect(output.headers.get('content-security-policy')).toContain('sandbox');
+    expect(output.headers.get('content-disposition')).toStartWith('attachment');
+  });
+
+  test('of what never was a request', async () => {
+    const own = `Host: 127.0.0.1:${site.port}\r\n`;
+    const rows: [what: string, bytes: string, status: number][] = [
+      ['rubbish', 'nonsense\r\n\r\n', 400],
+      ['no Host', 'GET / HTTP/1.1\r\n\r\n', 421],
+      ['a Host with a name', `GET / HTTP/1.1\r\nHost: x@127.0.0.1:${site.port}\r\n\r\n`, 400],
+      ['a Host with a path', `GET / HTTP/1.1\r\nHost: 127.0.0.1:${site.port}/x\r\n\r\n`, 400],
+      ['another Host', 'GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n', 421],
+      ['a header without end', `GET / HTTP/1.1\r\n${own}X: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
+      ['chunks that are none', `POST /api/v1/jobs HTTP/1.1\r\n${own}Transfer-Encoding: odd\r\n\r\n`, 400],
+      ['an odd wish', `GET /healthz HTTP/1.1\r\n${own}Expect: nonsense\r\n\r\n`, 200],
+      [
+        'too much',
+        `POST /api/v1/jobs HTTP/1.1\r\n${own}Authorization: Bearer ${site.token}\r\nContent-Length: 1073741824\r\n\r\n`,
+        413,
+      ],
+    ];
+    for (const [what, bytes, status] of rows) {
+      const text = await site.raw(bytes, /\r\n\r\n/);
+      const [first, ...lines] = text.split('\r\n\r\n', 1)[0]!.split('\r\n');
+      expect({ what, status: first?.split(' ')[1] }).toEqual({ what, status: String(status) });
+      isTame(new Headers(lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string])));
+    }
+  });
 });

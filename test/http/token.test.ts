@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { serve } from '../support/http.ts';
@@ -34,6 +34,48 @@ test(
     expect(new Set(sites.map((site) => site.token)).size).toBe(1);
     for (const site of sites)
       expect((await site.call('GET', '/api/v1/jobs', { token: sites[0]!.token })).status).toBe(200);
+  }),
+);
+
+test(
+  'a token that is none is told of, and made anew when that is said; one that others can read is warned of',
+  inSandbox(async (box) => {
+    const { token } = await serve(box);
+    const file = join(box.home, 'queue.db.d/token');
+    for (const text of ['', '\n', 'short', `${token}x`, `${token}\n${token}\n`]) {
+      writeFileSync(file, text);
+      const { code, stdout, stderr } = await box.run(['serve', '--port', '0']);
+      expect({ text, code, stdout }).toEqual({ text, code: 5, stdout: '' });
+      expect(stderr).toBe(`error: ${file} holds no token\n  try: queuectl serve --rotate-token\n`);
+      expect(readFileSync(file, 'utf8')).toBe(text);
+    }
+    const again = await serve(box, '--rotate-token');
+    expect((await again.call('GET', '/api/v1/jobs')).status).toBe(200);
+    expect(again.server.output()).not.toContain('warning');
+    chmodSync(file, 0o644);
+    expect((await serve(box)).server.output()).toContain('warning: others can read the token');
+    rmSync(file);
+    mkdirSync(file);
+    for (const more of [[], ['--rotate-token']]) {
+      const { code, stderr } = await box.run(['serve', '--port', '0', ...more]);
+      expect(code).toBe(5);
+      expect(stderr).toBe(`error: ${file} is not a file\n  try: rmdir '${file}'\n`);
+    }
+    expect(readdirSync(join(box.home, 'queue.db.d')).filter((name) => name.startsWith('token'))).toEqual([
+      'token',
+    ]);
+  }),
+);
+
+test(
+  'whatever this machine is called, --host may call it so; others may not',
+  inSandbox(async (box) => {
+    for (const host of ['127.0.0.2', 'LOCALHOST', 'localhost']) {
+      const { server } = await serve(box, '--host', host);
+      expect(server.stdout()).toStartWith(`http://${host.toLowerCase()}:`);
+    }
+    for (const host of ['127.0.0.1.example', '1270.0.1', '128.0.0.1', '[::]'])
+      expect((await box.run(['serve', '--port', '0', '--host', host])).code).toBe(6);
   }),
 );
 
@@ -127,7 +169,8 @@ test(
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'latin1');
+    // A pipe would be waited for.
+    return statSync(file).isFIFO() ? '' : readFileSync(file, 'latin1');
   } catch {
     return '';
   }

@@ -20,6 +20,7 @@ let passed: string[] = [];
 
 /** Every verb of the contract that changes something, done once, in this order. One that is not here does not compile. */
 const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unknown>> = {
+  note: (store) => store.note({ kind: 'operation-begun' }),
   set: (store) => store.set('max-retries', '2', () => {}),
   setQueue: (store) => store.setQueue('q', { concurrency: 3 }),
   removeQueue: (store) => store.removeQueue('q'),

@@ -60,7 +60,8 @@ export async function serve(box: Sandbox, ...args: string[]): Promise<Site> {
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
       const text = await response.text();
-      const json = /json/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : null;
+      const isJson = text !== '' && /json/.test(response.headers.get('content-type') ?? '');
+      const json = isJson ? JSON.parse(text) : null;
       const answer = { status: response.status, headers: response.headers, text, json };
       checkAnswer(method, path, answer);
       return answer;

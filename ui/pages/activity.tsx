@@ -10,7 +10,7 @@ const LIMIT = 100;
 const KINDS: Record<string, string> = {
   everything: '',
   'by people':
-    'cancelled,retried,held,released,edited,deleted,queue-paused,queue-resumed,queue-set,setting-set,setting-unset,schedule-added,schedule-removed,schedule-paused,schedule-resumed',
+    'cancelled,retried,held,released,edited,deleted,queue-paused,queue-resumed,queue-set,setting-set,setting-unset,schedule-added,schedule-edited,schedule-removed,schedule-paused,schedule-resumed,operation-begun,operation-ended',
   failures: 'failed,dead,requeued',
   workers: 'worker-ready,worker-stopped',
 };

@@ -1,3 +1,4 @@
+import { actorOf } from '../../actions/actor.ts';
 import { QueueError } from '../../core/errors.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { stepBack } from '../../exec/priority.ts';
@@ -5,6 +6,7 @@ import type { Command } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
 import { openBrowser } from '../open-browser.ts';
 
+const RATE = { min: 1, max: 1_000_000, integer: true };
 const PORT = { min: 0, max: 65_535, integer: true };
 
 export default {
@@ -19,6 +21,10 @@ export default {
     'allow-remote': { help: 'allow a --host that other machines reach' },
     'public-metrics': { help: 'let anybody read /metrics without the token' },
     'rotate-token': { help: 'make a new token; the old one stops working when servers restart' },
+    'max-rate': {
+      value: 'N',
+      help: 'changes per second over the API; those of ten seconds may come together (5000)',
+    },
     url: { value: 'URL', help: 'where a reverse proxy shows it, such as https://ops.example.org/queue/' },
     open: { help: 'open the dashboard in a browser' },
   },
@@ -34,20 +40,25 @@ export default {
     'can run commands as you. GET /api/v1/openapi.json describes the API. Ends with Ctrl-C; workers are not touched, and',
     'come first: it runs at niceness 5.',
   ],
-  async run({ io, app, location }, input) {
+  async run({ io, app, location, environment }, input) {
     const port = input.one('port') === undefined ? 7780 : parseNumber(input.one('port')!, '--port', PORT);
+    const rate = input.one('max-rate');
+    const { openApp } = await import('../../actions/app.ts');
     const { startServer } = await import('../../http/server.ts');
     const opened = await app();
     const server = await startServer(opened, {
       ...{ location, host: input.one('host') ?? '127.0.0.1', port },
       ...{ readOnly: input.has('read-only'), allowRemote: input.has('allow-remote') },
       ...{ publicMetrics: input.has('public-metrics'), rotateToken: input.has('rotate-token') },
+      maxRate: rate === undefined ? 5000 : parseNumber(rate, '--max-rate', RATE),
       url: input.one('url') === undefined ? null : readUrl(input.one('url')!),
+      reopen: () => openApp(location, actorOf(environment), false, environment.QUEUECTL_ANY_OWNER === '1'),
       onError: (error, requestId) =>
         io.err(
           `${new Date().toISOString()} request=${requestId} error: ${(error as Error)?.message ?? error}\n`,
         ),
     });
+    if (server.warning !== null) io.warn(server.warning);
     io.out(io.json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
     const leave = input.has('open') ? openBrowser(opened.stateDirectory, server.url) : () => {};
     // After the browser, which would have it from us.

@@ -54,13 +54,12 @@ export default {
     const id = readId(input.one('supervisor'));
     const settings = await currentSettings(app);
     const total = chosen ?? settings['worker-count'];
+    const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+    if (input.has('detach')) await untilRoom(app, id, relieve);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
       context.io.warn('running as root: every job may do anything on this machine');
-    const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
-    if (input.has('detach')) {
-      await untilRoom(app, id, relieve);
+    if (input.has('detach'))
       return detach(context, app, { id, count: total, openFiles: processes.inheritedOpenFiles() });
-    }
     // In the background: a log that nobody reads any more must not stop a signal from being obeyed.
     const stderr = lineWriter(2);
     const log = (line: string): void => {

@@ -1,5 +1,7 @@
+import type { App } from '../../actions/app.ts';
 import { type ErrorGroups, errorGroups } from '../../actions/error-groups.ts';
-import { json, type Route, type Serving } from '../route.ts';
+import type { Store } from '../../store/store.ts';
+import { json, type Route } from '../route.ts';
 import { listOf, record, ref } from '../schema.ts';
 
 export const DLQ_ROUTES: Route[] = [
@@ -17,7 +19,7 @@ export const DLQ_ROUTES: Route[] = [
         }),
       },
     },
-    handle: async ({ serving }) => json(await groupsNow(serving)),
+    handle: async ({ app }) => json(await groupsNow(app)),
   },
 ];
 
@@ -27,21 +29,20 @@ interface Look {
   groups: Promise<ErrorGroups>;
 }
 
-const looks = new WeakMap<Serving, Look>();
+const looks = new WeakMap<Store, Look>();
 
 /** Thousands of jobs are read for it: one look for all who ask, and none while nothing happens. */
-async function groupsNow(serving: Serving): Promise<ErrorGroups> {
-  const event = await serving.app.store.lastEvent();
-  const known = looks.get(serving);
+async function groupsNow(app: App): Promise<ErrorGroups> {
+  const { store } = app;
+  const event = await store.lastEvent();
+  const known = looks.get(store);
   if (known?.event === event) return known.groups;
   const look = {
     event,
-    groups: (known?.groups ?? Promise.resolve())
-      .then(noMatter, noMatter)
-      .then(() => errorGroups(serving.app)),
+    groups: (known?.groups ?? Promise.resolve()).then(noMatter, noMatter).then(() => errorGroups(app)),
   };
-  looks.set(serving, look);
-  look.groups.catch(() => looks.delete(serving));
+  looks.set(store, look);
+  look.groups.catch(() => looks.delete(store));
   return look.groups;
 }
 

@@ -3,6 +3,7 @@ import { toEventObject } from '../../core/event-object.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { refuse } from '../problem.ts';
+import { numberOf } from '../query.ts';
 import { json, type Route } from '../route.ts';
 import { ref } from '../schema.ts';
 
@@ -25,7 +26,7 @@ export const EVENT_ROUTES: Route[] = [
     handle({ serving, one, header, signal }) {
       const text = header('last-event-id') ?? one('after');
       const after = text === undefined ? null : parseNumber(text, 'Last-Event-ID', NUMBER);
-      const every = one('every') === undefined ? null : parseNumber(one('every')!, 'every', EVERY_MS);
+      const every = numberOf(one, 'every', EVERY_MS, null);
       return serving.stream.open(after, signal, every);
     },
   },
@@ -46,9 +47,9 @@ export const EVENT_ROUTES: Route[] = [
       200: { description: 'a page of events', schema: ref('Activity') },
     },
     async handle({ app, one }) {
-      const limit = one('limit') === undefined ? 100 : parseNumber(one('limit')!, 'limit', LIMIT);
+      const limit = numberOf(one, 'limit', LIMIT, 100);
       const last = await app.store.lastEvent();
-      const before = one('before') === undefined ? last : parseNumber(one('before')!, 'before', NUMBER) - 1;
+      const before = numberOf(one, 'before', NUMBER, last + 1) - 1;
       const to = Math.max(0, Math.min(last, before));
       const { events, next } = await lastEvents(app, limit, to, readFilter(one));
       return json({ events: events.map(toEventObject), next_before: next === 0 ? null : next + 1 });

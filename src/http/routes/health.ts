@@ -21,9 +21,9 @@ export const HEALTH_ROUTES: Route[] = [
       200: { description: 'it does', schema: state },
       503: { description: 'it does not', schema: state },
     },
-    async handle({ app }) {
+    async handle({ serving }) {
       try {
-        await app.store.check();
+        await serving.check();
         return json({ status: 'ok' });
       } catch {
         return json({ status: 'the store is away' }, 503);

@@ -1,13 +1,4 @@
-import {
-  type Acted,
-  cancelJobs,
-  deleteJobs,
-  editJobs,
-  holdJobs,
-  releaseJobs,
-  retryJobs,
-} from '../../actions/act.ts';
-import type { App } from '../../actions/app.ts';
+import { type Acted, deleteJobs } from '../../actions/act.ts';
 import { toAttemptObject } from '../../actions/attempt-object.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
@@ -16,10 +7,10 @@ import { withLeftBehind } from '../../actions/left-behind.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { checkKey } from '../../core/id.ts';
-import { readJobChanges } from '../../core/job-changes.ts';
 import type { JobInput } from '../../core/job-input.ts';
 import { homeOf } from '../../exec/home.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
+import { type Act, actionOf, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
 import { readJob } from '../read-job.ts';
 import { type ApiRequest, json, type Route } from '../route.ts';
@@ -77,8 +68,7 @@ export const JOB_ROUTES: Route[] = [
     access: 'change',
     body: ref('JobChanges'),
     answers: { 200: changed },
-    handle: (request) =>
-      actOn(request, (app, ids) => editJobs(app, ids, readJobChanges(request.body, app.clock.now()))),
+    handle: (request) => actOn(request, actionOf('edit', request.body, request.app.clock.now())),
   },
   {
     method: 'DELETE',
@@ -92,22 +82,16 @@ export const JOB_ROUTES: Route[] = [
       return new Response(null, { status: 204 });
     },
   },
-  ...(
-    [
-      ['cancel', 'End a running job, or keep a waiting one from running', cancelJobs],
-      ['retry', 'Put a dead, cancelled or failed job back in its queue', retryJobs],
-      ['hold', 'Keep a waiting job from running', holdJobs],
-      ['release', 'Let a held job go on', releaseJobs],
-    ] as const
-  ).map(
-    ([verb, summary, act]): Route => ({
-      method: 'POST',
-      path: `/api/v1/jobs/{id}/${verb}`,
-      summary,
-      access: 'change',
-      answers: { 200: changed },
-      handle: (request) => actOn(request, (app, ids) => act(app, ids)),
-    }),
+  ...JOB_ACTIONS.flatMap(({ verb, summary, act }): Route[] =>
+    summary === null
+      ? []
+      : [
+          {
+            ...{ method: 'POST', path: `/api/v1/jobs/{id}/${verb}`, summary, access: 'change' },
+            answers: { 200: changed },
+            handle: (request) => actOn(request, act),
+          },
+        ],
   ),
   {
     method: 'GET',
@@ -138,10 +122,7 @@ export const JOB_ROUTES: Route[] = [
   },
 ];
 
-async function actOn(
-  { app, params }: ApiRequest,
-  act: (app: App, ids: string[]) => Promise<Acted>,
-): Promise<Response> {
+async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
   const id = params.id!;
   await getJob(app, id);
   refuseUnchanged(id, await act(app, [id]));

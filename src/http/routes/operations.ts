@@ -1,30 +1,15 @@
-import {
-  type Acted,
-  cancelJobs,
-  deleteJobs,
-  editJobs,
-  holdJobs,
-  releaseJobs,
-  retryJobs,
-} from '../../actions/act.ts';
+import type { Acted } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
 import { jobsOfGroup } from '../../actions/error-groups.ts';
+import type { Happening } from '../../core/events.ts';
 import type { JobFilter } from '../../core/filter.ts';
-import { readJobChanges } from '../../core/job-changes.ts';
-import { parseNumber } from '../../core/numbers.ts';
+import { checkNumber } from '../../core/numbers.ts';
 import { fields, text, texts } from '../body.ts';
 import { filterOfBody } from '../filter.ts';
+import { actionOf } from '../job-actions.ts';
 import { refuse } from '../problem.ts';
 import { json, type Route } from '../route.ts';
 import { listOf, ref } from '../schema.ts';
-
-const ACTIONS: Record<string, (app: App, ids: string[]) => Promise<Acted>> = {
-  cancel: cancelJobs,
-  retry: (app, ids) => retryJobs(app, ids),
-  hold: holdJobs,
-  release: releaseJobs,
-  delete: (app, ids) => deleteJobs(app, ids),
-};
 
 const PAGE = 1000;
 const MOST_AT_ALL = 1e9;
@@ -64,13 +49,13 @@ export const OPERATION_ROUTES: Route[] = [
           : given.ids === undefined
             ? matching(app, filterOfBody(given.filter, now))
             : named(texts(given.ids, 'ids'));
-      return json(
-        serving.operations.start(action, ids, (batch) => act(app, batch).finally(serving.shared.forget), {
-          limit,
-          perSecond,
-        }),
-        202,
-      );
+      const each = async (batch: string[]): Promise<Acted> => {
+        // What is done to a store that was replaced meanwhile nobody would ever see.
+        await app.store.check();
+        return act(app, batch).finally(serving.shared.forget);
+      };
+      const tell = (happening: Happening): Promise<void> => app.store.note(happening);
+      return json(serving.operations.start(action, ids, each, tell, { limit, perSecond }), 202);
     },
   },
   {
@@ -91,23 +76,14 @@ export const OPERATION_ROUTES: Route[] = [
   },
 ];
 
-function whole(value: unknown, what: string, max: number): number | null {
-  return value === undefined ? null : parseNumber(String(value), what, { min: 1, max, integer: true });
-}
-
-function actionOf(
-  action: string,
-  changes: unknown,
-  now: number,
-): (app: App, ids: string[]) => Promise<Acted> {
-  if (action === 'edit') {
-    const wanted = readJobChanges(changes, now);
-    return (app, ids) => editJobs(app, ids, wanted);
-  }
-  const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-  return (
-    known ??
-    refuse('invalid-request', `action must be one of ${[...Object.keys(ACTIONS), 'edit'].join(', ')}`)
+/** A number, as it is promised: neither a text nor an array of one. */
+function whole(value: unknown, name: string, max: number): number | null {
+  if (value === undefined) return null;
+  return checkNumber(
+    typeof value === 'number' ? value : Number.NaN,
+    name,
+    { min: 1, max, integer: true },
+    value,
   );
 }
 

@@ -1,7 +1,7 @@
 import { readRange } from '../../actions/output-range.ts';
 import type { Stream } from '../../core/job.ts';
-import { parseNumber } from '../../core/numbers.ts';
 import { refuse } from '../problem.ts';
+import { numberOf } from '../query.ts';
 import type { Route } from '../route.ts';
 
 const POSITION = { min: -1e15, max: 1e15, integer: true };
@@ -34,11 +34,9 @@ export const OUTPUT_ROUTES: Route[] = [
       200: { description: 'the bytes', schema: null, type: 'text/plain', headers: ANSWER_HEADERS },
     },
     async handle({ app, params, one }) {
-      const number = (name: string, range: typeof MOST, fallback: number): number =>
-        one(name) === undefined ? fallback : parseNumber(one(name)!, name, range);
-      const ordinal = one('attempt') === undefined ? null : number('attempt', ORDINAL, 1);
-      const from = number('from', POSITION, 0);
-      const most = number('limit', MOST, DEFAULT);
+      const ordinal = numberOf(one, 'attempt', ORDINAL, null);
+      const from = numberOf(one, 'from', POSITION, 0);
+      const most = numberOf(one, 'limit', MOST, DEFAULT);
       const found = await readRange(app, params.id!, {
         ordinal,
         from,
@@ -48,6 +46,8 @@ export const OUTPUT_ROUTES: Route[] = [
       return new Response(found.bytes as Uint8Array<ArrayBuffer>, {
         headers: {
           'content-type': 'text/plain; charset=utf-8',
+          // Also for a browser that shows it all the same.
+          'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
           'content-disposition': 'attachment; filename="output.log"',
           'queuectl-attempt': String(found.attempt?.ordinal ?? 0),
           'queuectl-from': String(found.from),

@@ -7,7 +7,7 @@ import * as sql from './sql.ts';
 
 type EventVerbs = Pick<
   Store,
-  'events' | 'eventsOfJob' | 'lastEvent' | 'lastEventBefore' | 'pruneEvents' | 'prunableEvents'
+  'events' | 'eventsOfJob' | 'lastEvent' | 'lastEventBefore' | 'note' | 'pruneEvents' | 'prunableEvents'
 >;
 
 /** In one transaction at most so many rows: about a millisecond for whoever waits for the writer. */
@@ -20,6 +20,7 @@ export function eventVerbs(db: Connection): EventVerbs {
       db.read(() => db.all(sql.eventsOfJob, id, id, id, after, to, id, id, limit).map(toEvent)),
     lastEvent: () => db.read(() => lastEvent(db)),
     lastEventBefore: (at) => db.read(() => lastEventBefore(db, at)),
+    note: (happening) => db.write('note', () => record(db, happening)),
     async pruneEvents(keep, now) {
       // A look first: as long as nothing has to go, nobody waits for the writer.
       const some = await db.read(() => surplus(db, keep, now, 0).length > 0);

@@ -159,6 +159,9 @@ export function jobs(api: () => Api): void {
     const at: [string, string] = ['PATCH', pathOf('patched')];
     for (const body of [{}, { id: 'x' }, { cwd: '/' }, { nonsense: 1 }, []])
       await refused(site, at, { body }, [400, 'invalid-job']);
+    // What is refused was not ignored.
+    const typo = await refused(site, at, { body: { priorty: 1 } }, [400, 'invalid-job']);
+    expect(typo.json.detail).toBe("unknown field 'priorty'; did you mean 'priority'?");
     expect(await ok(site, 'GET', pathOf('patched'))).toMatchObject(changes);
     await ok(site, 'POST', `${pathOf('patched')}/cancel`);
     await refused(site, at, { body: { priority: 1 } }, [409, 'wrong-state']);

@@ -26,7 +26,14 @@ export function operations(api: () => Api): void {
     const slow = await operate(site, { action: 'cancel', filter, per_second: 10 });
     expect(slow).toMatchObject({ state: 'done', total: 12, changed: 12 });
     expect(Date.parse(slow.finished_at) - Date.parse(slow.started_at)).toBeGreaterThanOrEqual(1000);
-    for (const wrong of [{ limit: 0 }, { limit: 1.5 }, { per_second: -1 }, { per_second: 'fast' }])
+    for (const wrong of [
+      { limit: 0 },
+      { limit: 1.5 },
+      { per_second: -1 },
+      { per_second: 'fast' },
+      { limit: '1' },
+      { limit: [1] },
+    ])
       await refused(site, ['POST', AT], { body: { action: 'hold', filter, ...wrong } }, [
         400,
         'invalid-value',
@@ -108,7 +115,30 @@ export function operations(api: () => Api): void {
       [{ action: 'cancel', filter: { nonsense: 1 } }, 400, 'invalid-request'],
       [{ action: 'cancel', filter: [] }, 400, 'invalid-request'],
       [{ action: 'cancel', filter: { state: 'nonsense' } }, 400, 'invalid-value'],
+      // What says nothing, or too much, must not mean every job there is.
+      ...[
+        {},
+        { queue: [] },
+        { queue: null },
+        { state: [] },
+        { state: null },
+        { tag: [] },
+        { queue: true },
+      ].map((odd): [object, number, string] => [{ action: 'delete', filter: odd }, 400, 'invalid-request']),
+      ...[{ queue: {} }, { queue: ['a', 'b'] }, { queue: ['ops-not'] }, { name: 5 }, { state: [[]] }].map(
+        (odd): [object, number, string] => [{ action: 'delete', filter: odd }, 400, 'invalid-request'],
+      ),
+      ...['', ' '].flatMap((odd) =>
+        ['queue', 'state', 'tag', 'search', 'error', 'where', 'name'].map(
+          (field): [object, number, string] => [
+            { action: 'delete', filter: { [field]: odd } },
+            400,
+            'invalid-value',
+          ],
+        ),
+      ),
       [{ action: 'edit', filter }, 400, 'invalid-job'],
+      [{ action: 'hold', filter, changes: { priority: 1 } }, 400, 'invalid-request'],
       [{ action: 'edit', filter, changes: { id: 'x' } }, 400, 'invalid-job'],
     ];
     for (const [body, status, code] of rows) await refused(site, ['POST', AT], { body }, [status, code]);

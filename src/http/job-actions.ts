@@ -1,0 +1,43 @@
+import {
+  type Acted,
+  cancelJobs,
+  deleteJobs,
+  editJobs,
+  holdJobs,
+  releaseJobs,
+  retryJobs,
+} from '../actions/act.ts';
+import type { App } from '../actions/app.ts';
+import { readJobChanges } from '../core/job-changes.ts';
+import { refuse } from './problem.ts';
+
+export type Act = (app: App, ids: string[]) => Promise<Acted>;
+
+/** What can be done to a job by its name alone; `summary` where it has a route of that name. */
+export const JOB_ACTIONS: { verb: string; summary: string | null; act: Act }[] = [
+  { verb: 'cancel', summary: 'End a running job, or keep a waiting one from running', act: cancelJobs },
+  {
+    verb: 'retry',
+    summary: 'Put a dead, cancelled or failed job back in its queue',
+    act: (app, ids) => retryJobs(app, ids),
+  },
+  { verb: 'hold', summary: 'Keep a waiting job from running', act: holdJobs },
+  { verb: 'release', summary: 'Let a held job go on', act: releaseJobs },
+  { verb: 'delete', summary: null, act: (app, ids) => deleteJobs(app, ids) },
+];
+
+const EDIT = 'edit';
+export const ACTION_NAMES: string[] = [...JOB_ACTIONS.map(({ verb }) => verb), EDIT];
+
+/** Edit alone takes changes. */
+export function actionOf(action: string, changes: unknown, now: number): Act {
+  if (action === EDIT) {
+    const wanted = readJobChanges(changes, now);
+    return (app, ids) => editJobs(app, ids, wanted);
+  }
+  const known = JOB_ACTIONS.find(({ verb }) => verb === action);
+  if (known === undefined)
+    return refuse('invalid-request', `action must be one of ${ACTION_NAMES.join(', ')}`);
+  if (changes !== undefined) refuse('invalid-request', 'changes belong to edit');
+  return known.act;
+}

@@ -1,0 +1,165 @@
+/** S36 and S45: what a server takes, and what it says to more. */
+import { expect, test } from 'bun:test';
+import { connect, type Socket } from 'node:net';
+import { bucket } from '../../src/http/guard.ts';
+import { type Site, serve } from '../support/http.ts';
+import { inSandbox, sandbox, until } from '../support/queuectl.ts';
+import { add, later, ok, refused } from './api/topic.ts';
+
+/** Connections that say `first` and then nothing. */
+function idlers(site: Site, count: number, first = ''): { sockets: Socket[]; open(): number } {
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect(site.port, '127.0.0.1', () => socket.write(first));
+    socket.on('error', () => {});
+    return socket.resume();
+  });
+  return { sockets, open: () => sockets.filter((socket) => !socket.closed).length };
+}
+
+test('idle connections, however many, keep nobody out: those silent for longest go first', async () => {
+  // As few files as a server can have; without a limit it could not open another one.
+  const box = sandbox(['sh', '-c', 'ulimit -n 120; exec "$0" "$@"']);
+  try {
+    const site = await serve(box);
+    const stream = await site.events();
+    for (const first of ['', 'GET / HTTP/1.1\r\n', 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n']) {
+      const { sockets, open } = idlers(site, 300, first);
+      await until(() => open() <= 60, 'most are let go');
+      for (let i = 0; i < 10; i++) {
+        expect((await site.call('GET', '/healthz', { token: null })).status).toBe(200);
+        expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);
+      }
+      for (const socket of sockets) socket.destroy();
+    }
+    // Whoever has the token and is being served stays.
+    await add(site, { id: 'seen', command: 'true', ...later });
+    await until(() => stream.seen.length > 0, 'the stream goes on');
+    expect(stream.over).toBe(false);
+    stream.close();
+  } finally {
+    await box.cleanup();
+  }
+});
+
+test('when all connections are busy for those with the token, a new one is told', async () => {
+  const box = sandbox(['sh', '-c', 'ulimit -n 120; exec "$0" "$@"']);
+  try {
+    const site = await serve(box);
+    const head = `Host: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\n`;
+    const { sockets, open } = idlers(site, 100, `GET /api/v1/events HTTP/1.1\r\n${head}\r\n`);
+    await until(() => open() <= 60, 'some were sent away');
+    const text = await site.raw(`GET /healthz HTTP/1.1\r\n${head}\r\n`, /\n$/);
+    expect(text).toMatch(/^HTTP\/1\.1 503 /);
+    expect(text).toContain('x-content-type-options: nosniff');
+    for (const socket of sockets) socket.destroy();
+    await until(
+      async () => (await site.call('GET', '/healthz').catch(() => null))?.status === 200,
+      'there is room again',
+    );
+  } finally {
+    await box.cleanup();
+  }
+});
+
+test('a bucket lets bursts through, owes what is too much, and fills again', () => {
+  let now = 0;
+  const take = bucket(() => now, 10, 100);
+  for (let i = 0; i < 100; i++) expect(take()).toBe(0);
+  expect(take()).toBe(1);
+  now += 100;
+  expect(take(51)).toBe(0);
+  expect(take()).toBe(6);
+  now += 5100;
+  expect(take()).toBe(0);
+  expect(take()).toBe(1);
+});
+
+test(
+  'changes beyond all measure are told to wait; looking is not, and what was refused changed nothing',
+  inSandbox(async (box) => {
+    const site = await serve(box, '--max-rate', '1');
+    const jobs = Array.from({ length: 1000 }, (_, i) => ({ id: `j${i}`, command: 'true', ...later }));
+    // One array may be more than the bucket holds: nothing is too much for ever.
+    await add(site, jobs);
+    const body = { id: 'more', command: 'true' };
+    const tired = await refused(site, ['POST', '/api/v1/jobs'], { body }, [429, 'too-many-changes']);
+    expect(Number(tired.headers.get('retry-after'))).toBeGreaterThan(900);
+    await refused(site, ['POST', '/api/v1/jobs/j0/cancel'], {}, [429, 'too-many-changes']);
+    await refused(site, ['DELETE', '/api/v1/jobs/j0'], {}, [429, 'too-many-changes']);
+    expect((await ok(site, 'GET', '/api/v1/jobs?state=pending')).count.value).toBe(1000);
+    expect((await box.run(['serve', '--max-rate', '0'])).code).toBe(2);
+  }),
+);
+
+test(
+  'by default 30,000 jobs in arrays, one after the other, are welcome',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const body = Array.from({ length: 1000 }, () => ({ command: 'true', ...later }));
+    for (let i = 0; i < 30; i++) await add(site, body);
+    expect((await ok(site, 'GET', '/api/v1/stats')).jobs.pending).toBe(30_000);
+  }),
+);
+
+test(
+  'so many operations at a time; each that ends makes room',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    await add(site, { id: 'a', command: 'true', ...later });
+    const body = {
+      action: 'hold',
+      ids: ['a', ...Array.from({ length: 1000 }, (_, i) => `n${i}`)],
+      per_second: 1,
+    };
+    const ids: string[] = [];
+    for (let i = 0; i < 16; i++) ids.push((await ok(site, 'POST', '/api/v1/operations', body, 202)).id);
+    const full = await refused(site, ['POST', '/api/v1/operations'], { body }, [429, 'too-many-operations']);
+    expect(Number(full.headers.get('retry-after'))).toBeGreaterThan(0);
+    await ok(site, 'DELETE', `/api/v1/operations/${ids[0]}`);
+    const another = { action: 'release', ids: ['a'] };
+    await until(
+      async () => (await site.call('POST', '/api/v1/operations', { body: another })).status === 202,
+      'there is room for another',
+    );
+  }),
+);
+
+test(
+  'that an operation began, by whom, and how it ended is remembered; also when the server ends before it',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    await add(
+      site,
+      [1, 2, 3, 4].map((i) => ({ id: `o${i}`, command: 'true', ...later })),
+    );
+    const told = async (operation: string) =>
+      (await box.run(['events', '--json'])).stdout
+        .split('\n')
+        .filter((line) => line.includes(operation))
+        .map((line) => JSON.parse(line));
+    const body = { action: 'hold', ids: ['o1', 'o2', 'nobody'] };
+    const { id } = await ok(site, 'POST', '/api/v1/operations', body, 202);
+    const both = await until(async () => {
+      const seen = await told(id);
+      return seen.length === 2 ? seen : false;
+    }, 'both are told');
+    const who = { actor: 'http:127.0.0.1', operation: id, action: 'hold', jobs: 3 };
+    expect(both[0]).toMatchObject({ kind: 'operation-begun', ...who });
+    expect(both[1]).toMatchObject({ kind: 'operation-ended', ...who, state: 'done', changed: 2 });
+
+    const slow = {
+      action: 'cancel',
+      ids: ['o1', 'o2', 'o3', ...Array.from({ length: 900 }, (_, i) => `n${i}`)],
+    };
+    const cut = await ok(site, 'POST', '/api/v1/operations', { ...slow, per_second: 1 }, 202);
+    await until(async () => (await told(cut.id)).length === 1, 'it has begun');
+    process.kill(site.server.pid, 'SIGTERM');
+    expect(await site.server.closed).toBe(0);
+    const [begun, ended] = await told(cut.id);
+    expect(begun).toMatchObject({ jobs: 903 });
+    expect(ended).toMatchObject({ kind: 'operation-ended', state: 'stopped' });
+    const cancelled = await box.json<{ id: string }[]>(['list', '--state', 'cancelled']);
+    expect(ended.changed).toBe(cancelled.length);
+    expect(ended.jobs).toBeLessThan(903);
+  }),
+);
