@@ -56,6 +56,7 @@ const REQUESTS = [
     '/activity?kind=dead',
     '/activity?job=seed-00500000',
     '/operations',
+    '/doctor?quick=true',
   ],
   ...['/server', '/dlq/groups', '/stats/series?range=24h', '/stats/series?range=30d&names=true'],
 ];
@@ -169,7 +170,7 @@ async function serve(lab: Lab, home: string): Promise<Served> {
 }
 
 const WATCHED_JOBS = 3000;
-const ROUNDS = 5;
+const ROUNDS = 11;
 const DASHBOARDS = 20;
 /** What a page that shows the overview asks for, twice a second. */
 const POLLED = ['/stats', '/queues', '/workers', '/jobs?state=processing&limit=10'];
