@@ -143,7 +143,8 @@ function policyOf({ policy = NONE, backoffBase }: JobInput): JobPolicy {
   return policy;
 }
 
-function secretsOf({ secretEnv = [], env = {} }: JobInput): string[] {
+function secretsOf({ secretEnv, env = NONE }: JobInput): string[] {
+  if (secretEnv === undefined) return [];
   const both = secretEnv.find((name) => Object.hasOwn(env, name));
   if (both !== undefined)
     throw new QueueError(

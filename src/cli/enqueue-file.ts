@@ -39,6 +39,7 @@ export async function enqueueFile(
   const progress = startProgress(io);
   const file = openText(name, (bytes) => progress.at(() => `reading ${megabytes(bytes)} MB`));
   const warnings = { shown: [] as string[], total: 0 };
+  /** Looked for in the first of them: those of a long file are alike. */
   let secret: string | null = null;
   /** Those that were there before, and whether they are gone by now. */
   const existing = new Map<string, boolean>();
@@ -53,7 +54,7 @@ export async function enqueueFile(
           if (++warnings.total <= SHOWN_WARNINGS) warnings.shown.push(warning);
         }
         const whole = fill(job.input);
-        secret ??= secretWarning(whole);
+        if (count < BATCH) secret ??= secretWarning(whole);
         yield asEnqueuedHere(whole, context.environment);
         if (++count % BATCH === 0) progress.at(() => storing(count, file));
       }

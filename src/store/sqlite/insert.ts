@@ -7,7 +7,7 @@ import { connect } from './dependencies.ts';
 import { enqueuedLog } from './events.ts';
 import { isUniqueViolation } from './failures.ts';
 import { answeredJob, keepAnswer, takeKey } from './idempotency.ts';
-import { isPlain, jobRow, newJob, type Placed, plainRow } from './new-rows.ts';
+import { isPlain, jobRow, newJob, type Placed, pushPlain } from './new-rows.ts';
 import { queueNumber } from './queues.ts';
 import { tally } from './rollups.ts';
 import { toJob } from './rows.ts';
@@ -98,9 +98,14 @@ function insertBatch(db: Connection, batch: Placed[], now: number, log: Log): vo
 
 function insertAtOnce(db: Connection, batch: Placed[], now: number, log: Log): void {
   try {
-    const last = batch.every(({ job }) => isPlain(job))
-      ? db.lastNumber(sql.insertPlainJobs(batch.length), ...batch.flatMap((one) => plainRow(one, now)))
-      : db.lastNumber(sql.insertJobs(batch.length), ...batch.flatMap((one) => jobRow(one, now)));
+    const plain = batch.every(({ job }) => isPlain(job));
+    const statement = plain ? sql.insertPlainJobs(batch.length) : sql.insertJobs(batch.length);
+    const values: SQLInputValue[] = [];
+    for (const one of batch) {
+      if (plain) pushPlain(values, one, now);
+      else values.push(...jobRow(one, now));
+    }
+    const last = db.lastNumber(statement, ...values);
     let number = last - batch.length;
     for (const { job, queue } of batch) log.add(++number, job.id, queue);
   } catch (error) {

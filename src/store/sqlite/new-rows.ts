@@ -26,10 +26,10 @@ export function isPlain(job: JobSpec): boolean {
   );
 }
 
-/** The values of sql.insertPlainJobs. */
-export function plainRow({ job, queue }: Placed, now: number): SQLInputValue[] {
+/** Adds the values of sql.insertPlainJobs: no array of its own for each of many. */
+export function pushPlain(values: SQLInputValue[], { job, queue }: Placed, now: number): void {
   const { id, command, priority, maxRetries, timeoutMs, cwd } = job;
-  return [id, command, queue, priority, maxRetries, timeoutMs, cwd, now, now, now];
+  values.push(id, command, queue, priority, maxRetries, timeoutMs, cwd, now, now, now);
 }
 
 /** The values of sql.insertJob. */
