@@ -7,7 +7,7 @@ import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
 const JOBS = 100_000;
-const RUNS = 15;
+const RUNS = 9;
 const MEMORY_MB = 150;
 
 /** The bare table has the same columns and a unique id; the store's own has its checks, indexes and counters too. */

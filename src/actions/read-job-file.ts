@@ -61,9 +61,19 @@ function* readLines(chunks: Chunks, now: number): Generator<ReadJob> {
   for (const { text, line } of lines(chunks)) {
     const isJson = looksLikeJson(text);
     if (!isJson && isBlank(text)) continue;
-    const place = `line ${line}`;
-    const value = isJson ? parseJson(text, place) : { command: withoutReturn(text) };
-    yield readJob(value, place, now);
+    const read = (place: string): ReadJob =>
+      readJob(isJson ? parseJson(text, place) : { command: withoutReturn(text) }, place, now);
+    yield flawless(read) ?? read(`line ${line}`);
+  }
+}
+
+/** A place is worded only where something is wrong: in a long file that would be most of the words. */
+function flawless(read: (place: string) => ReadJob): ReadJob | null {
+  try {
+    const job = read('');
+    return job.warnings.length === 0 ? job : null;
+  } catch {
+    return null;
   }
 }
 

@@ -180,8 +180,10 @@ const SERVER_OWNED = new Set(
 
 export interface ReadJob {
   input: JobInput;
-  warnings: string[];
+  warnings: readonly string[];
 }
+
+const NO_WARNINGS: readonly string[] = [];
 
 /** Reads one job object. Throws on the first thing that is wrong; unknown fields are only a warning, unless it is `strict`. */
 export function readJobObject(value: unknown, now: number, strict = false): ReadJob {
@@ -189,28 +191,39 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
     throw invalid(`a job must be a JSON object, not ${kindOf(value)}`);
   }
   const input: JobInput = {};
-  const warnings: string[] = [];
-  const seen: Field[] = [];
+  let warnings: string[] | null = null;
+  const gathered: Field[] = [];
   for (const name of Object.keys(value)) {
     const raw = (value as Record<string, unknown>)[name];
     const field = BY_NAME.get(name);
     if (field === undefined) {
       if (SERVER_OWNED.has(name)) continue;
       if (strict) throw invalid(unknownField(name, '', true));
+      warnings ??= [];
       warnings.push(unknownField(name, ' was ignored', warnings.length < GUESSED));
       continue;
     }
     // Null stands for "not given": queuectl prints it so.
     if (raw === null) continue;
-    if (seen.includes(field))
-      throw invalid(`${twinOf(field, value)} and ${name} mean the same; give one of them`);
-    seen.push(field);
-    if (!('key' in field)) add(input, field.read(raw, name, now), name);
-    else if (field.key in input) throw invalid(`${name} contradicts another field`);
-    else (input as Record<string, unknown>)[field.key] = field.value(raw, name);
+    const keyed = 'key' in field;
+    if (keyed ? field.key in input : gathered.includes(field)) throw twice(field, name, value);
+    if (keyed) (input as Record<string, unknown>)[field.key] = field.value(raw, name);
+    else {
+      gathered.push(field);
+      add(input, field.read(raw, name, now), name);
+    }
   }
   refuseUnread(value as Record<string, unknown>, input);
-  return { input, warnings };
+  return { input, warnings: warnings ?? NO_WARNINGS };
+}
+
+function twice(field: Field, name: string, value: object): Error {
+  const twin = twinOf(field, value);
+  return invalid(
+    twin === name
+      ? `${name} contradicts another field`
+      : `${twin} and ${name} mean the same; give one of them`,
+  );
 }
 
 /** A printed job whose stdin nobody had read is not the whole of it: added again, it would run without. */
