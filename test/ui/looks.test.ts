@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { ASSETS } from '../../src/http/assets.generated.ts';
 import { launch, openDashboard } from '../support/browser.ts';
-import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
+import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -160,9 +160,9 @@ for (const [width, height] of [
         await show(path);
         await shownOn(page, sign).waitFor();
         // Every chart is drawn, and drawn once more.
-        await page.waitForFunction(
-          'document.querySelectorAll("figure.chart").length === document.querySelectorAll(".plot canvas").length',
-        );
+        const charts = 'document.querySelectorAll("figure.chart").length';
+        const drawn = 'document.querySelectorAll(".plot canvas").length';
+        await until(() => page.evaluate<boolean>(`${charts} === ${drawn}`), 'every chart is drawn');
         await page.evaluate(
           'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
         );
