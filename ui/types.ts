@@ -1,7 +1,14 @@
 /** What the HTTP API answers, as far as the dashboard reads it. */
 import type { JobObject } from '../src/core/job-object.ts';
+import type { ErrorGroupObject, OperationObject, ScheduleObject, WorkerObject } from '../src/core/wire.ts';
+
+export type { ErrorGroups } from '../src/core/wire.ts';
 
 export type Job = JobObject;
+export type Schedule = ScheduleObject;
+export type Worker = WorkerObject;
+export type Operation = OperationObject;
+export type ErrorGroup = ErrorGroupObject;
 
 export const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'] as const;
 export type State = (typeof STATES)[number];
@@ -59,49 +66,6 @@ export interface Times {
   clock_change: { at: string; says: string } | null;
 }
 
-export interface Schedule {
-  name: string;
-  cron: string | null;
-  timezone: string | null;
-  every_ms: number | null;
-  text: string;
-  overlap: string;
-  catch_up: string;
-  paused: boolean;
-  paused_at: string | null;
-  paused_by: string | null;
-  next_run_at: string | null;
-  next_runs: string[];
-  last_run_at: string | null;
-  last_job_id: string | null;
-  waiting: number;
-  command: string;
-  argv: string[] | null;
-  queue: string;
-  job: {
-    name: string;
-    priority: number;
-    max_retries: number | null;
-    timeout_ms: number | null;
-    cwd: string | null;
-    env: Record<string, string>;
-    tags: Record<string, string>;
-  };
-}
-
-export interface Worker {
-  id: string;
-  pid: number;
-  hostname: string;
-  started_at: string;
-  last_heartbeat: string;
-  status: 'idle' | 'busy' | 'draining';
-  queues: string[];
-  current_jobs: string[];
-  concurrency: number;
-  same_executable: boolean | null;
-}
-
 export interface Percentiles {
   p50: number;
   p95: number;
@@ -149,19 +113,6 @@ export interface Setting {
   help: string;
 }
 
-export interface Operation {
-  id: string;
-  action: string;
-  state: 'running' | 'done' | 'stopped' | 'failed';
-  total: number;
-  done: number;
-  changed: number;
-  unchanged: number;
-  started_at: string;
-  finished_at: string | null;
-  error: string | null;
-}
-
 export interface StoreEvent {
   number: number;
   at: string;
@@ -171,28 +122,6 @@ export interface StoreEvent {
   queue: string | null;
   attempt: number | null;
   [detail: string]: unknown;
-}
-
-export interface ErrorGroup {
-  signature: string;
-  jobs: number;
-  last_hour: number;
-  last_3_hours: number;
-  last_day: number;
-  last_3_days: number;
-  last_week: number;
-  first_at: string;
-  last_at: string;
-  sample_id: string;
-  sample_error: string;
-  names: string[];
-  queues: string[];
-}
-
-export interface ErrorGroups {
-  groups: ErrorGroup[];
-  looked_at: number;
-  capped: boolean;
 }
 
 export interface ServerInfo {

@@ -1,5 +1,6 @@
 import { errorSignature } from '../core/error-signature.ts';
 import { toIso } from '../core/time.ts';
+import type { ErrorGroupObject, ErrorGroups } from '../core/wire.ts';
 import type { DeadJob } from '../store/listing.ts';
 import type { App } from './app.ts';
 
@@ -9,30 +10,6 @@ const HOUR_MS = 3_600_000;
 const SHOWN = 3;
 /** Others are to be served after every so many. */
 const AT_A_TIME = 1000;
-
-export interface ErrorGroupObject {
-  signature: string;
-  jobs: number;
-  last_hour: number;
-  last_3_hours: number;
-  last_day: number;
-  last_3_days: number;
-  last_week: number;
-  first_at: string;
-  last_at: string;
-  sample_id: string;
-  sample_error: string;
-  /** The commonest names and queues of its jobs. */
-  names: string[];
-  queues: string[];
-}
-
-export interface ErrorGroups {
-  groups: ErrorGroupObject[];
-  looked_at: number;
-  /** There are more dead jobs than were looked at. */
-  capped: boolean;
-}
 
 /** Dead jobs by what killed them, the largest group first. */
 export async function errorGroups(app: App): Promise<ErrorGroups> {

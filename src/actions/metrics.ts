@@ -1,7 +1,8 @@
 import type { Snapshot } from '../core/figures.ts';
 import { HOOK_QUEUE } from '../core/hooks.ts';
+import type { WorkerObject } from '../core/wire.ts';
 import type { App } from './app.ts';
-import { activeWorkers, toWorkerObject, type WorkerObject } from './workers.ts';
+import { activeWorkers, toWorkerObject } from './workers.ts';
 
 const WORKER_STATES: WorkerObject['status'][] = ['idle', 'busy', 'draining'];
 

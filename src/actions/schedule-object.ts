@@ -2,44 +2,10 @@ import { timingText } from '../core/cron-text.ts';
 import type { Schedule } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
 import { fireTimes, nextTimes } from '../core/times.ts';
+import type { ScheduleObject } from '../core/wire.ts';
 import { readable } from './enqueue.ts';
 
 const SHOWN = 5;
-
-export interface ScheduleObject {
-  name: string;
-  cron: string | null;
-  timezone: string | null;
-  every_ms: number | null;
-  /** When, in words. */
-  text: string;
-  overlap: string;
-  catch_up: string;
-  paused: boolean;
-  paused_at: string | null;
-  paused_by: string | null;
-  next_run_at: string | null;
-  /** The next five, as of now; none while it is paused. */
-  next_runs: string[];
-  last_run_at: string | null;
-  last_job_id: string | null;
-  /** Ticks that wait for the job before them. */
-  waiting: number;
-  created_at: string;
-  command: string;
-  argv: string[] | null;
-  queue: string;
-  job: {
-    name: string;
-    priority: number;
-    max_retries: number | null;
-    timeout_ms: number | null;
-    backoff_base: number | null;
-    cwd: string | null;
-    env: Record<string, string>;
-    tags: Record<string, string>;
-  };
-}
 
 export async function toScheduleObject(schedule: Schedule, now: number): Promise<ScheduleObject> {
   const { timing, job } = schedule;

@@ -1,6 +1,7 @@
 import { STATES, type State } from '../core/job.ts';
+import type { WorkerObject } from '../core/wire.ts';
 import type { App } from './app.ts';
-import { listWorkers, type WorkerObject } from './workers.ts';
+import { listWorkers } from './workers.ts';
 
 export interface Status {
   /** Every state, zeros included. */

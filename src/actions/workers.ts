@@ -1,24 +1,10 @@
 import { toIso } from '../core/time.ts';
+import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
 import type { Host, Supervised, Worker } from '../store/worker.ts';
 import { type App, currentSettings } from './app.ts';
-
-export interface WorkerObject {
-  id: string;
-  pid: number;
-  hostname: string;
-  started_at: string;
-  last_heartbeat: string;
-  status: 'idle' | 'busy' | 'draining';
-  queues: string[];
-  current_jobs: string[];
-  /** So many jobs at a time. */
-  concurrency: number;
-  /** Whether it runs the queuectl that answers; null: that cannot be told from here. */
-  same_executable: boolean | null;
-}
 
 export function toWorkerObject(worker: Worker, same: boolean | null = null): WorkerObject {
   return {

@@ -1,10 +1,11 @@
 import type { TimesObject } from '../actions/preview-schedule.ts';
-import { type ScheduleObject, toScheduleObject } from '../actions/schedule-object.ts';
+import { toScheduleObject } from '../actions/schedule-object.ts';
 import { type ClockChange, clockChange } from '../core/clock-change.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
 import type { Schedule } from '../core/schedule.ts';
 import { maskEnv } from '../core/secrets.ts';
 import { toIso } from '../core/time.ts';
+import type { ScheduleObject } from '../core/wire.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import { printList } from './print-list.ts';

@@ -1,4 +1,4 @@
-import type { WorkerObject } from '../actions/workers.ts';
+import type { WorkerObject } from '../core/wire.ts';
 import type { Io } from './io.ts';
 import type { Listing } from './print-list.ts';
 import { type Column, printTable } from './table.ts';

@@ -3,19 +3,7 @@ import type { Acted } from '../actions/act.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Happening } from '../core/events.ts';
 import { toIso } from '../core/time.ts';
-
-export interface OperationObject {
-  id: string;
-  action: string;
-  state: 'running' | 'done' | 'stopped' | 'failed';
-  total: number;
-  done: number;
-  changed: number;
-  unchanged: number;
-  started_at: string;
-  finished_at: string | null;
-  error: string | null;
-}
+import type { OperationObject } from '../core/wire.ts';
 
 /** On how many at all, and how fast. */
 export interface Pace {

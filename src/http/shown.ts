@@ -1,10 +1,11 @@
 import type { App } from '../actions/app.ts';
 import { addedObject } from '../actions/jobs.ts';
-import { type ScheduleObject, toScheduleObject } from '../actions/schedule-object.ts';
+import { toScheduleObject } from '../actions/schedule-object.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Schedule } from '../core/schedule.ts';
 import { masked } from '../core/secrets.ts';
+import type { ScheduleObject } from '../core/wire.ts';
 
 /** Whoever has the address sees a job or a schedule like this, and never the value of a variable that looks secret. */
 export async function shownJob(app: App, job: Job | GoneJob): Promise<JobObject | GoneJob> {

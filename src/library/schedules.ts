@@ -1,7 +1,7 @@
 import { actorOf } from '../actions/actor.ts';
 import type { App } from '../actions/app.ts';
 import { readScheduleInput, type ScheduleInput } from '../actions/schedule-input.ts';
-import { type ScheduleObject, toScheduleObject } from '../actions/schedule-object.ts';
+import { toScheduleObject } from '../actions/schedule-object.ts';
 import {
   addSchedule,
   listSchedules,
@@ -13,6 +13,7 @@ import {
 import type { JobInput } from '../core/job-input.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Schedule } from '../core/schedule.ts';
+import type { ScheduleObject } from '../core/wire.ts';
 import type { EnqueueInput } from './queue.ts';
 
 export interface NewSchedule extends ScheduleInput {

@@ -1,5 +1,6 @@
 import type { App } from '../../actions/app.ts';
-import { type ErrorGroups, errorGroups } from '../../actions/error-groups.ts';
+import { errorGroups } from '../../actions/error-groups.ts';
+import type { ErrorGroups } from '../../core/wire.ts';
 import type { Store } from '../../store/store.ts';
 import { json, type Route } from '../route.ts';
 import { listOf, record, ref } from '../schema.ts';
