@@ -3,11 +3,10 @@ import { Problem, part, send } from '../api.ts';
 import { bodyOf, commandOf, type Draft } from '../draft.ts';
 import { draft } from '../overlays.ts';
 import { go } from '../router.ts';
-import { queues } from '../store.ts';
 import { tell } from '../toasts.ts';
 import type { Job } from '../types.ts';
-import { Cli } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
+import { FormEnd, QueueNames } from './form-end.tsx';
 
 const close = (): void => {
   draft.value = null;
@@ -84,26 +83,15 @@ function Form({ start }: { start: Draft }) {
             <textarea rows={2} placeholder="NAME=value" value={job.value.env} onInput={set('env')} />
           </label>
         </div>
-        <datalist id="queue-names">
-          {(queues.peek() ?? []).map(({ name }) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-        <p class="label">What it is on the command line</p>
-        <Cli text={commandOf(job.value)} />
-        {wrong.value === null ? null : (
-          <p class="wrong" role="alert">
-            {wrong.value.message} {wrong.value.hint === null ? null : <code>{wrong.value.hint}</code>}
-          </p>
-        )}
-        <div class="buttons">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={job.value.command.trim() === ''}>
-            Enqueue
-          </button>
-        </div>
+        <QueueNames id="queue-names" />
+        <FormEnd
+          cli={commandOf(job.value)}
+          wrong={wrong.value}
+          ready={job.value.command.trim() !== ''}
+          onCancel={close}
+        >
+          Enqueue
+        </FormEnd>
       </form>
     </Dialog>
   );

@@ -12,11 +12,10 @@ import {
   timesQuery,
   writtenOf,
 } from '../schedule-draft.ts';
-import { queues } from '../store.ts';
 import { tell } from '../toasts.ts';
 import type { Schedule, Times } from '../types.ts';
-import { Cli } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
+import { FormEnd, QueueNames } from './form-end.tsx';
 import { NextTimes } from './next-times.tsx';
 
 const close = (): void => {
@@ -151,26 +150,10 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
           <Choice label="While its last job is unfinished" options={OVERLAP} {...field('overlap')} />
           <Choice label="Of what was missed, make up for" options={CATCH_UP} {...field('catch_up')} />
         </div>
-        <datalist id="schedule-queues">
-          {(queues.peek() ?? []).map(({ name }) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-        <p class="label">What it is on the command line</p>
-        <Cli text={commandOf(before, now.value)} />
-        {wrong.value === null ? null : (
-          <p class="wrong" role="alert">
-            {wrong.value.message} {wrong.value.hint === null ? null : <code>{wrong.value.hint}</code>}
-          </p>
-        )}
-        <div class="buttons">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={!ready}>
-            {before === null ? 'Add' : 'Change'}
-          </button>
-        </div>
+        <QueueNames id="schedule-queues" />
+        <FormEnd cli={commandOf(before, now.value)} wrong={wrong.value} ready={ready} onCancel={close}>
+          {before === null ? 'Add' : 'Change'}
+        </FormEnd>
       </form>
     </Dialog>
   );
