@@ -9,6 +9,7 @@ import { clockSteps } from './f09-clock.ts';
 import { busyStorm } from './f11-busy.ts';
 import { longReader } from './f12-long-reader.ts';
 import { powerCut } from './f13-power-cut.ts';
+import { restoreCut } from './f13-restore-cut.ts';
 import { ioErrors } from './f17-io-errors.ts';
 import { diskFull } from './f18-disk-full.ts';
 import { noRoom } from './f19-no-room.ts';
@@ -47,6 +48,7 @@ export const FAULTS: Fault[] = [
   busyStorm,
   longReader,
   powerCut,
+  restoreCut,
   ioErrors,
   diskFull,
   noRoom,

@@ -4,6 +4,7 @@ import { frozenBeforeSettlement, frozenBeforeStart, frozenWorker } from './f07-f
 import { clockSteps } from './f09-clock.ts';
 import { busyStorm } from './f11-busy.ts';
 import { powerCut } from './f13-power-cut.ts';
+import { restoreCut } from './f13-restore-cut.ts';
 import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { blockedLoop } from './f32-broken-worker.ts';
 import { namespaces } from './f47-namespaces.ts';
@@ -238,6 +239,19 @@ export const CONTROLS: Control[] = [
     ],
     fault: powerCut,
     scale: powerCut.small,
+    found: ['lost'],
+  },
+  {
+    name: 'a restore that replaces the store before its second name is safe (F13b)',
+    patches: [
+      {
+        file: 'actions/swap.ts',
+        from: 'sync(dirname(db));\n  renameSync(draft, db);',
+        to: 'renameSync(draft, db);',
+      },
+    ],
+    fault: restoreCut,
+    scale: restoreCut.small,
     found: ['lost'],
   },
   {

@@ -8,7 +8,8 @@ export type Kept = 'none' | 'all' | 'some writes' | 'some sectors';
 const SECTOR = 512;
 
 type Change = Extract<Op, { kind: 'write' | 'truncate' }>;
-type Naming = { path: string; file: File | 'directory' | null; done: number };
+/** Of one file system's journal: all of it is kept, or nothing. */
+type Naming = { names: [path: string, file: File | 'directory' | null][]; done: number };
 
 interface File {
   synced: Uint8Array;
@@ -37,10 +38,10 @@ export function createDisk(root: string): Disk {
     const found = names.get(path);
     return found === undefined || found === 'directory' ? null : found;
   };
-  const rename = (path: string, file: File | 'directory' | null, done: number): void => {
-    if (file === null) names.delete(path);
-    else names.set(path, file);
-    naming.push({ path, file, done });
+  const rename = (done: number, ...changed: Naming['names']): void => {
+    const one = { names: changed, done };
+    name(names, one);
+    naming.push(one);
   };
   const sync = (path: string, begun: number): void => {
     const file = fileAt(path);
@@ -49,7 +50,8 @@ export function createDisk(root: string): Disk {
       file.pending = file.pending.filter((change) => change.done >= begun);
       return;
     }
-    const here = (one: Naming): boolean => dirname(one.path) === path && one.done < begun;
+    const here = (one: Naming): boolean =>
+      one.done < begun && one.names.some(([changed]) => dirname(changed) === path);
     for (const one of naming.filter(here)) name(safe, one);
     naming = naming.filter((one) => !here(one));
   };
@@ -58,23 +60,20 @@ export function createDisk(root: string): Disk {
       switch (op.kind) {
         case 'create':
           if (names.has(op.path)) return;
-          rename(
+          return rename(op.done, [
             op.path,
             op.directory ? 'directory' : { synced: new Uint8Array(0), size: 0, pending: [] },
-            op.done,
-          );
-          return;
+          ]);
         case 'write':
         case 'truncate':
           fileAt(op.path)?.pending.push(op);
           return;
         case 'unlink':
-          return rename(op.path, null, op.done);
-        case 'rename': {
-          const file = names.get(op.path) ?? null;
-          rename(op.path, null, op.done);
-          return rename(op.to, file, op.done);
-        }
+          return rename(op.done, [op.path, null]);
+        case 'rename':
+          return rename(op.done, [op.path, null], [op.to, names.get(op.path) ?? null]);
+        case 'link':
+          return rename(op.done, [op.to, names.get(op.path) ?? null]);
         case 'sync':
           return sync(op.path, op.begun);
       }
@@ -97,9 +96,11 @@ export function createDisk(root: string): Disk {
   };
 }
 
-function name(names: Map<string, File | 'directory'>, { path, file }: Naming): void {
-  if (file === null) names.delete(path);
-  else names.set(path, file);
+function name(names: Map<string, File | 'directory'>, { names: changed }: Naming): void {
+  for (const [path, file] of changed) {
+    if (file === null) names.delete(path);
+    else names.set(path, file);
+  }
 }
 
 function keeps(kept: Kept, random: Random): boolean {

@@ -1,16 +1,13 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { EXECUTABLE } from '../support/queuectl.ts';
-import { randomFrom } from '../support/random.ts';
 import { inTempDir } from '../support/temp-dir.ts';
-import { createDisk, type Kept } from './disk.ts';
 import type { Fault, Figures } from './fault.ts';
-import { roundDone, startProgress } from './progress.ts';
+import { cuts, type Told, VARIANTS, withBench } from './power-cuts.ts';
 import { hasTool, type Op, record } from './syscalls.ts';
 
-const VARIANTS: Kept[] = ['none', 'all', 'some writes', 'some writes', 'some sectors', 'some sectors'];
 /** Of the many states of a small run so many are looked at, by chance. */
 const SMALL_STATES = 400;
 /** One state in so many is opened by the product too, and every one before the first job was acknowledged. */
@@ -76,7 +73,7 @@ interface Promised {
 }
 
 /** What was told to people stands from that moment on. */
-function listen(promised: Promised, op: Extract<Op, { kind: 'append' }>): void {
+function listen(promised: Promised, op: Told): void {
   for (const line of op.text.split('\n')) {
     if (basename(op.path) === 'log') {
       const [, id] = line.match(/ job=(\S+) .* completed /) ?? [];
@@ -92,49 +89,24 @@ async function judge(
   most: number | null,
   seed: number,
 ): Promise<Figures> {
-  const random = randomFrom(seed);
-  const disk = createDisk(root);
   const promised: Promised = { enqueued: new Set(), completed: new Set() };
-  const seen = new Set<string>();
-  const violations: Figures['violations'] = [];
+  const told = (op: Told): void => listen(promised, op);
   const share = most === null ? 1 : most / (trace.length * VARIANTS.length);
-  const bench = stateDirectory();
-  startProgress(trace.length);
-  try {
-    for (const [i, op] of trace.entries()) {
-      roundDone();
-      if (op.kind === 'append') listen(promised, op);
-      else disk.apply(op);
-      for (const kept of disk.restless ? VARIANTS : (['all'] as const)) {
-        if (promised.enqueued.size > 0 && random() > share) continue;
-        const files = disk.cut(kept, random);
-        const key = fingerprint(files, promised);
-        if (seen.has(key)) continue;
-        seen.add(key);
-        const ours = promised.enqueued.size === 0 || seen.size % OPENED_BY_US === 0;
-        const wrong = await look(bench, files, database, promised, ours);
-        for (const one of wrong)
-          violations.push({ ...one, what: `${one.what} (after call ${i} of ${trace.length}, ${kept} kept)` });
-      }
+  const shareNow = (): number => (promised.enqueued.size === 0 ? 1 : share);
+  const known = (): string => `${promised.enqueued.size} ${promised.completed.size}`;
+  const violations: Figures['violations'] = [];
+  let states = 0;
+  await withBench(async (bench) => {
+    for (const { files, when } of cuts(trace, root, { seed, share: shareNow, told, known })) {
+      states++;
+      const ours = promised.enqueued.size === 0 || states % OPENED_BY_US === 0;
+      const wrong = await look(bench, files, database, promised, ours);
+      for (const one of wrong) violations.push({ ...one, what: `${one.what} (${when})` });
     }
-  } finally {
-    rmSync(bench, { recursive: true, force: true });
-  }
+  });
   const { enqueued, completed } = promised;
-  const notes = `${seen.size} states of ${trace.length} calls, ${enqueued.size} jobs and ${completed.size} ends acknowledged`;
-  return { jobs: enqueued.size, faults: seen.size, violations, notes };
-}
-
-/** In memory where there is such a place: the state is copied anew for every look. */
-function stateDirectory(): string {
-  const path = join(existsSync('/dev/shm') ? '/dev/shm' : '/tmp', `queuectl-state-${process.pid}`);
-  mkdirSync(path, { recursive: true });
-  return path;
-}
-
-function fingerprint(files: Map<string, Uint8Array>, { enqueued, completed }: Promised): string {
-  const parts = [...files].map(([path, data]) => `${path}:${data.length}:${Bun.hash(data)}`);
-  return [enqueued.size, completed.size, ...parts.sort()].join();
+  const notes = `${states} states of ${trace.length} calls, ${enqueued.size} jobs and ${completed.size} ends acknowledged`;
+  return { jobs: enqueued.size, faults: states, violations, notes };
 }
 
 async function look(

@@ -8,6 +8,7 @@ export type Op =
   | { kind: 'create'; path: string; directory: boolean; done: number }
   | { kind: 'unlink'; path: string; done: number }
   | { kind: 'rename'; path: string; to: string; done: number }
+  | { kind: 'link'; path: string; to: string; done: number }
   /** What was done before `begun` is on stable storage from here on. */
   | { kind: 'sync'; path: string; begun: number }
   /** Written to a file that is opened to append: what somebody was told. */
@@ -120,7 +121,8 @@ function toOp({ name, args, result, begun, done }: Call, isWanted: (path: string
     case 'unlinkat':
       return { kind: 'unlink', path, done };
     case 'rename':
-      return { kind: 'rename', path, to: quoted[1]!.toString(), done };
+    case 'link':
+      return { kind: name, path, to: quoted[1]!.toString(), done };
     default:
       throw new Error(`${name} on ${path}: not known how to do that again`);
   }

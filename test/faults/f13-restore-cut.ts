@@ -1,0 +1,144 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { finishKilledSwap } from '../../src/actions/swap.ts';
+import { EXECUTABLE } from '../support/queuectl.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+import type { Fault, Figures } from './fault.ts';
+import { cuts, VARIANTS, withBench } from './power-cuts.ts';
+import { hasTool, type Op, record } from './syscalls.ts';
+
+/** Of the many states of a small run so many are looked at, by chance. */
+const SMALL_STATES = 300;
+const BACKUP = 'backup.db';
+
+/** Power cuts at every system call of a backup over an older one, and of a restore. */
+export const restoreCut: Fault = {
+  id: 'F13b',
+  title: 'power cuts at every system call of backup and restore',
+  small: 1,
+  full: 4,
+  missing: () => (hasTool('strace') ? null : 'no strace'),
+  run: cutEverywhere,
+};
+
+async function cutEverywhere(rounds: number, seed: number, program = EXECUTABLE): Promise<Figures> {
+  const all: Figures = { jobs: 0, faults: 0, violations: [] };
+  for (let round = 0; round < rounds; round++) {
+    const one = await cutRound(round, rounds === 1 ? SMALL_STATES : null, seed + round, program);
+    all.jobs += one.jobs;
+    all.faults += one.faults;
+    all.violations.push(...one.violations);
+  }
+  return { ...all, notes: `${all.faults} states` };
+}
+
+/** Odd rounds: the last writer of the store was killed, so a WAL stands beside it. */
+function cutRound(round: number, most: number | null, seed: number, program: string): Promise<Figures> {
+  return inTempDir(async (directory) => {
+    const root = join(directory, 'root');
+    mkdirSync(root);
+    const home = join(root, 'home');
+    const acks = join(directory, 'acks');
+    const names = Array.from({ length: 5 + 20 * round }, (_, i) => `old${i}`);
+    const last = round % 2 === 0 ? '' : 'QUEUECTL_CRASH_AT=after-insert';
+    const script = `cd ${directory}
+q() { ${program} "$@"; }
+q enqueue true --id a >>out
+q backup ${home}/${BACKUP} >>out
+echo one >>acks
+q enqueue true --id b >>out
+q backup --force ${home}/${BACKUP} >>out
+echo two >>acks
+for id in ${names.join(' ')}; do q enqueue true --id $id >>out; done
+(${last} ${program} enqueue true --id last >>out 2>&1) || true
+echo begin >>acks
+q restore --yes ${home}/${BACKUP} >>out
+echo restored >>acks`;
+    const trace = record(script, join(directory, 'trace'), { ...process.env, QUEUECTL_HOME: home }, (path) =>
+      isWanted(path, root, acks),
+    );
+    const old = ['a', 'b', 'last', ...names].sort().join(' ');
+    const { states, violations } = await judge(trace, root, home, old, most, seed);
+    return { jobs: names.length + 3, faults: states, violations };
+  });
+}
+
+function isWanted(path: string, root: string, acks: string): boolean {
+  if (path === acks || path === root) return true;
+  return path.startsWith(join(root, 'home')) && !path.includes('.db.d') && !/-shm$|deleted\)$/.test(path);
+}
+
+/** What people were told last. */
+type Stage = 'nothing' | 'one' | 'two' | 'begin' | 'restored';
+
+async function judge(
+  trace: Op[],
+  root: string,
+  home: string,
+  old: string,
+  most: number | null,
+  seed: number,
+): Promise<{ states: number; violations: Figures['violations'] }> {
+  let stage: Stage = 'nothing';
+  const share = most === null ? 1 : most / (trace.length * VARIANTS.length);
+  const choice = {
+    seed,
+    share: ({ kind }: Op) => (stage === 'nothing' ? 0 : kind === 'link' || kind === 'rename' ? 1 : share),
+    told: (op: Extract<Op, { kind: 'append' }>) => {
+      if (basename(op.path) === 'acks') stage = op.text.trim() as Stage;
+    },
+    known: () => stage,
+  };
+  const violations: Figures['violations'] = [];
+  let states = 0;
+  await withBench(async (bench) => {
+    for (const { files, when } of cuts(trace, root, choice)) {
+      states++;
+      for (const name of readdirSync(bench)) rmSync(join(bench, name), { recursive: true });
+      for (const [path, data] of files)
+        if (dirname(path) === home) writeFileSync(join(bench, basename(path)), data);
+      for (const what of await look(bench, stage, old))
+        violations.push({ kind: 'lost', what: `${what} (${stage}, ${when})` });
+    }
+  });
+  return { states, violations };
+}
+
+async function look(bench: string, stage: Stage, old: string): Promise<string[]> {
+  const wrong: string[] = [];
+  const backup = idsIn(join(bench, BACKUP));
+  const whole = stage === 'one' ? ['a', 'a b'] : ['a b'];
+  if (!whole.includes(backup)) wrong.push(`the backup holds ${backup}`);
+  if (stage !== 'begin' && stage !== 'restored') return wrong;
+  const db = join(bench, 'queue.db');
+  await finishKilledSwap(db).catch((error: Error) =>
+    wrong.push(`the swap cannot be finished: ${error.message}`),
+  );
+  const now = idsIn(db);
+  if (now !== 'a b' && (stage === 'restored' || now !== old)) wrong.push(`the store holds ${now}`);
+  const kept = readdirSync(bench).filter((name) => /^queue\.db\.before-\w+$/.test(name));
+  if (now !== old && !kept.some((name) => idsIn(join(bench, name)) === old))
+    wrong.push(`the old store is not in ${kept.join(' ')}`);
+  return wrong;
+}
+
+/** What a store is made of, in a line; or why that cannot be told. */
+function idsIn(path: string): string {
+  try {
+    const db = new DatabaseSync(path);
+    try {
+      const [{ integrity_check: found } = {}] = db.prepare('PRAGMA integrity_check').all();
+      if (found !== 'ok') return `damage: ${found}`;
+      return db
+        .prepare('SELECT id FROM job ORDER BY id')
+        .all()
+        .map(({ id }) => id)
+        .join(' ');
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
