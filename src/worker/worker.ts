@@ -13,15 +13,16 @@ import { processes } from '../exec/processes.ts';
 import { trimAll, trimStreams } from '../exec/trim.ts';
 import { onWake, tellChange, wake } from '../exec/wake.ts';
 import { keepBallast } from '../store/ballast.ts';
-import type { ClaimResult, SettleAnswer } from '../store/store.ts';
 import { STOP_ORDERS, type StopOrder } from '../store/worker.ts';
-import { type Adoption, clearPlace } from './attempt.ts';
+import type { Adoption } from './attempt.ts';
+import { createClaiming } from './claiming.ts';
 import { whatIsLeft } from './drain.ts';
+import { createPace } from './pace.ts';
 import { mayPass, patiently } from './patience.ts';
 import { createPruner } from './pruner.ts';
 import { observerClock, recover, type Sightings } from './recovery.ts';
 import { createScheduler } from './scheduler.ts';
-import { createSlots, type Ended } from './slots.ts';
+import { createSlots } from './slots.ts';
 import { removeStopFile, stopFileAsks } from './stop-file.ts';
 import { longTimeout, loop } from './timer.ts';
 
@@ -51,8 +52,6 @@ export interface WorkerHandle {
 /** Without a watch on the wake file, look this often. */
 const UNWATCHED_POLL_MS = 250;
 const TRIM_MS = 500;
-/** After an error that may pass (busy, disk full, no room for a process): pauses from short to long. */
-const PAUSE_MS = [100, 250, 500, 1000, 2000, 5000];
 
 export function newWorkerId(): string {
   return randomBytes(6).toString('hex');
@@ -69,10 +68,6 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const observed = observerClock();
   const unseen = new Set<number>();
   let order: StopOrder | null = null;
-  let pauses = 0;
-  let pausedUntil = 0;
-  let slowed = false;
-  let dueTimer: () => void = () => {};
   let tickTimer: () => void = () => {};
   let stopTimer: () => void = () => {};
   let over = false;
@@ -97,21 +92,18 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   tellChange(app.stateDirectory);
   const lifeline = await makeLifeline(app.stateDirectory, id);
 
+  const pace = createPace(() => work.now());
   const slots = createSlots(
     {
-      ...{
-        app,
-        emit,
-        lifeline,
-        user: { umask: process.umask(), openFiles: options.openFiles, cleanEnv: options.cleanEnv ?? false },
-      },
+      ...{ app, emit, lifeline },
+      user: { umask: process.umask(), openFiles: options.openFiles, cleanEnv: options.cleanEnv ?? false },
       settings: () => settings,
       isStopping: () => order !== null,
     },
     {
       onEnd(ended, job) {
         if (ended === null) emit({ type: 'claim-lost', job });
-        else if (ended.outcome.why === 'never-started' && !ended.adopted) slowDown();
+        else if (ended.outcome.why === 'never-started' && !ended.adopted) pace.slowDown();
         // Not at once: refilling a slot inside an exit event would starve the timers.
         setImmediate(work.now);
       },
@@ -130,23 +122,17 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       await trimEverything().catch(fail);
       // What ended is on disk, and the next worker will settle it: a stop need not wait for the store.
       if (order !== null && slots.running === 0) return leave();
-      slowDown();
+      pace.slowDown();
     }
   };
 
-  const slowDown = (): void => {
-    if (slowed) return;
-    const ms = PAUSE_MS[Math.min(pauses++, PAUSE_MS.length - 1)]!;
-    slowed = true;
-    pausedUntil = app.clock.monotonic() + ms;
-    longTimeout(() => {
-      slowed = false;
-      work.now();
-    }, ms);
-  };
+  const freeSlots = (): number => (order !== null || pace.paused ? 0 : options.concurrency - slots.own);
 
-  const freeSlots = (): number =>
-    order !== null || app.clock.monotonic() < pausedUntil ? 0 : options.concurrency - slots.own;
+  const claiming = createClaiming({
+    ...{ app, emit, workerId: id, queues, slots, pace, freeSlots },
+    isOver: () => over,
+    onDue: () => work.now(),
+  });
 
   const scheduler = createScheduler(app, emit, id);
 
@@ -162,63 +148,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   };
 
   const pump = async (): Promise<void> => {
-    do await settleAndFill();
+    do await claiming.settleAndFill();
     while (await tick());
     await maybeEnd();
-  };
-
-  /** Settles what ended and fills the free slots, until there is neither. */
-  const settleAndFill = async (): Promise<void> => {
-    while (!over) {
-      const settling = slots.takeEnded();
-      if (settling.length === 0 && !(freeSlots() > 0 && (await somethingIsDue()))) break;
-      // Asked again: an order to stop may have come meanwhile.
-      const limit = freeSlots();
-      let result: ClaimResult;
-      try {
-        const settle = settling.map((one) => one.settlement);
-        result = await app.store.claim(
-          {
-            workerId: id,
-            limit,
-            queues,
-            settle,
-          },
-          app.clock.now(),
-        );
-      } catch (error) {
-        slots.putBack(settling);
-        throw error;
-      }
-      for (const [i, answer] of result.settled.entries()) conclude(settling[i]!, answer);
-      for (const job of result.jobs) slots.launch(job, null);
-      if (settling.length === 0 && result.jobs.length === 0) break;
-      tellChange(app.stateDirectory);
-      if (result.unblocked || (result.limited && result.jobs.length < settling.length))
-        wake(app.stateDirectory);
-    }
-  };
-
-  const somethingIsDue = async (): Promise<boolean> => {
-    const now = app.clock.now();
-    const due = await app.store.nextDue(queues, now);
-    dueTimer();
-    if (due !== null && due > now) dueTimer = longTimeout(work.now, due - now);
-    return due !== null && due <= now;
-  };
-
-  const conclude = (ended: Ended, answer: SettleAnswer): void => {
-    const { job, outcome, transition, settlement } = ended;
-    if (answer === 'lost') {
-      emit({ type: 'claim-lost', job });
-      return;
-    }
-    if (outcome.why !== 'never-started') pauses = 0;
-    clearPlace(ended, ended.adopted);
-    // This worker may be about to leave, or have fewer slots free than there are hooks: the others look now.
-    if (settlement.hooks.length > 0) wake(app.stateDirectory);
-    const durationMs = Math.max(0, settlement.finishedAt - (job.startedAt ?? settlement.finishedAt));
-    emit({ type: 'attempt-settled', job, outcome, transition, durationMs });
   };
 
   const look = async (): Promise<void> => {
@@ -323,7 +255,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     beat.stop();
     trimmer.stop();
     pruning.stop();
-    dueTimer();
+    claiming.stop();
     tickTimer();
     stopTimer();
     unwatch?.();
