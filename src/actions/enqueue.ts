@@ -1,7 +1,7 @@
 import { COMMAND_LIMIT } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
 import type { GoneJob, Job, JobPolicy, JobSpec, Uniqueness } from '../core/job.ts';
-import type { JobInput } from '../core/job-input.ts';
+import type { JobInput } from '../core/job-fields.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellQuote } from '../core/shell-quote.ts';
 import { wake } from '../exec/wake.ts';

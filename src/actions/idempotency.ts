@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonical, type Idempotency } from '../core/idempotency.ts';
-import type { JobInput } from '../core/job-input.ts';
+import type { JobInput } from '../core/job-fields.ts';
 
 /** The key with the hash of all that is enqueued under it; a stream is read through for it. */
 export function withBody(key: string, inputs: Iterable<JobInput>): Idempotency {

@@ -1,5 +1,5 @@
 import { QueueError } from '../core/errors.ts';
-import type { JobInput } from '../core/job-input.ts';
+import type { JobInput } from '../core/job-fields.ts';
 import type { Schedule, ScheduleSpec, Timing } from '../core/schedule.ts';
 import { readPolicies, readTiming, type ScheduleInput } from './schedule-input.ts';
 

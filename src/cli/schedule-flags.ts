@@ -2,7 +2,7 @@ import { looksLikeJson, readCommand, readJsonJobs } from '../actions/read-jobs.t
 import type { ScheduleChanges } from '../actions/schedule-changes.ts';
 import { readScheduleInput, type ScheduleInput } from '../actions/schedule-input.ts';
 import { QueueError } from '../core/errors.ts';
-import { checkArgv, type JobInput } from '../core/job-input.ts';
+import { checkArgv, type JobInput } from '../core/job-fields.ts';
 import type { ScheduleSpec } from '../core/schedule.ts';
 import { required } from './arguments.ts';
 import type { Flag, Input } from './command.ts';

@@ -1,4 +1,4 @@
-import type { JobInput } from './job-input.ts';
+import type { JobInput } from './job-fields.ts';
 
 /** Names one enqueue for ever so long: said again, it adds nothing. */
 export interface Idempotency {

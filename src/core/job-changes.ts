@@ -1,5 +1,6 @@
 import type { JobSpec } from './job.ts';
-import { type JobInput, readJobObject } from './job-input.ts';
+import type { JobInput } from './job-fields.ts';
+import { readJobObject } from './job-input.ts';
 import { invalid } from './read-value.ts';
 
 /** What can be changed of a waiting job. */

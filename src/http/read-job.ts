@@ -1,4 +1,5 @@
-import { type JobInput, readJobObject } from '../core/job-input.ts';
+import type { JobInput } from '../core/job-fields.ts';
+import { readJobObject } from '../core/job-input.ts';
 
 /** In a program an unknown field is a bug: nothing is ignored. */
 export function readJob(value: unknown, now: number): JobInput {

@@ -3,7 +3,7 @@ import { addedObject } from '../../actions/jobs.ts';
 import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
-import { checkArgv } from '../../core/job-input.ts';
+import { checkArgv } from '../../core/job-fields.ts';
 import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
 import type { Command, Context, Flag, Input } from '../command.ts';

@@ -7,7 +7,7 @@ import { withLeftBehind } from '../../actions/left-behind.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { checkKey } from '../../core/id.ts';
-import type { JobInput } from '../../core/job-input.ts';
+import type { JobInput } from '../../core/job-fields.ts';
 import { homeOf } from '../../exec/home.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, actionOf, JOB_ACTIONS } from '../job-actions.ts';
