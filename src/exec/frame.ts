@@ -13,7 +13,7 @@ import { isPlainCommand } from '../core/plain-command.ts';
  * - Descriptor 3 is the lifeline, which the frame holds for as long as it lives; the command gets neither it nor 4.
  * - $1 record, $2 umask, $3 soft limit of open files or -, $4 name of the lifeline or -, then the command.
  */
-const BEFORE = `trap : HUP INT QUIT TERM
+const BEFORE = `trap : HUP INT QUIT PIPE ALRM TERM USR1 USR2 VTALRM PROF XCPU XFSZ
 exec 4>&2 2>/dev/null
 umask 077
 set -C
@@ -27,7 +27,7 @@ umask "$2"
 const AFTER = `
 set -- "$1" $?
 printf '%-10s %-5s\\n' $$ $2 1<>"$1"
-trap - EXIT
+trap - EXIT USR1 USR2
 case $2 in 75) kill -USR1 $$;; 76) kill -USR2 $$;; esac
 exit $2`;
 

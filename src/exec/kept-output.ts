@@ -6,9 +6,13 @@ import { crashPoint } from '../core/crash-point.ts';
 export function attemptsIn(stateDirectory: string, epoch: string): number[] {
   const prefix = `${epoch}-`;
   return namesIn(join(stateDirectory, 'attempts'))
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => Number(name.slice(prefix.length)))
-    .filter(Number.isInteger);
+    .filter((name) => name.startsWith(prefix) && /^\d{1,15}$/.test(name.slice(prefix.length)))
+    .map((name) => Number(name.slice(prefix.length)));
+}
+
+/** 0: there is none. */
+export function lastAttemptIn(stateDirectory: string, epoch: string): number {
+  return attemptsIn(stateDirectory, epoch).reduce((last, one) => Math.max(last, one), 0);
 }
 
 /** Copies what an attempt wrote, both streams with their gaps; not its record, which belongs to the attempt itself. */

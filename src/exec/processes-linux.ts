@@ -21,17 +21,18 @@ export const linux: Processes = {
     return Math.max(0, uptime - Number(found.startTime) * TICK_MS);
   },
   carries: (pid, cookie) => hasCookie(pid, cookie) && !isOver(pid),
-  find(cookie) {
+  find(cookie, frame) {
     const found: Found[] = [];
     const seen = new Set<number>();
     for (let look = 0; look < MOST_LOOKS; look++) {
       const fresh = allPids().filter((pid) => !seen.has(pid));
       if (fresh.length === 0) break;
+      const leads = frame > 0 && hasCookie(frame, cookie);
       for (const pid of fresh) {
         seen.add(pid);
-        if (!hasCookie(pid, cookie) || isOurs(pid)) continue;
+        if (!hasCookie(pid, cookie) && !(frame > 0 && isOfSession(pid, frame, leads, cookie))) continue;
         const about = stat(pid);
-        if (about !== null && !isOver(pid))
+        if (about !== null && !isOver(pid) && !isOurs(pid))
           found.push({ pid, group: about.group, stopped: about.state === 'T' });
       }
     }
@@ -58,6 +59,24 @@ function hasCookie(pid: number, cookie: string): boolean {
   return `\0${environment}`.includes(`\0QUEUECTL_RUN=${cookie}\0`);
 }
 
+/**
+ * One that cleared its environment, or whose environment we may not read. While the frame leads its session, all of that is
+ * the attempt's; when the frame is gone, its number may lead another's session: then the output that it holds tells.
+ */
+function isOfSession(pid: number, frame: number, leads: boolean, cookie: string): boolean {
+  return stat(pid)?.session === frame && (leads || holdsOutput(pid, cookie));
+}
+
+function holdsOutput(pid: number, cookie: string): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) =>
+      readlinkSync(`/proc/${pid}/fd/${fd}`).includes(`/attempts/${cookie}/`),
+    );
+  } catch {
+    return false;
+  }
+}
+
 function isOver(pid: number): boolean {
   const state = stat(pid)?.state;
   return state === undefined || state === 'Z' || state === 'X';
@@ -80,6 +99,7 @@ function isOurs(pid: number): boolean {
 interface Stat {
   state: string;
   group: number;
+  session: number;
   startTime: string;
 }
 
@@ -88,7 +108,7 @@ function stat(pid: number): Stat | null {
   if (text === null) return null;
   // The name in parentheses may itself hold spaces and parentheses: count from its end.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0]!, group: Number(fields[2]), startTime: fields[19]! };
+  return { state: fields[0]!, group: Number(fields[2]), session: Number(fields[3]), startTime: fields[19]! };
 }
 
 function maybeRead(path: string): string | null {

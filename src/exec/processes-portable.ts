@@ -14,12 +14,12 @@ export const portable: Processes = {
     return started === null ? null : Math.max(0, Date.now() - Date.parse(started));
   },
   carries: (pid) => ps(['-o', 'pgid=', '-p', String(pid)]) === String(pid) && !isZombie(pid),
-  find(_cookie, group) {
+  find(_cookie, frame) {
     const found: Found[] = [];
     for (const line of (ps(['-A', '-o', 'pid=,pgid=,stat=']) ?? '').split('\n')) {
       const [pid, pgid, state] = line.trim().split(/\s+/);
-      if (Number(pgid) === group && !state?.startsWith('Z'))
-        found.push({ pid: Number(pid), group, stopped: state?.startsWith('T') ?? false });
+      if (Number(pgid) === frame && !state?.startsWith('Z'))
+        found.push({ pid: Number(pid), group: frame, stopped: state?.startsWith('T') ?? false });
     }
     return found;
   },

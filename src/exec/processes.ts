@@ -11,8 +11,8 @@ export interface Processes {
   ageMs(pid: number): number | null;
   /** Is this the frame of that attempt, and not a zombie? */
   carries(pid: number, cookie: string): boolean;
-  /** Every live process of the attempt; queuectl's own are exempt. */
-  find(cookie: string, group: number): Found[];
+  /** Every live process of the attempt whose frame has, or had, that pid (-1: not known); queuectl's own are exempt. */
+  find(cookie: string, frame: number): Found[];
   /** The soft limit of open files that this program was started with. */
   inheritedOpenFiles(): string | null;
   /** Was the signal ignored when this program started, as under nohup? */

@@ -13,7 +13,7 @@ import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from './record.ts';
 /** How the start of a command went. */
 export type Start =
   | { kind: 'started'; pid: number; exit: Promise<Exit> }
-  /** The attempt was given away before its command could start. */
+  /** Somebody else has its place: the attempt was given away before its command could start. */
   | { kind: 'gate-lost' }
   /** The machine has no room for a process now: the same start may work later. */
   | { kind: 'no-room'; message: string }
@@ -144,11 +144,17 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
   });
 }
 
-/** What the frame's own end means. Its own codes say that it ran nothing: the record is only asked why. */
+/**
+ * What the frame's own end means. Its own codes say that it ran nothing: the record is only asked why. A command that ends
+ * with one of them makes it end by a signal. While the record says that the command runs, somebody else has sent that.
+ */
 function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exit {
-  if (code === null) return { kind: 'code', code: SIGNALLED_CODES[signal] ?? 128 + signalNumber(signal) };
-  if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { kind: 'code', code };
+  if (code !== null && code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { kind: 'code', code };
   const record = readRecord(place);
+  if (code === null) {
+    const meant = record?.kind === 'ended' ? record.code : record === null ? SIGNALLED_CODES[signal] : null;
+    return { kind: 'code', code: meant ?? 128 + signalNumber(signal) };
+  }
   // Without a record, or with an empty one, there was no room for it.
   const noRoom = code === NO_ROOM_CODE || record === null || record.kind === 'empty';
   return { kind: noRoom ? 'no-room' : 'gate-lost' };

@@ -119,7 +119,11 @@ export interface Store {
   /** The attempts of a worker that somebody has decided to end. */
   endings(workerId: string): Promise<{ attempt: number; reason: EndReason }[]>;
 
-  register(worker: NewWorker): Promise<void>;
+  /**
+   * `used` is the highest attempt that has a place on disk: a store that was put back from an older copy, or repaired, must
+   * not give its number, or one below it, to another.
+   */
+  register(worker: NewWorker, used?: number): Promise<void>;
   /** Renews the heartbeat and answers what the worker was ordered to do. Null: it is no longer registered. */
   beat(workerId: string, draining: boolean, now: number): Promise<{ order: StopOrder | null } | null>;
   /** The order alone, without a write. */

@@ -43,7 +43,8 @@ export interface LiveAttempt {
 
 export interface Finished {
   job: ClaimedJob;
-  place: Place;
+  /** Null: it is another's. */
+  place: Place | null;
   outcome: Outcome;
   transition: Transition;
   settlement: Settlement;
@@ -54,6 +55,8 @@ export interface Adoption {
   /** Its machine has been restarted since. */
   rebooted: boolean;
 }
+
+const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
 
 /** No process has it, so nothing can be signalled by it. */
 const NO_GROUP = -1;
@@ -67,7 +70,7 @@ interface Running {
   endedAt?: number | undefined;
 }
 
-type Begun = { running: Running } | { outcome: Outcome } | 'claim-lost';
+type Begun = { running: Running } | { outcome: Outcome } | 'gate-lost';
 
 /** begin -> watch -> clean up -> collect output -> decide: the straight line of one attempt. Settling is the worker's. */
 export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: Adoption | null): LiveAttempt {
@@ -77,7 +80,7 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: Ad
   const course = async (): Promise<Finished | null> => {
     const begun =
       adopted === null ? await begin(context, job, place) : takeOver(job, place, adopted.rebooted);
-    if (begun === 'claim-lost') return null;
+    if (begun === 'gate-lost') return neverStarted(context, job);
     if ('outcome' in begun) return finish(context, job, place, begun.outcome, []);
     return watch(context, job, place, begun.running, requests, (start) => {
       act = start;
@@ -102,7 +105,7 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: Ad
 export function clearPlace({ place, outcome, settlement }: Finished, adopted: boolean): void {
   const gate = outcome.why === 'never-started' && adopted;
   const file = settlement.output.bytes > 0 && settlement.output.kept === null;
-  if (!gate && !file) removePlace(place);
+  if (place !== null && !gate && !file) removePlace(place);
 }
 
 async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Promise<Begun> {
@@ -110,7 +113,7 @@ async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Pr
   const start = await startCommand(place, whole, context.user, context.lifeline);
   switch (start.kind) {
     case 'gate-lost':
-      return 'claim-lost';
+      return 'gate-lost';
     case 'no-room':
       return { outcome: { why: 'never-started' } };
     case 'refused':
@@ -194,7 +197,7 @@ async function watch(
   });
   const code = await Promise.race([running.exit, trouble.promise]);
   cancelDeadline();
-  if (code === 'gate-lost') return null;
+  if (code === 'gate-lost') return neverStarted(context, job);
   if (code === 'no-room') return finish(context, job, place, { why: 'never-started' }, []);
   if (ending !== null) {
     return (await ending) ? finish(context, job, place, { why: requests[0]! }, []) : null;
@@ -219,17 +222,26 @@ function outcomeOf(code: number | null, stopping: boolean): Outcome {
   return stopping && signalOf(code) !== null ? { why: 'stopped' } : { why: 'exited', code };
 }
 
+/**
+ * Another has the place. Whoever took it took the claim first, so this is refused by its token; if not, the number was used
+ * before, and the job is due for another.
+ */
+function neverStarted(context: AttemptContext, job: ClaimedJob): Finished {
+  return finish(context, job, null, { why: 'never-started' }, []);
+}
+
 function finish(
   context: AttemptContext,
   job: ClaimedJob,
-  place: Place,
+  place: Place | null,
   outcome: Outcome,
   leftBehind: number[],
   endedAt?: number,
 ): Finished {
   const settings = context.settings();
   const now = Math.min(context.app.clock.now(), endedAt ?? Number.POSITIVE_INFINITY);
-  const { tail, ...output } = collectStreams(place, job.splitOutput, settings['output-limit']);
+  const { tail, ...output } =
+    place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);
   const transition = decide(job, outcome, policyOf(settings), now, context.app.random);
   const error = describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail));
   const settlement: Settlement = {

@@ -8,6 +8,7 @@ import { HOOK_QUEUE } from '../core/hooks.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Settings } from '../core/settings.ts';
 import { thisHost } from '../exec/host.ts';
+import { lastAttemptIn } from '../exec/kept-output.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { trimAll, trimStreams } from '../exec/trim.ts';
@@ -75,17 +76,14 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
 
   const trimEverything = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
   const register = (): Promise<void> =>
-    app.store.register({
-      id,
-      supervisor: options.supervisor,
-      pid: process.pid,
-      startTime: processes.startTime(process.pid) ?? '',
-      host,
-      hostname: hostname(),
-      concurrency: options.concurrency,
-      queues: options.queues,
-      startedAt,
-    });
+    app.store.register(
+      {
+        ...{ id, supervisor: options.supervisor, pid: process.pid, host, hostname: hostname(), startedAt },
+        ...{ concurrency: options.concurrency, queues: options.queues },
+        startTime: processes.startTime(process.pid) ?? '',
+      },
+      lastAttemptIn(app.stateDirectory, app.store.epoch),
+    );
   // On a disk that a command has filled, nothing else could be written.
   const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
   await patiently(register, { relieve: trimEverything, tell });

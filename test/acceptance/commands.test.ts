@@ -86,6 +86,15 @@ test.concurrent('killed by SIGKILL: exit code and signal are told, and what it w
   expect(job.last_error).toStartWith('killed by SIGKILL (exit code 137)');
 });
 
+for (const signal of ['USR1', 'USR2', 'ALRM', 'PIPE', 'HUP']) {
+  test.concurrent(`SIG${signal} to its own group ends a command that does not expect it, and no other`, async () => {
+    const braver = await execute(box, { command: `trap : ${signal}; kill -${signal} 0; echo survived` });
+    expect(braver).toMatchObject({ job: { state: 'completed' }, output: 'survived\n' });
+    const { job } = await execute(box, { command: `kill -${signal} 0; echo never` });
+    expect(job).toMatchObject({ state: 'dead', signal: `SIG${signal}` });
+  });
+}
+
 test.concurrent('argv runs without a shell', async () => {
   const args = ['; rm -rf x', '$(id)', '*', '`id`', '$HOME', '"', "'", 'a\nb', '', '&& exit 3', '日本', '-n'];
   const added = await box.run(['enqueue', '--', 'printf', '[%s]', ...args]);

@@ -4,6 +4,17 @@ import { claimOne, ending, ids, jobSpec, NOW, newWorker, running, succeeded } fr
 import type { Case } from './topic.ts';
 
 export const workers: Record<string, Case> = {
+  'no attempt gets a number that was used before, whatever the store knows of it': async ({ store }) => {
+    for (const [id, used] of [
+      ['a', 70],
+      ['b', 20],
+    ] as const) {
+      await store.insert([jobSpec(id)], NOW);
+      await store.register(newWorker(`w-${id}`), used);
+      const job = await claimOne(store);
+      expect(job.claim.attempt).toBe(id === 'a' ? 71 : 72);
+    }
+  },
   'a registered worker reads back as it came': async ({ store, another }) => {
     const all = newWorker('w1');
     const some = newWorker('w2', {

@@ -1,3 +1,4 @@
+import type { Running } from '../support/queuectl.ts';
 import { unfinished } from './audit.ts';
 import type { Lab, Supervisor } from './lab.ts';
 
@@ -10,8 +11,9 @@ export interface Crash {
   /** Runs a command; one that died is done again, as its user would, who cannot know how far it came. */
   run(...args: string[]): Promise<void>;
   supervisor(...args: string[]): Supervisor;
-  /** Whether the supervisor, or a worker of it, has died by now. */
-  look(supervisor: Supervisor): boolean;
+  server(): Running;
+  /** Whether it, or a worker of it, has died by now. */
+  look(started: Running): boolean;
 }
 
 export function crashAt(lab: Lab, point: string): Crash {
@@ -32,8 +34,9 @@ export function crashAt(lab: Lab, point: string): Crash {
         throw new Error(`${args.join(' ')} again: exit ${again.code}: ${again.stderr}`);
     },
     supervisor: (...args) => lab.supervisor(args, env()),
-    look(supervisor) {
-      died ||= supervisor.child.signalCode === 'SIGKILL' || supervisor.output().includes('ended (SIGKILL)');
+    server: () => lab.box.start(['serve', '--port', '0'], { env: env() }),
+    look(started) {
+      died ||= started.child.signalCode === 'SIGKILL' || started.output().includes('ended (SIGKILL)');
       return died;
     },
   };

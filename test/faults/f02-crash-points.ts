@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { below } from '../support/random.ts';
 import { readJobs } from './audit.ts';
@@ -12,6 +13,7 @@ import { lonelyWorker } from './lonely-worker.ts';
 import { mayMount } from './mounts.ts';
 import { allPoints } from './points.ts';
 import { inLanes, shuffled } from './rounds.ts';
+import { serving } from './serving-scene.ts';
 import { witnessed } from './witness.ts';
 
 const FLOOD = '. ./witness.sh; say S -; head -c 300000 /dev/zero; sleep 0.8; say E 0';
@@ -86,6 +88,7 @@ function scenesFor(point: string): Scene[] {
   if (/-(pruneEvents|forgetKeys|forgetRollups|renew|load)$/.test(point)) return [caring];
   if (/-(backup|(keep|move|import)-output)$|^swap-|^in-touch$/.test(point)) return [keeping];
   if (point.endsWith('-free-ballast')) return [onFullDisk];
+  if (point.endsWith('-note')) return [serving];
   return [working, adopting, cancelling, asking];
 }
 
@@ -169,8 +172,9 @@ async function caring(lab: Lab, crash: Crash): Promise<void> {
   await recovered(lab, workers);
 }
 
-/** Workers with jobs of every kind. */
+/** Workers with jobs of every kind, and what a worker long gone has left. */
 async function working(lab: Lab, crash: Crash): Promise<void> {
+  leaveLifeline(lab);
   const jobs = [
     ...Array.from({ length: 4 }, (_, i) => ({ id: `ok${i}`, command: witnessed(0.02 * i) })),
     { id: 'dead', command: witnessed(0, 1), max_retries: 1 },
@@ -192,6 +196,13 @@ async function working(lab: Lab, crash: Crash): Promise<void> {
   await lab.box.run(['worker', 'stop', '--timeout', '20s']);
   await workers.exit;
   crash.look(workers);
+}
+
+function leaveLifeline({ database }: Lab): void {
+  const path = join(`${database}.d`, 'lifelines', '1-0123456789ab');
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  execFileSync('mkfifo', [path]);
+  utimesSync(path, 1, 1);
 }
 
 /** Claims whose worker is gone: after its job ended, while it runs, and before it started. */

@@ -39,7 +39,11 @@ export interface Answer {
 
 /** Starts the server of a sandbox on a free port. */
 export async function serve(box: Sandbox, ...args: string[]): Promise<Site> {
-  const server = box.start(['serve', '--port', '0', ...args]);
+  return reach(box.start(['serve', '--port', '0', ...args]));
+}
+
+/** Of a server that has been started so. */
+export async function reach(server: Running): Promise<Site> {
   await until(() => server.stdout().includes('\n'), 'the server prints its URL');
   const [, port, token] = /:(\d+)\/#token=([\w-]+)/.exec(server.stdout())!;
   const site: Site = {

@@ -161,6 +161,10 @@ export const runningJobs = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE
 export const endings = `SELECT job.attempt, end_reason FROM job JOIN attempt ON attempt.number = job.attempt
   WHERE phase = 'running' AND job.worker_id = ? AND end_reason IS NOT NULL`;
 
+export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";
+export const forgetLastAttempt = "DELETE FROM sqlite_sequence WHERE name = 'attempt'";
+export const setLastAttempt = "INSERT INTO sqlite_sequence (name, seq) VALUES ('attempt', ?)";
+
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
   concurrency, queues, started_at, last_heartbeat, stop_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
   coalesce((SELECT stop_order FROM supervisor WHERE id = ?), 0))`;

@@ -20,8 +20,12 @@ type WorkerVerbs = Pick<
 
 export function workerVerbs(db: Connection): WorkerVerbs {
   return {
-    register: (worker) =>
+    register: (worker, used = 0) =>
       db.write('register', () => {
+        if (used > Number(db.get(sql.lastAttempt)?.number ?? 0)) {
+          db.run(sql.forgetLastAttempt);
+          db.run(sql.setLastAttempt, used);
+        }
         const { host } = worker;
         db.run(
           sql.insertWorker,

@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isAlive } from '../support/processes.ts';
+import { inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
+
+/** A process without the job's environment that says where it is. */
+const BARE = `env -i /bin/sh -c 'echo $$ >>pids; exec sleep 300'`;
+
+async function pidsOf(box: Sandbox, count: number): Promise<number[]> {
+  const file = join(box.directory, 'pids');
+  await until(() => lines(file).length >= count, `${count} processes`);
+  return lines(file).map(Number);
+}
+
+function parentOf(pid: number): number {
+  return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))![1]);
+}
+
+test.concurrent(
+  'what a failed job has left is ended, though it cleared its environment',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await box.run([
+      'enqueue',
+      '--id',
+      'job',
+      '--max-retries',
+      '1',
+      `${BARE} & while test ! -s pids; do :; done; exit 1`,
+    ]);
+    await untilState(box, 'job', 'dead');
+    for (const pid of await pidsOf(box, 1)) expect(isAlive(pid)).toBe(false);
+  }),
+);
+
+test.concurrent(
+  'a command that cleared its environment is ended before it is started again, when its frame was killed',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await box.run(['enqueue', '--id', 'job', `exec ${BARE}`]);
+    const [first] = await pidsOf(box, 1);
+    process.kill(parentOf(first!), 'SIGKILL');
+    const [, second] = await pidsOf(box, 2);
+    expect(isAlive(first!)).toBe(false);
+    expect(isAlive(second!)).toBe(true);
+    await box.run(['cancel', 'job']);
+    expect(isAlive(second!)).toBe(false);
+  }),
+);

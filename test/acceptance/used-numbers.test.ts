@@ -1,0 +1,54 @@
+import { expect, test } from 'bun:test';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inSandbox, lines, type Sandbox, untilState } from '../support/queuectl.ts';
+
+const LONG = 'seq 1 20000';
+
+async function runAll(box: Sandbox): Promise<void> {
+  await box.run(['worker', 'start', '--drain']);
+}
+
+function placesOf(box: Sandbox): string {
+  return join(box.home, 'queue.db.d', 'attempts');
+}
+
+test.concurrent(
+  'a job of a store that was put back from an older copy runs, though its number was used',
+  inSandbox(async (box) => {
+    const [db, copy] = [join(box.home, 'queue.db'), join(box.directory, 'copy')];
+    await box.run(['enqueue', 'true']);
+    await runAll(box);
+    copyFileSync(db, copy);
+    await box.run(['enqueue', LONG]);
+    await runAll(box);
+    copyFileSync(copy, db);
+    const traces = join(box.directory, 'traces');
+    await box.run(['enqueue', '--id', 'later', `echo ran >>${traces}; echo mine`]);
+    await runAll(box);
+    expect(await box.json(['show', 'later'])).toMatchObject({ state: 'completed', attempts: 1 });
+    expect(lines(traces)).toEqual(['ran']);
+    expect((await box.run(['logs', 'later'])).stdout).toBe('mine\n');
+  }),
+);
+
+test.concurrent(
+  'a place that is taken by nobody holds up no job, and is left as it is',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', LONG]);
+    await box.startWorkers();
+    const { id } = (await box.json<{ id: string }[]>(['list']))[0]!;
+    await untilState(box, id, 'completed');
+    const [name] = readdirSync(placesOf(box));
+    const taken = join(
+      placesOf(box),
+      name!.replace(/\d+$/, (number) => String(Number(number) + 1)),
+    );
+    mkdirSync(taken);
+    writeFileSync(join(taken, 'out'), 'of another');
+    await box.run(['enqueue', '--id', 'later', 'echo mine']);
+    expect(await untilState(box, 'later', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
+    expect((await box.run(['logs', 'later'])).stdout).toBe('mine\n');
+    expect(existsSync(join(taken, 'out'))).toBe(true);
+  }),
+);

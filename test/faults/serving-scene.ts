@@ -1,0 +1,35 @@
+import { reach } from '../support/http.ts';
+import { until } from '../support/queuectl.ts';
+import { type Crash, recovered } from './crash.ts';
+import type { Lab } from './lab.ts';
+import { witnessed } from './witness.ts';
+
+const IDS = ['one', 'two', 'three'];
+
+/** A server that acts on many jobs, and writes down that it did; one that died is started and asked again. */
+export async function serving(lab: Lab, crash: Crash): Promise<void> {
+  await lab.enqueue(IDS.map((id) => ({ id, command: witnessed(0) })));
+  await lab.box.json(['hold', ...IDS]);
+  if (!(await releaseAll(crash))) await releaseAll(crash);
+  await recovered(lab, lab.supervisor(['--count', '2']));
+}
+
+/** False: the server died meanwhile. */
+async function releaseAll(crash: Crash): Promise<boolean> {
+  const server = crash.server();
+  const site = await reach(server);
+  const body = { action: 'release', ids: IDS };
+  const begun = await site.call('POST', '/api/v1/operations', { body }).catch(() => null);
+  if (begun !== null && begun.status !== 202) throw new Error(begun.text);
+  const isOver = async (): Promise<boolean> => {
+    if (crash.look(server)) return true;
+    const path = `/api/v1/operations/${begun?.json.id}`;
+    const answer = begun === null ? null : await site.call('GET', path).catch(() => null);
+    return answer?.json.state === 'done';
+  };
+  await until(isOver, 'the operation is over, or the server');
+  if (crash.look(server)) return false;
+  process.kill(server.pid, 'SIGTERM');
+  await server.exit;
+  return !crash.look(server);
+}
