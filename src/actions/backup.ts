@@ -1,32 +1,31 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  linkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { QueueError } from '../core/errors.ts';
 import { resolveSettings } from '../core/settings.ts';
 import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
-import { holdersOf } from '../exec/holders.ts';
 import { attemptsIn, copyOutput } from '../exec/kept-output.ts';
 import { placeOf } from '../exec/place.ts';
-import { copyStore, openCopy } from '../store/open.ts';
+import { checkOwner, copyStore, openCopy } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { loser } from './lose.ts';
+import {
+  putInPlace,
+  refuseBeside,
+  refuseExisting,
+  refusePlace,
+  refuseStore,
+  replaceDatabase,
+} from './target.ts';
 
 export interface BackupOptions {
   /** Replace a file that is there. */
   force: boolean;
   /** Keep long output too, in FILE.d. */
   withOutput: boolean;
+  /** Also beside files of somebody else, or that others can write. */
+  anyOwner: boolean;
 }
 
 export interface Backup {
@@ -54,6 +53,9 @@ export async function backup(
   refusePlace(dirname(target));
   if (!options.force) refuseExisting(target);
   refuseStore(target, location);
+  if (!options.force) refuseBeside(target);
+  // Whoever else can write FILE.d could lead the outputs anywhere.
+  if (options.withOutput) await checkOwner(target, options.anyOwner);
   const draft = newDraft(target);
   try {
     crashPoint('before-backup');
@@ -67,7 +69,7 @@ export async function backup(
     );
     syncFile(draft);
     crashPoint('in-backup');
-    if (options.force) renameSync(draft, target);
+    if (options.force) await replaceDatabase(draft, target, options.anyOwner);
     else putInPlace(draft, target);
     crashPoint('after-backup');
     syncFile(target);
@@ -121,47 +123,5 @@ function copied(from: string, to: string): boolean {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     rmSync(to, { recursive: true, force: true });
     return false;
-  }
-}
-
-function refuseExisting(target: string): void {
-  if (statSync(target, { throwIfNoEntry: false }) !== undefined)
-    throw new QueueError('file-exists', `${target} exists already`);
-}
-
-/** Nor with --force: a store that is in use is nobody's backup. */
-function refuseStore(target: string, location: string): void {
-  if (!existsSync(target)) return;
-  const real = realpathSync(target);
-  if (real === realpathSync(location) || holdersOf(real).length > 0)
-    throw new QueueError('usage', `${target} is a store in use`, 'give another name');
-}
-
-/** Said of the directory: nobody knows the draft that could not be made in it. */
-export function refusePlace(directory: string): void {
-  try {
-    if (!statSync(directory).isDirectory())
-      throw new QueueError('no-such-file', `${directory} is not a directory`, 'give another name');
-    accessSync(directory, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (error instanceof QueueError) throw error;
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new QueueError(
-        'no-such-file',
-        `${directory} does not exist`,
-        'make it first, or give another name',
-      );
-    throw new QueueError('not-permitted', `${directory} cannot be written`, 'give another name');
-  }
-}
-
-/** A link never replaces anything, whoever came in between. */
-function putInPlace(draft: string, target: string): void {
-  try {
-    linkSync(draft, target);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') refuseExisting(target);
-    throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { processes } from './processes.ts';
 
@@ -22,8 +22,10 @@ export function newDraft(target: string): string {
   return join(directory, `.queuectl-${here()}-${process.pid}-${randomBytes(6).toString('hex')}.draft`);
 }
 
+/** Looked at first: a read-only file system refuses to remove even what is not there, and would hide the error before. */
 export function removeDraft(draft: string): void {
-  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(draft + end, { force: true });
+  for (const end of ['', '-wal', '-shm', '-journal'])
+    if (existsSync(draft + end)) rmSync(draft + end, { force: true });
 }
 
 export function removeDrafts(directory: string): void {

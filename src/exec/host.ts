@@ -3,6 +3,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
+import { lacksHardLinks } from './hard-links.ts';
 import { processes } from './processes.ts';
 
 /** The machine this state directory is used on, as of this boot and in this pid namespace. */
@@ -30,6 +31,12 @@ function hostId(stateDirectory: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOSPC') throw new QueueError('disk-full', `${file} cannot be written: the disk is full`);
+    if (lacksHardLinks(error))
+      throw new QueueError(
+        'store-unavailable',
+        `${stateDirectory} is on a file system without hard links, which workers need`,
+        'queuectl --db /a/path/on/another/disk …',
+      );
     if (code !== 'EEXIST') throw error;
   } finally {
     rmSync(draft, { force: true });

@@ -1,5 +1,5 @@
 import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 
 /** The attempts of an epoch that have a directory there. */
@@ -15,15 +15,20 @@ export function lastAttemptIn(stateDirectory: string, epoch: string): number {
   return attemptsIn(stateDirectory, epoch).reduce((last, one) => Math.max(last, one), 0);
 }
 
-/** Copies what an attempt wrote, both streams with their gaps; not its record, which belongs to the attempt itself. */
+/**
+ * Copies what an attempt wrote, both streams with their gaps; not its record, which belongs to the attempt itself. Nothing
+ * that is there is written to, and no link followed: `to` is named by a new epoch.
+ */
 export function copyOutput(from: string, to: string): void {
   crashPoint('before-keep-output');
-  mkdirSync(to, { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  crashPoint('making-keep-output');
+  mkdirSync(to, { mode: 0o700 });
   crashPoint('in-keep-output');
   for (const name of readdirSync(from)) {
     const file = join(from, name);
     if (!/^((out|err)(\.short)?|(err)?gap-\d+-\d+)$/.test(name) || !lstatSync(file).isFile()) continue;
-    copyFileSync(file, join(to, name), constants.COPYFILE_FICLONE);
+    copyFileSync(file, join(to, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     chmodSync(join(to, name), 0o600);
     crashPoint('after-keep-output');
   }

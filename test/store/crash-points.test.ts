@@ -124,7 +124,7 @@ const FREE: Record<string, string> = {
   'exec/place.ts makePlace': 'puts back a directory that somebody removed; the other one has its points',
   'actions/restore.ts restore': 'makes the directory of a store that is not there',
   'actions/swap.ts': 'its steps have names of their own',
-  'actions/backup.ts putInPlace': 'runs between in-backup and after-backup',
+  'actions/target.ts putInPlace': 'of a backup it runs between in-backup and after-backup',
 };
 
 test('whatever starts, signals or writes outside the store has a point before and after it', () => {

@@ -19,7 +19,7 @@ export default {
     'alone. It is a store itself: queuectl --db FILE list. Output up to 16 KiB is',
     'in it. Jobs that run at this moment count as lost in it, as after a crash.',
   ],
-  async run({ io, app, location }, input) {
+  async run({ io, app, location, environment }, input) {
     const [file] = input.args;
     if (file === undefined) throw new QueueError('usage', 'backup needs a file', 'queuectl backup FILE');
     if (file === '-')
@@ -28,7 +28,11 @@ export default {
         'a backup is a file, and goes to no stream',
         'queuectl backup FILE, or queuectl export',
       );
-    const options = { force: input.has('force'), withOutput: input.has('with-output') };
+    const options = {
+      force: input.has('force'),
+      withOutput: input.has('with-output'),
+      anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
+    };
     const made = await backup(await app({ create: false }), location, file, options);
     if (io.json) io.out(`${JSON.stringify(made)}\n`);
     else if (!io.tty || io.quiet) io.out(`${made.file}\n`);

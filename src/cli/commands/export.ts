@@ -1,7 +1,13 @@
-import { closeSync, existsSync, linkSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { refusePlace } from '../../actions/backup.ts';
 import { exportLines } from '../../actions/export.ts';
+import {
+  putInPlace,
+  refuseDatabase,
+  refuseExisting,
+  refusePlace,
+  refuseStore,
+} from '../../actions/target.ts';
 import { QueueError } from '../../core/errors.ts';
 import { newDraft, removeDraft } from '../../exec/drafts.ts';
 import { syncFile } from '../../exec/durable.ts';
@@ -23,7 +29,7 @@ export default {
     'schedules, settings, events, figures: as of one moment, while workers go on. To',
     'standard output without FILE. A slow reader keeps the WAL from shrinking.',
   ],
-  async run({ io, app }, input) {
+  async run({ io, app, location }, input) {
     const [file] = input.args;
     const store = await app({ create: false });
     if (file === undefined || file === '-') {
@@ -34,8 +40,9 @@ export default {
     }
     const target = resolve(file);
     refusePlace(dirname(target));
-    const exists = new QueueError('file-exists', `${target} exists already`);
-    if (!input.has('force') && existsSync(target)) throw exists;
+    if (!input.has('force')) refuseExisting(target);
+    refuseStore(target, location);
+    refuseDatabase(target);
     const draft = newDraft(target);
     const progress = startProgress(io);
     try {
@@ -50,7 +57,7 @@ export default {
       closeSync(out);
       syncFile(draft);
       if (input.has('force')) renameSync(draft, target);
-      else linkSync(draft, target);
+      else putInPlace(draft, target);
       syncFile(target);
       progress.end();
       if (io.json) io.out(`${JSON.stringify({ file: target, ...counts })}\n`);
@@ -58,7 +65,6 @@ export default {
       return 0;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      if (code === 'EEXIST') throw exists;
       if (error instanceof QueueError || code === undefined) throw error;
       throw new QueueError(
         code === 'ENOSPC' ? 'disk-full' : 'no-such-file',

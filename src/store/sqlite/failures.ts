@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type ErrorCode, QueueError } from '../../core/errors.ts';
 
 /** SQLite's primary result codes that a user can meet, in the words of the error table. */
@@ -58,10 +59,24 @@ export function isFull(error: unknown): boolean {
   return primaryResult(error) === FULL || (error as { errcode?: unknown } | null)?.errcode === IOERR_SHMSIZE;
 }
 
+const CANTOPEN = 14;
+
+/** SQLite does not tell why it could not make a file. */
+function isReadOnly(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS';
+  }
+}
+
 /** Turns what SQLite or the file system threw into our own error, once, at the edge. */
 export function translate(error: unknown, path: string): unknown {
   if (error instanceof QueueError) return error;
   const result = primaryResult(error);
+  if (result === CANTOPEN && isReadOnly(dirname(path)))
+    return translate(Object.assign(new Error('', { cause: error }), { code: 'EROFS' }), dirname(path));
   const errno = (error as { code?: unknown } | null)?.code;
   const found = isFull(error)
     ? BY_RESULT[FULL]

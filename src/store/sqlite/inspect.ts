@@ -31,11 +31,19 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<S
     stateDirectory: `${path}.d`,
     fileSystem: fileSystemOf(place),
     freeBytes: Number(bavail) * Number(bsize),
-    walBytes: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
-    unsafe: unsafeParts(asked),
-    readable: readableByOthers(path),
+    walBytes: 0,
+    unsafe: [],
+    readable: [],
     schema: null,
   };
+  try {
+    facts.walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    facts.unsafe = unsafeParts(asked);
+    facts.readable = readableByOthers(path);
+  } catch (error) {
+    // Its links go round in circles, or lead where this user may not look.
+    return { ...facts, error: told(error, path) };
+  }
   if (!facts.exists && !wasOurs(path)) return facts;
   try {
     refuseNoStore(path);
@@ -55,10 +63,14 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<S
       connection.close();
     }
   } catch (error) {
-    const known = translate(error, path) as Error & { hint?: string };
-    facts.error = { says: known.message, fix: known.hint ?? null };
+    facts.error = told(error, path);
   }
   return facts;
+}
+
+function told(error: unknown, path: string): NonNullable<StoreFacts['error']> {
+  const known = translate(error, path) as Error & { hint?: string };
+  return { says: known.message, fix: known.hint ?? null };
 }
 
 const WRITE_VERSION_AT = 18;

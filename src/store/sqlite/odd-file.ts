@@ -27,9 +27,10 @@ export function refuseNoFile(path: string, stat: Stats | undefined): void {
 
 /** For who only looks: an empty file, which anybody else would make a queue of, is none yet. */
 export function refuseNoStore(path: string): void {
-  if (!existsSync(path)) throw missing(path);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) throw missing(path);
   refuseOddFile(path);
-  if (statSync(path).size === 0)
+  if (stat.size === 0)
     throw new QueueError(
       'not-a-database',
       `${path} is empty, not a queuectl database`,

@@ -16,7 +16,7 @@ import { type Connection, connect } from './connection.ts';
 import { isMoved, translate } from './failures.ts';
 import { migrate, refuseNewer, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
-import { refuseOddFile } from './odd-file.ts';
+import { refuseNoFile, refuseOddFile } from './odd-file.ts';
 import { refuseUnsafe } from './owner.ts';
 import { sqliteStore } from './store.ts';
 
@@ -89,6 +89,7 @@ function prepareFiles(
     if (Buffer.byteLength(basename(location)) > LONGEST_NAME) {
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
     }
+    refuseNoFile(location, statSync(location, { throwIfNoEntry: false }));
     // Before anything is made, or read by SQLite: it takes whatever stands beside the file by its name.
     refuseUnsafe(location, anyOwner);
     const created = create && makeFile(location);

@@ -1,0 +1,170 @@
+import { expect, test } from 'bun:test';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { hasTool } from '../faults/syscalls.ts';
+import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const file = (box: Sandbox, name = 'backup.db'): string => join(box.directory, name);
+const storeOf = (box: Sandbox): string => join(box.home, 'queue.db');
+
+async function ids(box: Sandbox, db: string): Promise<string[]> {
+  return (await box.json<{ id: string }[]>(['list', '--db', db])).map((job) => job.id).sort();
+}
+
+/** A backup that was used as a store, by a process that was killed: a job is in its WAL alone. */
+async function usedBackup(box: Sandbox): Promise<string> {
+  await enqueue(box, 'old', 'true', { delay: 3600 });
+  await box.json(['backup', file(box)]);
+  await box.run(['enqueue', '--id', 'there', 'true', '--db', file(box)], {
+    env: { QUEUECTL_CRASH_AT: 'after-insert' },
+  });
+  expect(statSync(`${file(box)}-wal`).size).toBeGreaterThan(0);
+  for (let i = 0; i < 40; i++) await enqueue(box, `new${i}`, `echo ${'x'.repeat(300)}`, { delay: 3600 });
+  return file(box);
+}
+
+test.concurrent(
+  'a backup in the place of one whose WAL was left is the new one alone',
+  inSandbox(async (box) => {
+    const target = await usedBackup(box);
+    await box.json(['backup', '--force', target]);
+    expect(readdirSync(box.directory).filter((name) => /-(wal|shm|journal)$/.test(name))).toEqual([]);
+    expect(await ids(box, target)).toHaveLength(41);
+    await box.json(['restore', '--yes', target]);
+    expect(await ids(box, storeOf(box))).toHaveLength(41);
+  }),
+);
+
+test.concurrent(
+  'a backup that is killed before it has the name leaves the old one with what was in its WAL',
+  inSandbox(async (box) => {
+    const target = await usedBackup(box);
+    for (const point of ['in-backup', 'cleared-backup']) {
+      await box.run(['backup', '--force', target], { env: { QUEUECTL_CRASH_AT: point } });
+      expect(await ids(box, target)).toEqual(['old', 'there']);
+    }
+    await box.json(['backup', '--force', target]);
+    expect(await ids(box, target)).toHaveLength(41);
+  }),
+);
+
+test.concurrent(
+  'a WAL without its database is refused as if that were there, and goes with --force',
+  inSandbox(async (box) => {
+    const target = await usedBackup(box);
+    rmSync(target);
+    expectRefusal(await box.run(['backup', target]), 4, /backup\.db-(wal|shm) exists already/);
+    expect(existsSync(target)).toBe(false);
+    await box.json(['backup', '--force', target]);
+    expect(await ids(box, target)).toHaveLength(41);
+    expect((await box.run(['db', 'check', '--db', target])).stdout).toBe('ok\n');
+  }),
+);
+
+test.concurrent(
+  'a backup that workers use is not replaced',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { delay: 3600 });
+    await box.json(['backup', file(box)]);
+    await box.startWorkers('--db', file(box));
+    expectRefusal(await box.run(['backup', '--force', file(box)]), 2, /is a store in use/);
+    expectRefusal(await box.run(['backup', '--force', `${file(box)}-wal`]), 2, /is a store in use/);
+    expect(await ids(box, file(box))).toEqual(['job']);
+  }),
+);
+
+test.concurrent(
+  'an export never takes the place of a database, or of a part of one',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { delay: 3600 });
+    const other = file(box, 'other.db');
+    await box.json(['backup', other]);
+    symlinkSync(storeOf(box), file(box, 'link'));
+    const refused: [string, RegExp][] = [
+      [storeOf(box), /is a store in use/],
+      [file(box, 'link'), /is a store in use/],
+      [`${storeOf(box)}-wal`, /is a store in use/],
+      [other, /is a database/],
+      [`${other}-wal`, /is a database/],
+      [box.home, /is no ordinary file/],
+    ];
+    for (const workers of [false, true]) {
+      if (workers) await box.startWorkers();
+      for (const [target, says] of refused)
+        expectRefusal(await box.run(['export', '--force', target]), 2, says);
+    }
+    expect(await ids(box, storeOf(box))).toEqual(['job']);
+    expect(await ids(box, other)).toEqual(['job']);
+    writeFileSync(file(box, 'lines'), 'old');
+    await box.json(['export', '--force', file(box, 'lines')]);
+    expect(readFileSync(file(box, 'lines'), 'utf8')).toContain('"queuectl":"export"');
+  }),
+);
+
+const asRoot = test.skipIf(process.getuid!() !== 0);
+
+asRoot.concurrent(
+  'S16: long output is not written into a directory that somebody else has put there',
+  inSandbox(async (box) => {
+    await enqueue(box, 'loud', 'seq 10000');
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    const shared = file(box, 'shared');
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    const traps: Record<string, (directory: string) => void> = {
+      theirs: (one) => chownSync(one, 65534, 65534),
+      open: (one) => chmodSync(join(one, 'attempts'), 0o777),
+      linked: (one) => {
+        rmSync(one, { recursive: true });
+        mkdirSync(`${one}.real`);
+        chownSync(`${one}.real`, 65534, 65534);
+        symlinkSync(`${one}.real`, one);
+      },
+    };
+    for (const [name, set] of Object.entries(traps)) {
+      const target = join(shared, `${name}.db`);
+      mkdirSync(join(`${target}.d`, 'attempts'), { recursive: true, mode: 0o755 });
+      set(`${target}.d`);
+      const before = readdirSync(shared, { recursive: true }).sort();
+      const made = await box.run(['backup', '--with-output', target]);
+      expectRefusal(made, 6, /belongs to user 65534|written by others/);
+      expect(readdirSync(shared, { recursive: true }).sort()).toEqual(before);
+    }
+    const target = join(shared, 'good.db');
+    expect(await box.json(['backup', '--with-output', target])).toMatchObject({ outputs: 1 });
+    expect(statSync(`${target}.d`).mode & 0o777).toBe(0o700);
+    expect(await box.json(['backup', '--force', '--with-output', target])).toMatchObject({ outputs: 1 });
+  }),
+);
+
+const withoutLinks = {
+  through: ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'inject=link,linkat:error=EPERM'],
+};
+
+test.skipIf(!hasTool('strace')).concurrent(
+  'where there are no hard links, backup and export are made all the same, and a worker says what is missing',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { delay: 3600 });
+    expect((await box.run(['backup', file(box)], withoutLinks)).code).toBe(0);
+    expect(await ids(box, file(box))).toEqual(['job']);
+    expect((await box.run(['export', file(box, 'lines')], withoutLinks)).code).toBe(0);
+    expect(readFileSync(file(box, 'lines'), 'utf8')).toContain('"end"');
+    for (const verb of ['backup', 'export'])
+      expectRefusal(await box.run([verb, file(box)], withoutLinks), 4, /exists already/);
+    const started = await box.run(['worker', 'start', '--drain', '--quiet'], withoutLinks);
+    expectRefusal(started, 5, /queue\.db\.d is on a file system without hard links/);
+    expect(readdirSync(box.directory).filter((name) => name.includes('.draft'))).toEqual([]);
+  }),
+);

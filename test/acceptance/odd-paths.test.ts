@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { enqueue, inSandbox } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+test.concurrent(
+  'links that go round in circles: every command says so, the doctor too',
+  inSandbox(async (box) => {
+    mkdirSync(box.home);
+    symlinkSync('queue.db', join(box.home, 'queue.db'));
+    for (const command of [['list'], ['enqueue', 'true'], ['db', 'check']])
+      expectRefusal(await box.run(command), 5, /links go round in circles/);
+    const seen = await box.run(['doctor']);
+    expect(seen).toMatchObject({ code: 1, stderr: '' });
+    expect(seen.stdout).toMatch(/^store\tfail\t.*links go round in circles/m);
+    expect(readdirSync(box.home)).toEqual(['queue.db']);
+  }),
+);
+
+test.concurrent(
+  'a device is said to be one, and nobody is told to change its mode',
+  inSandbox(async (box) => {
+    for (const command of [['list'], ['enqueue', 'true'], ['db', 'repair']]) {
+      const refused = await box.run([...command, '--db', '/dev/zero']);
+      expectRefusal(refused, 5, /\/dev\/zero is a device/);
+      expect(refused.stderr).not.toContain('chmod');
+    }
+  }),
+);
+
+/** In a mount namespace of its own, which ends with the command. */
+const READ_ONLY =
+  'mount --bind "$HOME_OF" "$HOME_OF" && mount -o remount,bind,ro "$HOME_OF" && exec "$0" "$@"';
+const canMount = Bun.spawnSync(['unshare', '-m', 'mount', '--bind', '/tmp', '/tmp']).exitCode === 0;
+
+test.skipIf(!canMount).concurrent(
+  'on a read-only file system db repair says that it is one',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { delay: 3600 });
+    const db = new DatabaseSync(join(box.home, 'queue.db'));
+    db.exec('UPDATE counter SET jobs = jobs + 1; PRAGMA journal_mode = DELETE');
+    db.close();
+    const before = readdirSync(box.home);
+    const through = ['unshare', '-m', 'sh', '-c', READ_ONLY];
+    for (const command of [
+      ['db', 'repair'],
+      ['enqueue', 'true'],
+    ]) {
+      const refused = await box.run(command, { through, env: { HOME_OF: box.home } });
+      expectRefusal(refused, 6, /read-only file system/);
+      expect(refused.stderr).not.toContain('.draft');
+    }
+    expect(readdirSync(box.home)).toEqual(before);
+  }),
+);
