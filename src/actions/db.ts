@@ -8,6 +8,7 @@ import { epochOf } from '../exec/kept-output.ts';
 import { checkOwner, checkStore, isSound, missingStore, type Repaired, repairStore } from '../store/open.ts';
 import type { App } from './app.ts';
 import { loser } from './lose.ts';
+import { cookiesIn, refuseLiving } from './refuse-living.ts';
 import { finishKilledSwap, refuseWhileUsed, swap, takeStore } from './swap.ts';
 
 export interface Check {
@@ -58,8 +59,9 @@ export async function repairDatabase(
         'queuectl restore, from a backup',
       );
     }
+    refuseLiving(`${db}.d`, await cookiesIn(draft));
     syncFile(draft);
-    return { db, ...repaired, kept: swap(draft, db, held, { word: 'damaged', now: app.clock.now() }) };
+    return { db, ...repaired, kept: swap(draft, db, held!, { word: 'damaged', now: app.clock.now() }) };
   } finally {
     held?.letGo();
     removeDraft(draft);

@@ -1,5 +1,6 @@
 import { formatBytes } from '../core/numbers.ts';
 import { isSqliteSound, OLDEST_SQLITE } from '../core/sqlite-version.ts';
+import type { Leftover } from '../exec/drafts.ts';
 import { processes } from '../exec/processes.ts';
 import { inspectStore, peekStore, type StoreFacts } from '../store/open.ts';
 import { diagnoseWork } from './doctor-work.ts';
@@ -33,14 +34,14 @@ const FEW_FILES = 256;
  */
 export async function diagnose(location: string, now: number, whole: boolean): Promise<Finding[]> {
   const facts = await inspectStore(location, whole);
-  const findings = [runtime(), sqlite(), ...user(), ...files(facts), leftovers(facts.path)];
+  const isReadable = facts.schema?.found === facts.schema?.known && facts.error === undefined && facts.exists;
+  const store = isReadable ? await peekStore(location) : null;
+  const left = await leftoversOf(facts.path, store?.epoch ?? null, now);
+  const findings = [runtime(), sqlite(), ...user(), ...files(facts), leftovers(left)];
   if (facts.exists) findings.push(...inside(facts));
-  if (facts.schema?.found === facts.schema?.known && facts.error === undefined && facts.exists) {
-    const store = await peekStore(location);
-    if (store !== null) {
-      findings.push(...(await diagnoseWork(store, facts.stateDirectory, now)));
-      await store.close();
-    }
+  if (store !== null) {
+    findings.push(...(await diagnoseWork(store, facts.stateDirectory, now)));
+    await store.close();
   }
   return [...findings, openFiles()];
 }
@@ -115,8 +116,7 @@ function permissions({ exists, unsafe, readable }: StoreFacts): Finding[] {
     : [];
 }
 
-function leftovers(db: string): Finding {
-  const found = leftoversOf(db);
+function leftovers(found: Leftover[]): Finding {
   if (found.length === 0) return ok('leftovers', 'none');
   const bytes = formatBytes(found.reduce((sum, one) => sum + one.bytes, 0));
   const names = found.slice(0, 3).map((one) => one.path);

@@ -4,13 +4,12 @@ import { QueueError } from '../core/errors.ts';
 import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
 import { moveOutputs } from '../exec/kept-output.ts';
-import { placeOf } from '../exec/place.ts';
-import { processes } from '../exec/processes.ts';
 import { checkOwner, copyStore, openCopy, peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { keepOutputs, makeOwn } from './backup.ts';
-import { refuseWhileUsed, swap, takeStore } from './swap.ts';
+import { refuseLiving, refuseLivingJobs } from './refuse-living.ts';
+import { fillName, refuseWhileUsed, swap, takeName, takeStore } from './swap.ts';
 import { activeWorkers } from './workers.ts';
 
 export interface Restored {
@@ -41,6 +40,7 @@ export async function restore(
   await checkOwner(db, anyOwner);
   refuseWhileUsed(db);
   const before = await whatIsThere(app, location, `${db}.d`);
+  refuseLiving(`${db}.d`);
   if (before.held !== null && !sure(before.held)) return null;
   mkdirSync(dirname(db), { recursive: true, mode: 0o700 });
   const draft = newDraft(db);
@@ -62,17 +62,26 @@ export async function restore(
       return { outputs };
     });
     syncFile(draft);
-    const held = await takeStore(db);
-    let kept: string | null;
-    try {
-      kept = swap(draft, db, held, { word: 'before', now: app.clock.now() });
-    } finally {
-      held?.letGo();
-    }
+    const kept = await putThere(draft, db, app.clock.now());
     if (kept !== null && before.epoch !== null) moveOutputs(`${db}.d`, `${kept}.d`, before.epoch);
     return { file: source, db, ...made, kept };
   } finally {
     removeDraft(draft);
+  }
+}
+
+/** Where what was there is kept now; null: nothing was. */
+async function putThere(draft: string, db: string, now: number): Promise<string | null> {
+  const old = await takeStore(db);
+  const held = old ?? (await takeName(db));
+  try {
+    // Nobody can start one any more.
+    refuseLiving(`${db}.d`);
+    if (old !== null) return swap(draft, db, old, { word: 'before', now });
+    fillName(draft, db, now);
+    return null;
+  } finally {
+    held.letGo();
   }
 }
 
@@ -114,7 +123,7 @@ async function whatIsThere(
     const [worker] = await activeWorkers({ ...app, store, stateDirectory, newId: () => '' });
     if (worker !== undefined)
       throw new QueueError('store-busy', `worker ${worker.id} is running`, 'queuectl worker stop');
-    await refuseLive(store, stateDirectory);
+    await refuseLivingJobs(store, stateDirectory);
     const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
     const others = (await store.schedules()).length + (await store.settings()).size;
     const held =
@@ -128,22 +137,8 @@ async function whatIsThere(
 async function refuseLiveAttempts(draft: string, stateDirectory: string): Promise<void> {
   const store = await openCopy(draft);
   try {
-    await refuseLive(store, stateDirectory);
+    await refuseLivingJobs(store, stateDirectory);
   } finally {
     await store.close();
-  }
-}
-
-/** A command that still runs without a worker would be started a second time beside itself. */
-async function refuseLive(store: Store, stateDirectory: string): Promise<void> {
-  for (const job of await store.running()) {
-    const { cookie } = placeOf(stateDirectory, store.epoch, job.claim.attempt);
-    const [one] = processes.find(cookie, -1);
-    if (one === undefined) continue;
-    throw new QueueError(
-      'wrong-state',
-      `job '${job.id}' is still running, as process ${one.pid}`,
-      'queuectl worker start --drain lets it end',
-    );
   }
 }

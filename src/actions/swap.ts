@@ -1,10 +1,11 @@
-import { existsSync, linkSync, readdirSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { existsSync, linkSync, lstatSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
+import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { sync, syncFile } from '../exec/durable.ts';
 import { holdersOf } from '../exec/holders.ts';
-import { type Held, holdStore } from '../store/open.ts';
+import { type Held, holdNew, holdStore } from '../store/open.ts';
 
 export function refuseWhileUsed(db: string): void {
   const [holder] = holdersOf(db);
@@ -35,6 +36,27 @@ export async function takeStore(db: string): Promise<Held | null> {
   }
 }
 
+/**
+ * The name of a store that is not there, taken before anything beside it is touched: an empty file that nobody else gets into.
+ * Where somebody has made a queue meanwhile, that stays.
+ */
+export async function takeName(db: string): Promise<Held> {
+  const draft = newDraft(db);
+  const held = await holdNew(draft);
+  try {
+    step('held');
+    linkSync(draft, db);
+    step('named');
+    return held;
+  } catch (error) {
+    held.letGo();
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new QueueError('store-busy', `${db} was made meanwhile, by somebody else`);
+  } finally {
+    removeDraft(draft);
+  }
+}
+
 /** For who has no other reason to take it. */
 export async function finishKilledSwap(db: string): Promise<void> {
   if (hiddenNames(db).length > 0) (await takeStore(db))?.letGo();
@@ -50,32 +72,19 @@ function step(name: string): void {
  * to the whole old store or to the whole new one, and nothing stands beside it that belongs to the other. Until the old one
  * has lost the name, its second one is hidden: two names with a WAL each would tear it apart.
  */
-export function swap(
-  draft: string,
-  db: string,
-  held: Held | null,
-  kept: { word: string; now: number },
-): string | null {
-  const stamp = new Date(kept.now).toISOString().replace(/[-:]|\.\d+/g, '');
-  const aside = freeName(`${db}.${kept.word}-${stamp}`);
-  const hidden = join(dirname(db), `.${basename(aside)}`);
+export function swap(draft: string, db: string, held: Held, kept: { word: string; now: number }): string {
+  const aside = freeName(`${db}.${kept.word}-${stampOf(kept.now)}`);
+  const hidden = hiddenOf(aside);
   step('taken');
-  if (held === null) {
-    // A WAL whose database is gone.
-    moveBeside(db, aside);
-    step('cleared');
-    sync(dirname(db));
-    putInPlace(draft, db);
-    syncFile(db);
-    return null;
-  }
   if (!held.folded) refuseWhileUsed(db);
+  refuseReplaced(db, held);
   linkSync(db, hidden);
   step('linked');
   if (!held.folded) moveBeside(db, hidden);
   step('cleared');
   // No power cut can keep the new name and bring back an old WAL.
   sync(dirname(db));
+  refuseReplaced(db, held);
   renameSync(draft, db);
   step('replaced');
   syncFile(db);
@@ -85,14 +94,24 @@ export function swap(
   return aside;
 }
 
-/** A link never replaces anything: somebody may have made a queue there meanwhile. */
-function putInPlace(draft: string, db: string): void {
-  try {
-    linkSync(draft, db);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new QueueError('store-busy', `${db} was made meanwhile, by somebody else`);
-  }
+/** Puts the draft where no store was, under the name that was taken. */
+export function fillName(draft: string, db: string, now: number): void {
+  // A WAL whose database is gone.
+  moveBeside(db, freeName(`${db}.before-${stampOf(now)}`));
+  step('swept');
+  sync(dirname(db));
+  renameSync(draft, db);
+  step('placed');
+  syncFile(db);
+}
+
+/** No lock keeps others away from what SQLite cannot read. */
+function refuseReplaced(db: string, held: Held): void {
+  if (!held.isCurrent()) throw new QueueError('store-busy', `${db} was replaced meanwhile, by somebody else`);
+}
+
+function stampOf(now: number): string {
+  return new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
 /**
@@ -104,10 +123,10 @@ export function finishSwaps(db: string, folded: boolean): void {
   const directory = dirname(db);
   for (const name of hiddenNames(db)) {
     const hidden = join(directory, name);
-    const aside = freeName(join(directory, name.slice(1)));
+    const aside = revealedName(join(directory, name.slice(1)));
     if (!isSameFile(hidden, db)) reveal(hidden, aside);
     else {
-      moveBeside(hidden, folded ? aside : db);
+      moveOwnBeside(hidden, folded ? aside : db);
       unlinkSync(hidden);
     }
   }
@@ -117,13 +136,16 @@ export function finishSwaps(db: string, folded: boolean): void {
 export function hiddenNames(db: string): string[] {
   const prefix = `.${basename(db)}.`;
   return names(dirname(db)).filter(
-    (name) => name.startsWith(prefix) && /^(before|damaged)-\w+Z(\.\d+)?$/.test(name.slice(prefix.length)),
+    (name) =>
+      name.startsWith(prefix) &&
+      /^(before|damaged)-\w+Z(\.\d+)?$/.test(name.slice(prefix.length)) &&
+      isOwn(join(dirname(db), name)),
   );
 }
 
 /** A worker that has just started may do it, too. */
 function reveal(hidden: string, aside: string): void {
-  moveBeside(hidden, aside);
+  moveOwnBeside(hidden, aside);
   try {
     renameSync(hidden, aside);
   } catch (error) {
@@ -136,15 +158,52 @@ function moveBeside(from: string, to: string): void {
   rmSync(`${from}-shm`, { force: true });
 }
 
+/** Beside a hidden name anybody may have put something, in a directory such as /tmp: SQLite would read it as ours. */
+function moveOwnBeside(from: string, to: string): void {
+  const owner = ownerOf(from);
+  for (const end of BESIDE)
+    if (owner !== null && ownerOf(from + end) === owner) renameSync(from + end, to + end);
+  if (owner !== null && ownerOf(`${from}-shm`) === owner) rmSync(`${from}-shm`, { force: true });
+}
+
+/** Others can make what looks like it, and links to what is ours. */
+function isOwn(path: string): boolean {
+  const owner = ownerOf(path);
+  return owner !== null && owner === (process.getuid?.() ?? owner);
+}
+
+/** Null: it is no file, nor is a link to one. */
+function ownerOf(path: string): number | null {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() ? stat.uid : null;
+}
+
 function isSameFile(a: string, b: string): boolean {
-  const [one, other] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }));
+  const [one, other] = [a, b].map((path) => lstatSync(path, { throwIfNoEntry: false }));
   return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
 }
 
+function hiddenOf(aside: string): string {
+  return join(dirname(aside), `.${basename(aside)}`);
+}
+
+/** Where nothing is, whosever it be, that would be taken for a part of it. */
 function freeName(name: string): string {
+  const isTaken = (one: string): boolean => ['', ...BESIDE].some((end) => isThere(one + end));
   let free = name;
-  for (let n = 2; existsSync(free); n++) free = `${name}.${n}`;
+  for (let n = 2; isTaken(free) || isTaken(hiddenOf(free)); n++) free = `${name}.${n}`;
   return free;
+}
+
+/** For one that is hidden: its WAL may have gone ahead. */
+function revealedName(name: string): string {
+  let free = name;
+  for (let n = 2; isThere(free); n++) free = `${name}.${n}`;
+  return free;
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function names(directory: string): string[] {

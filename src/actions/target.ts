@@ -131,13 +131,13 @@ export function putInPlace(draft: string, target: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw exists(target);
     if (!lacksHardLinks(error)) throw error;
-    takeName(target);
+    reserve(target);
     renameSync(draft, target);
   }
 }
 
 /** Without hard links an empty file takes the name first, which only one can; whoever dies then leaves it, and told nobody. */
-function takeName(target: string): void {
+function reserve(target: string): void {
   try {
     closeSync(openSync(target, 'wx', 0o600));
   } catch (error) {

@@ -41,6 +41,12 @@ export function abandonedDrafts(directory: string): Leftover[] {
   });
 }
 
+/** Somebody is at work on a draft there. */
+export function isDrafting(directory: string): boolean {
+  const abandoned = abandonedDrafts(directory).map((one) => one.path);
+  return namesIn(directory).some((name) => NAME.test(name) && !abandoned.includes(join(directory, name)));
+}
+
 /** What is named by the process that was to move it into place, such as `out.123`, and is not its own name. */
 export function abandonedParts(directory: string, names: RegExp): Leftover[] {
   return leftoversIn(directory, (name) => {

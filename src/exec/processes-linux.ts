@@ -38,6 +38,12 @@ export const linux: Processes = {
     }
     return found;
   },
+  cookies() {
+    const found = allPids().map(
+      (pid) => /\0QUEUECTL_RUN=([^\0]*)/.exec(`\0${maybeRead(`/proc/${pid}/environ`) ?? ''}`)?.[1],
+    );
+    return new Set(found.filter((one) => one !== undefined));
+  },
   inheritedOpenFiles() {
     // The runtime has raised our own by now; the parent's is what the user set.
     const limits = maybeRead(`/proc/${process.ppid}/limits`);

@@ -23,6 +23,7 @@ export const portable: Processes = {
     }
     return found;
   },
+  cookies: () => null,
   inheritedOpenFiles: () => null,
   ignoresAtStart: () => false,
 };

@@ -13,6 +13,8 @@ export interface Processes {
   carries(pid: number, cookie: string): boolean;
   /** Every live process of the attempt whose frame has, or had, that pid (-1: not known); queuectl's own are exempt. */
   find(cookie: string, frame: number): Found[];
+  /** Of every process that can be seen; null: the system does not tell. */
+  cookies(): Set<string> | null;
   /** The soft limit of open files that this program was started with. */
   inheritedOpenFiles(): string | null;
   /** Was the signal ignored when this program started, as under nohup? */

@@ -81,6 +81,8 @@ export interface Repaired {
 export interface Held {
   /** All of it is in its one file. False: SQLite cannot read it, so nobody works on it, and it was left with its WAL. */
   folded: boolean;
+  /** Its name still leads to it. */
+  isCurrent(): boolean;
   /** Its bytes, damaged or not. */
   copyTo(path: string): void;
   letGo(): void;
@@ -89,6 +91,12 @@ export interface Held {
 export async function holdStore(path: string): Promise<Held> {
   const { holdSqlite } = await import('./sqlite/hold.ts');
   return holdSqlite(path);
+}
+
+/** A new, empty file that is held before anybody else knows it. */
+export async function holdNew(path: string): Promise<Held> {
+  const { holdNewSqlite } = await import('./sqlite/hold.ts');
+  return holdNewSqlite(path);
 }
 
 /**

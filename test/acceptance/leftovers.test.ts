@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killAll, workersOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
@@ -101,5 +101,38 @@ test.concurrent(
     expect(await leftovers(box)).toMatchObject(OK);
     const [kept] = readdirSync(box.home).filter((name) => /^queue\.db\.before-\w+$/.test(name));
     expect(await box.json<unknown[]>(['list', '--db', join(box.home, kept!)])).toHaveLength(2);
+  }),
+);
+
+test.concurrent(
+  'outputs that a killed restore copied go an hour later; those of a store that is kept stay',
+  inSandbox(async (box) => {
+    await configure(box, { 'output-limit': '1M' });
+    await enqueue(box, 'loud', 'seq 100000');
+    expect((await drain(box)).code).toBe(0);
+    const file = join(box.directory, 'backup.db');
+    await box.json(['backup', '--with-output', file]);
+    const attempts = join(box.home, 'queue.db.d', 'attempts');
+    const before = readdirSync(attempts);
+    expect(before).toHaveLength(1);
+    const killed = async (point: string): Promise<string> => {
+      const had = readdirSync(attempts);
+      await box.run(['restore', '--yes', file], { env: { QUEUECTL_CRASH_AT: point } });
+      return readdirSync(attempts).find((name) => !had.includes(name))!;
+    };
+    // It takes the place: what it copied is in use, and has no record either; nor has what the next one leaves behind.
+    const restored = await killed('swap-kept');
+    const used = await killed('swap-kept');
+    const copied = await killed('swap-taken');
+    expect(await drain(box)).toMatchObject({ code: 0 });
+    expect(readdirSync(attempts)).toContain(copied);
+    for (const name of readdirSync(attempts)) utimesSync(join(attempts, name), 1, 1);
+    expect(await leftovers(box)).toMatchObject({
+      status: 'warn',
+      says: expect.stringMatching(new RegExp(`^\\d+K .*/${copied}$`)),
+    });
+    expect((await drain(box)).code).toBe(0);
+    expect(readdirSync(attempts).sort()).toEqual([...before, restored, used].sort());
+    expect(await leftovers(box)).toMatchObject(OK);
   }),
 );

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inSandbox } from '../support/queuectl.ts';
@@ -22,6 +22,7 @@ test(
     const { code, stdout } = await box.run(['db', 'repair']);
     expect(code).toBe(1);
     expect(stdout).toContain('saved\tjob\t100');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(stdout).toContain('loose\tjob\t100 of these were on pages that no table leads to');
     expect(stdout).toContain('lost\tjob behind number 0');
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');

@@ -19,7 +19,10 @@ import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts'
 const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
 const backupOf = (box: Sandbox): string => join(box.directory, 'backup.db');
 const source = readFileSync('src/actions/swap.ts', 'utf8');
-const POINTS = new Set([...source.matchAll(/step\('(\w+)'\)/g)].map(([, name]) => `swap-${name}`));
+const ALL_POINTS = [...source.matchAll(/step\('(\w+)'\)/g)].map(([, name]) => `swap-${name}`);
+/** Those of a restore where no store is. */
+const NEW_POINTS = ['swap-held', 'swap-named', 'swap-swept', 'swap-placed'];
+const POINTS = new Set(ALL_POINTS.filter((point) => !NEW_POINTS.includes(point)));
 const OLD = ['a', 'acked', 'b', 'c'];
 
 /** Acknowledged, and in the WAL alone: its process dies before it could tidy up. */
@@ -182,18 +185,25 @@ test.concurrent(
   }),
 );
 
-test.concurrent(
-  'a WAL whose database is gone is not read with the one that is restored',
-  inSandbox(async (box) => {
-    await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupOf(box)]);
-    await enqueueIntoWal(box, 'acked');
-    const wal = readFileSync(`${dbOf(box)}-wal`);
-    rmSync(box.home, { recursive: true });
-    mkdirSync(box.home, { mode: 0o700 });
-    writeFileSync(`${dbOf(box)}-wal`, wal, { mode: 0o600 });
-    expect((await box.run(['restore', backupOf(box)])).code).toBe(0);
-    expect(await ids(box)).toEqual(['a']);
-    expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
-  }),
-);
+for (const point of [null, ...NEW_POINTS]) {
+  test.concurrent(
+    `a WAL whose database is gone is not read with the one that is restored${point === null ? '' : `, nor when that is killed at ${point}`}`,
+    inSandbox(async (box) => {
+      await enqueue(box, 'a', 'true');
+      await box.json(['backup', backupOf(box)]);
+      await enqueueIntoWal(box, 'acked');
+      const wal = readFileSync(`${dbOf(box)}-wal`);
+      rmSync(box.home, { recursive: true });
+      mkdirSync(box.home, { mode: 0o700 });
+      writeFileSync(`${dbOf(box)}-wal`, wal, { mode: 0o600 });
+      const args = ['restore', '--yes', backupOf(box)];
+      if (point !== null) expect((await box.run(args, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
+      if (point !== 'swap-placed') expect((await box.run(args)).code).toBe(0);
+      expect(await ids(box)).toEqual(['a']);
+      expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+      const wals = readdirSync(box.home).filter((name) => name.endsWith('-wal'));
+      expect(wals.some((name) => readFileSync(join(box.home, name)).equals(wal))).toBe(true);
+      expect(readdirSync(box.home).filter((name) => name.startsWith('.'))).toEqual([]);
+    }),
+  );
+}

@@ -12,16 +12,19 @@ const BYTES = 300_000;
  * lab, whose triggers a backup refuses.
  */
 export async function keeping(lab: Lab, crash: Crash): Promise<void> {
-  const [one, copy, two] = ['one.db', 'copy.db', 'two.db'].map((name) => join(lab.box.directory, name));
+  const [one, copy, two, three] = ['one.db', 'copy.db', 'two.db', 'three.db'].map((name) =>
+    join(lab.box.directory, name),
+  );
   const lines = join(lab.box.directory, 'one.jsonl');
   const command = `head -c ${BYTES} /dev/zero | tr '\\0' x`;
   await crash.run('--db', one!, 'enqueue', '--id', 'flood', '--command', command);
   await lab.box.run(['--db', one!, 'worker', 'start', '--drain']);
   await crash.run('--db', one!, 'backup', '--force', '--with-output', copy!);
   await crash.run('--db', one!, 'restore', '--yes', copy!);
+  await crash.run('--db', three!, 'restore', '--yes', copy!);
   writeFileSync(lines, (await lab.box.run(['--db', one!, 'export'])).stdout);
   await crash.run('--db', two!, 'import', '--on-conflict', 'skip', lines);
-  for (const db of [one!, copy!, two!]) {
+  for (const db of [one!, copy!, two!, three!]) {
     const { stdout } = await lab.box.run(['--db', db, 'logs', 'flood']);
     if (stdout.length !== BYTES) throw new Error(`${db}: ${stdout.length} bytes of output`);
     await sound(lab, db);

@@ -246,7 +246,7 @@ export const CONTROLS: Control[] = [
     patches: [
       {
         file: 'actions/swap.ts',
-        from: 'sync(dirname(db));\n  renameSync(draft, db);',
+        from: 'sync(dirname(db));\n  refuseReplaced(db, held);\n  renameSync(draft, db);',
         to: 'renameSync(draft, db);',
       },
     ],

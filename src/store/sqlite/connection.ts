@@ -42,7 +42,7 @@ export interface Connection {
   read<T>(work: () => T): Promise<T>;
   /**
    * Keeps everybody else out until it is closed, with all of the database in its one file. Who comes meanwhile waits as for
-   * any writer.
+   * any writer. Not so once the path leads to another file: whose WAL stands there then is not this one's to touch.
    */
   hold(): Promise<void>;
   /** The file at the path is still the one that is open: what is written into another nobody would ever read. */
@@ -87,8 +87,7 @@ export async function connect(
     },
     useWal: () =>
       untilFree(path, () => {
-        const mode = Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0];
-        if (mode !== 'wal') db.exec('PRAGMA journal_mode = WAL');
+        if (modeOf(db) !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
     read: (work) => untilFree(path, () => transaction(db, 'BEGIN', work)),
     async write(verb, work, { spare } = { spare: false }) {
@@ -111,7 +110,7 @@ export async function connect(
       crashPoint(`after-${verb}`);
       return result;
     },
-    hold: () => untilFree(path, () => hold(db), HOLD_GIVE_UP_MS),
+    hold: () => untilFree(path, () => hold(db, () => fileOf(path) === file), HOLD_GIVE_UP_MS),
     isCurrent: () => fileOf(path) === file,
     checkFile: () => {
       if (fileOf(path) !== file) {
@@ -178,14 +177,20 @@ function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {
 }
 
 /** A connection in WAL mode keeps a lock on the file for as long as it lives: so this finds everybody. */
-function hold(db: DatabaseSync): void {
-  db.exec('PRAGMA journal_mode = DELETE');
+function hold(db: DatabaseSync, isCurrent: () => boolean): void {
+  db.prepare('PRAGMA schema_version').get();
+  // In WAL mode it is locked since that look, so it stays current.
+  if (!isCurrent()) return;
+  if (modeOf(db) !== 'delete') db.exec('PRAGMA journal_mode = DELETE');
   db.exec('BEGIN EXCLUSIVE');
-  const mode = Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0];
-  if (mode === 'delete') return;
+  if (modeOf(db) === 'delete') return;
   // Somebody came between the two, and turned it back.
   db.exec('ROLLBACK');
   throw Object.assign(new Error('database is locked'), { errcode: BUSY });
+}
+
+function modeOf(db: DatabaseSync): string {
+  return String(Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0]);
 }
 
 /** Short random pauses between tries: fairer, and far shorter for the slowest, than SQLite's own growing ones. */

@@ -6,22 +6,45 @@ import {
   fstatSync,
   openSync,
   readSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { QueueError } from '../../core/errors.ts';
 import type { Held } from '../open.ts';
 import { type Connection, connect } from './connection.ts';
+import { translate } from './failures.ts';
 
 const CHUNK = 1024 * 1024;
 /** After these it could be read another time; after all others SQLite has no use for the file, nor has anybody else. */
 const PASSING = new Set(['store-busy', 'disk-full', 'store-unavailable']);
 
+/** So often in a row it can be replaced by others while it is waited for. */
+const MOST_TRIES = 10;
+
 /** While it is held, nothing else in this process may open the file: closing it again would drop the lock. */
 export async function holdSqlite(path: string): Promise<Held> {
-  const raw = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  for (let tries = 1; ; tries++) {
+    const held = await holdOnce(path);
+    // Who waited may have got a file that another restore or repair has put away meanwhile.
+    if (held.isCurrent()) return held;
+    held.letGo();
+    if (tries === MOST_TRIES)
+      throw new QueueError('store-busy', `${path} is being replaced by somebody else, again and again`);
+  }
+}
+
+/** An empty file that is made under this name, and that everybody is kept out of from its first moment with another. */
+export async function holdNewSqlite(path: string): Promise<Held> {
+  closeSync(openSync(path, 'wx', 0o600));
+  return holdOnce(path);
+}
+
+async function holdOnce(path: string): Promise<Held> {
+  const raw = open(path);
+  const file = fstatSync(raw);
   let connection: Connection | null;
   try {
-    connection = await enter(path, fstatSync(raw).size);
+    connection = await enter(path, file.size);
   } catch (error) {
     closeSync(raw);
     throw error;
@@ -29,6 +52,10 @@ export async function holdSqlite(path: string): Promise<Held> {
   const folded = connection !== null;
   return {
     folded,
+    isCurrent() {
+      const now = statSync(path, { throwIfNoEntry: false });
+      return now?.ino === file.ino && now.dev === file.dev;
+    },
     copyTo(target) {
       copyBytes(raw, target);
       if (!folded && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
@@ -38,6 +65,14 @@ export async function holdSqlite(path: string): Promise<Held> {
       closeSync(raw);
     },
   };
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw translate(error, path);
+  }
 }
 
 /** Null: SQLite cannot read it, or would forget the WAL of a file that was cut to nothing. */

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import type { ClaimedJob } from '../../core/job.ts';
 import { SETTING_KEYS } from '../../core/settings.ts';
@@ -27,6 +27,8 @@ export async function repairSqlite(
   knownEpoch: string | null,
   loser: Loser,
 ): Promise<Repaired | null> {
+  // Made before SQLite would, so that nobody else can read it even for a moment.
+  closeSync(openSync(draft, 'wx', 0o600));
   const connection = await connect(draft);
   const copy = `${draft}.wreck`;
   try {

@@ -1,0 +1,52 @@
+import { QueueError } from '../core/errors.ts';
+import { type Living, livingIn, livingOf } from '../exec/living.ts';
+import { placeOf } from '../exec/place.ts';
+import { openCopy } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+
+/**
+ * A command that still runs without a worker would be started a second time beside itself, by a store that does not know it.
+ * Asked of what is on disk: the store it belongs to may be gone, or beyond reading. `known`: the cookies of those that it does
+ * know.
+ */
+export function refuseLiving(stateDirectory: string, known: ReadonlySet<string> = new Set()): void {
+  const living = livingIn(stateDirectory, known);
+  if (living === null) return;
+  const { process } = living;
+  throw refusal(
+    'a command of this queue',
+    living,
+    process === null
+      ? 'wait for it to end, or end it there'
+      : `wait for it to end, or end it: kill -- -${process.group}`,
+  );
+}
+
+/** The same of the jobs that the store says are running, by their names. */
+export async function refuseLivingJobs(store: Store, stateDirectory: string): Promise<void> {
+  for (const job of await store.running()) {
+    const living = livingOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
+    if (living === null) continue;
+    const where = living.process === null ? ', there,' : '';
+    throw refusal(`job '${job.id}'`, living, `queuectl worker start --drain${where} lets it end`);
+  }
+}
+
+/** What a copy takes for running, and finds again by these cookies. */
+export async function cookiesIn(draft: string): Promise<Set<string>> {
+  const store = await openCopy(draft);
+  try {
+    const running = await store.running();
+    return new Set(running.map(({ claim }) => placeOf('', store.epoch, claim.attempt).cookie));
+  } finally {
+    await store.close();
+  }
+}
+
+function refusal(what: string, { process }: Living, fix: string): QueueError {
+  const how =
+    process === null
+      ? 'may still be running, in another pid namespace'
+      : `is still running, as process ${process.pid}`;
+  return new QueueError('wrong-state', `${what} ${how}`, fix);
+}

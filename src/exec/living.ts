@@ -1,0 +1,52 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isOutOfSight } from './lifeline.ts';
+import { type Place, placeOf } from './place.ts';
+import { processes } from './processes.ts';
+import { readRecord } from './record.ts';
+
+/** A command that runs without a worker: one of its processes, or none that can be seen from here. */
+export interface Living {
+  process: { pid: number; group: number } | null;
+}
+
+/** What still runs of an attempt, whether or not its record is there; null: nothing. */
+export function livingOf(place: Place): Living | null {
+  const record = readRecord(place);
+  // Where cookies cannot be read, the frame is known by its pid.
+  const group = record?.kind === 'running' ? record.pid : -1;
+  const [one] = processes.find(place.cookie, group);
+  if (one !== undefined) return { process: one };
+  return isOutOfSight(place) ? { process: null } : null;
+}
+
+/** The same of all attempts that have a directory there, of whatever store, but `known`; not of those whose command has ended. */
+export function livingIn(stateDirectory: string, known: ReadonlySet<string>): Living | null {
+  const cookies = processes.cookies();
+  for (const place of placesIn(stateDirectory)) {
+    if (known.has(place.cookie)) continue;
+    const record = readRecord(place);
+    if (record?.kind === 'ended' || record?.kind === 'gated') continue;
+    // There may be thousands: only few are worth a look at all processes.
+    if (record?.kind !== 'running' && cookies?.has(place.cookie) === false) continue;
+    const living = livingOf(place);
+    if (living !== null) return living;
+  }
+  return null;
+}
+
+/** Every attempt that has a directory there. */
+export function placesIn(stateDirectory: string): Place[] {
+  return namesIn(join(stateDirectory, 'attempts')).flatMap((name) => {
+    const [, epoch, attempt] = /^([0-9a-f]{12})-(\d+)$/.exec(name) ?? [];
+    return epoch === undefined ? [] : [placeOf(stateDirectory, epoch, Number(attempt))];
+  });
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,173 @@
+import { expect, test } from 'bun:test';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  lchownSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { enqueue, inSandbox, type Sandbox, sandbox, until } from '../support/queuectl.ts';
+
+const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
+const backupOf = (box: Sandbox): string => join(box.directory, 'backup.db');
+/** Acknowledged, and in the WAL alone: its process dies before it could tidy up. */
+async function enqueueIntoWal(box: Sandbox, id: string): Promise<void> {
+  await box.run(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
+  expect(statSync(`${dbOf(box)}-wal`).size).toBeGreaterThan(0);
+}
+
+async function ids(box: Sandbox, db = dbOf(box)): Promise<string[]> {
+  const jobs = await box.json<{ id: string }[]>(['list', '--db', db]);
+  return jobs.map((job) => job.id).sort();
+}
+
+const keptIn = (box: Sandbox): string[] =>
+  readdirSync(box.home)
+    .filter((name) => /^queue\.db\.(before|damaged)-\w+Z(\.\d+)?$/.test(name))
+    .map((name) => join(box.home, name));
+
+function cutHeader(box: Sandbox): void {
+  const file = openSync(dbOf(box), 'r+');
+  writeSync(file, Buffer.alloc(100), 0, 100, 0);
+  closeSync(file);
+}
+
+function linkOf(pid: number, fd: string): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    return null;
+  }
+}
+
+const stateOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]![0]!;
+
+/** Acknowledged, and in the WAL alone; or it waits for who holds the store, which it does for longer than this. */
+async function enqueueIntoWalOrWait(box: Sandbox, id: string): Promise<() => Promise<void>> {
+  const late = box.start(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
+  await until(() => late.child.signalCode !== null, 'it is through', 3000).catch(() => {});
+  return async () => expect(await late.exit).toBe(-1);
+}
+
+test.concurrent(
+  'a restore that waited for another takes the store that is there then, not the one that was put away',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    await box.json(['backup', backupOf(box)]);
+    const restore = (point: string) =>
+      box.start(['restore', '--yes', backupOf(box)], { env: { QUEUECTL_CRASH_AT: `${point}:1:stop` } });
+    // Past the look at who uses the store, which would find the first one.
+    const second = restore('after-renew');
+    await until(() => stateOf(second.pid) === 'T', 'the second has made its draft');
+    const first = restore('swap-cleared');
+    await until(() => stateOf(first.pid) === 'T', 'the first is stopped in the middle');
+    second.child.kill('SIGCONT');
+    const opened = (): string[] =>
+      readdirSync(`/proc/${second.pid}/fd`).filter((fd) => linkOf(second.pid, fd) === dbOf(box));
+    await until(() => opened().length === 2, 'the second waits for the store');
+    second.child.kill('SIGSTOP');
+    first.child.kill('SIGCONT');
+    expect(await first.exit).toBe(0);
+    await enqueueIntoWal(box, 'acked');
+    second.child.kill('SIGCONT');
+    expect(await second.exit).toBe(0);
+    expect(await ids(box)).toEqual(['a']);
+    const kept = await Promise.all(keptIn(box).map((db) => ids(box, db)));
+    expect(kept.map((one) => one.join()).sort()).toEqual(['a', 'a,acked']);
+    for (const db of [dbOf(box), ...keptIn(box)])
+      expect((await box.run(['db', 'check', '--db', db])).stdout).toBe('ok\n');
+  }),
+);
+
+for (const [point, found] of [
+  ['swap-held', ['acked']],
+  ['swap-named', ['a', 'acked']],
+] as const)
+  test.concurrent(
+    `a queue that somebody makes while one is restored where none was, at ${point}, keeps its WAL`,
+    inSandbox(async (box) => {
+      await enqueue(box, 'a', 'true');
+      await box.json(['backup', backupOf(box)]);
+      rmSync(box.home, { recursive: true });
+      const restore = box.start(['restore', backupOf(box)], {
+        env: { QUEUECTL_CRASH_AT: `${point}:1:stop` },
+      });
+      await until(() => stateOf(restore.pid) === 'T', 'it is stopped in the middle');
+      const late = await enqueueIntoWalOrWait(box, 'acked');
+      restore.child.kill('SIGCONT');
+      expect(await restore.exit).toBe(point === 'swap-held' ? 5 : 0);
+      await late();
+      expect(await ids(box)).toEqual([...found]);
+      expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+    }),
+  );
+
+const asRoot = process.getuid!() === 0;
+const NOBODY = 65534;
+
+/** What looks as if a swap of ours had been killed, with a WAL whose one job is theirs. */
+async function plant(box: Sandbox, how: 'link' | 'file'): Promise<string[]> {
+  const theirs = join(box.directory, 'theirs', 'queue.db');
+  await box.run(['--db', theirs, 'enqueue', '--id', 'evil', 'true'], {
+    env: { QUEUECTL_CRASH_AT: 'after-insert' },
+  });
+  const hidden = join(box.home, '.queue.db.before-20260101T000000Z');
+  if (how === 'link') symlinkSync('queue.db', hidden);
+  else copyFileSync(theirs, hidden);
+  copyFileSync(`${theirs}-wal`, `${hidden}-wal`);
+  chmodSync(box.home, 0o1777);
+  for (const one of [hidden, `${hidden}-wal`]) lchownSync(one, NOBODY, NOBODY);
+  return [hidden, `${hidden}-wal`];
+}
+
+for (const how of ['link', 'file'] as const)
+  test.skipIf(!asRoot).concurrent(
+    `what others put where a killed swap leaves a store (a ${how}) is not touched, nor read`,
+    inSandbox(async (box) => {
+      for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
+      await box.json(['backup', backupOf(box)]);
+      const planted = await plant(box, how);
+      cutHeader(box);
+      const { stdout } = await box.run(['db', 'repair']);
+      expect(stdout).not.toContain('evil');
+      expect(await ids(box)).toEqual(['a', 'b', 'c']);
+      expect((await box.run(['restore', '--yes', backupOf(box)])).code).toBe(0);
+      expect(await ids(box)).toEqual(['a', 'b', 'c']);
+      for (const one of planted) expect(lstatSync(one).uid).toBe(NOBODY);
+    }),
+  );
+
+test
+  .skipIf(!asRoot)
+  .concurrent('a file that somebody else put there stops no restore of who may not move it', async () => {
+    const box = sandbox(['setpriv', '--reuid=65533', '--regid=65533', '--clear-groups']);
+    try {
+      chownSync(box.directory, 65533, 65533);
+      await enqueue(box, 'a', 'true');
+      await box.json(['backup', backupOf(box)]);
+      const stranger = join(box.home, '.queue.db.before-20260101T000000Z');
+      writeFileSync(stranger, '');
+      for (const [one, uid] of [
+        [box.home, 0],
+        [stranger, NOBODY],
+      ] as const)
+        chownSync(one, uid, uid);
+      chmodSync(box.home, 0o1777);
+      const { code, stderr } = await box.run(['restore', '--yes', backupOf(box)]);
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      expect(lstatSync(stranger).uid).toBe(NOBODY);
+    } finally {
+      await box.cleanup();
+    }
+  });

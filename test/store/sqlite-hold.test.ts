@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { holdStore } from '../../src/store/open.ts';
+import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+/** Holds the store, says so, and replaces it once it is told to. */
+const REPLACER = `
+import { renameSync } from 'node:fs';
+import { holdStore } from '${resolve('src/store/open.ts')}';
+const [path, other] = process.argv.slice(-2);
+const held = await holdStore(path);
+console.log('held');
+process.stdin.once('data', () => {
+  renameSync(other, path);
+  held.letGo();
+  process.exit();
+});`;
+
+test('who waited for a store that was replaced meanwhile holds the new one', () =>
+  inTempDir(async (directory) => {
+    const [path, other] = ['queue.db', 'other.db'].map((name) => join(directory, name));
+    for (const one of [path!, other!]) await (await openSqlite(one)).store.close();
+    const child = spawn(process.execPath, ['-e', REPLACER, path!, other!], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    const waiting = holdStore(path!);
+    child.stdin.write('go');
+    await ended;
+    const held = await waiting;
+    held.copyTo(join(directory, 'copy'));
+    held.letGo();
+    expect(readFileSync(join(directory, 'copy')).equals(readFileSync(path!))).toBe(true);
+  }));
