@@ -19,7 +19,7 @@ const ROWS: Record<string, string[] | string> = {
   S13: ['acceptance/attacks', 'acceptance/terminal-text'],
   S14: ['acceptance/attacks', 'acceptance/terminal-text'],
   S15: ['acceptance/odd-files'],
-  S16: ['acceptance/odd-files'],
+  S16: ['acceptance/odd-files', 'acceptance/backup-target'],
   S17: 'there is no configuration file: settings are in the store',
   S18: ['acceptance/root-and-environment'],
   S19: ['acceptance/odd-files'],

@@ -1,4 +1,4 @@
-import { closeSync, openSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import type { Store } from '../store.ts';
@@ -6,6 +6,7 @@ import * as sql from './care-sql.ts';
 import { type Connection, connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { expectedSchema, migrate, version } from './migrate.ts';
+import { makeFile } from './new-file.ts';
 import { refuseOddFile } from './odd-file.ts';
 import { lookAt } from './peek.ts';
 import { sqliteStore } from './store.ts';
@@ -30,8 +31,7 @@ export async function copySqlite(from: string, to: string): Promise<void> {
 
 async function copyInto(source: Connection, to: string): Promise<void> {
   try {
-    // Made before SQLite would, so that nobody else can read it even for a moment.
-    closeSync(openSync(to, 'wx', 0o600));
+    makeFile(to);
     await source.copyInto(to);
   } catch (error) {
     throw translate(error, to);

@@ -13,6 +13,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { Held } from '../open.ts';
 import { type Connection, connect } from './connection.ts';
 import { translate } from './failures.ts';
+import { makeFile } from './new-file.ts';
 
 const CHUNK = 1024 * 1024;
 /** After these it could be read another time; after all others SQLite has no use for the file, nor has anybody else. */
@@ -35,7 +36,7 @@ export async function holdSqlite(path: string): Promise<Held> {
 
 /** An empty file that is made under this name, and that everybody is kept out of from its first moment with another. */
 export async function holdNewSqlite(path: string): Promise<Held> {
-  closeSync(openSync(path, 'wx', 0o600));
+  makeFile(path);
   return holdOnce(path);
 }
 

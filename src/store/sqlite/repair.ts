@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import type { ClaimedJob } from '../../core/job.ts';
 import { SETTING_KEYS } from '../../core/settings.ts';
@@ -10,6 +10,7 @@ import { settle } from './claims.ts';
 import { type Connection, connect, type Row } from './connection.ts';
 import { type LooseRow, shapeOf } from './loose-rows.ts';
 import { migrate } from './migrate.ts';
+import { makeFile } from './new-file.ts';
 import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
 import { openWreck, type Wreck } from './salvage.ts';
@@ -27,8 +28,7 @@ export async function repairSqlite(
   knownEpoch: string | null,
   loser: Loser,
 ): Promise<Repaired | null> {
-  // Made before SQLite would, so that nobody else can read it even for a moment.
-  closeSync(openSync(draft, 'wx', 0o600));
+  makeFile(draft);
   const connection = await connect(draft);
   const copy = `${draft}.wreck`;
   try {
