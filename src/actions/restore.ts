@@ -105,6 +105,9 @@ async function refuseStranger(source: string): Promise<void> {
   }
 }
 
+/** What is to be said of a store that can be read. */
+const REFUSALS = new Set(['store-busy', 'wrong-state']);
+
 /** What would be replaced, in words; null: nothing that anybody would miss. */
 async function whatIsThere(
   app: Pick<App, 'clock' | 'random'>,
@@ -112,14 +115,10 @@ async function whatIsThere(
   stateDirectory: string,
 ): Promise<{ held: string | null; epoch: string | null }> {
   if (!existsSync(location)) return { held: null, epoch: null };
-  let store: Store | null;
+  let store: Store | null = null;
   try {
     store = await peekStore(location);
     if (store === null) return { held: 'the store of another version', epoch: null };
-  } catch {
-    return { held: 'a store that cannot be read', epoch: null };
-  }
-  try {
     const [worker] = await activeWorkers({ ...app, store, stateDirectory, newId: () => '' });
     if (worker !== undefined)
       throw new QueueError('store-busy', `worker ${worker.id} is running`, 'queuectl worker stop');
@@ -129,8 +128,12 @@ async function whatIsThere(
     const held =
       jobs > 0 ? `${jobs} ${jobs === 1 ? 'job' : 'jobs'}` : others > 0 ? 'schedules or settings' : null;
     return { held, epoch: store.epoch };
+  } catch (error) {
+    if (error instanceof QueueError && REFUSALS.has(error.code)) throw error;
+    // Damage shows at the first page that is met, here or later.
+    return { held: 'a store that cannot be read', epoch: null };
   } finally {
-    await store.close();
+    await store?.close();
   }
 }
 

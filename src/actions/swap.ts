@@ -1,4 +1,13 @@
-import { existsSync, linkSync, lstatSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
@@ -27,12 +36,22 @@ export async function takeStore(db: string): Promise<Held | null> {
     return null;
   }
   try {
+    returnWal(db);
     const held = await holdStore(db);
     finishSwaps(db, held.folded);
     return held;
   } catch (error) {
     if (error instanceof QueueError && error.code === 'store-busy') refuseWhileUsed(db);
     throw error;
+  }
+}
+
+/** A file that was cut to nothing is all in its WAL. Where a killed swap has hidden that, SQLite would see a new database. */
+function returnWal(db: string): void {
+  if (statSync(db).size > 1 || isThere(`${db}-wal`)) return;
+  for (const name of hiddenNames(db)) {
+    const hidden = join(dirname(db), name);
+    if (isSameFile(hidden, db)) moveOwnBeside(hidden, db);
   }
 }
 
@@ -146,8 +165,12 @@ export function hiddenNames(db: string): string[] {
 /** A worker that has just started may do it, too. */
 function reveal(hidden: string, aside: string): void {
   moveOwnBeside(hidden, aside);
+  renameIfThere(hidden, aside);
+}
+
+function renameIfThere(from: string, to: string): void {
   try {
-    renameSync(hidden, aside);
+    renameSync(from, to);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
@@ -162,7 +185,7 @@ function moveBeside(from: string, to: string): void {
 function moveOwnBeside(from: string, to: string): void {
   const owner = ownerOf(from);
   for (const end of BESIDE)
-    if (owner !== null && ownerOf(from + end) === owner) renameSync(from + end, to + end);
+    if (owner !== null && ownerOf(from + end) === owner) renameIfThere(from + end, to + end);
   if (owner !== null && ownerOf(`${from}-shm`) === owner) rmSync(`${from}-shm`, { force: true });
 }
 

@@ -1,18 +1,24 @@
 import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import { processes } from './processes.ts';
 
 /** The attempts of an epoch that have a directory there. */
 export function attemptsIn(stateDirectory: string, epoch: string): number[] {
+  return attemptsAmong(namesIn(join(stateDirectory, 'attempts')), epoch);
+}
+
+function attemptsAmong(cookies: string[], epoch: string): number[] {
   const prefix = `${epoch}-`;
-  return namesIn(join(stateDirectory, 'attempts'))
+  return cookies
     .filter((name) => name.startsWith(prefix) && /^\d{1,15}$/.test(name.slice(prefix.length)))
     .map((name) => Number(name.slice(prefix.length)));
 }
 
-/** 0: there is none. */
+/** The highest that left a directory, or a process that still runs; 0: there is none. */
 export function lastAttemptIn(stateDirectory: string, epoch: string): number {
-  return attemptsIn(stateDirectory, epoch).reduce((last, one) => Math.max(last, one), 0);
+  const living = attemptsAmong([...(processes.cookies() ?? [])], epoch);
+  return [...attemptsIn(stateDirectory, epoch), ...living].reduce((last, one) => Math.max(last, one), 0);
 }
 
 /**

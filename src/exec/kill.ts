@@ -13,7 +13,8 @@ const EMPTY_SCANS = 2;
 
 /** SIGTERM to everything of the attempt, grace, then SIGKILL until nothing is left. */
 export async function endProcesses(target: Target, graceMs: number): Promise<void> {
-  let left = look(target);
+  const lookAgain = watch(target);
+  let left = lookAgain();
   if (left.length > 0) {
     signalAll(left, target, 'SIGTERM');
     // A stopped process takes its SIGTERM only when it goes on.
@@ -22,13 +23,39 @@ export async function endProcesses(target: Target, graceMs: number): Promise<voi
   const deadline = performance.now() + graceMs;
   while (left.length > 0 && performance.now() < deadline) {
     await pause(LOOK_MS);
-    left = look(target);
+    left = lookAgain();
   }
   for (let empty = left.length === 0 ? 1 : 0; empty < EMPTY_SCANS; ) {
-    left = look(target);
+    left = lookAgain();
     empty = left.length === 0 ? empty + 1 : 0;
     signalAll(left, target, 'SIGKILL');
     if (left.length > 0) await pause(LOOK_MS / 5);
+  }
+}
+
+/**
+ * Looks again and again: what was once seen to be of the attempt is so until it ends, also when the frame is gone by which it
+ * was known. What we may not signal (another user's, by a setuid program) is not waited for: it could go on for ever.
+ */
+function watch(target: Target): () => Found[] {
+  const seen = new Map<number, { found: Found; startTime: string }>();
+  return () => {
+    for (const found of look(target)) {
+      const startTime = processes.startTime(found.pid);
+      if (startTime !== null) seen.set(found.pid, { found, startTime });
+    }
+    for (const [pid, { startTime }] of seen)
+      if (processes.startTime(pid) !== startTime || !maySignal(pid)) seen.delete(pid);
+    return [...seen.values()].map(({ found }) => found);
+  };
+}
+
+function maySignal(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EPERM';
   }
 }
 

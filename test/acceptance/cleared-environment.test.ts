@@ -48,3 +48,15 @@ test.concurrent(
     expect(isAlive(second!)).toBe(false);
   }),
 );
+
+test.concurrent(
+  'what a timeout ends has ended, though it cleared its environment, holds no output and ignores the first signal',
+  inSandbox(async (box) => {
+    await box.json(['config', 'set', 'kill-grace', '200ms']);
+    await box.startWorkers();
+    const stubborn = `env -i /bin/sh -c 'trap "" TERM; echo $$ >>pids; exec sleep 300' >/dev/null 2>&1 & wait`;
+    await box.run(['enqueue', '--id', 'job', '--max-retries', '0', '--timeout', '1s', stubborn]);
+    await untilState(box, 'job', 'dead');
+    for (const pid of await pidsOf(box, 1)) expect(isAlive(pid)).toBe(false);
+  }),
+);

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, type Sandbox, untilState } from '../support/queuectl.ts';
 
 const LONG = 'seq 1 20000';
@@ -50,5 +51,29 @@ test.concurrent(
     expect(await untilState(box, 'later', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect((await box.run(['logs', 'later'])).stdout).toBe('mine\n');
     expect(existsSync(join(taken, 'out'))).toBe(true);
+  }),
+);
+
+test.concurrent(
+  'a number whose attempt left nothing but a process is not used again: that would be ended with another',
+  inSandbox(async (box) => {
+    const [db, copy, pid] = [
+      join(box.home, 'queue.db'),
+      join(box.directory, 'copy'),
+      join(box.directory, 'pid'),
+    ];
+    await box.run(['enqueue', '--id', 'fails', '--max-retries', '0', 'exit 1']);
+    copyFileSync(db, copy);
+    await box.run(['delete', 'fails']);
+    await box.run([
+      'enqueue',
+      `setsid sh -c 'echo $$ >${pid}; exec sleep 300' & while test ! -s ${pid}; do :; done`,
+    ]);
+    await runAll(box);
+    copyFileSync(copy, db);
+    await runAll(box);
+    expect(await box.json(['show', 'fails'])).toMatchObject({ state: 'dead' });
+    expect(isAlive(Number(lines(pid)[0]))).toBe(true);
+    process.kill(Number(lines(pid)[0]));
   }),
 );

@@ -76,9 +76,9 @@ function open(path: string): number {
   }
 }
 
-/** Null: SQLite cannot read it, or would forget the WAL of a file that was cut to nothing. */
+/** Null: SQLite cannot read it, or would forget the WAL of a file that was cut to nothing: to one byte is the same to it. */
 async function enter(path: string, size: number): Promise<Connection | null> {
-  if (size === 0 && existsSync(`${path}-wal`)) return null;
+  if (size <= 1 && existsSync(`${path}-wal`)) return null;
   let connection: Connection | null = null;
   try {
     connection = await connect(path);

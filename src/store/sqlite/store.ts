@@ -5,8 +5,9 @@ import { actingVerbs } from './acting.ts';
 import { careVerbs } from './care.ts';
 import * as care from './care-sql.ts';
 import { claimVerbs } from './claims.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Row } from './connection.ts';
 import { eventVerbs, record } from './events.ts';
+import { translate } from './failures.ts';
 import { figureVerbs } from './figures.ts';
 import { jobVerbs } from './jobs.ts';
 import { refuseNewer } from './migrate.ts';
@@ -70,7 +71,12 @@ export function sqliteStore(db: Connection): Store {
 }
 
 function readEpoch(db: Connection): string {
-  const row = db.get(sql.epoch);
+  let row: Row | undefined;
+  try {
+    row = db.get(sql.epoch);
+  } catch (error) {
+    throw translate(error, db.path);
+  }
   if (row === undefined) throw new QueueError('store-corrupt', `${db.path} is damaged: it has no epoch`);
   return row.value as string;
 }

@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test';
+import { closeSync, copyFileSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
+
+const PAGE = 4096;
+const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
+
+async function ids(box: Sandbox): Promise<string[]> {
+  return (await box.json<{ id: string }[]>(['list'])).map((job) => job.id).sort();
+}
+
+test(
+  'whichever page of a store is damaged, a backup can be put in its place',
+  inSandbox(async (box) => {
+    const [backup, whole] = [join(box.directory, 'backup.db'), join(box.directory, 'whole.db')];
+    await enqueue(box, 'saved', 'true');
+    await box.json(['backup', backup]);
+    copyFileSync(dbOf(box), whole);
+    const pages = statSync(whole).size / PAGE;
+    const rubbish = Buffer.alloc(PAGE, 0xa5);
+    for (let page = 0; page < pages; page++) {
+      copyFileSync(whole, dbOf(box));
+      const file = openSync(dbOf(box), 'r+');
+      writeSync(file, rubbish, 0, PAGE, page * PAGE);
+      closeSync(file);
+      const { code, stderr } = await box.run(['restore', '--yes', backup]);
+      expect({ page, code, stderr }).toMatchObject({ code: 0 });
+      expect(await ids(box)).toEqual(['saved']);
+    }
+  }),
+);
+
+for (const bytes of [0, 1])
+  for (const killed of [false, true])
+    test.concurrent(
+      `a store cut to ${bytes} bytes is repaired from its WAL${killed ? ', also after a repair that was killed' : ''}`,
+      inSandbox(async (box) => {
+        // Killed before it could tidy up: the whole of the new store is in its WAL.
+        await box.run(['enqueue', '--id', 'acked', 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
+        truncateSync(dbOf(box), bytes);
+        if (killed) {
+          const { code } = await box.run(['db', 'repair'], { env: { QUEUECTL_CRASH_AT: 'swap-cleared' } });
+          expect(code).toBe(-1);
+        }
+        await box.run(['db', 'repair']);
+        expect(await ids(box)).toEqual(['acked']);
+      }),
+    );
