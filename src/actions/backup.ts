@@ -4,7 +4,7 @@ import { crashPoint } from '../core/crash-point.ts';
 import { resolveSettings } from '../core/settings.ts';
 import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
-import { attemptsIn, copyOutput } from '../exec/kept-output.ts';
+import { attemptsIn, copyOutput, removeOutputs } from '../exec/kept-output.ts';
 import { placeOf } from '../exec/place.ts';
 import { checkOwner, copyStore, openCopy } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -14,9 +14,11 @@ import {
   putInPlace,
   refuseBeside,
   refuseExisting,
+  refusePart,
   refusePlace,
   refuseStore,
   replaceDatabase,
+  replacedEpoch,
 } from './target.ts';
 
 export interface BackupOptions {
@@ -53,7 +55,9 @@ export async function backup(
   refusePlace(dirname(target));
   if (!options.force) refuseExisting(target);
   refuseStore(target, location);
+  refusePart(target);
   if (!options.force) refuseBeside(target);
+  const replaced = options.force ? await replacedEpoch(target) : null;
   // Whoever else can write FILE.d could lead the outputs anywhere.
   if (options.withOutput) await checkOwner(target, options.anyOwner);
   const draft = newDraft(target);
@@ -73,9 +77,21 @@ export async function backup(
     else putInPlace(draft, target);
     crashPoint('after-backup');
     syncFile(target);
+    if (replaced !== null && replaced !== app.store.epoch && (await isOurs(target, options.anyOwner)))
+      removeOutputs(`${target}.d`, replaced);
     return { file: target, bytes: statSync(target).size, ...made };
   } finally {
     removeDraft(draft);
+  }
+}
+
+/** Whoever else can write FILE.d could lead the removal anywhere. */
+async function isOurs(target: string, anyOwner: boolean): Promise<boolean> {
+  try {
+    await checkOwner(target, anyOwner);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -98,18 +114,25 @@ export async function makeOwn<T>(
   }
 }
 
-/** Copies the long outputs that the store refers to from where they are to where its new epoch looks for them. */
+/**
+ * Copies the long outputs that the store refers to from where they are to where its new epoch looks for them; `begin` is called
+ * before each of them.
+ */
 export async function keepOutputs(
   store: Store,
   from: { epoch: string; stateDirectory: string },
   to: string | null,
+  begin: () => void = () => {},
 ): Promise<{ outputs: number; outputs_left: number }> {
   const counts = { outputs: 0, outputs_left: 0 };
   for (const attempt of attemptsIn(from.stateDirectory, from.epoch)) {
     if (!(await store.needsPlace(attempt))) continue;
     const source = placeOf(from.stateDirectory, from.epoch, attempt).directory;
     if (to === null) counts.outputs_left++;
-    else if (copied(source, placeOf(to, store.epoch, attempt).directory)) counts.outputs++;
+    else {
+      begin();
+      if (copied(source, placeOf(to, store.epoch, attempt).directory)) counts.outputs++;
+    }
   }
   return counts;
 }

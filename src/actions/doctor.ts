@@ -36,7 +36,7 @@ export async function diagnose(location: string, now: number, whole: boolean): P
   const facts = await inspectStore(location, whole);
   const isReadable = facts.schema?.found === facts.schema?.known && facts.error === undefined && facts.exists;
   const store = isReadable ? await peekStore(location) : null;
-  const left = await leftoversOf(facts.path, store?.epoch ?? null, now);
+  const left = leftoversOf(facts.path, store?.epoch ?? null);
   const findings = [runtime(), sqlite(), ...user(), ...files(facts), leftovers(left)];
   if (facts.exists) findings.push(...inside(facts));
   if (store !== null) {

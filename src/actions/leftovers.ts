@@ -1,33 +1,30 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { abandonedDrafts, abandonedParts, type Leftover, removeDrafts } from '../exec/drafts.ts';
-import { removePlace } from '../exec/place.ts';
-import { strayOutputs } from './stray-outputs.ts';
+import { clearStrayOutputs, strayOutputs } from './stray-outputs.ts';
 import { finishSwaps, hiddenNames } from './swap.ts';
 
 const BALLAST = /^ballast\.(\d+)$/;
 const OUTPUT = /^(?:out|err)\.(\d+)$/;
 
 /** What processes that were killed left unfinished, in and beside a store; `epoch` null: it cannot be read. */
-export async function leftoversOf(db: string, epoch: string | null, now: number): Promise<Leftover[]> {
+export function leftoversOf(db: string, epoch: string | null): Leftover[] {
   const attempts = `${db}.d/attempts`;
   return [
     ...abandonedDrafts(dirname(db)),
     ...hiddenNames(db).map((name) => sized(join(dirname(db), name))),
     ...abandonedParts(`${db}.d`, BALLAST),
     ...namesIn(attempts).flatMap((name) => abandonedParts(join(attempts, name), OUTPUT)),
-    ...(epoch === null ? [] : await strayOutputs(db, epoch, now)).map(({ directory }) =>
-      sizedTree(directory),
-    ),
+    ...(epoch === null ? [] : strayOutputs(`${db}.d`, epoch)).map(({ directory }) => sizedTree(directory)),
   ];
 }
 
 /** Only while the store is open: then nobody is replacing it. Drafts of outputs go when their attempt is settled. */
-export async function clearLeftovers(db: string, epoch: string, now: number): Promise<void> {
+export function clearLeftovers(db: string, epoch: string): void {
   removeDrafts(dirname(db));
   finishSwaps(db, true);
   for (const { path } of abandonedParts(`${db}.d`, BALLAST)) rmSync(path, { force: true });
-  for (const place of await strayOutputs(db, epoch, now)) removePlace(place);
+  clearStrayOutputs(`${db}.d`, epoch);
 }
 
 function sized(path: string): Leftover {

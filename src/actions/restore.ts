@@ -3,12 +3,14 @@ import { dirname, resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
-import { moveOutputs } from '../exec/kept-output.ts';
+import { moveOutputs, removeOutputs } from '../exec/kept-output.ts';
+import { forgetRestoring, noteRestoring } from '../exec/restoring.ts';
 import { checkOwner, copyStore, openCopy, peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { keepOutputs, makeOwn } from './backup.ts';
 import { refuseLiving, refuseLivingJobs } from './refuse-living.ts';
+import { keepOutputsOf } from './stray-outputs.ts';
 import { fillName, refuseWhileUsed, swap, takeName, takeStore } from './swap.ts';
 import { activeWorkers } from './workers.ts';
 
@@ -44,6 +46,7 @@ export async function restore(
   if (before.held !== null && !sure(before.held)) return null;
   mkdirSync(dirname(db), { recursive: true, mode: 0o700 });
   const draft = newDraft(db);
+  let noted: string | null = null;
   try {
     await copyStore(source, draft);
     await refuseLiveAttempts(draft, `${db}.d`);
@@ -55,19 +58,33 @@ export async function restore(
         [`${db}.d`, origin],
       ];
       let outputs = 0;
+      const begin = (): void => {
+        if (noted === null) noteRestoring(`${db}.d`, store.epoch);
+        noted = store.epoch;
+      };
       for (const [stateDirectory, from] of places) {
         if (outputs === 0 && from !== null)
-          ({ outputs } = await keepOutputs(store, { epoch: from, stateDirectory }, `${db}.d`));
+          ({ outputs } = await keepOutputs(store, { epoch: from, stateDirectory }, `${db}.d`, begin));
       }
       return { outputs };
     });
     syncFile(draft);
+    if (existsSync(db)) keepOutputsOf(`${db}.d`, before.epoch);
     const kept = await putThere(draft, db, app.clock.now());
+    noted = forget(`${db}.d`, noted);
     if (kept !== null && before.epoch !== null) moveOutputs(`${db}.d`, `${kept}.d`, before.epoch);
     return { file: source, db, ...made, kept };
   } finally {
+    // As long as it is there, it has not become the store.
+    if (noted !== null && existsSync(draft)) removeOutputs(`${db}.d`, noted);
+    forget(`${db}.d`, noted);
     removeDraft(draft);
   }
+}
+
+function forget(stateDirectory: string, noted: string | null): null {
+  if (noted !== null) forgetRestoring(stateDirectory, noted);
+  return null;
 }
 
 /** Where what was there is kept now; null: nothing was. */

@@ -1,45 +1,34 @@
-import { lstatSync, readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { isDrafting } from '../exec/drafts.ts';
+import { lstatSync, rmSync } from 'node:fs';
 import { placesIn } from '../exec/living.ts';
-import type { Place } from '../exec/place.ts';
-import { processes } from '../exec/processes.ts';
-import { peekStore } from '../store/open.ts';
-
-const AGE_MS = 3_600_000;
+import { type Place, removePlace } from '../exec/place.ts';
+import { killedRestores } from '../exec/restoring.ts';
 
 /**
- * Outputs that a restore copied for a store which never took its place, because the restore was killed: of an epoch that
- * neither the store has nor one that is kept beside it, and without the record that an attempt itself leaves.
+ * Outputs that a restore copied for a store which never took its place, because the restore was killed: of an epoch that the
+ * store does not have, and without the record that an attempt itself leaves.
  */
-export async function strayOutputs(db: string, epoch: string, now: number): Promise<Place[]> {
-  const isStray = (place: Place): boolean =>
-    !place.cookie.startsWith(`${epoch}-`) &&
-    lstatSync(place.record, { throwIfNoEntry: false }) === undefined &&
-    now - (lstatSync(place.directory, { throwIfNoEntry: false })?.mtimeMs ?? now) > AGE_MS;
-  const found = placesIn(`${db}.d`).filter(isStray);
+export function strayOutputs(stateDirectory: string, epoch: string): Place[] {
+  const stray = new Set(killedRestores(stateDirectory).map((one) => one.epoch));
+  stray.delete(epoch);
   // Most often there are none, and the rest is not looked at.
-  if (found.length === 0 || isDrafting(dirname(db))) return [];
-  const kept = await keptEpochs(db);
-  const cookies = processes.cookies();
-  if (kept === null || cookies === null) return [];
-  return found.filter(({ cookie }) => !cookies.has(cookie) && !kept.has(cookie.split('-')[0]!));
+  if (stray.size === 0) return [];
+  return placesIn(stateDirectory).filter(
+    ({ cookie, record }) =>
+      stray.has(cookie.split('-')[0]!) && lstatSync(record, { throwIfNoEntry: false }) === undefined,
+  );
 }
 
-/** Null: one of them cannot be read, so any could be its. */
-async function keptEpochs(db: string): Promise<Set<string> | null> {
-  const prefix = `${basename(db)}.before-`;
-  const epochs = new Set<string>();
-  for (const name of readdirSync(dirname(db))) {
-    if (!name.startsWith(prefix) || !/^\w+Z(\.\d+)?$/.test(name.slice(prefix.length))) continue;
-    try {
-      const store = await peekStore(join(dirname(db), name));
-      if (store === null) return null;
-      epochs.add(store.epoch);
-      await store.close();
-    } catch {
-      return null;
-    }
-  }
-  return epochs;
+export function clearStrayOutputs(stateDirectory: string, epoch: string): void {
+  const killed = killedRestores(stateDirectory);
+  for (const place of strayOutputs(stateDirectory, epoch)) removePlace(place);
+  for (const { note } of killed) rmSync(note, { force: true });
+}
+
+/**
+ * Before the store is put aside: a restore that was killed right after its swap made it, and its outputs must not be taken for
+ * stray ones. `epoch` null: it cannot be read, so any could be its.
+ */
+export function keepOutputsOf(stateDirectory: string, epoch: string | null): void {
+  for (const one of killedRestores(stateDirectory))
+    if (epoch === null || one.epoch === epoch) rmSync(one.note, { force: true });
 }

@@ -18,11 +18,12 @@ import { QueueError } from '../core/errors.ts';
 import { sync } from '../exec/durable.ts';
 import { lacksHardLinks } from '../exec/hard-links.ts';
 import { holdersOf } from '../exec/holders.ts';
-import { checkOwner } from '../store/open.ts';
+import { checkOwner, epochsOf } from '../store/open.ts';
 import { takeStore } from './swap.ts';
 
 /** What SQLite takes for a part of the database by its name alone. */
 const BESIDE = ['-wal', '-shm', '-journal'];
+const PART = /-(wal|shm|journal)$/;
 const OTHER_NAME = 'give another name';
 
 /** Said of the directory: nobody knows the draft that could not be made in it. */
@@ -66,12 +67,38 @@ export function refuseStore(target: string, location: string): void {
   const stat = lstatSync(target, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile() && !stat.isSymbolicLink())
     throw new QueueError('usage', `${target} is no ordinary file`, OTHER_NAME);
-  const whole = target.replace(/-(wal|shm|journal)$/, '');
+  const whole = target.replace(PART, '');
   for (const one of new Set([target, whole])) {
     if (existsSync(one) && (isSameFile(one, location) || holdersOf(realpathSync(one)).length > 0))
       throw new QueueError('usage', `${one} is a store in use`, OTHER_NAME);
   }
   if (whole !== target) refuseDatabase(whole);
+}
+
+/** The first who makes that database would remove it. */
+export function refusePart(target: string): void {
+  if (PART.test(target))
+    throw new QueueError(
+      'usage',
+      `${target} would be taken for a part of ${target.replace(PART, '')}`,
+      OTHER_NAME,
+    );
+}
+
+/**
+ * The epoch of the backup that is there; null: there is none. A queue that never was one is nobody's to replace. Only behind
+ * refuseStore.
+ */
+export async function replacedEpoch(target: string): Promise<string | null> {
+  if (!lstatSync(target, { throwIfNoEntry: false })?.isFile()) return null;
+  const old = await epochsOf(target);
+  if (old?.origin === null)
+    throw new QueueError(
+      'usage',
+      `${target} is a queue, not a backup`,
+      'give another name, or move the queue away',
+    );
+  return old?.epoch ?? null;
 }
 
 /** Only behind refuseStore: to open and close a database that this process has open would drop its locks. */

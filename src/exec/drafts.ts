@@ -32,19 +32,17 @@ export function removeDrafts(directory: string): void {
   for (const { path } of abandonedDrafts(directory)) rmSync(path, { force: true });
 }
 
-/** Of this user, and of processes that are gone. */
 export function abandonedDrafts(directory: string): Leftover[] {
+  return abandonedBy(directory, NAME);
+}
+
+/** Of this user, and of processes that are gone: `names` begins with where that was and its pid. */
+export function abandonedBy(directory: string, names: RegExp): Leftover[] {
   return leftoversIn(directory, (name, changedAt) => {
-    const [, host, pid] = NAME.exec(name) ?? [];
+    const [, host, pid] = names.exec(name) ?? [];
     if (host === undefined) return false;
     return (host === here() && isGone(Number(pid))) || Date.now() - changedAt > STALE_MS;
   });
-}
-
-/** Somebody is at work on a draft there. */
-export function isDrafting(directory: string): boolean {
-  const abandoned = abandonedDrafts(directory).map((one) => one.path);
-  return namesIn(directory).some((name) => NAME.test(name) && !abandoned.includes(join(directory, name)));
 }
 
 /** What is named by the process that was to move it into place, such as `out.123`, and is not its own name. */
@@ -67,7 +65,7 @@ function leftoversIn(directory: string, wanted: (name: string, changedAt: number
 }
 
 /** Pids mean something only within one boot and namespace; a disk may be shared. */
-function here(): string {
+export function here(): string {
   const where = `${processes.bootId()} ${processes.pidNamespace()}`;
   return createHash('sha256').update(where).digest('hex').slice(0, 8);
 }

@@ -1,6 +1,7 @@
 import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import { placeOf, removePlace } from './place.ts';
 import { processes } from './processes.ts';
 
 /** The attempts of an epoch that have a directory there. */
@@ -49,6 +50,17 @@ export function moveOutputs(from: string, to: string, epoch: string): void {
     crashPoint('in-move-output');
     renameSync(join(from, name), join(to, name));
     crashPoint('after-move-output');
+  }
+}
+
+/** Of an epoch whose store is gone; not those of a command that still runs, which writes there. */
+export function removeOutputs(stateDirectory: string, epoch: string): void {
+  const attempts = attemptsIn(stateDirectory, epoch);
+  if (attempts.length === 0) return;
+  const cookies = processes.cookies();
+  for (const attempt of attempts) {
+    const place = placeOf(stateDirectory, epoch, attempt);
+    if (!cookies?.has(place.cookie)) removePlace(place);
   }
 }
 

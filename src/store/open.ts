@@ -21,6 +21,15 @@ export async function peekStore(location: string): Promise<Store | null> {
   return peekSqlite(location);
 }
 
+/**
+ * The epochs that a file has as a store, of whatever version; null: it is none, or cannot be read. Never of one that this
+ * process has open: its locks would go.
+ */
+export async function epochsOf(path: string): Promise<{ epoch: string; origin: string | null } | null> {
+  const { epochsOf } = await import('./sqlite/peek.ts');
+  return epochsOf(path).catch(() => null);
+}
+
 /** What a look from outside tells of a store, whether it can be opened or not; for `doctor`. */
 export interface StoreFacts {
   path: string;

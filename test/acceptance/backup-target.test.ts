@@ -86,6 +86,81 @@ test.concurrent(
 );
 
 test.concurrent(
+  'a backup never takes the place of a queue that is none, whoever forces it',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { delay: 3600 });
+    const other = file(box, 'other.db');
+    await box.json(['enqueue', '--id', 'theirs', '--delay', '1h', 'true', '--db', other]);
+    expectRefusal(await box.run(['backup', '--force', other]), 2, /other\.db is a queue, not a backup/);
+    expect(await ids(box, other)).toEqual(['theirs']);
+    for (let i = 0; i < 2; i++) await box.json(['backup', '--force', file(box)]);
+    expect(await ids(box, file(box))).toEqual(['job']);
+    // The link goes; the queue that it led to stays.
+    symlinkSync(other, file(box, 'link.db'));
+    await box.json(['backup', '--force', file(box, 'link.db')]);
+    expect(await ids(box, file(box, 'link.db'))).toEqual(['job']);
+    expect(await ids(box, other)).toEqual(['theirs']);
+  }),
+);
+
+test.concurrent(
+  'the outputs of the backup that was replaced go, and nothing else',
+  inSandbox(async (box) => {
+    await enqueue(box, 'loud', 'seq 10000');
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    const output = (await box.run(['logs', 'loud'])).stdout;
+    await box.json(['backup', '--with-output', file(box)]);
+    const attempts = `${file(box)}.d/attempts`;
+    const foreign = '0123456789ab-1';
+    mkdirSync(join(attempts, foreign));
+    for (let i = 0; i < 3; i++) {
+      await box.json(['backup', '--force', '--with-output', file(box)]);
+      expect(readdirSync(attempts)).toHaveLength(2);
+      expect((await box.run(['logs', 'loud', '--db', file(box)])).stdout).toBe(output);
+    }
+    await box.json(['backup', '--force', file(box)]);
+    expect(readdirSync(attempts)).toEqual([foreign]);
+    expect((await box.run(['logs', 'loud'])).stdout).toBe(output);
+  }),
+);
+
+test.concurrent(
+  'a backup is not put where SQLite would take it for a part of a database, there or not',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { delay: 3600 });
+    for (const end of ['wal', 'shm', 'journal'])
+      for (const force of [[], ['--force']])
+        expectRefusal(
+          await box.run(['backup', ...force, file(box, `y.db-${end}`)]),
+          2,
+          /would be taken for a part of .*y\.db$/,
+        );
+    expect(readdirSync(box.directory).filter((name) => name.startsWith('y.db'))).toEqual([]);
+    await box.json(['export', file(box, 'y.db-wal')]);
+  }),
+);
+
+test.concurrent(
+  'a link that leads nowhere is told of as what it is',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true', { delay: 3600 });
+    await box.json(['backup', file(box)]);
+    const link = file(box, 'link.db');
+    symlinkSync(join('data', 'real.db'), link);
+    for (const args of [
+      ['restore', file(box)],
+      ['enqueue', 'true'],
+    ]) {
+      const refused = await box.run([...args, '--db', link]);
+      expectRefusal(refused, 5, /link\.db is a link that leads nowhere: .*data\/real\.db does not exist/);
+    }
+    const real = file(box, 'data/real.db');
+    await box.json(['restore', file(box), '--db', real]);
+    expect(await ids(box, link)).toEqual(['job']);
+  }),
+);
+
+test.concurrent(
   'an export never takes the place of a database, or of a part of one',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { killAll, workersOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
@@ -105,7 +105,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'outputs that a killed restore copied go an hour later; those of a store that is kept stay',
+  'outputs that a killed restore copied go; those of a store that is kept stay',
   inSandbox(async (box) => {
     await configure(box, { 'output-limit': '1M' });
     await enqueue(box, 'loud', 'seq 100000');
@@ -124,9 +124,6 @@ test.concurrent(
     const restored = await killed('swap-kept');
     const used = await killed('swap-kept');
     const copied = await killed('swap-taken');
-    expect(await drain(box)).toMatchObject({ code: 0 });
-    expect(readdirSync(attempts)).toContain(copied);
-    for (const name of readdirSync(attempts)) utimesSync(join(attempts, name), 1, 1);
     expect(await leftovers(box)).toMatchObject({
       status: 'warn',
       says: expect.stringMatching(new RegExp(`^\\d+K .*/${copied}$`)),
@@ -134,5 +131,56 @@ test.concurrent(
     expect((await drain(box)).code).toBe(0);
     expect(readdirSync(attempts).sort()).toEqual([...before, restored, used].sort());
     expect(await leftovers(box)).toMatchObject(OK);
+  }),
+);
+
+test.concurrent(
+  'outputs of a restored queue stay while another has its name',
+  inSandbox(async (box) => {
+    await enqueue(box, 'loud', 'seq 20000');
+    expect((await drain(box)).code).toBe(0);
+    const output = (await box.run(['logs', 'loud'])).stdout;
+    const [db, mine] = [join(box.home, 'queue.db'), join(box.home, 'mine.db')];
+    const file = join(box.directory, 'backup.db');
+    await box.json(['backup', '--with-output', file]);
+    await box.json(['restore', '--yes', file]);
+    expect(readdirSync(`${db}.d`).filter((name) => name.startsWith('restoring-'))).toEqual([]);
+    renameSync(db, mine);
+    const attempts = join(`${db}.d`, 'attempts');
+    for (const name of readdirSync(attempts)) utimesSync(join(attempts, name), 1, 1);
+    await enqueue(box, 'other', 'true');
+    expect((await drain(box)).code).toBe(0);
+    rmSync(db);
+    renameSync(mine, db);
+    expect((await box.run(['logs', 'loud'])).stdout).toBe(output);
+  }),
+);
+
+test.concurrent(
+  'a restore that is refused at the end takes back what it has copied, and one at work is left alone',
+  inSandbox(async (box) => {
+    await enqueue(box, 'loud', 'seq 20000');
+    expect((await drain(box)).code).toBe(0);
+    const file = join(box.directory, 'backup.db');
+    await box.json(['backup', '--with-output', file]);
+    const state = (): string[] =>
+      (readdirSync(join(box.home, 'queue.db.d'), { recursive: true }) as string[])
+        .filter((name) => /^restoring-|^attempts\//.test(name))
+        .sort();
+    const before = state();
+    const failed = await box.run(['restore', '--yes', file], {
+      env: { QUEUECTL_CRASH_AT: 'swap-taken:1:throw' },
+    });
+    expect(failed.code).not.toBe(0);
+    expect(state()).toEqual(before);
+    const first = box.start(['restore', '--yes', file], {
+      env: { QUEUECTL_CRASH_AT: 'after-keep-output:1:stop' },
+    });
+    await until(() => stateOf(first.pid) === 'T', 'it is stopped in the middle');
+    expect(await leftovers(box)).toMatchObject(OK);
+    expect(state().length).toBeGreaterThan(before.length);
+    first.child.kill('SIGCONT');
+    expect(await first.exit).toBe(0);
+    expect(state().some((name) => name.startsWith('restoring-'))).toBe(false);
   }),
 );

@@ -86,7 +86,7 @@ function scenesFor(point: string): Scene[] {
   )
     return [asking, working];
   if (/-(pruneEvents|forgetKeys|forgetRollups|renew|load)$/.test(point)) return [caring];
-  if (/-(backup|(keep|move|import)-output)$|^swap-|^in-touch$/.test(point)) return [keeping];
+  if (/-(backup|restoring|(keep|move|import)-output)$|^swap-|^in-touch$/.test(point)) return [keeping];
   if (point.endsWith('-free-ballast')) return [onFullDisk];
   if (point.endsWith('-note')) return [serving];
   return [working, adopting, cancelling, asking];

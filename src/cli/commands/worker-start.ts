@@ -104,7 +104,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
 /** Old leftovers go while the workers already work. */
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
-    await clearLeftovers(realpathSync(location), app.store.epoch, app.clock.now());
+    clearLeftovers(realpathSync(location), app.store.epoch);
     sweepLifelines(app.stateDirectory, app.clock.now());
     const removed = await sweepAttempts(app);
     if (removed > 0) log(`removed ${removed} old attempt directories`);

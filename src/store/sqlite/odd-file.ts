@@ -1,4 +1,5 @@
-import { existsSync, type Stats, statSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 
 const SMALLEST_DATABASE = 512;
@@ -20,9 +21,21 @@ export function refuseOddFile(path: string, created = false): void {
 
 /** Whatever is in it: something that no database can be. */
 export function refuseNoFile(path: string, stat: Stats | undefined): void {
+  if (stat === undefined) refuseLostLink(path);
   if (stat === undefined || stat.isFile()) return;
   const what = stat.isDirectory() ? 'a directory' : stat.isFIFO() ? 'a pipe' : 'a device or a socket';
   throw new QueueError('store-unavailable', `${path} is ${what}, not a database file`);
+}
+
+/** What it led to may be on a disk that is not there now: nothing is made in its place. */
+function refuseLostLink(path: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  const target = resolve(dirname(path), readlinkSync(path));
+  throw new QueueError(
+    'store-unavailable',
+    `${path} is a link that leads nowhere: ${target} does not exist`,
+    `bring it back, or give --db ${target}`,
+  );
 }
 
 /** For who only looks: an empty file, which anybody else would make a queue of, is none yet. */

@@ -48,12 +48,14 @@ export function refuseForeignBeside(path: string): void {
   }
 }
 
-/** A link counts with what it leads to; one of root's may lead anywhere. */
+/** A link counts with what it leads to, if anything; one of root's may lead anywhere. */
 function unsafePlace(path: string, uid: number, fix?: string): Unsafe | null {
   const link = lstatSync(path, { throwIfNoEntry: false });
   if (link === undefined) return null;
-  const target = statSync(path, { throwIfNoEntry: false }) ?? link;
+  const target = statSync(path, { throwIfNoEntry: false });
   if (link.uid !== uid && link.uid !== ROOT) return foreign(path, link, uid, fix);
+  // A link has a mode that says nothing.
+  if (target === undefined) return null;
   if (target.uid !== uid) return foreign(path, target, uid, fix);
   return (target.mode & 0o022) === 0 ? null : open(path, target);
 }

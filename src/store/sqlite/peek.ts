@@ -10,6 +10,21 @@ import { refuseOddFile } from './odd-file.ts';
 import { refuseForeignBeside } from './owner.ts';
 import { sqliteStore } from './store.ts';
 
+/** By what it is known, of whatever version it is. */
+export async function epochsOf(path: string): Promise<{ epoch: string; origin: string | null } | null> {
+  refuseOddFile(path);
+  const connection = await connect(path, lookAt);
+  try {
+    if (version(connection) === 0) return null;
+    const { epoch, origin } = sqliteStore(connection);
+    return { epoch, origin };
+  } catch (error) {
+    throw translate(error, path);
+  } finally {
+    connection.close();
+  }
+}
+
 export async function peekSqlite(location: string): Promise<Store | null> {
   let path: string;
   try {
