@@ -223,7 +223,7 @@ const act = step(
       case 'hold':
         return changed(await store.hold([input.id], now), m.hold);
       case 'release':
-        return changed(await store.release([input.id], now), m.release);
+        return changed(await store.release([input.id], now), (one) => m.release(model, one));
       case 'retry':
         return changed(await store.retry([input.id], input.from, now), (one) =>
           m.retry(model, one, input.from),

@@ -225,16 +225,28 @@ export function retry(model: Model, job: ModelJob, from: readonly State[]): bool
     dueAt: model.now,
     finishedAt: null,
   });
-  waitAgain(job);
+  waitAgain(model, job);
   return true;
 }
 
-function waitAgain(job: ModelJob): void {
-  for (const one of job.dependsOn) {
-    if (one.phase !== 'failed' || one.parent.gone || one.parent.phase === 'ended') continue;
-    one.phase = 'open';
-    if (job.phase !== 'held') job.phase = 'blocked';
-  }
+/** For its parents, whatever they were before, and its children for it: those that it had failed and that have not begun. */
+function waitAgain(model: Model, job: ModelJob): void {
+  for (const one of job.dependsOn)
+    if (one.phase !== 'open' && !one.parent.gone && one.parent.phase !== 'ended') reopen(job, one);
+  for (const child of model.jobs.values())
+    for (const one of child.dependsOn)
+      if (
+        one.parent === job &&
+        one.phase === 'failed' &&
+        child.phase !== 'running' &&
+        child.phase !== 'ended'
+      )
+        reopen(child, one);
+}
+
+function reopen(job: ModelJob, one: ModelDependency): void {
+  one.phase = 'open';
+  if (job.phase !== 'held') job.phase = 'blocked';
 }
 
 export function hold(job: ModelJob): boolean {
@@ -243,10 +255,10 @@ export function hold(job: ModelJob): boolean {
   return true;
 }
 
-export function release(job: ModelJob): boolean {
+export function release(model: Model, job: ModelJob): boolean {
   if (job.phase !== 'held') return false;
   job.phase = isBlocked(job) ? 'blocked' : 'waits';
-  waitAgain(job);
+  waitAgain(model, job);
   return true;
 }
 
