@@ -14,11 +14,11 @@ import restOfAJob from './migrations/009-rest-of-a-job.ts';
 import idempotencyAndAging from './migrations/010-idempotency-and-aging.ts';
 import countedInserts from './migrations/011-counted-inserts.ts';
 import retries from './migrations/012-retries.ts';
-import rollups from './migrations/012-rollups.ts';
-import jobsByName from './migrations/013-jobs-by-name.ts';
-import fewerIndexes from './migrations/014-fewer-indexes.ts';
-import deadJobs from './migrations/015-dead-jobs.ts';
-import cleanEnv from './migrations/016-clean-env.ts';
+import rollups from './migrations/013-rollups.ts';
+import jobsByName from './migrations/014-jobs-by-name.ts';
+import fewerIndexes from './migrations/015-fewer-indexes.ts';
+import deadJobs from './migrations/016-dead-jobs.ts';
+import cleanEnv from './migrations/017-clean-env.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
