@@ -1,6 +1,7 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { abandonedDrafts, abandonedParts, type Leftover, removeDrafts } from '../exec/drafts.ts';
+import { namesIn } from '../exec/names-in.ts';
 import { clearStrayOutputs, strayOutputs } from './stray-outputs.ts';
 import { finishSwaps, hiddenNames } from './swap.ts';
 
@@ -34,12 +35,4 @@ function sized(path: string): Leftover {
 function sizedTree(path: string): Leftover {
   const sizes = namesIn(path).map((name) => sized(join(path, name)).bytes);
   return { path, bytes: sizes.reduce((sum, one) => sum + one, 0) };
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }

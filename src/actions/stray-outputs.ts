@@ -1,7 +1,8 @@
-import { lstatSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { placesIn } from '../exec/living.ts';
-import { type Place, removePlace } from '../exec/place.ts';
+import { attemptOf, type Place, removePlace } from '../exec/place.ts';
 import { killedRestores } from '../exec/restoring.ts';
+import { isThere } from './swap.ts';
 
 /**
  * Outputs that a restore copied for a store which never took its place, because the restore was killed: of an epoch that the
@@ -13,8 +14,7 @@ export function strayOutputs(stateDirectory: string, epoch: string): Place[] {
   // Most often there are none, and the rest is not looked at.
   if (stray.size === 0) return [];
   return placesIn(stateDirectory).filter(
-    ({ cookie, record }) =>
-      stray.has(cookie.split('-')[0]!) && lstatSync(record, { throwIfNoEntry: false }) === undefined,
+    ({ cookie, record }) => stray.has(attemptOf(cookie)!.epoch) && !isThere(record),
   );
 }
 

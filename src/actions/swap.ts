@@ -1,19 +1,11 @@
-import {
-  existsSync,
-  linkSync,
-  lstatSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-} from 'node:fs';
+import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { sync, syncFile } from '../exec/durable.ts';
 import { holdersOf } from '../exec/holders.ts';
+import { namesIn } from '../exec/names-in.ts';
 import { type Held, holdNew, holdStore } from '../store/open.ts';
 
 export function refuseWhileUsed(db: string): void {
@@ -154,7 +146,7 @@ export function finishSwaps(db: string, folded: boolean): void {
 /** Stores that a killed swap left without a name that anybody would look at. */
 export function hiddenNames(db: string): string[] {
   const prefix = `.${basename(db)}.`;
-  return names(dirname(db)).filter(
+  return namesIn(dirname(db)).filter(
     (name) =>
       name.startsWith(prefix) &&
       /^(before|damaged)-\w+Z(\.\d+)?$/.test(name.slice(prefix.length)) &&
@@ -225,14 +217,7 @@ function revealedName(name: string): string {
   return free;
 }
 
-function isThere(path: string): boolean {
+/** Whatever it is, a link that leads nowhere included. */
+export function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-function names(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }

@@ -19,7 +19,7 @@ import { sync } from '../exec/durable.ts';
 import { lacksHardLinks } from '../exec/hard-links.ts';
 import { holdersOf } from '../exec/holders.ts';
 import { checkOwner, epochsOf } from '../store/open.ts';
-import { takeStore } from './swap.ts';
+import { isThere, takeStore } from './swap.ts';
 
 /** What SQLite takes for a part of the database by its name alone. */
 const BESIDE = ['-wal', '-shm', '-journal'];
@@ -46,7 +46,7 @@ export function refusePlace(directory: string): void {
 }
 
 export function refuseExisting(target: string): void {
-  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw exists(target);
+  if (isThere(target)) throw exists(target);
 }
 
 /** A WAL that a killed process left would be read with the new file, as if it were its own. */
@@ -57,10 +57,6 @@ export function refuseBeside(target: string): void {
 const exists = (path: string): QueueError => new QueueError('file-exists', `${path} exists already`);
 
 const beside = (target: string): string[] => BESIDE.map((end) => target + end).filter(isThere);
-
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
 
 /** Nor with --force: a store that is in use is nobody's to replace, nor its WAL, nor what is no file at all. */
 export function refuseStore(target: string, location: string): void {

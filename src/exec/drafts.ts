@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { namesIn } from './names-in.ts';
 import { processes } from './processes.ts';
 
 export interface Leftover {
@@ -72,12 +73,4 @@ export function here(): string {
 
 function isGone(pid: number): boolean {
   return pid !== process.pid && processes.startTime(pid) === null;
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }

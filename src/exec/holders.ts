@@ -1,24 +1,17 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
+import { namesIn } from './names-in.ts';
 
 /**
  * The other processes that have this file open, as far as this user may see; none where the system does not tell. Works for
  * a database that cannot be read any more, too.
  */
 export function holdersOf(path: string): number[] {
-  const pids = names('/proc')
+  const pids = namesIn('/proc')
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
   return pids.filter((pid) =>
-    names(`/proc/${pid}/fd`).some((fd) => target(`/proc/${pid}/fd/${fd}`) === path),
+    namesIn(`/proc/${pid}/fd`).some((fd) => target(`/proc/${pid}/fd/${fd}`) === path),
   );
-}
-
-function names(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }
 
 function target(link: string): string | null {

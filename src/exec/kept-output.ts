@@ -1,7 +1,8 @@
 import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { placeOf, removePlace } from './place.ts';
+import { namesIn } from './names-in.ts';
+import { attemptOf, placeOf, removePlace } from './place.ts';
 import { processes } from './processes.ts';
 
 /** The attempts of an epoch that have a directory there. */
@@ -10,10 +11,10 @@ export function attemptsIn(stateDirectory: string, epoch: string): number[] {
 }
 
 function attemptsAmong(cookies: string[], epoch: string): number[] {
-  const prefix = `${epoch}-`;
-  return cookies
-    .filter((name) => name.startsWith(prefix) && /^\d{1,15}$/.test(name.slice(prefix.length)))
-    .map((name) => Number(name.slice(prefix.length)));
+  return cookies.flatMap((cookie) => {
+    const found = attemptOf(cookie);
+    return found?.epoch === epoch ? [found.attempt] : [];
+  });
 }
 
 /** The highest that left a directory, or a process that still runs; 0: there is none. */
@@ -68,16 +69,8 @@ export function removeOutputs(stateDirectory: string, epoch: string): void {
 export function epochOf(stateDirectory: string): string | null {
   const counts = new Map<string, number>();
   for (const name of namesIn(join(stateDirectory, 'attempts'))) {
-    const epoch = /^([0-9a-f]{12})-\d+$/.exec(name)?.[1];
+    const epoch = attemptOf(name)?.epoch;
     if (epoch !== undefined) counts.set(epoch, (counts.get(epoch) ?? 0) + 1);
   }
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }

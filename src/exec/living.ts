@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isOutOfSight } from './lifeline.ts';
-import { type Place, placeOf } from './place.ts';
+import { namesIn } from './names-in.ts';
+import { attemptOf, type Place, placeOf } from './place.ts';
 import { processes } from './processes.ts';
 import { readRecord } from './record.ts';
 
@@ -38,15 +38,7 @@ export function livingIn(stateDirectory: string, known: ReadonlySet<string>): Li
 /** Every attempt that has a directory there. */
 export function placesIn(stateDirectory: string): Place[] {
   return namesIn(join(stateDirectory, 'attempts')).flatMap((name) => {
-    const [, epoch, attempt] = /^([0-9a-f]{12})-(\d+)$/.exec(name) ?? [];
-    return epoch === undefined ? [] : [placeOf(stateDirectory, epoch, Number(attempt))];
+    const found = attemptOf(name);
+    return found === null ? [] : [placeOf(stateDirectory, found.epoch, found.attempt)];
   });
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
 }

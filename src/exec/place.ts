@@ -33,6 +33,12 @@ export function placeOf(stateDirectory: string, epoch: string, attempt: number):
   };
 }
 
+/** Whose name this is; null: no attempt's. */
+export function attemptOf(cookie: string): { epoch: string; attempt: number } | null {
+  const [, epoch, attempt] = /^([0-9a-f]{12})-(\d{1,15})$/.exec(cookie) ?? [];
+  return epoch === undefined ? null : { epoch, attempt: Number(attempt) };
+}
+
 /** Where a stream goes; stdout is also where both go that are not split. */
 export function outputIn(directory: string, stream: Stream): OutputPlace {
   const [name, gaps] = stream === 'stdout' ? ['out', 'gap'] : ['err', 'errgap'];

@@ -39,9 +39,7 @@ export const linux: Processes = {
     return found;
   },
   cookies() {
-    const found = allPids().map(
-      (pid) => /\0QUEUECTL_RUN=([^\0]*)/.exec(`\0${maybeRead(`/proc/${pid}/environ`) ?? ''}`)?.[1],
-    );
+    const found = allPids().map((pid) => /\0QUEUECTL_RUN=([^\0]*)/.exec(environmentOf(pid))?.[1]);
     return new Set(found.filter((one) => one !== undefined));
   },
   inheritedOpenFiles() {
@@ -60,9 +58,12 @@ function allPids(): number[] {
 }
 
 function hasCookie(pid: number, cookie: string): boolean {
-  const environment = maybeRead(`/proc/${pid}/environ`);
-  if (environment === null) return false;
-  return `\0${environment}`.includes(`\0QUEUECTL_RUN=${cookie}\0`);
+  return environmentOf(pid).includes(`\0QUEUECTL_RUN=${cookie}\0`);
+}
+
+/** Each variable between two zero bytes. */
+function environmentOf(pid: number): string {
+  return `\0${maybeRead(`/proc/${pid}/environ`) ?? ''}`;
 }
 
 /**

@@ -1,15 +1,10 @@
 import { expect, test } from 'bun:test';
 import { closeSync, copyFileSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
+import { enqueue, inSandbox } from '../support/queuectl.ts';
+import { dbOf, idsIn } from '../support/replaced-store.ts';
 
 const PAGE = 4096;
-const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
-
-async function ids(box: Sandbox): Promise<string[]> {
-  return (await box.json<{ id: string }[]>(['list'])).map((job) => job.id).sort();
-}
-
 test(
   'whichever page of a store is damaged, a backup can be put in its place',
   inSandbox(async (box) => {
@@ -26,7 +21,7 @@ test(
       closeSync(file);
       const { code, stderr } = await box.run(['restore', '--yes', backup]);
       expect({ page, code, stderr }).toMatchObject({ code: 0 });
-      expect(await ids(box)).toEqual(['saved']);
+      expect(await idsIn(box)).toEqual(['saved']);
     }
   }),
 );
@@ -44,6 +39,6 @@ for (const bytes of [0, 1])
           expect(code).toBe(-1);
         }
         await box.run(['db', 'repair']);
-        expect(await ids(box)).toEqual(['acked']);
+        expect(await idsIn(box)).toEqual(['acked']);
       }),
     );

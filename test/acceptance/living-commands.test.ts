@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type GatedJob, startGatedJob } from '../support/gated-job.ts';
 import { untilNoProcessOf } from '../support/processes.ts';
@@ -15,10 +14,9 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { backupOf, dbOf } from '../support/replaced-store.ts';
 
 const PAGE = 4096;
-const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
-const backupOf = (box: Sandbox): string => join(box.directory, 'backup.db');
 const restore = (box: Sandbox): string[] => ['restore', '--yes', backupOf(box)];
 const REPAIR = (): string[] => ['db', 'repair'];
 

@@ -2,56 +2,26 @@ import { expect, test } from 'bun:test';
 import {
   chmodSync,
   chownSync,
-  closeSync,
   copyFileSync,
   lchownSync,
   lstatSync,
-  openSync,
   readdirSync,
-  readFileSync,
-  readlinkSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, inSandbox, type Sandbox, sandbox, until } from '../support/queuectl.ts';
-
-const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
-const backupOf = (box: Sandbox): string => join(box.directory, 'backup.db');
-/** Acknowledged, and in the WAL alone: its process dies before it could tidy up. */
-async function enqueueIntoWal(box: Sandbox, id: string): Promise<void> {
-  await box.run(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
-  expect(statSync(`${dbOf(box)}-wal`).size).toBeGreaterThan(0);
-}
-
-async function ids(box: Sandbox, db = dbOf(box)): Promise<string[]> {
-  const jobs = await box.json<{ id: string }[]>(['list', '--db', db]);
-  return jobs.map((job) => job.id).sort();
-}
-
-const keptIn = (box: Sandbox): string[] =>
-  readdirSync(box.home)
-    .filter((name) => /^queue\.db\.(before|damaged)-\w+Z(\.\d+)?$/.test(name))
-    .map((name) => join(box.home, name));
-
-function cutHeader(box: Sandbox): void {
-  const file = openSync(dbOf(box), 'r+');
-  writeSync(file, Buffer.alloc(100), 0, 100, 0);
-  closeSync(file);
-}
-
-function linkOf(pid: number, fd: string): string | null {
-  try {
-    return readlinkSync(`/proc/${pid}/fd/${fd}`);
-  } catch {
-    return null;
-  }
-}
-
-const stateOf = (pid: number): string => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]![0]!;
+import {
+  backupOf,
+  cutHeader,
+  dbOf,
+  enqueueIntoWal,
+  idsIn,
+  keptIn,
+  linkOf,
+  stateOf,
+} from '../support/replaced-store.ts';
 
 /** Acknowledged, and in the WAL alone; or it waits for who holds the store, which it does for longer than this. */
 async function enqueueIntoWalOrWait(box: Sandbox, id: string): Promise<() => Promise<void>> {
@@ -82,8 +52,8 @@ test.concurrent(
     await enqueueIntoWal(box, 'acked');
     second.child.kill('SIGCONT');
     expect(await second.exit).toBe(0);
-    expect(await ids(box)).toEqual(['a']);
-    const kept = await Promise.all(keptIn(box).map((db) => ids(box, db)));
+    expect(await idsIn(box)).toEqual(['a']);
+    const kept = await Promise.all(keptIn(box).map((db) => idsIn(box, db)));
     expect(kept.map((one) => one.join()).sort()).toEqual(['a', 'a,acked']);
     for (const db of [dbOf(box), ...keptIn(box)])
       expect((await box.run(['db', 'check', '--db', db])).stdout).toBe('ok\n');
@@ -108,7 +78,7 @@ for (const [point, found] of [
       restore.child.kill('SIGCONT');
       expect(await restore.exit).toBe(point === 'swap-held' ? 5 : 0);
       await late();
-      expect(await ids(box)).toEqual([...found]);
+      expect(await idsIn(box)).toEqual([...found]);
       expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
     }),
   );
@@ -141,9 +111,9 @@ for (const how of ['link', 'file'] as const)
       cutHeader(box);
       const { stdout } = await box.run(['db', 'repair']);
       expect(stdout).not.toContain('evil');
-      expect(await ids(box)).toEqual(['a', 'b', 'c']);
+      expect(await idsIn(box)).toEqual(['a', 'b', 'c']);
       expect((await box.run(['restore', '--yes', backupOf(box)])).code).toBe(0);
-      expect(await ids(box)).toEqual(['a', 'b', 'c']);
+      expect(await idsIn(box)).toEqual(['a', 'b', 'c']);
       for (const one of planted) expect(lstatSync(one).uid).toBe(NOBODY);
     }),
   );

@@ -1,23 +1,19 @@
 import { expect, test } from 'bun:test';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+import {
+  backupOf,
+  cutHeader,
+  dbOf,
+  enqueueIntoWal,
+  idsIn,
+  keptIn,
+  linkOf,
+  stateOf,
+} from '../support/replaced-store.ts';
 
-const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
-const backupOf = (box: Sandbox): string => join(box.directory, 'backup.db');
 const source = readFileSync('src/actions/swap.ts', 'utf8');
 const ALL_POINTS = [...source.matchAll(/step\('(\w+)'\)/g)].map(([, name]) => `swap-${name}`);
 /** Those of a restore where no store is. */
@@ -25,32 +21,10 @@ const NEW_POINTS = ['swap-held', 'swap-named', 'swap-swept', 'swap-placed'];
 const POINTS = new Set(ALL_POINTS.filter((point) => !NEW_POINTS.includes(point)));
 const OLD = ['a', 'acked', 'b', 'c'];
 
-/** Acknowledged, and in the WAL alone: its process dies before it could tidy up. */
-async function enqueueIntoWal(box: Sandbox, id: string): Promise<void> {
-  await box.run(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
-  expect(statSync(`${dbOf(box)}-wal`).size).toBeGreaterThan(0);
-}
-
-async function ids(box: Sandbox, db = dbOf(box)): Promise<string[]> {
-  const jobs = await box.json<{ id: string }[]>(['list', '--db', db]);
-  return jobs.map((job) => job.id).sort();
-}
-
-const keptIn = (box: Sandbox): string[] =>
-  readdirSync(box.home)
-    .filter((name) => /^queue\.db\.(before|damaged)-\w+Z(\.\d+)?$/.test(name))
-    .map((name) => join(box.home, name));
-
 function miscount(box: Sandbox): void {
   const db = new DatabaseSync(dbOf(box));
   db.exec('UPDATE counter SET jobs = jobs + 1');
   db.close();
-}
-
-function cutHeader(box: Sandbox): void {
-  const file = openSync(dbOf(box), 'r+');
-  writeSync(file, Buffer.alloc(100), 0, 100, 0);
-  closeSync(file);
 }
 
 /** All that is left of it is in the WAL, which SQLite would remove. */
@@ -90,16 +64,16 @@ for (const [what, { command, first, last }] of Object.entries(SCENES)) {
         const replaced = ['swap-replaced', 'swap-kept'].includes(point);
         if (replaced) {
           expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
-          expect(await ids(box)).toEqual(restored);
+          expect(await idsIn(box)).toEqual(restored);
         } else if (last !== undefined) expect((await box.run(['list'])).stderr).toContain('damaged');
-        else expect(await ids(box)).toEqual(OLD);
+        else expect(await idsIn(box)).toEqual(OLD);
 
         // A file with two names that people use would have two WALs.
         for (const one of keptIn(box)) expect(statSync(one).nlink).toBe(1);
 
         expect((await box.run(args)).stderr).not.toContain('error');
         expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
-        expect(await ids(box)).toEqual(restored);
+        expect(await idsIn(box)).toEqual(restored);
         expect(readdirSync(box.home).filter((name) => name.startsWith('.queue.db'))).toEqual([]);
         if (last === cutToNothing) {
           const wals = readdirSync(box.home).filter((name) => name.endsWith('-wal'));
@@ -117,7 +91,7 @@ for (const [what, { command, first, last }] of Object.entries(SCENES)) {
 async function keptIds(box: Sandbox, db: string): Promise<string[]> {
   const { stdout } = await box.run(['db', 'check', '--db', db]);
   if (stdout !== 'ok\n') await box.run(['db', 'repair', '--db', db]);
-  return ids(box, db);
+  return idsIn(box, db);
 }
 
 test.concurrent(
@@ -128,8 +102,7 @@ test.concurrent(
     const restore = box.start(['restore', '--yes', backupOf(box)], {
       env: { QUEUECTL_CRASH_AT: 'swap-cleared:1:stop' },
     });
-    const state = (): string => readFileSync(`/proc/${restore.pid}/stat`, 'latin1').split(') ')[1]![0]!;
-    await until(() => state() === 'T', 'it is stopped in the middle');
+    await until(() => stateOf(restore.pid) === 'T', 'it is stopped in the middle');
     const late = box.start(['enqueue', '--id', 'late', 'true']);
     const opened = (): boolean =>
       readdirSync(`/proc/${late.pid}/fd`).some((fd) => linkOf(late.pid, fd) === dbOf(box));
@@ -138,18 +111,10 @@ test.concurrent(
     restore.child.kill('SIGCONT');
     expect(await restore.exit).toBe(0);
     expect(await late.exit).toBe(0);
-    expect(await ids(box)).toEqual(['a', 'late']);
-    expect(await ids(box, keptIn(box)[0]!)).toEqual(['a']);
+    expect(await idsIn(box)).toEqual(['a', 'late']);
+    expect(await idsIn(box, keptIn(box)[0]!)).toEqual(['a']);
   }),
 );
-
-function linkOf(pid: number, fd: string): string | null {
-  try {
-    return readlinkSync(`/proc/${pid}/fd/${fd}`);
-  } catch {
-    return null;
-  }
-}
 
 test.concurrent(
   'a store that others go on using is replaced again and again: each acknowledged job is in it, or was',
@@ -178,7 +143,7 @@ test.concurrent(
     expect(refused).toEqual([]);
     const kept = keptIn(box);
     expect(kept).toHaveLength(6);
-    const found = new Set((await Promise.all([dbOf(box), ...kept].map((db) => ids(box, db)))).flat());
+    const found = new Set((await Promise.all([dbOf(box), ...kept].map((db) => idsIn(box, db)))).flat());
     expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
     for (const db of [dbOf(box), ...kept])
       expect((await box.run(['db', 'check', '--db', db])).stdout).toBe('ok\n');
@@ -199,7 +164,7 @@ for (const point of [null, ...NEW_POINTS]) {
       const args = ['restore', '--yes', backupOf(box)];
       if (point !== null) expect((await box.run(args, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
       if (point !== 'swap-placed') expect((await box.run(args)).code).toBe(0);
-      expect(await ids(box)).toEqual(['a']);
+      expect(await idsIn(box)).toEqual(['a']);
       expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
       const wals = readdirSync(box.home).filter((name) => name.endsWith('-wal'));
       expect(wals.some((name) => readFileSync(join(box.home, name)).equals(wal))).toBe(true);

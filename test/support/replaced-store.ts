@@ -1,0 +1,42 @@
+import { expect } from 'bun:test';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Sandbox } from './queuectl.ts';
+
+export const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
+export const backupOf = (box: Sandbox): string => join(box.directory, 'backup.db');
+
+/** Acknowledged, and in the WAL alone: its process dies before it could tidy up. */
+export async function enqueueIntoWal(box: Sandbox, id: string): Promise<void> {
+  await box.run(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
+  expect(statSync(`${dbOf(box)}-wal`).size).toBeGreaterThan(0);
+}
+
+export async function idsIn(box: Sandbox, db = dbOf(box)): Promise<string[]> {
+  const jobs = await box.json<{ id: string }[]>(['list', '--db', db]);
+  return jobs.map((job) => job.id).sort();
+}
+
+/** The stores that were replaced. */
+export const keptIn = (box: Sandbox): string[] =>
+  readdirSync(box.home)
+    .filter((name) => /^queue\.db\.(before|damaged)-\w+Z(\.\d+)?$/.test(name))
+    .map((name) => join(box.home, name));
+
+/** SQLite cannot read it any more. */
+export function cutHeader(box: Sandbox): void {
+  const file = openSync(dbOf(box), 'r+');
+  writeSync(file, Buffer.alloc(100), 0, 100, 0);
+  closeSync(file);
+}
+
+export const stateOf = (pid: number): string =>
+  readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]![0]!;
+
+export function linkOf(pid: number, fd: string): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    return null;
+  }
+}
