@@ -6,7 +6,7 @@ import { type AttemptRecord, readRecord, takeGate } from './record.ts';
 /** What is found of an attempt whose worker is gone. */
 export type Sighting =
   | { kind: 'alive'; pid: number }
-  | { kind: 'ended'; pid: number; code: number }
+  | { kind: 'ended'; pid: number; code: number; signalled: boolean }
   /** It may live, in a pid namespace that we cannot see into. */
   | { kind: 'unseen' }
   /** It ran, is over, and left no exit code. */

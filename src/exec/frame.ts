@@ -5,6 +5,9 @@ import { isPlainCommand } from '../core/plain-command.ts';
  * a child, write its exit code over the record in place (fixed width: a full disk cannot stop that), and exit with it.
  *
  * - `trap :` rather than `trap ''`: the frame outlives a signal to the group, its children do not inherit that.
+ * - HUP, INT and TERM are noted in the record as an `s` behind the exit code. A stop of the whole service signals the
+ *   frame as well, so the note tells a command that was stopped from one that failed. The note is kept as the shell
+ *   option -b, which has no effect here, because a variable of ours could shadow one of the user's.
  * - The trap on EXIT is for a shell that gives up because it cannot fork: nothing ran, and nobody may think so.
  * - It exits with 75 and 76 only when it ran nothing. A command that exits so makes it end by a signal instead: a code
  *   of the command is never taken for one of the frame's, whatever became of the record.
@@ -13,7 +16,8 @@ import { isPlainCommand } from '../core/plain-command.ts';
  * - Descriptor 3 is the lifeline, which the frame holds for as long as it lives; the command gets neither it nor 4.
  * - $1 record, $2 umask, $3 soft limit of open files or -, $4 name of the lifeline or -, then the command.
  */
-const BEFORE = `trap : HUP INT QUIT PIPE ALRM TERM USR1 USR2 VTALRM PROF XCPU XFSZ
+const BEFORE = `trap : QUIT PIPE ALRM USR1 USR2 VTALRM PROF XCPU XFSZ
+trap 'set -b' HUP INT TERM
 exec 4>&2 2>/dev/null
 umask 077
 set -C
@@ -26,7 +30,8 @@ umask "$2"
 
 const AFTER = `
 set -- "$1" $?
-printf '%-10s %-5s\\n' $$ $2 1<>"$1"
+case $- in *b*) set -- "$1" $2 s;; esac
+printf '%-10s %-5s\\n' $$ $2$3 1<>"$1"
 trap - EXIT USR1 USR2
 case $2 in 75) kill -USR1 $$;; 76) kill -USR2 $$;; esac
 exit $2`;

@@ -1,20 +1,61 @@
 import { crashPoint } from '../core/crash-point.ts';
 import { type Found, processes } from './processes.ts';
+import { scan } from './scan.ts';
 
 /** What an attempt's processes are known by: the frame's group and the cookie in their environment. */
 export interface Target {
   group: number;
   cookie: string;
+  /** No process of the attempt started before this, in the kernel's own count. */
+  since?: number;
 }
 
 const LOOK_MS = 50;
 /** A process forked during a scan is in the next one: only two empty ones in a row prove that nothing is left. */
 const EMPTY_SCANS = 2;
+/** A frame without a child is about to start its command or to record its end. It has this long to do so. */
+const BETWEEN_MS = 1000;
+/** A process in an uninterruptible system call does not stop. After this long it counts as running. */
+const FREEZE_MS = 500;
+const QUICK_LOOK_MS = 2;
+
+/**
+ * Returns whether the attempt's command is still running, and if so leaves it stopped by SIGSTOP. A command that is stopped
+ * cannot end by itself any more, so whatever ends it afterwards was sent by the caller. `hasEnded` reads the record.
+ */
+export async function freezeCommand(target: Target, hasEnded: () => boolean): Promise<boolean> {
+  const deadline = performance.now() + BETWEEN_MS;
+  for (;;) {
+    if (hasEnded()) return false;
+    if (!processes.carries(target.group, target.cookie)) {
+      // The frame was killed, so nobody records the end of what is left.
+      return (await scan(target)).length > 0 && !hasEnded();
+    }
+    const command = processes.childOf(target.group);
+    if (command !== null && (await freeze(command, target.group))) return true;
+    if (performance.now() > deadline) return true;
+    // Somebody may have stopped the frame alone.
+    if (command === null) send(target.group, 'SIGCONT');
+    await pause(QUICK_LOOK_MS);
+  }
+}
+
+/** Stops a child of the frame. Returns false if it ended first. */
+async function freeze(pid: number, frame: number): Promise<boolean> {
+  const deadline = performance.now() + FREEZE_MS;
+  send(pid, 'SIGSTOP');
+  for (;;) {
+    const state = processes.childState(pid, frame);
+    if (state !== 'running') return state === 'stopped';
+    if (performance.now() > deadline) return true;
+    await pause(QUICK_LOOK_MS);
+  }
+}
 
 /** SIGTERM to everything of the attempt, grace, then SIGKILL until nothing is left. */
 export async function endProcesses(target: Target, graceMs: number): Promise<void> {
   const lookAgain = watch(target);
-  let left = lookAgain();
+  let left = await lookAgain();
   if (left.length > 0) {
     signalAll(left, target, 'SIGTERM');
     // A stopped process takes its SIGTERM only when it goes on.
@@ -23,10 +64,10 @@ export async function endProcesses(target: Target, graceMs: number): Promise<voi
   const deadline = performance.now() + graceMs;
   while (left.length > 0 && performance.now() < deadline) {
     await pause(LOOK_MS);
-    left = lookAgain();
+    left = await lookAgain();
   }
   for (let empty = left.length === 0 ? 1 : 0; empty < EMPTY_SCANS; ) {
-    left = lookAgain();
+    left = await lookAgain();
     empty = left.length === 0 ? empty + 1 : 0;
     signalAll(left, target, 'SIGKILL');
     if (left.length > 0) await pause(LOOK_MS / 5);
@@ -34,19 +75,21 @@ export async function endProcesses(target: Target, graceMs: number): Promise<voi
 }
 
 /**
- * Looks again and again: what was once seen to be of the attempt is so until it ends, also when the frame is gone by which it
- * was known. What we may not signal (another user's, by a setuid program) is not waited for: it could go on for ever.
+ * Looks again and again. A process that was once found stays one of the attempt's until it ends, also when the frame by which
+ * it was known is gone. A process that we may not signal (another user's, by a setuid program) is not waited for: it could
+ * go on for ever.
  */
-function watch(target: Target): () => Found[] {
-  const seen = new Map<number, { found: Found; startTime: string }>();
-  return () => {
-    for (const found of look(target)) {
-      const startTime = processes.startTime(found.pid);
-      if (startTime !== null) seen.set(found.pid, { found, startTime });
+function watch(target: Target): () => Promise<Found[]> {
+  const seen = new Map<number, Found>();
+  return async () => {
+    const found = await scan(target);
+    const now = new Set(found.map((one) => one.pid));
+    for (const one of found) seen.set(one.pid, one);
+    for (const [pid, { startTime }] of seen) {
+      const alive = now.has(pid) || processes.startTime(pid) === startTime;
+      if (!alive || !maySignal(pid)) seen.delete(pid);
     }
-    for (const [pid, { startTime }] of seen)
-      if (processes.startTime(pid) !== startTime || !maySignal(pid)) seen.delete(pid);
-    return [...seen.values()].map(({ found }) => found);
+    return [...seen.values()];
   };
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import type { Found, Processes } from './processes.ts';
+import { uptime } from 'node:os';
+import type { Found, Processes, Wanted } from './processes.ts';
 
 /** The kernel counts process times in hundredths of a second on every platform we run on. */
 const TICK_MS = 10;
@@ -13,34 +14,29 @@ const MOST_LOOKS = 30;
 export const linux: Processes = {
   bootId: () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
   pidNamespace: () => readlinkSync('/proc/self/ns/pid'),
-  startTime: (pid) => (isOver(pid) ? null : (stat(pid)?.startTime ?? null)),
+  startTime(pid) {
+    const about = stat(pid);
+    return about === null || isOver(about) ? null : about.startTime;
+  },
   ageMs(pid) {
     const found = stat(pid);
     if (found === null) return null;
     const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * 1000;
     return Math.max(0, uptime - Number(found.startTime) * TICK_MS);
   },
-  carries: (pid, cookie) => hasCookie(pid, cookie) && !isOver(pid),
-  find(cookie, frame) {
-    const found: Found[] = [];
-    const seen = new Set<number>();
-    for (let look = 0; look < MOST_LOOKS; look++) {
-      const fresh = allPids().filter((pid) => !seen.has(pid));
-      if (fresh.length === 0) break;
-      const leads = frame > 0 && hasCookie(frame, cookie);
-      for (const pid of fresh) {
-        seen.add(pid);
-        if (!hasCookie(pid, cookie) && !(frame > 0 && isOfSession(pid, frame, leads, cookie))) continue;
-        const about = stat(pid);
-        if (about !== null && !isOver(pid) && !isOurs(pid))
-          found.push({ pid, group: about.group, stopped: about.state === 'T' });
-      }
-    }
-    return found;
+  carries: (pid, cookie) => hasCookie(pid, cookie) && linux.startTime(pid) !== null,
+  find: (cookie, frame) => findAll([{ cookie, group: frame }]).get(cookie) ?? [],
+  findAll,
+  // The system rounds to whole seconds, up or down.
+  now: () => (Math.floor(uptime()) - 2) * (1000 / TICK_MS),
+  childOf: (pid) => childrenOf(pid).find((child) => linux.childState(child, pid) !== 'over') ?? null,
+  childState(pid, parent) {
+    const about = stat(pid);
+    if (about === null || about.parent !== parent || isOver(about)) return 'over';
+    return about.state === 'T' || about.state === 't' ? 'stopped' : 'running';
   },
   cookies() {
-    const found = allPids().map((pid) => /\0QUEUECTL_RUN=([^\0]*)/.exec(environmentOf(pid))?.[1]);
-    return new Set(found.filter((one) => one !== undefined));
+    return new Set(allPids().flatMap((pid) => cookieOf(pid) ?? []));
   },
   inheritedOpenFiles() {
     // The runtime has raised our own by now; the parent's is what the user set.
@@ -53,12 +49,39 @@ export const linux: Processes = {
   },
 };
 
+function findAll(attempts: readonly Wanted[]): Map<string, Found[]> {
+  const found = new Map<string, Found[]>(attempts.map(({ cookie }) => [cookie, []]));
+  const byFrame = new Map(attempts.filter(({ group }) => group > 0).map((one) => [one.group, one]));
+  const since = Math.min(...attempts.map((one) => one.since ?? 0));
+  const seen = new Set<number>();
+  for (let look = 0; look < MOST_LOOKS; look++) {
+    const fresh = allPids().filter((pid) => !seen.has(pid));
+    if (fresh.length === 0) break;
+    const leads = new Map<Wanted, boolean>();
+    for (const pid of fresh) {
+      seen.add(pid);
+      const about = stat(pid);
+      // A process that is older than every frame belongs to none of them.
+      if (about === null || isOver(about) || Number(about.startTime) < since) continue;
+      const cookie = cookieOf(pid) ?? '';
+      const own = found.get(cookie) ?? ofSession(pid, byFrame.get(about.session), leads, found);
+      if (own !== undefined && !isOurs(pid))
+        own.push({ pid, group: about.group, startTime: about.startTime, stopped: about.state === 'T' });
+    }
+  }
+  return found;
+}
+
 function allPids(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }
 
 function hasCookie(pid: number, cookie: string): boolean {
-  return environmentOf(pid).includes(`\0QUEUECTL_RUN=${cookie}\0`);
+  return cookieOf(pid) === cookie;
+}
+
+function cookieOf(pid: number): string | undefined {
+  return /\0QUEUECTL_RUN=([^\0]*)\0/.exec(environmentOf(pid))?.[1];
 }
 
 /** Each variable between two zero bytes. */
@@ -67,11 +90,21 @@ function environmentOf(pid: number): string {
 }
 
 /**
- * One that cleared its environment, or whose environment we may not read. While the frame leads its session, all of that is
- * the attempt's; when the frame is gone, its number may lead another's session: then the output that it holds tells.
+ * For a process that cleared its environment, or whose environment we may not read. While the frame leads its session, every
+ * process of the session is the attempt's. When the frame is gone, its pid may lead another session: then the output file
+ * that the process holds decides.
  */
-function isOfSession(pid: number, frame: number, leads: boolean, cookie: string): boolean {
-  return stat(pid)?.session === frame && (leads || holdsOutput(pid, cookie));
+function ofSession(
+  pid: number,
+  attempt: Wanted | undefined,
+  leads: Map<Wanted, boolean>,
+  found: Map<string, Found[]>,
+): Found[] | undefined {
+  if (attempt === undefined) return undefined;
+  const { cookie, group } = attempt;
+  const leading = leads.get(attempt) ?? hasCookie(group, cookie);
+  leads.set(attempt, leading);
+  return leading || holdsOutput(pid, cookie) ? found.get(cookie) : undefined;
 }
 
 function holdsOutput(pid: number, cookie: string): boolean {
@@ -84,9 +117,15 @@ function holdsOutput(pid: number, cookie: string): boolean {
   }
 }
 
-function isOver(pid: number): boolean {
-  const state = stat(pid)?.state;
-  return state === undefined || state === 'Z' || state === 'X';
+/** A list of the kernel's; where it is built without, all processes are asked for their parent. */
+function childrenOf(pid: number): number[] {
+  const listed = maybeRead(`/proc/${pid}/task/${pid}/children`);
+  if (listed !== null) return listed.split(' ').filter(Boolean).map(Number);
+  return allPids().filter((one) => stat(one)?.parent === pid);
+}
+
+function isOver({ state }: Stat): boolean {
+  return state === 'Z' || state === 'X';
 }
 
 /** A `worker start` inside a job carries the job's cookie too, and is none of the job's processes. */
@@ -105,6 +144,7 @@ function isOurs(pid: number): boolean {
 
 interface Stat {
   state: string;
+  parent: number;
   group: number;
   session: number;
   startTime: string;
@@ -115,7 +155,10 @@ function stat(pid: number): Stat | null {
   if (text === null) return null;
   // The name in parentheses may itself hold spaces and parentheses: count from its end.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0]!, group: Number(fields[2]), session: Number(fields[3]), startTime: fields[19]! };
+  return {
+    ...{ state: fields[0]!, parent: Number(fields[1]), group: Number(fields[2]), session: Number(fields[3]) },
+    startTime: fields[19]!,
+  };
 }
 
 function maybeRead(path: string): string | null {

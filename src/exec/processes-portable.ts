@@ -14,14 +14,34 @@ export const portable: Processes = {
     return started === null ? null : Math.max(0, Date.now() - Date.parse(started));
   },
   carries: (pid) => ps(['-o', 'pgid=', '-p', String(pid)]) === String(pid) && !isZombie(pid),
-  find(_cookie, frame) {
-    const found: Found[] = [];
-    for (const line of (ps(['-A', '-o', 'pid=,pgid=,stat=']) ?? '').split('\n')) {
-      const [pid, pgid, state] = line.trim().split(/\s+/);
-      if (Number(pgid) === frame && !state?.startsWith('Z'))
-        found.push({ pid: Number(pid), group: frame, stopped: state?.startsWith('T') ?? false });
+  find: (cookie, frame) => portable.findAll([{ cookie, group: frame }]).get(cookie) ?? [],
+  findAll(attempts) {
+    const found = new Map<string, Found[]>(attempts.map(({ cookie }) => [cookie, []]));
+    const byFrame = new Map(attempts.map(({ cookie, group }) => [group, cookie]));
+    for (const line of (ps(['-A', '-o', 'pid=,pgid=,stat=,lstart=']) ?? '').split('\n')) {
+      const [pid, pgid, state, ...lstart] = line.trim().split(/\s+/);
+      const cookie = byFrame.get(Number(pgid));
+      if (cookie === undefined || state === undefined || state.startsWith('Z')) continue;
+      const stopped = state.startsWith('T');
+      found.get(cookie)!.push({
+        ...{ pid: Number(pid), group: Number(pgid), stopped },
+        startTime: lstart.join(' '),
+      });
     }
     return found;
+  },
+  now: () => 0,
+  childOf(pid) {
+    const lines = (ps(['-A', '-o', 'pid=,ppid=,stat=']) ?? '')
+      .split('\n')
+      .map((one) => one.trim().split(/\s+/));
+    const child = lines.find(([, parent, state]) => Number(parent) === pid && !state?.startsWith('Z'));
+    return child === undefined ? null : Number(child[0]);
+  },
+  childState(pid, parent) {
+    const [found, state] = ps(['-o', 'ppid=,stat=', '-p', String(pid)])?.split(/\s+/) ?? [];
+    if (Number(found) !== parent || state === undefined || state.startsWith('Z')) return 'over';
+    return state.startsWith('T') ? 'stopped' : 'running';
   },
   cookies: () => null,
   inheritedOpenFiles: () => null,

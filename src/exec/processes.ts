@@ -13,6 +13,14 @@ export interface Processes {
   carries(pid: number, cookie: string): boolean;
   /** Every live process of the attempt whose frame has, or had, that pid (-1: not known); queuectl's own are exempt. */
   find(cookie: string, frame: number): Found[];
+  /** The same for many attempts in one pass over all processes. Returns the processes of each attempt by its cookie. */
+  findAll(attempts: readonly Wanted[]): Map<string, Found[]>;
+  /** Returns a time in the kernel's own count that is not later than the start of any process started from now on. */
+  now(): number;
+  /** Returns the first child of a process that is not a zombie; null if it has none. */
+  childOf(pid: number): number | null;
+  /** Returns whether a child of this parent runs, is stopped, or is over (a zombie, or no longer its child). */
+  childState(pid: number, parent: number): 'running' | 'stopped' | 'over';
   /** Of every process that can be seen; null: the system does not tell. */
   cookies(): Set<string> | null;
   /** The soft limit of open files that this program was started with. */
@@ -21,9 +29,19 @@ export interface Processes {
   ignoresAtStart(signal: number): boolean;
 }
 
+/** An attempt whose processes are looked for. */
+export interface Wanted {
+  cookie: string;
+  /** The pid of its frame; -1: not known. */
+  group: number;
+  /** No process of the attempt started before this, in the kernel's own count. */
+  since?: number;
+}
+
 export interface Found {
   pid: number;
   group: number;
+  startTime: string;
   /** By SIGSTOP or its kin. */
   stopped: boolean;
 }

@@ -3,10 +3,10 @@ import { crashPoint } from '../core/crash-point.ts';
 import { makePlace, type Place } from './place.ts';
 import { openRegular } from './regular-file.ts';
 
-/** What the frame left: its pid, and the exit code once the command ended. */
+/** What the frame left: its pid, and once the command ended its exit code and whether the frame got a stop signal. */
 export type AttemptRecord =
   | { kind: 'running'; pid: number; lifeline: string | null }
-  | { kind: 'ended'; pid: number; code: number }
+  | { kind: 'ended'; pid: number; code: number; signalled: boolean }
   /** Recovery took the gate: the command never started and never will. */
   | { kind: 'gated' }
   /** Created and not written: on its way, or it ended there, for want of room. The command comes only after that. */
@@ -27,12 +27,12 @@ export function readRecord(place: Place): AttemptRecord | null {
   const text = buffer.toString('latin1', 0, readSync(file, buffer, 0, LONGEST, 0));
   closeSync(file);
   if (text === '') return { kind: 'empty' };
-  const match = /^(\d+) +(run|gate|\d+) *(\d+-\w+)?-?\n/.exec(text);
+  const match = /^(\d+) +(run|gate|\d+)(s?) *(\d+-\w+)?-?\n/.exec(text);
   if (match === null) return { kind: 'unreadable' };
   const pid = Number(match[1]);
   if (match[2] === 'gate') return { kind: 'gated' };
-  if (match[2] === 'run') return { kind: 'running', pid, lifeline: match[3] ?? null };
-  return { kind: 'ended', pid, code: Number(match[2]) };
+  if (match[2] === 'run') return { kind: 'running', pid, lifeline: match[4] ?? null };
+  return { kind: 'ended', pid, code: Number(match[2]), signalled: match[3] === 's' };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { signalNumber } from '../core/signals.ts';
@@ -19,7 +19,13 @@ export type Start =
   | { kind: 'no-room'; message: string }
   | { kind: 'refused'; message: string };
 
-export type Exit = { kind: 'code'; code: number } | { kind: 'gate-lost' } | { kind: 'no-room' };
+export type Exit = ({ kind: 'code' } & ExitCode) | { kind: 'gate-lost' } | { kind: 'no-room' };
+
+/** How a command ended. `signalled`: its frame got a HUP, INT or TERM while the command ran. */
+export interface ExitCode {
+  code: number;
+  signalled: boolean;
+}
 
 /** Should an exit event ever get lost, a look at the record this often finds out. */
 const WATCHDOG_MS = 5000;
@@ -126,10 +132,11 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
     let missing = 0;
     const watchdog = setInterval(() => {
       const record = readRecord(place);
-      if (record?.kind === 'ended') return finish({ kind: 'code', code: record.code });
+      if (record?.kind === 'ended')
+        return finish({ kind: 'code', code: record.code, signalled: record.signalled });
       // Gone twice and no word of its end: it was killed.
       missing = processes.carries(pid, place.cookie) ? 0 : missing + 1;
-      if (missing === 2) finish({ kind: 'code', code: KILLED_CODE });
+      if (missing === 2) finish({ kind: 'code', code: KILLED_CODE, signalled: false });
     }, WATCHDOG_MS);
     watchdog.unref();
     const finish = (exit: Exit): void => {
@@ -145,16 +152,22 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
 }
 
 /**
- * What the frame's own end means. Its own codes say that it ran nothing: the record is only asked why. A command that ends
- * with one of them makes it end by a signal. While the record says that the command runs, somebody else has sent that.
+ * Returns what the frame's own end means. Its own codes say that it ran nothing: the record is only asked why. A command that
+ * ends with one of them makes it end by a signal. While the record says that the command runs, somebody else has sent that.
  */
 function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exit {
-  if (code !== null && code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { kind: 'code', code };
+  if (code === 0) return { kind: 'code', code, signalled: false };
   const record = readRecord(place);
+  const signalled = record?.kind === 'ended' && record.signalled;
   if (code === null) {
-    const meant = record?.kind === 'ended' ? record.code : record === null ? SIGNALLED_CODES[signal] : null;
-    return { kind: 'code', code: meant ?? 128 + signalNumber(signal) };
+    if (record?.kind === 'ended') return { kind: 'code', code: record.code, signalled };
+    const meant = record === null ? SIGNALLED_CODES[signal] : undefined;
+    // A signal that comes before the frame can trap it ends it before the gate.
+    const gated = record !== null && record.kind !== 'empty';
+    if (!gated && meant === undefined && existsSync(place.directory)) return { kind: 'no-room' };
+    return { kind: 'code', code: meant ?? 128 + signalNumber(signal), signalled };
   }
+  if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { kind: 'code', code, signalled };
   // Without a record, or with an empty one, there was no room for it.
   const noRoom = code === NO_ROOM_CODE || record === null || record.kind === 'empty';
   return { kind: noRoom ? 'no-room' : 'gate-lost' };

@@ -4,7 +4,7 @@ import { decide, policyOf, type Transition } from '../core/decide.ts';
 import type { Emit } from '../core/events.ts';
 import { hooksAfter } from '../core/hooks.ts';
 import type { ClaimedJob, EndReason } from '../core/job.ts';
-import { describeOutcome, exitCodeOf, lastNonBlankLine, type Outcome, signalOf } from '../core/outcome.ts';
+import { describeOutcome, exitCodeOf, lastNonBlankLine, type Outcome } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
 import { type Sighting, sight, untilOver } from '../exec/adopt.ts';
 import type { UserLimits } from '../exec/frame.ts';
@@ -13,10 +13,11 @@ import { endProcesses, groupExists, look } from '../exec/kill.ts';
 import type { Lifeline } from '../exec/lifeline.ts';
 import { type Place, placeOf, placesMadeAt, removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
-import { recordedAt } from '../exec/record.ts';
+import { readRecord, recordedAt } from '../exec/record.ts';
 import { collectStreams } from '../exec/split-output.ts';
-import { type Exit, startCommand } from '../exec/start.ts';
+import { type Exit, type ExitCode, startCommand } from '../exec/start.ts';
 import type { Settlement } from '../store/store.ts';
+import { type Ending, endAttempt, failedInStop, outcomeOf, outcomeOfEnding } from './ending.ts';
 import { patiently } from './patience.ts';
 import { longTimeout } from './timer.ts';
 
@@ -28,6 +29,8 @@ export interface AttemptContext {
   lifeline: Lifeline | null;
   emit: Emit;
   isStopping(): boolean;
+  /** When this worker last got a stop signal, by the monotonic clock; minus infinity: never. */
+  signalledAt(): number;
 }
 
 /** One attempt under way: a command of ours, or one taken over from a worker that is gone. */
@@ -54,6 +57,8 @@ export interface Finished {
 export interface Adoption {
   /** Its machine has been restarted since. */
   rebooted: boolean;
+  /** Its worker was being stopped when it was last heard of. */
+  stopping: boolean;
 }
 
 const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
@@ -65,9 +70,13 @@ const NO_GROUP = -1;
 interface Running {
   group: number;
   ageMs: number;
-  exit: Promise<number | null | 'gate-lost' | 'no-room'>;
+  /** No process of it started before this, in the kernel's own count. */
+  since: number;
+  exit: Promise<ExitCode | null | 'gate-lost' | 'no-room'>;
   /** When it ended, if that was before anybody watched. */
   endedAt?: number | undefined;
+  /** It ended while its former worker was being stopped. */
+  stopped?: boolean;
 }
 
 type Begun = { running: Running } | { outcome: Outcome } | 'gate-lost';
@@ -78,8 +87,7 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: Ad
   const requests: EndReason[] = job.endReason === null ? [] : [job.endReason];
   let act: (() => void) | null = null;
   const course = async (): Promise<Finished | null> => {
-    const begun =
-      adopted === null ? await begin(context, job, place) : takeOver(job, place, adopted.rebooted);
+    const begun = adopted === null ? await begin(context, job, place) : takeOver(job, place, adopted);
     if (begun === 'gate-lost') return neverStarted(context, job);
     if ('outcome' in begun) return finish(context, job, place, begun.outcome, []);
     return watch(context, job, place, begun.running, requests, (start) => {
@@ -110,6 +118,7 @@ export function clearPlace({ place, outcome, settlement }: Finished, adopted: bo
 
 async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Promise<Begun> {
   const whole = await patiently(() => withStdin(context.app, job));
+  const since = processes.now();
   const start = await startCommand(place, whole, context.user, context.lifeline);
   switch (start.kind) {
     case 'gate-lost':
@@ -120,19 +129,19 @@ async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Pr
       return { outcome: { why: 'spawn-error', message: start.message } };
     case 'started':
       context.emit({ type: 'attempt-started', job, pid: start.pid });
-      return { running: { group: start.pid, ageMs: 0, exit: start.exit.then(codeOf) } };
+      return { running: { group: start.pid, ageMs: 0, since, exit: start.exit.then(codeOf) } };
   }
 }
 
-function codeOf(exit: Exit): number | 'gate-lost' | 'no-room' {
-  return exit.kind === 'code' ? exit.code : exit.kind;
+function codeOf(exit: Exit): ExitCode | 'gate-lost' | 'no-room' {
+  return exit.kind === 'code' ? exit : exit.kind;
 }
 
 /**
  * An adopted command is nobody's child here: it is watched from outside, and its record tells how it ended. After a
  * restart of the machine, or when somebody removed the directory of all attempts, a missing record proves nothing.
  */
-function takeOver(job: ClaimedJob, place: Place, rebooted: boolean): Begun {
+function takeOver(job: ClaimedJob, place: Place, { rebooted, stopping }: Adoption): Begun {
   const seen = sight(place);
   switch (seen.kind) {
     case 'never-started': {
@@ -141,23 +150,24 @@ function takeOver(job: ClaimedJob, place: Place, rebooted: boolean): Begun {
     }
     case 'alive': {
       const exit = untilOver(place).then(codeAtEnd);
-      return { running: { group: seen.pid, ageMs: processes.ageMs(seen.pid) ?? 0, exit } };
+      const since = Number(processes.startTime(seen.pid) ?? 0) || 0;
+      return { running: { group: seen.pid, ageMs: processes.ageMs(seen.pid) ?? 0, since, exit } };
     }
     case 'unseen':
       return {
-        running: { group: NO_GROUP, ageMs: 0, exit: untilOver(place).then(codeAtEnd) },
+        running: { group: NO_GROUP, ageMs: 0, since: 0, exit: untilOver(place).then(codeAtEnd) },
       };
-    case 'ended':
-      return {
-        running: { group: seen.pid, ageMs: 0, exit: Promise.resolve(seen.code), endedAt: recordedAt(place) },
-      };
+    case 'ended': {
+      const running = { group: seen.pid, ageMs: 0, since: 0, exit: Promise.resolve(seen), stopped: stopping };
+      return { running: { ...running, endedAt: recordedAt(place) } };
+    }
     case 'lost':
-      return { running: { group: seen.pid ?? NO_GROUP, ageMs: 0, exit: Promise.resolve(null) } };
+      return { running: { group: seen.pid ?? NO_GROUP, ageMs: 0, since: 0, exit: Promise.resolve(null) } };
   }
 }
 
-function codeAtEnd(end: Sighting): number | null {
-  return end.kind === 'ended' ? end.code : null;
+function codeAtEnd(end: Sighting): ExitCode | null {
+  return end.kind === 'ended' ? end : null;
 }
 
 async function watch(
@@ -168,26 +178,21 @@ async function watch(
   requests: EndReason[],
   onRequest: (act: () => void) => void,
 ): Promise<Finished | null> {
-  const target = { group: running.group, cookie: place.cookie };
-  const grace = (): number => context.settings()['kill-grace'];
-  let ending: Promise<boolean> | null = null;
-  const act = (): void => {
-    const reason = requests[0];
-    if (reason !== undefined) ending ??= endFor(reason).catch(giveUp);
-  };
+  const target = { group: running.group, cookie: place.cookie, since: running.since };
+  let over = false;
+  const hasEnded = (): boolean => over || readRecord(place)?.kind === 'ended';
+  const asked: { ending?: Promise<Ending> } = {};
   // What cannot be committed is the worker's trouble at once, not only when the command ends.
   const trouble = Promise.withResolvers<never>();
   trouble.promise.catch(() => {});
-  const giveUp = (error: unknown): boolean => {
+  const giveUp = (error: unknown): Ending => {
     trouble.reject(error);
-    return false;
+    return 'claim-lost';
   };
-  const endFor = async (reason: EndReason): Promise<boolean> => {
-    // Committed before the first signal: whoever settles this attempt, after whatever crash, knows why it ended.
-    if (!(await patiently(() => context.app.store.mark(job.claim, reason)))) return false;
-    context.emit({ type: 'attempt-ending', job, reason });
-    await endProcesses(target, grace());
-    return true;
+  const act = (): void => {
+    const reason = requests[0];
+    if (reason !== undefined && !over)
+      asked.ending ??= endAttempt(context, job, target, reason, hasEnded).catch(giveUp);
   };
   onRequest(act);
   act();
@@ -195,31 +200,28 @@ async function watch(
     requests.push('timeout');
     act();
   });
-  const code = await Promise.race([running.exit, trouble.promise]);
+  const exit = await Promise.race([running.exit, trouble.promise]);
+  const exitAt = context.app.clock.monotonic();
+  over = true;
   cancelDeadline();
-  if (code === 'gate-lost') return neverStarted(context, job);
-  if (code === 'no-room') return finish(context, job, place, { why: 'never-started' }, []);
-  if (ending !== null) {
-    return (await ending) ? finish(context, job, place, { why: requests[0]! }, []) : null;
-  }
-  const outcome = outcomeOf(code, context.isStopping());
+  if (exit === 'gate-lost') return neverStarted(context, job);
+  if (exit === 'no-room') return finish(context, job, place, { why: 'never-started' }, []);
+  const how = (await asked.ending) ?? 'had-ended';
+  if (how === 'claim-lost') return null;
+  if (how === 'ended') return finish(context, job, place, outcomeOfEnding(requests[0]!, exit), []);
+  const outcome = await outcomeOf(context, job, exit, running.stopped ?? false);
   if (outcome.why === 'exited' && outcome.code === 0) {
     const leftBehind = groupExists(running.group) ? look(target).map((one) => one.pid) : [];
     return finish(context, job, place, outcome, leftBehind, running.endedAt);
   }
-  await endProcesses(target, grace());
-  return finish(context, job, place, outcome, [], running.endedAt);
+  await endProcesses(target, context.settings()['kill-grace']);
+  const why = failedInStop(context, outcome, exitAt) ? ({ why: 'stopped' } as const) : outcome;
+  return finish(context, job, place, why, [], running.endedAt);
 }
 
 function atDeadline(job: ClaimedJob, ageMs: number, callback: () => void): () => void {
   if (job.timeoutMs === null) return () => {};
   return longTimeout(callback, Math.max(0, job.timeoutMs - ageMs));
-}
-
-/** A signal that is not ours, while its worker is being stopped, is part of that stop and not the job's fault. */
-function outcomeOf(code: number | null, stopping: boolean): Outcome {
-  if (code === null) return { why: 'lost' };
-  return stopping && signalOf(code) !== null ? { why: 'stopped' } : { why: 'exited', code };
 }
 
 /**

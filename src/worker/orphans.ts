@@ -46,8 +46,9 @@ async function takeAndEnd(app: App, claim: { job: number; token: number; attempt
     ...{ app, emit: () => {}, lifeline: null, user: { umask: 0o077, openFiles: null } },
     settings: () => settings,
     isStopping: () => false,
+    signalledAt: () => Number.NEGATIVE_INFINITY,
   };
-  const finished = await runAttempt(context, job, { rebooted: false }).done;
+  const finished = await runAttempt(context, job, { rebooted: false, stopping: false }).done;
   if (finished === null) return;
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
   clearPlace(finished, true);

@@ -21,13 +21,13 @@ export async function workerProcess(
   process.on('SIGUSR1', () => {});
 
   const worker = await startWorker(app, options, emit);
-  drain = (why) => worker.stop('drain', why);
+  drain = (why) => worker.stop('drain', why, true);
   for (const why of early) drain(why);
 
   process.stdin.setEncoding('utf8');
   process.stdin.on('data', (text: string) => {
-    if (text.includes('force')) worker.stop('force', 'second signal');
-    else if (text.includes('drain')) worker.stop('drain', 'signal');
+    if (text.includes('force')) worker.stop('force', 'second signal', true);
+    else if (text.includes('drain')) drain('signal');
   });
   // End of file is the supervisor's death: nobody would replace us, so finish and go.
   process.stdin.on('end', () => drain('supervisor is gone'));

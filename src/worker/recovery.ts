@@ -43,8 +43,11 @@ export async function recover(app: App, input: RecoveryInput): Promise<number> {
     const mine = await app.store.adopt(job.claim, input.workerId);
     if (mine === null) continue;
     adopted++;
-    const before = workers.find((worker) => worker.id === job.workerId)?.host;
-    input.adopt(mine, { rebooted: before?.id === input.host.id && before.boot !== input.host.boot });
+    const before = workers.find((worker) => worker.id === job.workerId);
+    input.adopt(mine, {
+      rebooted: before?.host.id === input.host.id && before.host.boot !== input.host.boot,
+      stopping: before !== undefined && (before.draining || before.order !== null),
+    });
     // One that has ended is settled before the next is taken: workers that die young still get somewhere together.
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -45,7 +45,8 @@ export interface WorkerOptions {
 
 export interface WorkerHandle {
   id: string;
-  stop(order: StopOrder, why: string): void;
+  /** `siblings`: its supervisor's other workers are being stopped too, whether the store shows it yet or not. */
+  stop(order: StopOrder, why: string, siblings?: boolean): void;
   /** Resolves when the worker has stopped; rejects when it had to give up. Its jobs go on in both cases. */
   done: Promise<void>;
 }
@@ -69,6 +70,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const observed = observerClock();
   const unseen = new Set<number>();
   let order: StopOrder | null = null;
+  let signalledAt = Number.NEGATIVE_INFINITY;
   let tickTimer: () => void = () => {};
   let stopTimer: () => void = () => {};
   let over = false;
@@ -97,6 +99,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       user: { umask: process.umask(), openFiles: options.openFiles, cleanEnv: options.cleanEnv ?? false },
       settings: () => settings,
       isStopping: () => order !== null,
+      signalledAt: () => signalledAt,
     },
     {
       onEnd(ended, job) {
@@ -186,7 +189,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     await Promise.all(slots.places().map((place) => trimStreams(place.directory, settings['output-limit'])));
   };
 
-  const stop = (wanted: StopOrder, why: string): void => {
+  const stop = (wanted: StopOrder, why: string, siblings = false): void => {
+    if (siblings) signalledAt = app.clock.monotonic();
     if (over || (order !== null && STOP_ORDERS.indexOf(order) >= STOP_ORDERS.indexOf(wanted))) return;
     order = wanted;
     emit({ type: 'worker-draining', workerId: id, running: slots.running, why });

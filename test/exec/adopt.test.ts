@@ -34,7 +34,7 @@ describe('adoption', () => {
   test('waits for a live command and learns its exit code', () =>
     inPlace(async (place) => {
       const pid = await start(place, 'sleep 0.3; exit 7');
-      expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 7 });
+      expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 7, signalled: false });
     }));
 
   test('a command that ended before is known by its record', () =>
@@ -77,7 +77,7 @@ describe('adoption', () => {
       expect(sight(place)).toEqual({ kind: 'alive', pid });
       writeFileSync(place.record, written);
       writeFileSync(go, '');
-      expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 6 });
+      expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 6, signalled: false });
     }));
 
   test('a record that could not be written, as on a full disk, comes before the command: it never started', () =>

@@ -25,7 +25,12 @@ describe('the frame', () => {
     inPlace((place) => {
       const result = run(place, 'echo "$PPID"; exit 3');
       expect(result.status).toBe(3);
-      expect(readRecord(place)).toEqual({ kind: 'ended', pid: Number(result.stdout), code: 3 });
+      expect(readRecord(place)).toEqual({
+        kind: 'ended',
+        pid: Number(result.stdout),
+        code: 3,
+        signalled: false,
+      });
     }));
 
   test('runs nothing when the gate was taken', () =>
@@ -54,7 +59,7 @@ describe('the frame', () => {
       });
       const result = spawnSync('setsid', ['-w', '/bin/sh', ...args], { encoding: 'utf8' });
       expect(result.status).toBe(143);
-      expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 143 });
+      expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 143, signalled: true });
     }));
 
   test('gives the command neither variables of its own nor its traps', () =>

@@ -87,6 +87,12 @@ export function readJobs(path: string): JobRow[] {
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as JobRow[]);
 }
 
+/** Returns the number of running attempts that somebody has asked to end. */
+export function askedToEnd(path: string): number {
+  const sql = 'SELECT count(*) AS n FROM attempt WHERE end_reason IS NOT NULL AND finished_at IS NULL';
+  return withDatabase(path, (db) => Number(db.prepare(sql).get()!.n));
+}
+
 export function readChanges(path: string): Change[] {
   const sql = `SELECT job, from_state AS "from", to_state AS "to", from_token AS fromToken, to_token AS toToken,
     from_holder AS fromHolder, to_holder AS toHolder, actor FROM audit WHERE from_state IS NOT NULL AND to_state IS NOT NULL ORDER BY seq`;

@@ -30,6 +30,8 @@ import { killedMigration, manyMigrations } from './f35-migrations.ts';
 import { races } from './f42-races.ts';
 import { logDirectory } from './f44-log-directory.ts';
 import { namespaces } from './f47-namespaces.ts';
+import { stopOfEverything, stopOfEverythingOnce } from './f49-signal-everything.ts';
+import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
 import type { Fault } from './fault.ts';
 
 /** Every fault that is tested, in the order of its number. */
@@ -72,4 +74,9 @@ export const FAULTS: Fault[] = [
   races,
   logDirectory,
   namespaces,
+  stopOfEverything,
+  stopOfEverythingOnce,
+  endedBeforeTimeout,
+  endedBeforeForce,
+  endedBeforeCancel,
 ];

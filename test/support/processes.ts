@@ -74,7 +74,7 @@ export async function killSurvivors(home: string): Promise<void> {
 }
 
 /** Live processes with all of these in their environment. */
-function carrying(...variables: string[]): number[] {
+export function carrying(...variables: string[]): number[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.filter((pid) => {
     const environment = `\0${read(`/proc/${pid}/environ`)}`;

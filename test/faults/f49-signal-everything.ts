@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { carrying, send } from '../support/processes.ts';
+import { until } from '../support/queuectl.ts';
+import { below, pick } from '../support/random.ts';
+import { readJobs } from './audit.ts';
+import type { Fault, Figures } from './fault.ts';
+import type { Lab, Supervisor } from './lab.ts';
+import { QUICK, ready } from './moments.ts';
+import { roundsInLabs, shuffled } from './rounds.ts';
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** The order in which a round signals the supervisor, its workers and the processes of the jobs. */
+const ORDERS = ['jobs first', 'workers first', 'supervisor first', 'jobs last', 'mixed'] as const;
+/** The longest pause between two groups of processes. The signals of one stop arrive close together. */
+const LONGEST_GAP_MS = 60;
+
+/** The first attempt of each command sleeps until it is signalled, every later one succeeds at once. */
+const FIRST = 'test -e $QUEUECTL_JOB_ID.begun && exit 0; : > $QUEUECTL_JOB_ID.begun';
+const COMMANDS: Record<string, string> = {
+  plain: `${FIRST}; sleep 60`,
+  group: `${FIRST}; sleep 60 & sleep 60`,
+  traps: `trap 'exit 1' TERM INT HUP; ${FIRST}; sleep 60 & wait $!`,
+  // What a success leaves running is left alone, so this one leaves nothing.
+  graceful: `trap 'exit 0' TERM INT HUP; ${FIRST}; while :; do sleep 0.02; done`,
+};
+const KINDS = Object.keys(COMMANDS);
+
+/** What a service manager does: one signal to supervisor, workers, frames and jobs at the same moment. */
+function signalEverything(once: boolean): Fault['run'] {
+  return async (rounds, seed, program): Promise<Figures> => {
+    const wrong: Figures['violations'] = [];
+    const figures = await roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK, once: new Set<string>() },
+      open: () => async (lab, round) => {
+        const kinds = KINDS.map((_, i) => KINDS[(round + i) % KINDS.length]!);
+        const jobs = kinds.map((kind, i) => ({
+          ...{ id: `${kind}-${round}-${i}`, command: COMMANDS[kind]!, max_retries: 1 },
+          ...(once ? { at_most_once: true } : {}),
+        }));
+        await lab.enqueue(jobs);
+        const supervisor = lab.supervisor(['--count', '2', '--concurrency', '2']);
+        await ready(supervisor, 2);
+        const begun = (id: string): boolean => existsSync(join(lab.box.directory, `${id}.begun`));
+        await until(() => jobs.every(({ id }) => begun(id)), 'every job has begun');
+        await signalAll(lab, supervisor);
+        const code = await supervisor.exit;
+        if (code !== 0) wrong.push({ kind: 'exit', what: `round ${round}: the stop exited with ${code}` });
+        for (const { id } of jobs) wrong.push(...judge(lab, id, once));
+        if (!once) await lab.supervisor(['--drain', '--concurrency', '4']).exit;
+      },
+    });
+    return {
+      ...figures,
+      violations: [...figures.violations.filter(({ kind }) => kind !== 'lost'), ...wrong],
+    };
+  };
+}
+
+async function signalAll(lab: Lab, supervisor: Supervisor): Promise<void> {
+  const signal = pick(lab.random, SIGNALS);
+  const workers = supervisor.workers();
+  const ours = new Set([supervisor.pid, ...workers]);
+  const jobs = carrying(`QUEUECTL_HOME=${lab.box.home}`).filter((pid) => !ours.has(pid));
+  const order = pick(lab.random, ORDERS);
+  const groups: Record<(typeof ORDERS)[number], number[][]> = {
+    'jobs first': [jobs, [supervisor.pid], workers],
+    'workers first': [workers, jobs, [supervisor.pid]],
+    'supervisor first': [[supervisor.pid], jobs, workers],
+    'jobs last': [[supervisor.pid], workers, jobs],
+    mixed: [shuffled([...ours, ...jobs], below(lab.random, 1e9))],
+  };
+  for (const pids of groups[order]) {
+    send(pids, signal);
+    const gap = below(lab.random, 2) === 0 ? 0 : below(lab.random, LONGEST_GAP_MS);
+    if (gap > 0) await new Promise((done) => setTimeout(done, gap));
+  }
+}
+
+/** Exit 0 is a success whoever signalled. Everything else was stopped: released uncharged, or dead where it ran its only time. */
+function judge(lab: Lab, id: string, once: boolean): Figures['violations'] {
+  const job = readJobs(lab.database).find((one) => one.id === id)!;
+  const graceful = id.startsWith('graceful');
+  const [state, attempts] = graceful ? ['completed', 1] : once ? ['dead', job.attempts] : ['pending', 0];
+  if (job.state === state && job.attempts === attempts && job.crashes === 0) return [];
+  return [{ kind: 'charged', what: `${id} is ${job.state} after ${job.attempts} attempts (${job.ends})` }];
+}
+
+export const stopOfEverything: Fault = {
+  id: 'F49',
+  title: 'a stop that signals supervisor, workers and jobs at once, in every order',
+  small: 6,
+  full: 200,
+  run: signalEverything(false),
+};
+
+export const stopOfEverythingOnce: Fault = {
+  id: 'F49b',
+  title: 'the same for jobs that are started at most once',
+  small: 3,
+  full: 200,
+  run: signalEverything(true),
+};
