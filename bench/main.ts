@@ -3,6 +3,7 @@ import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { bulk } from './bulk.ts';
 import { dashboard } from './dashboard.ts';
+import { endings } from './endings.ts';
 import { enqueue } from './enqueue.ts';
 import { fanout } from './fanout.ts';
 import { follow } from './follow.ts';
@@ -24,6 +25,7 @@ const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   history,
   prune,
   paused,
+  endings,
   dashboard,
 };
 const RESULTS = join(import.meta.dirname, 'results/latest.json');

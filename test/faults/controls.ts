@@ -8,6 +8,8 @@ import { restoreCut } from './f13-restore-cut.ts';
 import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { blockedLoop } from './f32-broken-worker.ts';
 import { namespaces } from './f47-namespaces.ts';
+import { stopOfEverything } from './f49-signal-everything.ts';
+import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
 import type { Patch } from './patched.ts';
 
 /** Holds recovery between its look at the record and its look at the process: a job that ends just then is met often. */
@@ -46,6 +48,21 @@ const DEFERRED: Patch = {
   from: "transaction(db, 'BEGIN IMMEDIATE', () => {",
   to: "transaction(db, 'BEGIN', () => {",
 };
+
+/** The reason for an end is taken for its cause, whatever the command did by itself. */
+const ENDED_AS_MEANT: Patch[] = [
+  { file: 'worker/ending.ts', from: "if (hasEnded()) return 'had-ended';", to: '' },
+  {
+    file: 'worker/ending.ts',
+    from: "if (!(await freezeCommand(target, hasEnded))) return 'had-ended';",
+    to: 'await freezeCommand(target, hasEnded);',
+  },
+  {
+    file: 'worker/ending.ts',
+    from: "reason === 'stopped' && exit?.code === 0 ? { why: 'exited', code: 0 } : { why: reason }",
+    to: 'exit === undefined ? { why: reason } : { why: reason }',
+  },
+];
 
 /** Each takes one safeguard away. */
 export const CONTROLS: Control[] = [
@@ -266,5 +283,49 @@ export const CONTROLS: Control[] = [
     fault: namespaces,
     scale: 1,
     found: ['twice', 'overlap'],
+  },
+  {
+    name: 'an attempt is judged without waiting for its own stop (F49)',
+    patches: [
+      {
+        file: 'worker/ending.ts',
+        from: '(stopped || (await stopsSoon(context)))',
+        to: 'stopped',
+      },
+    ],
+    fault: stopOfEverything,
+    scale: 6,
+    found: ['charged'],
+  },
+  {
+    name: 'a frame that notes no signal (F49)',
+    patches: [
+      { file: 'exec/frame.ts', from: "trap 'set -b' HUP INT TERM", to: 'trap : HUP INT TERM' },
+      { file: 'worker/ending.ts', from: 'const STOP_SPREAD_MS = 100;', to: 'const STOP_SPREAD_MS = -1e9;' },
+    ],
+    fault: stopOfEverything,
+    scale: 6,
+    found: ['charged'],
+  },
+  {
+    name: 'a timeout counts though the command had ended (F51)',
+    patches: ENDED_AS_MEANT,
+    fault: endedBeforeTimeout,
+    scale: 2,
+    found: ['misjudged'],
+  },
+  {
+    name: 'a forced stop counts though the command had ended (F51b)',
+    patches: ENDED_AS_MEANT,
+    fault: endedBeforeForce,
+    scale: 6,
+    found: ['twice'],
+  },
+  {
+    name: 'a cancel counts though the command had ended (F51c)',
+    patches: ENDED_AS_MEANT,
+    fault: endedBeforeCancel,
+    scale: 2,
+    found: ['misjudged'],
   },
 ];

@@ -1,0 +1,78 @@
+/** How late 500 jobs are that time out or fail together, beside one job that does so alone. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Lab, must } from './lab.ts';
+import { summarize } from './numbers.ts';
+import type { Row } from './report.ts';
+
+const MANY = 500;
+const TIMEOUT_MS = 5000;
+
+interface Ended {
+  started_at: string;
+  finished_at: string;
+}
+
+export async function endings(lab: Lab): Promise<Row[]> {
+  const home = lab.fresh('endings');
+  const environment = { QUEUECTL_HOME: home };
+  const worker = spawn(lab.queuectl, ['worker', 'start', '--concurrency', String(MANY)], {
+    cwd: home,
+    env: { ...lab.environment, ...environment },
+    stdio: 'ignore',
+  });
+  const exit = once(worker, 'exit');
+  const run = (queue: string, count: number, command: string, timeout: number | null): number => {
+    const jobs = Array.from({ length: count }, (_, i) => ({
+      ...{ id: `${queue}-${i}`, queue, command, max_retries: 1, cwd: home },
+      ...(timeout === null ? {} : { timeout_ms: timeout }),
+    }));
+    const file = join(home, queue);
+    writeFileSync(file, jobs.map((job) => `${JSON.stringify(job)}\n`).join(''));
+    must(lab, [lab.queuectl, 'enqueue', '--file', file], environment);
+    const start = performance.now();
+    const list = (state: string): Ended[] =>
+      JSON.parse(
+        must(lab, [lab.queuectl, 'list', '--queue', queue, '--state', state, '--json'], environment),
+      );
+    if (timeout === null) {
+      while (list('processing').length < count) Bun.sleepSync(100);
+      const go = performance.now();
+      writeFileSync(join(home, `${queue}.go`), '');
+      while (list('dead').length < count) Bun.sleepSync(20);
+      return performance.now() - go;
+    }
+    while (list('dead').length < count) {
+      if (performance.now() - start > 120_000) throw new Error('the jobs do not end');
+      Bun.sleepSync(100);
+    }
+    return Math.max(
+      ...list('dead').map((job) => Date.parse(job.finished_at) - Date.parse(job.started_at) - timeout),
+    );
+  };
+  const waiting = (name: string): string => `until test -e ${name}.go; do sleep 0.2; done; exit 1`;
+  try {
+    const rows: Row[] = [];
+    const pair = (what: string, one: number, many: number): void => {
+      rows.push({ name: 'endings', what: `one job ${what}`, value: summarize([one], 'ms') });
+      rows.push({
+        ...{
+          name: 'endings',
+          what: `${MANY} jobs ${what} together, beside one`,
+          value: summarize([many], 'ms'),
+        },
+        ratio: many / one,
+      });
+    };
+    const one = run('timeout-one', 1, 'sleep 600', TIMEOUT_MS);
+    pair('over the timeout', one, run('timeout-many', MANY, 'sleep 600', TIMEOUT_MS));
+    const failed = run('fail-one', 1, waiting('fail-one'), null);
+    pair('from failure to settlement', failed, run('fail-many', MANY, waiting('fail-many'), null));
+    return rows;
+  } finally {
+    worker.kill('SIGTERM');
+    await exit;
+  }
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { frameArguments } from '../../src/exec/frame.ts';
+import { endProcesses, freezeCommand } from '../../src/exec/kill.ts';
+import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
+import { processes } from '../../src/exec/processes.ts';
+import { readRecord } from '../../src/exec/record.ts';
+import { until } from '../support/queuectl.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+let next = 1;
+
+/** Runs a command in a frame, as a worker would, and ends whatever is left of it. */
+function withFrame(
+  command: string,
+  body: (place: Place, frame: number, exit: Promise<unknown>) => Promise<void>,
+): () => Promise<void> {
+  return () =>
+    inTempDir(async (directory) => {
+      mkdirSync(`${directory}/attempts`);
+      const place = placeOf(directory, `freeze${process.pid}`, next++);
+      makePlace(place);
+      const args = frameArguments({
+        record: place.record,
+        umask: 0o022,
+        openFiles: null,
+        command,
+        argv: null,
+      });
+      const env = { ...process.env, QUEUECTL_RUN: place.cookie };
+      const child = spawn('/bin/sh', args, { env, detached: true, stdio: 'ignore', cwd: directory });
+      const exit = new Promise((resolve) => child.once('exit', resolve));
+      await until(() => /^(running|ended)$/.test(readRecord(place)?.kind ?? ''), 'the record is written');
+      try {
+        await body(place, child.pid!, exit);
+      } finally {
+        await endProcesses({ group: child.pid!, cookie: place.cookie }, 0);
+      }
+    });
+}
+
+const hasEnded = (place: Place) => () => readRecord(place)?.kind === 'ended';
+
+describe('freezeCommand', () => {
+  test(
+    'stops a running command, which then cannot end by itself',
+    withFrame('until test -e go; do :; done', async (place, frame) => {
+      const target = { group: frame, cookie: place.cookie };
+      expect(await freezeCommand(target, hasEnded(place))).toBe(true);
+      expect(processes.childState(processes.childOf(frame)!, frame)).toBe('stopped');
+    }),
+  );
+
+  test(
+    'finds nothing to stop once the command has ended',
+    withFrame('exit 3', async (place, frame) => {
+      const target = { group: frame, cookie: place.cookie };
+      expect(await freezeCommand(target, hasEnded(place))).toBe(false);
+      expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 3, signalled: false });
+    }),
+  );
+
+  test(
+    'takes a command for ended although processes of it are left',
+    withFrame('sleep 60 & exit 0', async (place, frame, exit) => {
+      await exit;
+      expect(processes.find(place.cookie, frame)).not.toEqual([]);
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(false);
+    }),
+  );
+
+  test(
+    'lets a frame that was stopped after its command record the end',
+    withFrame('sleep 0.3', async (place, frame) => {
+      process.kill(frame, 'SIGSTOP');
+      await until(() => processes.childOf(frame) === null, 'the command has ended');
+      expect(hasEnded(place)()).toBe(false);
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(false);
+      expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 0 });
+    }),
+  );
+
+  test(
+    'what is left of a command whose frame was killed is running',
+    withFrame('sleep 60', async (place, frame, exit) => {
+      process.kill(frame, 'SIGKILL');
+      await exit;
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
+    }),
+  );
+
+  test(
+    'nothing is running when command and frame were killed',
+    withFrame('sleep 60', async (place, frame, exit) => {
+      process.kill(-frame, 'SIGKILL');
+      await exit;
+      const target = { group: frame, cookie: place.cookie };
+      await until(() => processes.find(place.cookie, frame).length === 0, 'nothing is left');
+      expect(await freezeCommand(target, hasEnded(place))).toBe(false);
+    }),
+  );
+});

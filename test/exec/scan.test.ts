@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'bun:test';
+import type { Found, Wanted } from '../../src/exec/processes.ts';
+import { createScan } from '../../src/exec/scan.ts';
+
+const FOUND: Found = { pid: 7, group: 7, startTime: '1', stopped: false };
+
+function counting(find: (attempt: Wanted) => Found[] = () => []) {
+  const passes: number[] = [];
+  const scan = createScan((attempts) => {
+    passes.push(attempts.length);
+    return new Map(attempts.map((one) => [one.cookie, find(one)]));
+  });
+  return { passes, scan };
+}
+
+describe('scan', () => {
+  test('one pass answers everybody who asked before it began', async () => {
+    const { passes, scan } = counting(({ group }) => (group === 3 ? [FOUND] : []));
+    const asked = Array.from({ length: 500 }, (_, i) => scan({ cookie: `c${i}`, group: i }));
+    const found = await Promise.all(asked);
+    expect(passes).toEqual([500]);
+    expect(found[3]).toEqual([FOUND]);
+    expect(found[4]).toEqual([]);
+  });
+
+  test('a question that comes after a pass began gets a pass of its own', async () => {
+    const { passes, scan } = counting();
+    await scan({ cookie: 'a', group: 1 });
+    await scan({ cookie: 'a', group: 1 });
+    expect(passes).toEqual([1, 1]);
+  });
+
+  test('an error reaches everybody who asked', async () => {
+    const scan = createScan(() => {
+      throw new Error('no /proc');
+    });
+    const answers = await Promise.allSettled([
+      scan({ cookie: 'a', group: 1 }),
+      scan({ cookie: 'b', group: 2 }),
+    ]);
+    expect(answers.map((one) => one.status)).toEqual(['rejected', 'rejected']);
+  });
+});
