@@ -43,7 +43,10 @@ export async function attempt(act: () => Promise<unknown>, done: string): Promis
 }
 
 /** What cannot be undone is asked first: a job that was ended in its middle cannot go on there. */
-export async function actOnJob(verb: Verb, { id, state }: Job): Promise<boolean> {
+export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
+  const { id, state } = job;
+  if (verb === 'retry' && job.at_most_once && job.started_at !== null && !(await askToStartAgain(id)))
+    return false;
   const cancels = verb === 'cancel' && state === 'processing';
   const asked = {
     title: `${cancels ? 'Cancel' : 'Delete'} job ${id}?`,
@@ -57,6 +60,14 @@ export async function actOnJob(verb: Verb, { id, state }: Job): Promise<boolean>
     () => (verb === 'delete' ? send('DELETE', path) : send('POST', `${path}/${verb}`)),
     `Job ${id} ${DONE[verb]}`,
   );
+}
+
+function askToStartAgain(id: string): Promise<boolean> {
+  return ask({
+    title: `Start job ${id} again?`,
+    detail: 'The job is marked at most once and was started before. Retrying it starts it another time.',
+    ...{ cli: actCommand('retry', { ids: [id] }), button: 'Start it again', danger: false, word: null },
+  });
 }
 
 /** A job that waits for its time is due at once. */
@@ -111,7 +122,7 @@ function detailOf(verb: Verb | 'edit'): string {
     case 'cancel':
       return 'Waiting jobs will not run; running ones are ended.';
     case 'retry':
-      return 'Dead, cancelled and failed jobs go back into their queues, with all their attempts.';
+      return 'Dead, cancelled and failed jobs go back into their queues, with all their attempts. At-most-once jobs that were started before are skipped.';
     case 'hold':
       return 'Waiting jobs stay where they are until they are released.';
     case 'release':

@@ -46,7 +46,8 @@ export function draftOf(job: Job): Draft {
     ...{ command: job.command, name: job.name ?? '', queue: job.queue === 'default' ? '' : job.queue },
     priority: job.priority === 0 ? '' : String(job.priority),
     timeout: job.timeout_ms === null ? '' : `${job.timeout_ms}ms`,
-    ...{ 'max-retries': String(job.max_retries), cwd: job.cwd, tags: lines(job.tags), env: lines(job.env) },
+    'max-retries': job.at_most_once ? '' : String(job.max_retries),
+    ...{ cwd: job.cwd, tags: lines(job.tags), env: lines(job.env) },
     rest: restOf(job),
   };
 }

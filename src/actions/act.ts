@@ -1,5 +1,6 @@
 import type { State } from '../core/job.ts';
 import type { JobChanges } from '../core/job-changes.ts';
+import { checkAtMostOnce } from '../core/job-input.ts';
 import { either } from '../core/words.ts';
 import { placeOf, removePlace } from '../exec/place.ts';
 import { wake } from '../exec/wake.ts';
@@ -13,7 +14,14 @@ export interface Acted {
   why: string;
   /** Still being ended by whoever holds them. */
   ending?: string[];
+  /** The unchanged at-most-once jobs that were started before: a bulk action does not start them again. */
+  skipped?: string[];
+  /** The retried at-most-once jobs that were started before. */
+  startedAgain?: string[];
 }
+
+/** Describes skipped jobs; a number goes in front. */
+export const SKIPPED = 'skipped (at-most-once jobs are started again only by id)';
 
 /** So many at a time, so that nobody waits long for the writer. */
 const BATCH = 500;
@@ -41,30 +49,50 @@ export async function cancelJobs(app: App, ids: string[]): Promise<Acted> {
 export interface Retried extends Acted {
   /** Those of the unchanged whose unique key another job has. */
   keyless: string[];
+  skipped: string[];
+  startedAgain: string[];
+}
+
+/** How jobs are retried: from which states, and whether a filter chose them rather than their ids. */
+interface RetryOptions {
+  from?: readonly State[];
+  bulk?: boolean;
 }
 
 export async function retryJobs(
   app: App,
   ids: string[],
-  from: readonly State[] = RETRYABLE,
+  { from = RETRYABLE, bulk = false }: RetryOptions = {},
 ): Promise<Retried> {
+  // Asked first: a worker may start a retried job at once.
+  const once = bulk ? [] : await startedOnce(app, ids, from);
   const acted = await each(app, ids, `were not ${either(from)}`, (batch) =>
-    app.store.retry(batch, from, app.clock.now()),
+    app.store.retry(batch, from, app.clock.now(), bulk),
   );
+  const startedAgain = once.filter((id) => acted.changed.includes(id));
+  const skipped = bulk ? await startedOnce(app, acted.unchanged, from) : [];
   const keyless: string[] = [];
   let why = '';
-  for (const id of acted.unchanged) {
+  const others = new Set(acted.unchanged).difference(new Set(skipped));
+  for (const id of others) {
     const holder = await app.store.keyHolder(id, from, app.clock.now());
     if (holder === null) continue;
     keyless.push(id);
     why ||= keyTaken(holder);
   }
-  if (keyless.length === 0) return { ...acted, keyless };
-  return {
-    ...acted,
-    keyless,
-    why: keyless.length < acted.unchanged.length ? `${acted.why}, or ${why}` : why,
-  };
+  const retried = { ...acted, keyless, skipped, startedAgain };
+  if (keyless.length === 0) return retried;
+  return { ...retried, why: keyless.length < others.size ? `${acted.why}, or ${why}` : why };
+}
+
+/** Returns the at-most-once jobs of these states that were started before. */
+async function startedOnce(app: App, ids: string[], from: readonly State[]): Promise<string[]> {
+  const started: string[] = [];
+  for (const id of ids) {
+    const job = await app.store.get(id);
+    if (job?.policy.atMostOnce && job.startedAt !== null && from.includes(job.state)) started.push(id);
+  }
+  return started;
 }
 
 export function keyTaken(holder: string): string {
@@ -81,8 +109,23 @@ export function releaseJobs(app: App, ids: string[]): Promise<Acted> {
   return each(app, ids, 'were not held', (batch) => app.store.release(batch, app.clock.now()));
 }
 
-export function editJobs(app: App, ids: string[], changes: JobChanges): Promise<Acted> {
-  return each(app, ids, 'were not waiting', (batch) => app.store.edit(batch, changes, app.clock.now()));
+/** An at-most-once job stays as it is when `maxRetries` above 1 is among the changes. */
+export async function editJobs(app: App, ids: string[], changes: JobChanges): Promise<Acted> {
+  const acted = await each(app, ids, 'were not waiting', (batch) =>
+    app.store.edit(batch, changes, app.clock.now()),
+  );
+  if ((changes.maxRetries ?? 0) <= 1) return acted;
+  for (const id of acted.unchanged)
+    if ((await app.store.get(id))?.policy.atMostOnce)
+      return { ...acted, why: `${acted.why}, or have only one attempt (at-most-once)` };
+  return acted;
+}
+
+/** Changes one job. Refuses a second attempt of an at-most-once job with an error. */
+export async function editJob(app: App, id: string, changes: JobChanges): Promise<Acted> {
+  const policy = (await app.store.get(id))?.policy ?? {};
+  if (changes.maxRetries !== undefined) checkAtMostOnce({ policy, maxRetries: changes.maxRetries });
+  return editJobs(app, [id], changes);
 }
 
 /** Removes jobs for good, with their output. Running ones stay; waiting ones never run. */

@@ -2,6 +2,7 @@ import { COMMAND_LIMIT } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
 import type { GoneJob, Job, JobPolicy, JobSpec, Uniqueness } from '../core/job.ts';
 import type { JobInput } from '../core/job-fields.ts';
+import { checkAtMostOnce } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellQuote } from '../core/shell-quote.ts';
 import { wake } from '../exec/wake.ts';
@@ -43,6 +44,7 @@ async function insert<T>(
     *[Symbol.iterator]() {
       for (const input of checked(inputs, key)) {
         named ||= input.id !== undefined;
+        checkAtMostOnce(input);
         yield fillIn(input, cwd, settings, newId);
       }
     },
@@ -110,7 +112,7 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     argv,
     queue: input.queue ?? 'default',
     priority: input.priority ?? 0,
-    maxRetries: input.maxRetries ?? settings['max-retries'],
+    maxRetries: maxRetriesOf(input, settings),
     timeoutMs: input.timeoutMs === undefined ? settings['job-timeout'] : input.timeoutMs,
     runAt: input.runAt ?? null,
     backoffBase: input.backoffBase ?? null,
@@ -128,6 +130,12 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
     secretEnv: secretsOf(input),
     cleanEnv: input.cleanEnv ?? false,
   };
+}
+
+/** An at-most-once job has one attempt, also where a schedule of an older version says otherwise. */
+function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): number {
+  if (policy?.atMostOnce) return Math.min(1, maxRetries ?? 1);
+  return maxRetries ?? settings['max-retries'];
 }
 
 /** What would be left unheeded is a mistake. */

@@ -1,3 +1,4 @@
+import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
 import { formatRate } from '../core/rate.ts';
@@ -33,7 +34,7 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
       return [`it has completed at ${toIso(job.finishedAt)}`];
     case 'dead':
       return [
-        `it was given up after ${job.attempts} of ${Math.max(1, job.maxRetries)} attempts: ${job.lastError ?? 'unknown'}; queuectl retry ${job.id}`,
+        `it was given up after ${job.attempts} of ${attemptsAllowed(job)} attempts: ${job.lastError ?? 'unknown'}; queuectl retry ${job.id}`,
       ];
     case 'cancelled':
       return [
@@ -76,7 +77,7 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const wait = (job.dueAt ?? now) - now;
   if (wait > 0) {
-    const most = Math.max(1, job.maxRetries) - 1;
+    const most = attemptsAllowed(job) - 1;
     const retry = job.attempts < most ? `retry ${job.attempts} of ${most}` : 'the last attempt';
     reasons.push(
       job.state === 'failed'

@@ -1,5 +1,5 @@
 import { backoffMs } from '../core/backoff.ts';
-import { backoffOf, policyOf } from '../core/decide.ts';
+import { attemptsAllowed, backoffOf, policyOf } from '../core/decide.ts';
 import { type App, currentSettings } from './app.ts';
 import { getJob } from './jobs.ts';
 
@@ -17,7 +17,7 @@ export interface RetryDelays {
 export async function retryDelays(app: App, id: string): Promise<RetryDelays> {
   const job = await getJob(app, id);
   const policy = backoffOf(job, policyOf(await currentSettings(app)).backoff);
-  const many = Math.min(SHOWN, Math.max(1, job.maxRetries) - 1);
+  const many = Math.min(SHOWN, attemptsAllowed(job) - 1);
   return {
     delays_ms: Array.from({ length: many }, (_, i) => backoffMs(policy, i + 1, () => 0)),
     jitter: policy.jitter,

@@ -7,7 +7,7 @@ import { getJob } from './jobs.ts';
 import { selectJobs } from './select.ts';
 
 /** Puts jobs back in their queue, uncharged and due now: all that are named, or an error. */
-export async function retry(app: App, ids: string[], from: readonly State[] = RETRYABLE): Promise<string[]> {
+export async function retry(app: App, ids: string[], from: readonly State[] = RETRYABLE): Promise<Retried> {
   const unique = [...new Set(ids)];
   for (const id of unique) {
     const job = await getJob(app, id);
@@ -15,18 +15,17 @@ export async function retry(app: App, ids: string[], from: readonly State[] = RE
     const holder = await app.store.keyHolder(id, from, app.clock.now());
     if (holder !== null) throw keyless(id, keyTaken(holder));
   }
-  const retried = await retryJobs(app, unique, from);
+  const retried = await retryJobs(app, unique, { from });
   if (retried.keyless.length > 0) throw keyless(retried.keyless[0]!, retried.why);
-  const { changed, unchanged } = retried;
-  const [missed] = unchanged;
+  const [missed] = retried.unchanged;
   if (missed !== undefined) throw wrongState(missed, (await getJob(app, missed)).state, from);
-  return changed;
+  return retried;
 }
 
-/** Every dead job, oldest first, so that they run again in the order in which they were enqueued. */
+/** Retries every dead job in the order of enqueueing, except at-most-once jobs. */
 export async function retryAllDead(app: App): Promise<Retried> {
   const ids = await selectJobs(app, { filter: { states: ['dead'] } });
-  return retryJobs(app, ids, ['dead']);
+  return retryJobs(app, ids, { from: ['dead'], bulk: true });
 }
 
 export function keyless(id: string, why: string): QueueError {

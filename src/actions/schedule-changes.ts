@@ -1,5 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import type { JobInput } from '../core/job-fields.ts';
+import { limitAttempts } from '../core/job-input.ts';
 import type { Schedule, ScheduleSpec, Timing } from '../core/schedule.ts';
 import { readPolicies, readTiming, type ScheduleInput } from './schedule-input.ts';
 
@@ -33,6 +34,8 @@ function changedTiming(before: Timing, { when, called }: ScheduleChanges, now: n
 
 /** A command takes the place of a program with arguments, and the other way round. */
 function changedJob(before: JobInput, given: JobInput): JobInput {
+  // A schedule of an older version may give an at-most-once job several attempts, which nobody asks for now.
+  limitAttempts(before);
   const { command: _, argv: __, ...rest } = before;
   const same = given.command === undefined && given.argv === undefined;
   return {

@@ -1,6 +1,7 @@
 import { QueueError } from '../core/errors.ts';
 import { checkName } from '../core/id.ts';
 import type { Job, JobSpec } from '../core/job.ts';
+import { checkAtMostOnce } from '../core/job-input.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Schedule, ScheduleSpec, Timing } from '../core/schedule.ts';
 import type { Settings } from '../core/settings.ts';
@@ -25,6 +26,7 @@ export async function checkSchedule(
     throw new QueueError('invalid-job', 'the job of a schedule needs a command');
   if (spec.job.dependsOn?.length)
     throw new QueueError('invalid-job', 'the job of a schedule waits for no other');
+  checkAtMostOnce(spec.job);
   const { timing, nextAt } = await checkTiming(spec.timing, now);
   return { spec: { ...spec, timing }, nextAt };
 }

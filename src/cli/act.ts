@@ -1,11 +1,12 @@
 import { readSync } from 'node:fs';
-import type { Acted } from '../actions/act.ts';
+import { type Acted, SKIPPED } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { getJob } from '../actions/jobs.ts';
 import { type Selection, selectJobs } from '../actions/select.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Job } from '../core/job.ts';
 import { countOf, saidOf } from '../core/words.ts';
+import { atMostOnceFields } from './changed.ts';
 import type { Command, Context, Flag, Input } from './command.ts';
 import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
@@ -111,23 +112,35 @@ async function preview(context: Context, app: App, done: string, ids: string[]):
 
 /** Says what changed and what did not. 0: all of it, 4: nothing could be, 7: a part. */
 function report({ io }: Context, done: string, acted: Acted): number {
-  const { changed, unchanged, why } = acted;
-  if (io.json) io.out(`${JSON.stringify({ [done.replaceAll(' ', '_')]: changed, unchanged })}\n`);
+  const { changed, unchanged, skipped = [], why } = acted;
+  const others = unchanged.length - skipped.length;
+  const left = [
+    ...(others > 0 ? [`${others} ${saidOf(others, why)}`] : []),
+    ...(skipped.length > 0 ? [`${skipped.length} ${SKIPPED}`] : []),
+  ].join(', ');
+  if (io.json)
+    io.out(
+      `${JSON.stringify({ [done.replaceAll(' ', '_')]: changed, unchanged, ...atMostOnceFields(acted) })}\n`,
+    );
   else if (!io.tty || io.quiet) io.out(changed.map((id) => `${id}\n`).join(''));
-  else io.out(`${done} ${countOf(changed.length)}${left(acted)}\n`);
+  else io.out(`${done} ${countOf(changed.length)}${left === '' ? '' : `, ${left}`}\n`);
   if (unchanged.length === 0) return 0;
   if (changed.length > 0) {
-    if (!io.tty) io.warn(`${unchanged.length} ${saidOf(unchanged.length, why)}`);
+    if (!io.tty) io.warn(left);
     return 7;
   }
-  const which = unchanged.length === 1 ? `job '${unchanged[0]}'` : `${unchanged.length} jobs`;
-  throw new QueueError(
-    'wrong-state',
-    `nothing was ${done}: ${which} ${saidOf(unchanged.length, why)}`,
-    `queuectl show ${unchanged[0]}`,
-  );
+  throw nothingDone(done, acted, left);
 }
 
-function left({ unchanged, why }: Acted): string {
-  return unchanged.length === 0 ? '' : `, ${unchanged.length} ${saidOf(unchanged.length, why)}`;
+function nothingDone(done: string, { unchanged, skipped = [], why }: Acted, left: string): QueueError {
+  const [first] = unchanged;
+  if (unchanged.length === 1 && skipped.length === 0)
+    return new QueueError(
+      'wrong-state',
+      `nothing was ${done}: job '${first}' ${saidOf(1, why)}`,
+      `queuectl show ${first}`,
+    );
+  const all = skipped.length === 0 ? `${unchanged.length} jobs ${why}` : left;
+  const hint = `queuectl ${skipped.length === 0 ? 'show' : 'retry'} ${skipped[0] ?? first}`;
+  return new QueueError('wrong-state', `nothing was ${done}: ${all}`, hint);
 }

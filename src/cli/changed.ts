@@ -1,9 +1,24 @@
+import type { Acted } from '../actions/act.ts';
 import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 
-/** Says what changed: a sentence for a person, the ids for a script. */
-export function printChanged(io: Io, verb: string, ids: string[]): void {
-  if (io.json) io.out(`${JSON.stringify({ [verb]: ids })}\n`);
+/** Says what changed: a sentence for a person, the ids for a script. JSON has `more` beside the ids. */
+export function printChanged(io: Io, verb: string, ids: string[], more: object = {}): void {
+  if (io.json) io.out(`${JSON.stringify({ [verb]: ids, ...more })}\n`);
   else if (!io.tty || io.quiet) io.out(ids.map((id) => `${id}\n`).join(''));
   else io.out(`${verb} ${countOf(ids.length)}${ids.length === 1 ? `: ${ids[0]}` : ''}\n`);
+}
+
+/** Returns the fields of a JSON answer about at-most-once jobs; none where there was no such job. */
+export function atMostOnceFields({ skipped = [], startedAgain = [] }: Partial<Acted>): object {
+  return {
+    ...(skipped.length > 0 ? { skipped } : {}),
+    ...(startedAgain.length > 0 ? { started_again: startedAgain } : {}),
+  };
+}
+
+/** Warns that at-most-once jobs are started another time. */
+export function warnStartedAgain(io: Io, ids: string[]): void {
+  for (const id of ids)
+    io.warn(`job '${id}' is at-most-once and was started before; the retry starts it again`);
 }

@@ -36,7 +36,7 @@ export const JOB_FLAGS: Record<string, Flag> = {
   },
   'retry-on': { value: 'CODES', help: 'try again only after these exit codes, such as 75 or 1,75' },
   'no-retry-on': { value: 'CODES', help: 'give up at once after these exit codes, such as 64-78' },
-  'at-most-once': { help: 'never run it again after an attempt that was lost in a crash' },
+  'at-most-once': { help: 'start it only once: a failed, stopped or lost attempt makes it dead' },
   after: {
     value: 'ID,…',
     many: true,

@@ -1,3 +1,4 @@
+import { attemptsAllowed } from '../core/decide.ts';
 import type { Job } from '../core/job.ts';
 import { signalOf } from '../core/outcome.ts';
 import type { Column } from './table.ts';
@@ -11,7 +12,7 @@ export function jobColumns(times: Times): Column<Job>[] {
     { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
     { title: 'NAME', value: (job) => job.name ?? '', drop: 2, terminal: true },
     { title: 'PRIORITY', value: (job) => String(job.priority), drop: 4 },
-    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${Math.max(1, job.maxRetries)}` },
+    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}` },
     { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 3 },
     {
       title: 'DUE',
@@ -33,7 +34,7 @@ export function deadColumns(times: Times): Column<Job>[] {
   return [
     { title: 'ID', value: (job) => job.id },
     { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
-    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${Math.max(1, job.maxRetries)}` },
+    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}` },
     { title: 'EXIT', value: exitText },
     { title: 'DIED', value: (job) => times.text(job.finishedAt), drop: 2 },
     { title: 'COMMAND', value: (job) => job.command, shrinks: true },

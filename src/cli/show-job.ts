@@ -3,6 +3,7 @@ import { toAttemptObject } from '../actions/attempt-object.ts';
 import { jobObject } from '../actions/jobs.ts';
 import { withLeftBehind } from '../actions/left-behind.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
+import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
 import { maskEnv } from '../core/secrets.ts';
@@ -65,7 +66,7 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
     ['priority', String(job.priority)],
-    ['attempts', `${job.attempts} of ${Math.max(1, job.maxRetries)}`],
+    ['attempts', `${job.attempts} of ${attemptsAllowed(job)}`],
     ['crashes', job.crashes === 0 ? '' : String(job.crashes)],
     ['created', times.text(job.createdAt)],
     ['due', job.blocked ? '' : times.text(job.dueAt)],

@@ -19,6 +19,19 @@ export interface Policy {
 
 type Judged = Pick<ClaimedJob, 'attempts' | 'crashes' | 'maxRetries' | 'backoffBase' | 'policy'>;
 
+/** Returns how many attempts a job has before it is dead. */
+export function attemptsAllowed({ maxRetries, policy }: Pick<Judged, 'maxRetries' | 'policy'>): number {
+  return policy.atMostOnce ? 1 : Math.max(1, maxRetries);
+}
+
+/**
+ * Returns false for an at-most-once job that has failed before. No such job is ever due by these rules, but an older
+ * version may have stored one, or an import brought it.
+ */
+export function mayStart({ attempts, policy }: Pick<Judged, 'attempts' | 'policy'>): boolean {
+  return !(policy.atMostOnce && attempts > 0);
+}
+
 /** The only judge of what an outcome means. No I/O: worker, recovery, timeout and cancel all ask here. */
 export function decide(
   job: Judged,
@@ -32,6 +45,7 @@ export function decide(
     case 'cancelled':
       return { to: 'cancelled', attempts: job.attempts, crashes };
     case 'stopped':
+      return { to: job.policy.atMostOnce ? 'dead' : 'released', attempts: job.attempts, crashes };
     case 'never-started':
       return { to: 'released', attempts: job.attempts, crashes };
     case 'lost': {
@@ -43,7 +57,7 @@ export function decide(
       if (outcome.code === 0) return { to: 'completed', attempts: job.attempts + 1, crashes };
   }
   const attempts = job.attempts + 1;
-  if (attempts >= job.maxRetries || !isRetryable(job.policy, exitCodeOf(outcome)))
+  if (attempts >= attemptsAllowed(job) || !isRetryable(job.policy, exitCodeOf(outcome)))
     return { to: 'dead', attempts, crashes };
   const wait = backoffMs(backoffOf(job, policy.backoff), attempts, random);
   return { to: 'failed', attempts, crashes, nextRunAt: now + wait };

@@ -54,7 +54,11 @@ export function outcomeOf(to: Transition['to'], why: Outcome['why']): AttemptOut
 
 /** Whether the time it ran says something about the command. */
 export function tellsRunTime(outcome: AttemptOutcome, why: Outcome['why']): boolean {
-  return why !== 'lost' && (outcome === 'completed' || outcome === 'failed' || outcome === 'dead');
+  return (
+    why !== 'lost' &&
+    why !== 'stopped' &&
+    (outcome === 'completed' || outcome === 'failed' || outcome === 'dead')
+  );
 }
 
 /** Everything that metrics are made of. */

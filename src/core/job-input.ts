@@ -27,11 +27,15 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
   const input: JobInput = {};
   let warnings: string[] | null = null;
   const gathered: Field[] = [];
+  let printed = false;
   for (const name of Object.keys(value)) {
     const raw = (value as Record<string, unknown>)[name];
     const field = BY_NAME.get(name);
     if (field === undefined) {
-      if (SERVER_OWNED.has(name)) continue;
+      if (SERVER_OWNED.has(name)) {
+        printed = true;
+        continue;
+      }
       if (strict) throw invalid(unknownField(name, '', true));
       warnings ??= [];
       warnings.push(unknownField(name, ' was ignored', warnings.length < GUESSED));
@@ -48,7 +52,25 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
     }
   }
   refuseUnread(value as Record<string, unknown>, input);
+  // An older version printed at-most-once jobs with several attempts, which nobody asks for now.
+  if (printed) limitAttempts(input);
+  checkAtMostOnce(input);
   return { input, warnings: warnings ?? NO_WARNINGS };
+}
+
+/** Leaves an at-most-once job with one attempt at most. */
+export function limitAttempts(input: JobInput): void {
+  if (input.policy?.atMostOnce && input.maxRetries !== undefined)
+    input.maxRetries = Math.min(1, input.maxRetries);
+}
+
+/** Throws if an at-most-once job is given more than one attempt. */
+export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'policy' | 'maxRetries'>): void {
+  if (policy?.atMostOnce && maxRetries > 1)
+    throw invalid(
+      `max_retries is ${maxRetries}, but an at-most-once job has only one attempt`,
+      'leave max_retries out, or enqueue the job without at_most_once',
+    );
 }
 
 function twice(field: Field, name: string, value: object): Error {

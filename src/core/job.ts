@@ -77,7 +77,7 @@ export interface JobPolicy {
   retryOn?: number[];
   /** These exit codes never are. */
   noRetryOn?: number[];
-  /** Never run again after an attempt that was lost: its effects may have happened. */
+  /** queuectl starts it once and never again by itself: its effects may have happened. */
   atMostOnce?: boolean;
   onParentFailure?: (typeof PARENT_FAILURES)[number];
   /** How the wait grows, instead of what the settings say when it fails. */

@@ -58,6 +58,8 @@ export interface OperationObject {
   done: number;
   changed: number;
   unchanged: number;
+  /** Of the unchanged: at-most-once jobs that only a retry by id starts again. */
+  skipped: number;
   started_at: string;
   finished_at: string | null;
   error: string | null;

@@ -13,13 +13,23 @@ import { refuse } from './problem.ts';
 
 export type Act = (app: App, ids: string[]) => Promise<Acted>;
 
-/** What can be done to a job by its name alone; `summary` where it has a route of that name. */
-export const JOB_ACTIONS: { verb: string; summary: string | null; act: Act }[] = [
+interface JobAction {
+  verb: string;
+  /** Given where a job has a route of that name. */
+  summary: string | null;
+  act: Act;
+  /** Acts on many jobs, where that differs. */
+  bulk?: Act;
+}
+
+/** What can be done to a job by its id alone. */
+export const JOB_ACTIONS: JobAction[] = [
   { verb: 'cancel', summary: 'End a running job, or keep a waiting one from running', act: cancelJobs },
   {
     verb: 'retry',
     summary: 'Put a dead, cancelled or failed job back in its queue',
     act: (app, ids) => retryJobs(app, ids),
+    bulk: (app, ids) => retryJobs(app, ids, { bulk: true }),
   },
   { verb: 'hold', summary: 'Keep a waiting job from running', act: holdJobs },
   { verb: 'release', summary: 'Let a held job go on', act: releaseJobs },
@@ -29,8 +39,8 @@ export const JOB_ACTIONS: { verb: string; summary: string | null; act: Act }[] =
 const EDIT = 'edit';
 export const ACTION_NAMES: string[] = [...JOB_ACTIONS.map(({ verb }) => verb), EDIT];
 
-/** Edit alone takes changes. */
-export function actionOf(action: string, changes: unknown, now: number): Act {
+/** Returns an action on many jobs. Edit alone takes changes. */
+export function bulkActionOf(action: string, changes: unknown, now: number): Act {
   if (action === EDIT) {
     const wanted = readJobChanges(changes, now);
     return (app, ids) => editJobs(app, ids, wanted);
@@ -39,5 +49,5 @@ export function actionOf(action: string, changes: unknown, now: number): Act {
   if (known === undefined)
     return refuse('invalid-request', `action must be one of ${ACTION_NAMES.join(', ')}`);
   if (changes !== undefined) refuse('invalid-request', 'changes belong to edit');
-  return known.act;
+  return known.bulk ?? known.act;
 }

@@ -70,7 +70,15 @@ export function createOperations(now: () => number): Operations {
         );
       const operation: OperationObject & { stopping: boolean } = {
         ...{ id: randomBytes(8).toString('hex'), action, state: 'running', total: 0 },
-        ...{ done: 0, changed: 0, unchanged: 0, started_at: toIso(now()), finished_at: null, error: null },
+        ...{
+          done: 0,
+          changed: 0,
+          unchanged: 0,
+          skipped: 0,
+          started_at: toIso(now()),
+          finished_at: null,
+          error: null,
+        },
         stopping: false,
       };
       all.set(operation.id, operation);
@@ -97,6 +105,7 @@ export function createOperations(now: () => number): Operations {
             const changed = acted.changed.length + (acted.ending?.length ?? 0);
             operation.changed += changed;
             operation.unchanged += batch.length - changed;
+            operation.skipped += acted.skipped?.length ?? 0;
             await turn();
             if (perSecond !== null && operation.done < ids.length) await asleep((size / perSecond) * 1000);
           }

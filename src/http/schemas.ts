@@ -115,7 +115,7 @@ export const SCHEMAS: Record<string, Schema> = {
   }),
   Operation: record({
     ...{ id: text, action: text, state: oneOf(['running', 'done', 'stopped', 'failed']) },
-    ...{ total: integer, done: integer, changed: integer, unchanged: integer },
+    ...{ total: integer, done: integer, changed: integer, unchanged: integer, skipped: integer },
     ...{ started_at: time, finished_at: maybe(time), error: maybe(text) },
   }),
   /** What belongs to its kind stands beside these. */

@@ -47,6 +47,7 @@ export interface EnqueueInput {
   /** Exit codes that are tried again, and no others: `[75]`, or text such as `64-78`. */
   retry_on?: number[] | string;
   no_retry_on?: number[] | string;
+  /** Start it once: a failed, stopped or lost attempt makes it dead. `max_retries` is 1. */
   at_most_once?: boolean;
   /** Ids of jobs to wait for: until they have completed, or ended as `on` says. */
   depends_on?: (string | { id: string; on?: 'ok' | 'any' | 'notok' })[];
@@ -110,7 +111,7 @@ export interface Queue extends ActingVerbs {
   /** Newest first; every match unless limited. */
   list(options?: ListOptions): Promise<JobObject[]>;
   counts(): Promise<Record<State, number>>;
-  /** Puts dead, cancelled or failed jobs back in their queue. Answers the ids. */
+  /** Puts dead, cancelled or failed jobs back in their queue, at-most-once jobs too. Returns the ids. */
   retry(...ids: string[]): Promise<string[]>;
   queues: Queues;
   schedules: Schedules;
@@ -170,7 +171,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       return jobs;
     },
     counts: () => countStates(app),
-    retry: (...ids) => retry(app, ids),
+    retry: async (...ids) => (await retry(app, ids)).changed,
     async wait(id, wanted = {}) {
       const [job] = await waitFor(app, [id], { timeoutMs: wanted.timeoutMs ?? null });
       return jobObject(app, job!);

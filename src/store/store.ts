@@ -144,9 +144,10 @@ export interface Store {
   /**
    * Makes jobs of the given states pending, uncharged and due now; never a running one. Answers those it changed. One
    * that waited for a job that is unfinished again waits again. One with a unique key takes it again, and stays as it is
-   * where another job has it; a key that was taken for a time only is not taken again.
+   * where another job has it; a key that was taken for a time only is not taken again. With `bulk`, an at-most-once job
+   * that was started before stays as it is.
    */
-  retry(ids: string[], from: readonly State[], now: number): Promise<string[]>;
+  retry(ids: string[], from: readonly State[], now: number, bulk?: boolean): Promise<string[]>;
   /** The job that has the unique key which this one, in one of the given states, would need to be retried; null: nobody. */
   keyHolder(id: string, from: readonly State[], now: number): Promise<string | null>;
   /**
@@ -176,7 +177,7 @@ export interface Store {
   hold(ids: string[], now: number): Promise<string[]>;
   /** Answers those that were held. */
   release(ids: string[], now: number): Promise<string[]>;
-  /** Changes waiting jobs, held or not. Answers those it changed. */
+  /** Changes waiting jobs, held or not. Answers those it changed. Gives no at-most-once job a `maxRetries` above 1. */
   edit(ids: string[], changes: JobChanges, now: number): Promise<string[]>;
 
   /** Every queue that was ever used or set, by name. */

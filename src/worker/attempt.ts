@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { withStdin } from '../actions/jobs.ts';
-import { decide, policyOf, type Transition } from '../core/decide.ts';
+import { decide, mayStart, policyOf, type Transition } from '../core/decide.ts';
 import type { Emit } from '../core/events.ts';
 import { hooksAfter } from '../core/hooks.ts';
 import type { ClaimedJob, EndReason } from '../core/job.ts';
@@ -117,6 +117,10 @@ export function clearPlace({ place, outcome, settlement }: Finished, adopted: bo
 }
 
 async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Promise<Begun> {
+  if (!mayStart(job)) {
+    const message = `not started again (at-most-once) after: ${job.lastError ?? 'a failure'}`;
+    return { outcome: { why: 'spawn-error', message } };
+  }
   const whole = await patiently(() => withStdin(context.app, job));
   const since = processes.now();
   const start = await startCommand(place, whole, context.user, context.lifeline);

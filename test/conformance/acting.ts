@@ -83,6 +83,24 @@ export const acting: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 1 }, NOW + 60_000))).toEqual(['a']);
   },
 
+  'an at-most-once job that is cancelled while it is stopped is cancelled': async ({ store }) => {
+    const job = await running(store, 'a', { policy: { atMostOnce: true } });
+    await store.mark(job.claim, 'stopped');
+    await store.cancel(['a'], NOW);
+    await store.settle(ending(job, { why: 'stopped' }));
+    expect((await store.get('a'))?.state).toBe('cancelled');
+  },
+
+  'edit gives an at-most-once job no second attempt': async ({ store }) => {
+    const once = { policy: { atMostOnce: true }, maxRetries: 1 };
+    await store.insert([jobSpec('once', once), jobSpec('plain')], NOW);
+    const both = ['once', 'plain'];
+    expect(await store.edit(both, { maxRetries: 2, priority: 5 }, NOW)).toEqual(['plain']);
+    expect(await store.get('once')).toMatchObject({ maxRetries: 1, priority: 0 });
+    expect(await store.edit(both, { maxRetries: 1 }, NOW)).toEqual(both);
+    expect(await store.edit(both, { priority: 5 }, NOW)).toEqual(both);
+  },
+
   'edit changes what is given, of waiting jobs only': async ({ store }) => {
     await running(store, 'busy');
     await store.insert([jobSpec('a', { tags: { k: 'v' }, timeoutMs: 1000 })], NOW);

@@ -95,6 +95,31 @@ export const retryAndRemove: Record<string, Case> = {
     expect(ids(await claim(store, {}, NOW + 1))).toEqual(['a']);
   },
 
+  'an at-most-once job that was started is retried by its id only': async ({ store }) => {
+    const policy = { atMostOnce: true };
+    await store.insert([jobSpec('never', { policy, maxRetries: 1 })], NOW);
+    await store.cancel(['never'], NOW);
+    await dead(store, 'plain');
+    for (const [id, outcome] of [
+      ['failed', failedWith(1)],
+      ['stopped', { why: 'stopped' }],
+      ['lost', { why: 'lost' }],
+    ] as const) {
+      await store.settle(ending(await running(store, id, { policy }), outcome));
+      expect((await store.get(id))?.state).toBe('dead');
+    }
+    const all = ['failed', 'stopped', 'lost', 'never', 'plain'];
+    expect(await store.retry(all, ['dead', 'cancelled'], NOW, true)).toEqual(['never', 'plain']);
+    expect(await store.retry(all, ['dead', 'cancelled'], NOW)).toEqual(['failed', 'stopped', 'lost']);
+  },
+
+  'a released at-most-once job counts as never started': async ({ store }) => {
+    const job = await running(store, 'a', { policy: { atMostOnce: true } });
+    await store.settle(ending(job, { why: 'never-started' }));
+    await store.cancel(['a'], NOW + 2000);
+    expect(await store.retry(['a'], ['cancelled'], NOW + 3000, true)).toEqual(['a']);
+  },
+
   'an old claim cannot act on a retried job': async ({ store }) => {
     const old = await dead(store, 'a');
     await store.retry(['a'], ['dead'], NOW + 5000);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { decide, type Policy, policyOf, type Transition } from '../../src/core/decide.ts';
+import { decide, mayStart, type Policy, policyOf, type Transition } from '../../src/core/decide.ts';
 import type { JobPolicy } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { resolveSettings } from '../../src/core/settings.ts';
@@ -177,11 +177,51 @@ describe('a job with rules of its own', () => {
     [{ retryOn: [75] }, { why: 'spawn-error', message: 'no' }, 'failed'],
     [{ retryOn: [75], noRetryOn: [75] }, exited(75), 'dead'],
     [{ noRetryOn: [0] }, exited(0), 'completed'],
-    [{ atMostOnce: true }, { why: 'lost' }, 'dead'],
-    [{ atMostOnce: true }, { why: 'never-started' }, 'released'],
-    [{ atMostOnce: true }, exited(1), 'failed'],
   ];
   test.each(cases)('%j after %j', (own, outcome, to) => {
     expect(judge({ policy: own }, outcome).to).toBe(to);
+  });
+});
+
+describe('an at-most-once job', () => {
+  const once = { policy: { atMostOnce: true } };
+
+  // An older version stored such jobs with three attempts.
+  describe.each([0, 1, 3])('with max_retries %d', (maxRetries) => {
+    test.each(FAILURES.map((outcome) => [outcome] as const))('is dead after %j', (outcome) => {
+      expect(judge({ ...once, maxRetries }, outcome)).toEqual({ to: 'dead', attempts: 1, crashes: 0 });
+    });
+
+    test('is dead after it was stopped, and no attempt is charged', () => {
+      expect(judge({ ...once, maxRetries }, { why: 'stopped' })).toEqual({
+        ...{ to: 'dead', attempts: 0, crashes: 0 },
+      });
+    });
+
+    test('is dead after it was lost, and the crash is counted', () => {
+      expect(judge({ ...once, maxRetries }, { why: 'lost' })).toEqual({
+        ...{ to: 'dead', attempts: 0, crashes: 1 },
+      });
+    });
+
+    test.each([
+      [{ why: 'exited', code: 0 }, 'completed'],
+      [{ why: 'cancelled' }, 'cancelled'],
+      [{ why: 'never-started' }, 'released'],
+    ] as [Outcome, Transition['to']][])('after %j is %s', (outcome, to) => {
+      expect(judge({ ...once, maxRetries }, outcome).to).toBe(to);
+    });
+  });
+
+  test('may not start when it has failed before, unlike any other job', () => {
+    expect(mayStart({ ...fresh, ...once })).toBe(true);
+    expect(mayStart({ ...fresh, ...once, attempts: 1 })).toBe(false);
+    expect(mayStart({ ...fresh, attempts: 1 })).toBe(true);
+  });
+
+  test('is dead after any exit code that would be retried', () => {
+    expect(judge({ policy: { atMostOnce: true, retryOn: [75] } }, { why: 'exited', code: 75 }).to).toBe(
+      'dead',
+    );
   });
 });

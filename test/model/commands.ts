@@ -76,13 +76,17 @@ const enqueue = step(
       },
     ),
     onParentFailure: fc.constantFrom(undefined, ...PARENT_FAILURES),
+    atMostOnce: fc.constantFrom(false, false, true),
   }),
   'enqueue',
   always,
-  async (model, store, { parents, delayMs, onParentFailure, ...input }) => {
+  async (model, store, { parents, delayMs, onParentFailure, atMostOnce, ...input }) => {
     const dependsOn = parents.filter((one) => model.jobs.has(one.id) && one.id !== input.id);
     const runAt = delayMs === null ? null : model.now + delayMs;
-    const policy = onParentFailure === undefined ? {} : { onParentFailure };
+    const policy = {
+      ...(onParentFailure === undefined ? {} : { onParentFailure }),
+      ...(atMostOnce ? { atMostOnce } : {}),
+    };
     const spec = jobSpec(input.id, { ...input, runAt, dependsOn, policy });
     if (model.jobs.has(input.id)) {
       await rejects(store.insert([spec], model.now), { code: 'job-exists' });
@@ -94,6 +98,7 @@ const enqueue = step(
       dueAt: runAt ?? model.now,
       dependsOn: dependsOn.map((one) => ({ parent: model.jobs.get(one.id)!, on: one.on, phase: 'open' })),
       onParentFailure,
+      atMostOnce,
     });
   },
 );
@@ -205,6 +210,7 @@ const act = step(
     id,
     verb: fc.constantFrom('cancel', 'hold', 'release', 'retry', 'remove'),
     from: fc.constantFrom(...AGAIN),
+    bulk: fc.boolean(),
   }),
   'act',
   always,
@@ -225,8 +231,8 @@ const act = step(
       case 'release':
         return changed(await store.release([input.id], now), (one) => m.release(model, one));
       case 'retry':
-        return changed(await store.retry([input.id], input.from, now), (one) =>
-          m.retry(model, one, input.from),
+        return changed(await store.retry([input.id], input.from, now, input.bulk), (one) =>
+          m.retry(model, one, input.from, input.bulk),
         );
       case 'remove': {
         const from = [...FINAL_STATES, ...input.from];

@@ -1,3 +1,4 @@
+import { ok } from 'node:assert/strict';
 import type { Transition } from '../../src/core/decide.ts';
 import { type ParentEnd, suitedBy } from '../../src/core/dependencies.ts';
 import type { ClaimedJob, Dependency, EndReason, JobPolicy, State } from '../../src/core/job.ts';
@@ -37,6 +38,11 @@ export interface ModelJob {
   worker: string | null;
   dependsOn: ModelDependency[];
   onParentFailure: JobPolicy['onParentFailure'];
+  atMostOnce: boolean;
+  /** Attempts on record. */
+  runs: number;
+  /** Those since somebody last retried it. */
+  starts: number;
   /** Removed: whoever still has it in hand has nothing. */
   gone: boolean;
 }
@@ -75,7 +81,10 @@ export function newModel(): Model {
 
 export function insert(
   model: Model,
-  wanted: Pick<ModelJob, 'id' | 'queue' | 'priority' | 'dueAt' | 'dependsOn' | 'onParentFailure'>,
+  wanted: Pick<
+    ModelJob,
+    'id' | 'queue' | 'priority' | 'dueAt' | 'dependsOn' | 'onParentFailure' | 'atMostOnce'
+  >,
 ): void {
   const job: ModelJob = {
     ...wanted,
@@ -88,6 +97,8 @@ export function insert(
     token: 0,
     attempt: null,
     worker: null,
+    runs: 0,
+    starts: 0,
     gone: false,
   };
   model.jobs.set(job.id, job);
@@ -105,6 +116,9 @@ export function claimable(model: Model, limit: number, queues: string[] | null):
 }
 
 export function take(model: Model, job: ModelJob, worker: string, attempt: number): void {
+  ok(!job.atMostOnce || job.starts === 0, 'an at-most-once job starts once');
+  job.runs++;
+  job.starts++;
   Object.assign(job, {
     state: 'processing',
     phase: 'running',
@@ -148,6 +162,8 @@ export function settle(model: Model, hand: Hand, settlement: ModelSettlement): S
   const cancelled = attempt!.endReason === 'cancelled';
   if (settlement.why === 'never-started') {
     model.attempts.delete(hand.attempt);
+    job.runs--;
+    job.starts--;
     Object.assign(job, { state: 'pending', phase: 'waits', dueAt: model.now, worker: null, attempt: null });
     if (cancelled) end(model, job, 'cancelled');
     return 'applied';
@@ -155,7 +171,9 @@ export function settle(model: Model, hand: Hand, settlement: ModelSettlement): S
   const { transition } = settlement;
   attempt!.ended = { why: settlement.why, exitCode: settlement.exitCode };
   Object.assign(job, { worker: null, attempts: transition.attempts, crashes: transition.crashes });
-  if (transition.to !== 'failed' && transition.to !== 'released') end(model, job, transition.to);
+  const again = transition.to === 'failed' || transition.to === 'released';
+  const stopped = transition.to === 'dead' && settlement.why === 'stopped';
+  if (!again && !(stopped && cancelled)) end(model, job, transition.to);
   else if (cancelled) end(model, job, 'cancelled');
   else if (transition.to === 'failed')
     Object.assign(job, { state: 'failed', phase: 'waits', dueAt: transition.nextRunAt });
@@ -214,8 +232,10 @@ export function cancel(model: Model, job: ModelJob): 'cancelled' | 'ending' | 'e
   return 'cancelled';
 }
 
-export function retry(model: Model, job: ModelJob, from: readonly State[]): boolean {
+export function retry(model: Model, job: ModelJob, from: readonly State[], bulk: boolean): boolean {
   if (job.phase === 'running' || !from.includes(job.state)) return false;
+  if (bulk && job.atMostOnce && job.runs > 0) return false;
+  job.starts = 0;
   const phase = job.phase === 'held' ? 'held' : isBlocked(job) ? 'blocked' : 'waits';
   Object.assign(job, {
     state: 'pending',

@@ -14,7 +14,7 @@ export function Tracked() {
   );
 }
 
-function Row({ id, action, state, total, done, changed, unchanged, error }: Shown) {
+function Row({ id, action, state, total, done, changed, unchanged, skipped, error }: Shown) {
   return (
     <div class="operation">
       <div class="operation-head">
@@ -35,6 +35,9 @@ function Row({ id, action, state, total, done, changed, unchanged, error }: Show
       {state === 'running' ? null : (
         <p>
           {number(changed)} changed, {number(unchanged)} left as they were
+          {skipped > 0
+            ? ` (${number(skipped)} skipped: retry at-most-once jobs one by one to start them again)`
+            : ''}
           {state === 'lost' ? ' when last seen: the server was started anew, and did not go on with it' : ''}
           {error === null ? null : `: ${error}`}
         </p>

@@ -1,8 +1,9 @@
+import { SKIPPED } from '../../actions/act.ts';
 import { keyless, retry, retryAllDead } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { SHORT_IDS } from '../act.ts';
-import { printChanged } from '../changed.ts';
+import { atMostOnceFields, printChanged, warnStartedAgain } from '../changed.ts';
 import type { Command } from '../command.ts';
 import { noteCutOff } from '../cut-off.ts';
 
@@ -11,7 +12,7 @@ export default {
   summary: 'Put dead jobs back in their queue, with all their attempts before them',
   args: 'ID… | --all',
   most: Number.POSITIVE_INFINITY,
-  flags: { all: { help: 'every dead job' } },
+  flags: { all: { help: 'every dead job, except at-most-once jobs' } },
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],
   notes: [SHORT_IDS],
   async run(context, input) {
@@ -23,14 +24,23 @@ export default {
       );
     }
     const app = await context.app();
-    const all = input.has('all') ? await retryAllDead(app) : null;
-    const retried =
-      all?.changed ?? (await retry(app, await selectJobs(app, { names: input.args }), ['dead']));
-    const left = all?.keyless ?? [];
-    if (retried.length === 0 && left.length > 0) throw keyless(left[0]!, all!.why);
-    printChanged(context.io, 'retried', retried);
-    await noteCutOff(context.io, app, retried);
-    if (left.length > 0) context.io.warn(`${left.length} ${all!.why}`);
-    return left.length > 0 ? 7 : 0;
+    const { io } = context;
+    const retried = input.has('all')
+      ? await retryAllDead(app)
+      : await retry(app, await selectJobs(app, { names: input.args }), ['dead']);
+    const { changed, keyless: left, skipped, why, startedAgain } = retried;
+    if (changed.length === 0 && left.length > 0) throw keyless(left[0]!, why);
+    if (changed.length === 0 && skipped.length > 0)
+      throw new QueueError(
+        'wrong-state',
+        `nothing was retried: ${skipped.length} ${SKIPPED}`,
+        `queuectl dlq retry ${skipped[0]}`,
+      );
+    printChanged(io, 'retried', changed, atMostOnceFields(retried));
+    warnStartedAgain(io, startedAgain);
+    await noteCutOff(io, app, changed);
+    if (left.length > 0) io.warn(`${left.length} ${why}`);
+    if (skipped.length > 0) io.warn(`${skipped.length} ${SKIPPED}`);
+    return left.length + skipped.length > 0 ? 7 : 0;
   },
 } satisfies Command as Command;

@@ -1,7 +1,8 @@
-import { editJobs } from '../../actions/act.ts';
+import { editJob, editJobs } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
 import { getJob } from '../../actions/jobs.ts';
 import { type ReadJobs, readJsonJobs } from '../../actions/read-jobs.ts';
+import { attemptsAllowed } from '../../core/decide.ts';
 import { QueueError } from '../../core/errors.ts';
 import { readTag } from '../../core/filter.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
@@ -38,7 +39,8 @@ export default actingCommand({
   async act(app, ids, input, context) {
     const now = app.clock.now();
     const changes = readChanges(input, now) ?? (await changesByHand(app, ids, context, now));
-    return changes === null ? null : editJobs(app, ids, changes);
+    if (changes === null) return null;
+    return ids.length === 1 ? editJob(app, ids[0]!, changes) : editJobs(app, ids, changes);
   },
 });
 
@@ -92,9 +94,9 @@ async function changesByHand(
       : 'edit needs something to change, or $EDITOR';
     throw new QueueError('usage', problem, 'queuectl edit ID --priority high');
   }
-  const { command, queue, priority, max_retries, timeout_ms, run_at, name, tags } = toJobObject(
-    await getJob(app, id),
-  );
+  const job = await getJob(app, id);
+  const { command, queue, priority, timeout_ms, run_at, name, tags } = toJobObject(job);
+  const max_retries = Math.min(job.maxRetries, attemptsAllowed(job));
   const before = JSON.stringify(
     { command, queue, priority, max_retries, timeout_ms, run_at, name, tags },
     null,

@@ -1,5 +1,6 @@
 import { retryJobs } from '../../actions/act.ts';
 import { actingCommand } from '../act.ts';
+import { warnStartedAgain } from '../changed.ts';
 import { noteCutOff } from '../cut-off.ts';
 
 export default actingCommand({
@@ -8,10 +9,12 @@ export default actingCommand({
   done: 'retried',
   examples: ['queuectl retry job1', 'queuectl retry --queue mail --yes'],
   notes: [
+    'An at-most-once job that was started before is retried only by its id. Filters skip it.',
     'A job that was cancelled because one it waited for had failed runs without it, unless that one is retried, too.',
   ],
-  async act(app, ids, _, { io }) {
-    const acted = await retryJobs(app, ids);
+  async act(app, ids, input, { io }) {
+    const acted = await retryJobs(app, ids, { bulk: input.args.length === 0 });
+    warnStartedAgain(io, acted.startedAgain);
     await noteCutOff(io, app, acted.changed);
     return acted;
   },

@@ -1,6 +1,7 @@
 import type { QueueObject } from '../../actions/queues.ts';
 import type { Snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
+import { attemptsAllowed } from '../../core/decide.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
 import type { Worker } from '../../store/worker.ts';
@@ -69,7 +70,7 @@ const running: Pane<ClaimedJob> = {
     { title: 'STATUS', value: ending, color: (job) => (job.endReason === null ? 'cyan' : 'yellow') },
     { title: 'ELAPSED', right: true, value: (job) => age(now - job.startedAt!) },
     ...(rows.some((job) => job.timeoutMs !== null) ? [left(now)] : []),
-    { title: 'ATTEMPT', right: true, value: (job) => `${job.attempts + 1}/${most(job)}`, drop: 2 },
+    { title: 'ATTEMPT', right: true, value: (job) => `${job.attempts + 1}/${attemptsAllowed(job)}`, drop: 2 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
     { title: 'WORKER', value: ({ workerId }) => workerId ?? '', drop: 3 },
     { title: 'COMMAND', value: ({ command }) => command, shrinks: true, least: 30 },
@@ -101,7 +102,7 @@ const failures: Pane<Job> = {
       value: (job) => (job.state === 'dead' ? 'never' : dueText(job, now, 'now')),
       drop: 1,
     },
-    { title: 'ATTEMPTS', right: true, value: (job) => `${job.attempts}/${most(job)}`, drop: 2 },
+    { title: 'ATTEMPTS', right: true, value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 2 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 3 },
     { title: 'COMMAND', value: ({ command }) => command, shrinks: true, drop: 4 },
     { title: 'LAST ERROR', value: ({ lastError }) => lastError ?? '', shrinks: true, least: 34 },
@@ -171,10 +172,6 @@ function inQueue(job: Job, queues: QueueObject[]): string {
   return (queue?.concurrency ?? Number.POSITIVE_INFINITY) <= (queue?.jobs.processing ?? 0)
     ? 'queue full'
     : 'ready';
-}
-
-function most(job: Job): number {
-  return Math.max(1, job.maxRetries);
 }
 
 function some(count: number, state: string) {

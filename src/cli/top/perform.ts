@@ -1,4 +1,4 @@
-import { type Acted, holdJobs, releaseJobs, retryJobs } from '../../actions/act.ts';
+import { type Acted, holdJobs, type Retried, releaseJobs, retryJobs } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { saidOf } from '../../core/words.ts';
@@ -13,7 +13,7 @@ export async function perform(app: App, action: Action, by: string): Promise<str
     case 'cancel':
       return said('cancelled', action.id, await cancel(app, [action.id]));
     case 'retry':
-      return said('retried', action.id, await retryJobs(app, [action.id]));
+      return retried(action.id, await retryJobs(app, [action.id]));
     case 'hold':
       return said('held', action.id, await holdJobs(app, [action.id]));
     case 'release':
@@ -25,6 +25,11 @@ export async function perform(app: App, action: Action, by: string): Promise<str
       await changeQueue(app, action.queue, { paused: null });
       return `resumed queue ${action.queue}`;
   }
+}
+
+function retried(id: string, acted: Retried): string {
+  const again = acted.startedAgain.length > 0 ? ', which is at-most-once and was started before' : '';
+  return said('retried', id, acted) + again;
 }
 
 function said(done: string, id: string, { changed, why }: Acted): string {

@@ -1,4 +1,4 @@
-import { type Acted, deleteJobs } from '../../actions/act.ts';
+import { type Acted, deleteJobs, editJob } from '../../actions/act.ts';
 import { toAttemptObject } from '../../actions/attempt-object.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
@@ -7,10 +7,11 @@ import { withLeftBehind } from '../../actions/left-behind.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
 import { checkKey } from '../../core/id.ts';
+import { readJobChanges } from '../../core/job-changes.ts';
 import type { JobInput } from '../../core/job-fields.ts';
 import { homeOf } from '../../exec/home.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
-import { type Act, actionOf, JOB_ACTIONS } from '../job-actions.ts';
+import { type Act, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
 import { readJob } from '../read-job.ts';
 import { type ApiRequest, json, type Route } from '../route.ts';
@@ -68,7 +69,10 @@ export const JOB_ROUTES: Route[] = [
     access: 'change',
     body: ref('JobChanges'),
     answers: { 200: changed },
-    handle: (request) => actOn(request, actionOf('edit', request.body, request.app.clock.now())),
+    handle(request) {
+      const changes = readJobChanges(request.body, request.app.clock.now());
+      return actOn(request, (app, [id]) => editJob(app, id!, changes));
+    },
   },
   {
     method: 'DELETE',

@@ -6,7 +6,7 @@ import type { JobFilter } from '../../core/filter.ts';
 import { checkNumber } from '../../core/numbers.ts';
 import { fields, text, texts } from '../body.ts';
 import { filterOfBody } from '../filter.ts';
-import { actionOf } from '../job-actions.ts';
+import { bulkActionOf } from '../job-actions.ts';
 import { refuse } from '../problem.ts';
 import { json, type Route } from '../route.ts';
 import { listOf, ref } from '../schema.ts';
@@ -40,7 +40,7 @@ export const OPERATION_ROUTES: Route[] = [
       const now = app.clock.now();
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
         refuse('invalid-request', 'give ids, a filter or a group');
-      const act = actionOf(action, given.changes, now);
+      const act = bulkActionOf(action, given.changes, now);
       const limit = whole(given.limit, 'limit', MOST_AT_ALL) ?? Number.POSITIVE_INFINITY;
       const perSecond = whole(given.per_second, 'per_second', MOST_PER_SECOND);
       const ids =

@@ -26,7 +26,7 @@ export function actingVerbs(db: Connection): ActingVerbs {
       return changed;
     });
   return {
-    retry: (ids, from, now) => db.write('retry', () => retry(db, ids, from, now)),
+    retry: (ids, from, now, bulk = false) => db.write('retry', () => retry(db, ids, from, now, bulk)),
     keyHolder: (id, from, now) =>
       db.read(() => (db.get(sql.keyHolder, id, JSON.stringify(from), now)?.id as string | undefined) ?? null),
     remove: (ids, from, now) => db.write('remove', () => remove(db, ids, from, now), { spare: true }),
@@ -41,11 +41,11 @@ export function actingVerbs(db: Connection): ActingVerbs {
 }
 
 /** All of them first: of a chain that is retried as a whole each waits again for the one before it. */
-function retry(db: Connection, ids: string[], from: readonly State[], now: number): string[] {
+function retry(db: Connection, ids: string[], from: readonly State[], now: number, bulk: boolean): string[] {
   const states = JSON.stringify(from);
   const changed = ids.filter((id) => {
     db.run(sql.freeSlotFor, id, now);
-    return db.run(sql.retryJob, now, now, id, states) === 1;
+    return db.run(sql.retryJob, now, now, id, states, bulk ? 1 : 0) === 1;
   });
   for (const id of changed) {
     waitAgain(db, id);
@@ -123,6 +123,17 @@ function edit(db: Connection, id: string, changes: JobChanges, now: number): num
     ],
     ...[timeoutMs === undefined ? 0 : 1, timeoutMs ?? null, maxRetries ?? null],
     ...[tags === undefined ? 0 : 1, tags === undefined ? null : JSON.stringify(tags)],
-    ...[name === undefined ? 0 : 1, name ?? null, runAt ?? null, due, due, due, now, now, id],
+    ...[
+      name === undefined ? 0 : 1,
+      name ?? null,
+      runAt ?? null,
+      due,
+      due,
+      due,
+      now,
+      now,
+      id,
+      maxRetries ?? 0,
+    ],
   );
 }

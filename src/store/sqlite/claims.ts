@@ -182,7 +182,9 @@ function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
 /** A wish to cancel that came while the attempt was ending for another reason still holds. */
 function notTriedAgain(settlement: Settlement): Settlement {
   const { to, attempts, crashes } = settlement.transition;
-  if (to !== 'failed' && to !== 'released') return settlement;
+  // An at-most-once job is dead once it was stopped, unless somebody wanted it cancelled.
+  const stopped = to === 'dead' && settlement.why === 'stopped';
+  if (to !== 'failed' && to !== 'released' && !stopped) return settlement;
   return { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] };
 }
 

@@ -186,10 +186,12 @@ export const freeSlotFor = `UPDATE job SET unique_slot = NULL
 /** A key that is taken for a time only is not taken again. */
 const HAS_KEY =
   'job.unique_until IS NULL AND other.unique_slot = job.unique_key AND other.number <> job.number';
+const AT_MOST_ONCE = "coalesce(policy ->> 'atMostOnce', 0)";
 export const retryJob = `UPDATE job SET state = 'pending', phase = iif(phase = 'held', 'held', iif(blockers > 0, 'blocked', 'ready')), attempts = 0, crashes = 0, due_at = ?, updated_at = ?,
   finished_at = NULL, exit_code = NULL, last_error = NULL, duration_ms = NULL,
   unique_slot = iif(unique_until IS NULL, unique_key, unique_slot)
     WHERE id = ? AND phase <> 'running' AND state IN (SELECT value FROM json_each(?))
+    AND NOT (? AND ${AT_MOST_ONCE} AND started_at IS NOT NULL)
     AND NOT EXISTS (SELECT 1 FROM job AS other WHERE ${HAS_KEY})`;
 export const keyHolder = `SELECT other.id FROM job CROSS JOIN job AS other ON ${HAS_KEY}
   WHERE job.id = ? AND job.state IN (SELECT value FROM json_each(?)) AND coalesce(other.unique_until > ?, 1)`;
@@ -222,7 +224,7 @@ export const editJob = `UPDATE job SET priority = coalesce(?, priority), queue =
   max_retries = coalesce(?, max_retries), tags = CASE WHEN ? THEN ? ELSE tags END, name = CASE WHEN ? THEN ? ELSE name END,
   run_at = coalesce(?, run_at), due_at = coalesce(?, due_at),
   phase = CASE WHEN phase IN ('held', 'blocked') OR ? IS NULL THEN phase WHEN ? > ? THEN 'waiting' ELSE 'ready' END,
-  updated_at = ? WHERE id = ? AND phase NOT IN ('running', 'ended')`;
+  updated_at = ? WHERE id = ? AND phase NOT IN ('running', 'ended') AND NOT (? > 1 AND ${AT_MOST_ONCE})`;
 
 export const anyoneWaits = "SELECT 1 FROM dependency WHERE parent = ? AND phase = 'open' LIMIT 1";
 /** Those whom the end of their parent suits, who run whatever became of it, or to whom it is all one by now. */

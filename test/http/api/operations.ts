@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Site } from '../../support/http.ts';
 import { until } from '../../support/queuectl.ts';
-import { type Api, add, later, ok, pathOf, refused } from './topic.ts';
+import { type Api, add, later, ok, pathOf, refused, untilJob } from './topic.ts';
 
 const AT = '/api/v1/operations';
 
@@ -72,6 +72,44 @@ export function operations(api: () => Api): void {
     expect((await ok(site, 'GET', pathOf('opid-1'))).state).toBe('pending');
     expect(await operate(site, { action: 'retry', ids: ['opid-0', 'opid-1'] })).toMatchObject({
       ...{ changed: 1, unchanged: 1 },
+    });
+  });
+
+  test('a bulk retry skips at-most-once jobs that were started and counts them; a retry of one does not', async () => {
+    const { site } = api();
+    const more = { max_retries: 1, at_most_once: true };
+    await add(site, many('oponce', 3, { ...more, command: 'exit 9' }));
+    await add(site, many('opplain', 2, { max_retries: 1, command: 'exit 9' }));
+    for (const id of ['oponce-0', 'oponce-1', 'oponce-2', 'opplain-0', 'opplain-1'])
+      await untilJob(site, id, 'dead');
+    const filter = { state: 'dead', 'exit-code': '9' };
+    expect(await operate(site, { action: 'retry', filter })).toMatchObject({
+      ...{ total: 5, done: 5, changed: 2, unchanged: 3, skipped: 3 },
+    });
+    const ids = ['oponce-0', 'oponce-1', 'oponce-2'];
+    expect(await operate(site, { action: 'retry', ids })).toMatchObject({ changed: 0, skipped: 3 });
+    const { groups } = await ok(site, 'GET', '/api/v1/dlq/groups');
+    const { signature: group } = groups.find((one: { sample_error: string }) => /9/.test(one.sample_error));
+    expect(await operate(site, { action: 'retry', group, limit: 1 })).toMatchObject({ total: 1 });
+    for (const id of ids) expect((await ok(site, 'GET', pathOf(id))).attempts).toBe(1);
+    expect(await ok(site, 'GET', `${pathOf(ids[0]!)}/attempts`)).toHaveLength(1);
+
+    await ok(site, 'POST', `${pathOf(ids[0]!)}/retry`);
+    await until(
+      async () => (await ok(site, 'GET', `${pathOf(ids[0]!)}/attempts`)).length === 2,
+      'it ran again',
+    );
+    const changes = { max_retries: 2 };
+    await add(site, many('opedit', 1, { ...later, ...more }));
+    await refused(site, ['PATCH', pathOf('opedit-0')], { body: changes }, [400, 'invalid-job']);
+    await refused(
+      site,
+      ['POST', '/api/v1/jobs'],
+      { body: { command: 'true', at_most_once: true, max_retries: 2 } },
+      [400, 'invalid-job'],
+    );
+    expect(await operate(site, { action: 'edit', ids: ['opedit-0'], changes })).toMatchObject({
+      ...{ state: 'done', changed: 0, unchanged: 1 },
     });
   });
 

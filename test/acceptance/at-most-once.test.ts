@@ -1,0 +1,310 @@
+import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  killAll,
+  processesOfJob,
+  send,
+  untilNoProcessOf,
+  untilStopping,
+  workersOf,
+} from '../support/processes.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  type JobJson,
+  lines,
+  type Running,
+  type Sandbox,
+  until,
+} from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+interface Shown extends JobJson {
+  max_retries: number;
+  at_most_once: boolean;
+}
+
+const START = 'echo start >>starts';
+const STAY = `${START}; until [ -e go ]; do sleep 0.05; done`;
+const ONCE = { at_most_once: true };
+
+const starts = (box: Sandbox): number => lines(join(box.directory, 'starts')).length;
+const show = (box: Sandbox, id = 'job'): Promise<Shown> => box.json<Shown>(['show', id]);
+
+/** Starts whatever may be started, retries included. */
+async function drain(box: Sandbox, through: string[] = []): Promise<void> {
+  const { exit } = box.start(['worker', 'start', '--drain'], { through });
+  expect(await exit).toBe(0);
+}
+
+async function killEverything(box: Sandbox, workers: Running): Promise<void> {
+  const pids = (await workersOf(box)).map((worker) => worker.pid);
+  // The supervisor first, or it would replace its workers.
+  await killAll([workers.pid, ...pids]);
+  const processes = processesOfJob(box, 'job');
+  process.kill(-processes[0]!, 'SIGKILL');
+  await untilNoProcessOf(box, 'job');
+}
+
+/** Ways in which queuectl or its machine ends a running attempt. */
+const ENDS: [
+  name: string,
+  settings: Record<string, string>,
+  end: (box: Sandbox, workers: Running) => Promise<unknown>,
+  reason: RegExp,
+][] = [
+  ['worker stop --force', {}, (box) => box.run(['worker', 'stop', '--force']), /^stopped with its worker/],
+  [
+    'a second SIGINT',
+    {},
+    async (box, workers) => {
+      process.kill(workers.pid, 'SIGINT');
+      await untilStopping(box);
+      // Signals that arrive together count as one.
+      await until(() => {
+        send([workers.pid], 'SIGINT');
+        return workers.child.exitCode !== null;
+      }, 'the second one ends the job');
+    },
+    /^stopped with its worker/,
+  ],
+  [
+    'a stop-timeout',
+    { 'stop-timeout': '100ms' },
+    (box) => box.run(['worker', 'stop']),
+    /^stopped with its worker/,
+  ],
+  [
+    'SIGTERM to the job while its worker stops',
+    {},
+    async (box, workers) => {
+      process.kill(workers.pid, 'SIGTERM');
+      await untilStopping(box);
+      process.kill(-processesOfJob(box, 'job')[0]!, 'SIGTERM');
+      await workers.exit;
+    },
+    /^stopped with its worker/,
+  ],
+  ['SIGKILL of its worker and itself', {}, killEverything, /^lost/],
+];
+
+for (const [name, settings, end, reason] of ENDS)
+  test.concurrent(
+    `an at-most-once job is dead after ${name}, and no later worker starts it`,
+    inSandbox(async (box) => {
+      await configure(box, { 'kill-grace': '300ms', ...settings });
+      const workers = await box.startWorkers();
+      await enqueue(box, 'job', STAY, ONCE);
+      await until(() => starts(box) === 1, 'it runs');
+      await end(box, workers);
+      await drain(box);
+      const job = await show(box);
+      expect(job).toMatchObject({ state: 'dead', attempts: 0, max_retries: 1 });
+      expect(job.last_error).toMatch(reason);
+      expect(starts(box)).toBe(1);
+    }),
+  );
+
+test.concurrent(
+  'a failed, timed out or unstartable at-most-once job is dead with that reason after one attempt',
+  inSandbox(async (box) => {
+    await configure(box, { 'max-retries': '5', 'kill-grace': '300ms' });
+    const gone = join(box.directory, 'gone');
+    mkdirSync(gone);
+    await enqueue(box, 'exit', `${START}; echo broken; exit 3`, ONCE);
+    await enqueue(box, 'time', STAY, { ...ONCE, timeout: '200ms' });
+    await enqueue(box, 'signal', `${START}; kill -9 $$`, ONCE);
+    await enqueue(box, 'directory', START, { ...ONCE, cwd: gone });
+    rmSync(gone, { recursive: true });
+    await drain(box);
+    mkdirSync(gone);
+    await drain(box);
+    const reasons = {
+      exit: /^exit code 3: broken/,
+      time: /^timed out/,
+      signal: /SIGKILL/,
+      directory: /gone/,
+    };
+    for (const [id, reason] of Object.entries(reasons)) {
+      const job = await show(box, id);
+      expect(job).toMatchObject({ state: 'dead', attempts: 1, crashes: 0, max_retries: 1 });
+      expect(job.last_error).toMatch(reason);
+    }
+    expect(starts(box)).toBe(3);
+    expect(lines(join(gone, 'starts'))).toEqual([]);
+  }),
+);
+
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+const MOUNT = `mount --bind "$0" ${BOOT_ID} && exec "$@"`;
+const canMount = spawnSync('unshare', ['-m', 'sh', '-c', MOUNT, '/etc/hostname', 'true']).status === 0;
+
+test.concurrent.skipIf(!canMount)(
+  'an at-most-once job is dead after a restart of the machine',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    await enqueue(box, 'job', STAY, ONCE);
+    await until(() => starts(box) === 1, 'it runs');
+    await killEverything(box, workers);
+    const file = join(box.directory, 'boot');
+    writeFileSync(file, `${randomUUID()}\n`);
+    await drain(box, ['unshare', '-m', 'sh', '-c', MOUNT, file]);
+    expect(await show(box)).toMatchObject({ state: 'dead', attempts: 0, crashes: 1 });
+    expect(starts(box)).toBe(1);
+  }),
+);
+
+test.concurrent(
+  'a cancelled at-most-once job is cancelled',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '300ms' });
+    await box.startWorkers();
+    await enqueue(box, 'job', STAY, ONCE);
+    await until(() => starts(box) === 1, 'it runs');
+    expect((await box.run(['cancel', 'job'])).code).toBe(0);
+    expect(await show(box)).toMatchObject({ state: 'cancelled' });
+    expect(starts(box)).toBe(1);
+  }),
+);
+
+test.concurrent(
+  'a retry by id starts an at-most-once job again and says so; bulk retries skip it and count it',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', `${START}; exit 1`, ONCE);
+    await enqueue(box, 'plain', 'false', { max_retries: 1 });
+    await drain(box);
+
+    const all = await box.run(['dlq', 'retry', '--all', '--json']);
+    expect(all.code).toBe(7);
+    expect(JSON.parse(all.stdout)).toEqual({ retried: ['plain'], skipped: ['job'] });
+    expect(all.stderr).toContain('1 skipped (at-most-once');
+    await drain(box);
+    const some = await box.run(['retry', '--state', 'dead', '--yes', '--json']);
+    expect(some.code).toBe(7);
+    expect(JSON.parse(some.stdout)).toEqual({ retried: ['plain'], unchanged: ['job'], skipped: ['job'] });
+    expect(some.stderr).toContain('1 skipped (at-most-once');
+    await drain(box);
+    await box.json(['delete', 'plain']);
+    expectRefusal(await box.run(['dlq', 'retry', '--all']), 4, /nothing was retried: 1 skipped/);
+    expectRefusal(await box.run(['retry', '--state', 'dead', '--yes']), 4, /nothing was retried: 1 skipped/);
+    expect(starts(box)).toBe(1);
+
+    for (const [i, command] of [['retry'], ['dlq', 'retry']].entries()) {
+      const retried = await box.run([...command, 'job', '--json']);
+      expect(retried.code).toBe(0);
+      expect(JSON.parse(retried.stdout)).toMatchObject({ retried: ['job'], started_again: ['job'] });
+      expect(retried.stderr).toContain("job 'job' is at-most-once and was started before");
+      await drain(box);
+      // The new start follows the same rule.
+      expect(await show(box)).toMatchObject({ state: 'dead', attempts: 1 });
+      expect(starts(box)).toBe(2 + i);
+    }
+  }),
+);
+
+test.concurrent(
+  'an at-most-once job that never started is retried in bulk like any other',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', START, ONCE);
+    await box.json(['cancel', 'job']);
+    const retried = await box.run(['retry', '--state', 'cancelled', '--json']);
+    expect(retried).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(retried.stdout)).toEqual({ retried: ['job'], unchanged: [] });
+    await drain(box);
+    expect(await show(box)).toMatchObject({ state: 'completed' });
+  }),
+);
+
+test.concurrent(
+  'max_retries above 1 is refused with at_most_once, at enqueue, in a schedule and in an edit',
+  inSandbox(async (box) => {
+    const refusal = /max.retries is 3, but an at-most-once job has only one attempt/;
+    const object = { command: 'true', max_retries: 3, at_most_once: true };
+    const often = ['--max-retries', '3', '--at-most-once'];
+    for (const args of [
+      ['enqueue', 'true', ...often],
+      ['enqueue', JSON.stringify(object)],
+      ['enqueue', JSON.stringify({ command: 'true', max_retries: 3 }), '--at-most-once'],
+      ['run', 'true', ...often],
+      ['schedule', 'add', 'often', '--every', '1h', ...often, 'true'],
+    ]) {
+      const refused = await box.run(args);
+      expectRefusal(refused, args[0] === 'run' ? 125 : 2, refusal);
+    }
+    expect(await box.run(['list', '--json'])).toMatchObject({ stdout: '[]\n' });
+    const file = [{ command: 'true' }, object].map((one) => JSON.stringify(one)).join('\n');
+    const lined = await box.run(['enqueue', '--file', '-'], { stdin: file });
+    expectRefusal(lined, 2, /^error: line 2: max_retries is 3/);
+
+    await enqueue(box, 'job', 'true', { ...ONCE, max_retries: 0 });
+    await enqueue(box, 'other', 'true');
+    expect(await show(box)).toMatchObject({ max_retries: 0, at_most_once: true });
+    expectRefusal(await box.run(['edit', 'job', '--max-retries', '3']), 2, refusal);
+    const both = await box.run(['edit', 'job', 'other', '--max-retries', '3', '--json']);
+    expect(both.code).toBe(7);
+    expect(JSON.parse(both.stdout)).toEqual({ changed: ['other'], unchanged: ['job'] });
+    expect(both.stderr).toContain('at-most-once');
+    expect(await box.json(['edit', 'job', '--max-retries', '1'])).toMatchObject({ changed: ['job'] });
+
+    const schedule = ['schedule', 'add', 'hourly', '--every', '1h', '--at-most-once', 'true'];
+    expect((await box.run(schedule)).code).toBe(0);
+    expectRefusal(await box.run(['schedule', 'edit', 'hourly', '--max-retries', '3']), 2, refusal);
+    const { id } = await box.json<{ id: string }>(['schedule', 'run', 'hourly']);
+    expect(await show(box, id)).toMatchObject({ max_retries: 1, at_most_once: true });
+  }),
+);
+
+/** Changes the file as an older version would have left it. */
+function asOlderVersion(box: Sandbox, sql: string): void {
+  const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
+  db.exec(sql);
+  db.close();
+}
+
+test.concurrent(
+  'a job of an older version with three attempts obeys the rule, and can be enqueued again as it is printed',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', `${START}; exit 1`, ONCE);
+    asOlderVersion(box, 'UPDATE job SET max_retries = 3');
+    const printed = await show(box);
+    expect(printed.max_retries).toBe(3);
+    await drain(box);
+    expect(await show(box)).toMatchObject({ state: 'dead', attempts: 1 });
+    expect(starts(box)).toBe(1);
+
+    const again = JSON.stringify({ ...printed, id: 'again' });
+    expect((await box.run(['enqueue', again])).code).toBe(0);
+    expect(await show(box, 'again')).toMatchObject({ max_retries: 1, at_most_once: true });
+    await box.json(['delete', 'again']);
+
+    // It failed there, and waited for its second attempt.
+    asOlderVersion(
+      box,
+      "UPDATE job SET state = 'failed', phase = 'waiting', due_at = 1, finished_at = NULL WHERE id = 'job'",
+    );
+    await drain(box);
+    const job = await show(box);
+    expect(job.state).toBe('dead');
+    expect(job.last_error).toBe('not started again (at-most-once) after: exit code 1');
+    expect(starts(box)).toBe(1);
+    expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+  }),
+);
+
+test.concurrent(
+  'a schedule of an older version with three attempts goes on, with one attempt',
+  inSandbox(async (box) => {
+    await box.run(['schedule', 'add', 'hourly', '--every', '1h', '--at-most-once', `${START}; exit 1`]);
+    asOlderVersion(box, "UPDATE schedule SET job = json_set(job, '$.maxRetries', 3)");
+    const { id } = await box.json<{ id: string }>(['schedule', 'run', 'hourly']);
+    await drain(box);
+    expect(await show(box, id)).toMatchObject({ state: 'dead', attempts: 1, max_retries: 1 });
+    expect(starts(box)).toBe(1);
+    expect((await box.run(['schedule', 'edit', 'hourly', '--every', '2h'])).code).toBe(0);
+  }),
+);
