@@ -127,7 +127,10 @@ function retries(): string {
 max_retries is fixed when a job is enqueued; the backoff is read when it fails, what the job says itself first
 (backoff, backoff_base, retry_delay, backoff_max, jitter). The settings are backoff-strategy, backoff-base, retry-delay,
 backoff-max and backoff-jitter (queuectl help config). An attempt that was stopped, or lost together with its worker, is
-not charged; lost crash-limit times, the job is dead.`;
+not charged; lost crash-limit times, the job is dead.
+
+A job enqueued with --at-most-once is started only once: a failed, stopped or lost attempt makes it dead. Only a retry
+by id starts it again; filters and --all skip it.`;
 }
 
 function cron(): string {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { launch, openDashboard } from '../support/browser.ts';
-import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
+import { enqueue, inSandbox, lines, until, untilState } from '../support/queuectl.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -22,6 +23,28 @@ test(
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.locator('header.job').getByText('completed', { exact: true }).waitFor();
     await untilState(box, 'poor', 'completed');
+  }),
+);
+
+test(
+  'an at-most-once job is started again only after a question, and is skipped in bulk',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await enqueue(box, 'once', 'echo start >>starts; exit 4', { at_most_once: true });
+    await untilState(box, 'once', 'dead');
+    const { page, show } = await openDashboard(box, browser);
+    await show('/dlq');
+    const group = page.locator('[data-row]', { hasText: 'exit code 4' });
+    await group.getByRole('button', { name: 'Retry all' }).click();
+    await page.getByRole('button', { name: 'Retry them' }).click();
+    await page.getByText('1 skipped: retry at-most-once jobs one by one').waitFor();
+    await show('/jobs/once');
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('was started before').waitFor();
+    const starts = join(box.directory, 'starts');
+    expect(lines(starts)).toHaveLength(1);
+    await page.getByRole('button', { name: 'Start it again' }).click();
+    await until(() => lines(starts).length === 2, 'it was started again');
   }),
 );
 

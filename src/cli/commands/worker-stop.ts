@@ -9,7 +9,7 @@ export default {
   args: '[ID…]',
   most: Number.POSITIVE_INFINITY,
   flags: {
-    force: { help: 'end the running jobs and put them back in their queue' },
+    force: { help: 'end the running jobs and put them back in their queue (at-most-once jobs: dead)' },
     leave: { help: 'stop at once and leave the jobs running; the next worker start takes them over' },
     timeout: { value: 'TIME', help: 'wait at most so long; the workers go on stopping' },
   },
