@@ -56,6 +56,7 @@ describe('freezeCommand', () => {
     'finds nothing to stop once the command has ended',
     withFrame('exit 3', async (place, frame) => {
       const target = { group: frame, cookie: place.cookie };
+      await until(() => processes.childOf(frame) === null, 'the command has ended');
       expect(await freezeCommand(target, hasEnded(place))).toBe(false);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 3, signalled: false });
     }),

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { carrying, send } from '../support/processes.ts';
+import { carrying, processesOfJob, send } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import { below, pick } from '../support/random.ts';
 import { readJobs } from './audit.ts';
@@ -17,14 +17,29 @@ const LONGEST_GAP_MS = 60;
 
 /** The first attempt of each command sleeps until it is signalled, every later one succeeds at once. */
 const FIRST = 'test -e $QUEUECTL_JOB_ID.begun && exit 0; : > $QUEUECTL_JOB_ID.begun';
-const COMMANDS: Record<string, string> = {
-  plain: `${FIRST}; sleep 60`,
-  group: `${FIRST}; sleep 60 & sleep 60`,
-  traps: `trap 'exit 1' TERM INT HUP; ${FIRST}; sleep 60 & wait $!`,
+const COMMANDS: Record<string, { command: string; sleeps: number }> = {
+  plain: { command: `${FIRST}; sleep 60`, sleeps: 1 },
+  group: { command: `${FIRST}; sleep 60 & sleep 60`, sleeps: 2 },
+  traps: { command: `trap 'exit 1' TERM INT HUP; ${FIRST}; sleep 60 & wait $!`, sleeps: 1 },
   // What a success leaves running is left alone, so this one leaves nothing.
-  graceful: `trap 'exit 0' TERM INT HUP; ${FIRST}; while :; do sleep 0.02; done`,
+  graceful: { command: `trap 'exit 0' TERM INT HUP; ${FIRST}; while :; do sleep 0.02; done`, sleeps: 0 },
 };
 const KINDS = Object.keys(COMMANDS);
+
+/** A shell waits for its foreground child before it dies of SIGINT, so the signal has to reach every process. */
+function hasBegun(lab: Lab, id: string): boolean {
+  const { sleeps } = COMMANDS[id.split('-')[0]!]!;
+  const own = processesOfJob(lab.box, id).filter((pid) => nameOf(pid) === 'sleep');
+  return existsSync(join(lab.box.directory, `${id}.begun`)) && own.length >= sleeps;
+}
+
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
+  } catch {
+    return '';
+  }
+}
 
 /** What a service manager does: one signal to supervisor, workers, frames and jobs at the same moment. */
 function signalEverything(once: boolean): Fault['run'] {
@@ -35,14 +50,13 @@ function signalEverything(once: boolean): Fault['run'] {
       open: () => async (lab, round) => {
         const kinds = KINDS.map((_, i) => KINDS[(round + i) % KINDS.length]!);
         const jobs = kinds.map((kind, i) => ({
-          ...{ id: `${kind}-${round}-${i}`, command: COMMANDS[kind]!, max_retries: 1 },
+          ...{ id: `${kind}-${round}-${i}`, command: COMMANDS[kind]!.command, max_retries: 1 },
           ...(once ? { at_most_once: true } : {}),
         }));
         await lab.enqueue(jobs);
         const supervisor = lab.supervisor(['--count', '2', '--concurrency', '2']);
         await ready(supervisor, 2);
-        const begun = (id: string): boolean => existsSync(join(lab.box.directory, `${id}.begun`));
-        await until(() => jobs.every(({ id }) => begun(id)), 'every job has begun');
+        await until(() => jobs.every(({ id }) => hasBegun(lab, id)), 'every job has begun');
         await signalAll(lab, supervisor);
         const code = await supervisor.exit;
         if (code !== 0) wrong.push({ kind: 'exit', what: `round ${round}: the stop exited with ${code}` });
