@@ -1,4 +1,6 @@
 import { QueueError } from '../core/errors.ts';
+import { processes } from '../exec/processes.ts';
+import { bootClock, lineage, untilAfter } from '../exec/started.ts';
 import { wake } from '../exec/wake.ts';
 import type { StopOrder, Worker } from '../store/worker.ts';
 import type { App } from './app.ts';
@@ -29,16 +31,31 @@ export async function orderStop(
   order: StopOrder,
   only?: string[],
 ): Promise<{ ids: string[]; workers: number }> {
+  if (only === undefined) return orderAllToStop(app, order);
   const workers = await activeWorkers(app);
-  const supervisors = only === undefined ? await activeSupervisors(app) : [];
-  const ids = only ?? [...workers, ...supervisors].map((one) => one.id);
-  const stray = ids.find((id) => ![...workers, ...supervisors].some((one) => one.id === id));
+  const stray = only.find((id) => !workers.some((one) => one.id === id));
   if (stray !== undefined) throw new QueueError('worker-not-found', `there is no worker '${stray}'`);
-  if (ids.length === 0) return { ids, workers: 0 };
-  await app.store.order(ids, order);
+  await app.store.order(only, order);
   wake(app.stateDirectory);
+  return { ids: only, workers: only.length };
+}
+
+/** Orders everybody to stop, supervisors included that are starting and not registered yet. */
+async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string[]; workers: number }> {
+  // Those that are idle may be gone before another look, and those that come meanwhile are in the second one only.
+  const workers = new Set<string>();
+  const supervisors = new Set<string>();
+  for (const one of await activeWorkers(app)) workers.add(one.id);
+  for (const one of await activeSupervisors(app)) supervisors.add(one.id);
+  const mark = { boot: processes.bootId(), at: bootClock(), by: lineage() };
+  await app.store.orderAll(order, mark);
+  wake(app.stateDirectory);
+  for (const one of await activeWorkers(app)) if (one.order !== null) workers.add(one.id);
+  for (const one of await activeSupervisors(app)) if (one.order !== null) supervisors.add(one.id);
+  // The next program in a script is not to be taken for one that was starting.
+  await untilAfter(mark.at);
   // A supervisor whose worker was just being replaced stands for that one.
-  return { ids, workers: only?.length ?? Math.max(workers.length, supervisors.length) };
+  return { ids: [...workers, ...supervisors], workers: Math.max(workers.size, supervisors.size) };
 }
 
 async function untilGone(app: App, ids: Set<string>, request: StopRequest): Promise<void> {

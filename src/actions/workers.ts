@@ -3,6 +3,7 @@ import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
+import type { Store } from '../store/store.ts';
 import type { Host, Supervised, Worker } from '../store/worker.ts';
 import { type App, currentSettings } from './app.ts';
 
@@ -45,7 +46,7 @@ export async function listWorkers(app: App): Promise<WorkerObject[]> {
 }
 
 /** The supervisors that live on this machine. */
-export async function activeSupervisors(app: App): Promise<Supervised[]> {
+export async function activeSupervisors(app: App): ReturnType<Store['supervisors']> {
   const supervisors = await app.store.supervisors();
   if (supervisors.length === 0) return [];
   const host = thisHost(app.stateDirectory);

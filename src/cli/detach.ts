@@ -1,9 +1,11 @@
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, readFileSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
+import { activeSupervisors } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
 import { startSelf } from '../exec/self.ts';
+import { type ProgramStart, STARTED, startText } from '../exec/started.ts';
 import type { Context } from './command.ts';
+import { createLog, logFile } from './worker-log.ts';
 
 const LOOK_MS = 20;
 const SHOWN_LINES = 10;
@@ -13,19 +15,24 @@ export interface DetachOptions {
   count: number;
   /** Read before detaching: afterwards our own, raised limit would be taken for the user's. */
   openFiles: string | null;
+  start: ProgramStart;
+  /** The workers stop by themselves when nothing is left to do. */
+  drain: boolean;
 }
 
 /** Starts the same command in the background, in a session of its own, and waits until its workers are ready. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
-  const { id, count, openFiles } = options;
+  const { id, count, openFiles, start, drain } = options;
   const { io } = context;
-  const directory = join(app.stateDirectory, 'logs');
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const file = join(directory, `worker-${id}.log`);
-  const log = openSync(file, 'ax', 0o600);
+  const file = logFile(app.stateDirectory, id);
+  const living = (await activeSupervisors(app)).map((one) => one.id);
+  const log = createLog(app.stateDirectory, id, living);
   const args = process.argv.slice(2).filter((arg) => arg !== '--detach');
   const own = ['--supervisor', id, ...(openFiles === null ? [] : ['--open-files', openFiles])];
-  const child = startSelf([...args, ...own], { stdio: ['ignore', log, log], detached: true });
+  const child = startSelf([...args, ...own], {
+    ...{ stdio: ['ignore', log, log], detached: true },
+    more: { [STARTED]: startText(start) },
+  });
   closeSync(log);
   let ended: string | null = null;
   child.once('exit', (code, signal) => {
@@ -37,7 +44,14 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   child.unref();
   while ((await readyCount(app, id)) < count) {
     // With --drain they may have nothing to do, and be gone before anybody saw them.
-    if (ended === 'ok') break;
+    if (ended === 'ok' && drain) break;
+    if (ended === 'ok') {
+      throw new QueueError(
+        'worker-failed',
+        'the workers were stopped while they were starting',
+        `see ${file}`,
+      );
+    }
     if (ended !== null) {
       const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
       io.err(`${tail}\n`);

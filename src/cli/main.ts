@@ -1,5 +1,8 @@
 #!/usr/bin/env node
+import { takeName } from '../exec/name.ts';
 import { run } from './run.ts';
+
+takeName();
 
 // Results were written synchronously (cli/io.ts) and logs flushed, so nothing can be cut off; and a worker that leaves
 // running jobs behind must not wait for them.

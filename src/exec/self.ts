@@ -1,6 +1,11 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { basename } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { withoutRuntime } from './environment.ts';
+import { isThisExecutable } from './executable.ts';
+import { NAME } from './name.ts';
+
+const LINK = '/proc/self/exe';
 
 /**
  * A worker that cannot create a thread (ulimit -u, pids limit) would abort: its runtime is told to do without helper
@@ -12,35 +17,45 @@ const FEW_THREADS = {
   BUN_JSC_numberOfGCMarkers: '1',
 };
 
-/** Becomes the same program with fewer threads: same process, same arguments. Only the compiled one needs it. */
-export function restartWithFewThreads(): void {
+/**
+ * Becomes the same program with fewer threads: same process, same arguments, more variables. Only the compiled one needs
+ * it.
+ */
+export function restartWithFewThreads(more: NodeJS.ProcessEnv): void {
   if (process.platform !== 'linux' || !isCompiled() || process.env.BUN_JSC_useConcurrentGC === '0') return;
-  process.execve?.('/proc/self/exe', ['queuectl', ...process.argv.slice(2)], {
+  process.execve?.(namedSelf(), [NAME, ...process.argv.slice(2)], {
     ...process.env,
     ...FEW_THREADS,
+    ...more,
   });
 }
 
 /** Starts this very program again with other arguments. */
 export function startSelf(
   args: string[],
-  options: { stdio: StdioOptions; detached?: boolean },
+  { more, ...options }: { stdio: StdioOptions; detached?: boolean; more?: NodeJS.ProcessEnv },
 ): ChildProcess {
   const [file, first] = self();
-  const env: NodeJS.ProcessEnv = { ...withoutRuntime(process.env), ...FEW_THREADS };
+  const env: NodeJS.ProcessEnv = { ...withoutRuntime(process.env), ...FEW_THREADS, ...more };
   // A worker started by a job is not one of the job's processes.
   delete env.QUEUECTL_RUN;
   crashPoint('before-start');
-  const child = spawn(file, [...first, ...args], { ...options, env });
+  const child = spawn(file, [...first, ...args], { ...options, env, ...(isCompiled() && { argv0: NAME }) });
   crashPoint('after-start');
   return child;
+}
+
+/** The path of this executable, as long as it leads there and is called like it; else the kernel's link to it. */
+function namedSelf(): string {
+  const path = process.execPath;
+  return basename(path) === NAME && isThisExecutable(path) ? path : LINK;
 }
 
 function self(): [string, string[]] {
   const script = process.argv[1] ?? '';
   const compiled = isCompiled();
   // By the kernel's link: after an upgrade the old path is another program, or none.
-  const file = process.platform === 'linux' && compiled ? '/proc/self/exe' : process.execPath;
+  const file = process.platform === 'linux' && compiled ? LINK : process.execPath;
   return [file, compiled ? [] : [script]];
 }
 

@@ -23,7 +23,7 @@ import type { Schedule, ScheduleSpec } from '../core/schedule.ts';
 import type { Attempt, AttemptOutput, FinishedAttempt } from './attempt.ts';
 import type { DeadJob, ListedJob, Page, QueueCount } from './listing.ts';
 import type { ExportedRow, Loaded, Loading, LoadOptions } from './transfer.ts';
-import type { NewWorker, StopOrder, Supervised, Worker } from './worker.ts';
+import type { NewWorker, StopMark, StopOrder, Supervised, Worker } from './worker.ts';
 
 /**
  * The contract of a store: domain verbs, each with its promise. The conformance suite is written against these
@@ -130,9 +130,17 @@ export interface Store {
   ordered(workerId: string): Promise<StopOrder | null>;
   /** Refused (false) while the worker holds a job. */
   unregister(workerId: string): Promise<boolean>;
+  /**
+   * Unregisters a worker together with the jobs it holds, if one of the `heirs` is registered and neither drains nor was
+   * ordered to stop: an heir looks for jobs without a worker before it leaves in turn. False: nothing has changed.
+   */
+  handOver(workerId: string, heirs: string[]): Promise<boolean>;
   workers(): Promise<Worker[]>;
-  /** A supervisor is addressed too: while a worker of its is being replaced, nobody else could be told to stop. */
-  registerSupervisor(supervisor: Supervised): Promise<void>;
+  /**
+   * A supervisor is addressed too: while a worker of its is being replaced, nobody else could be told to stop. Returns the
+   * last order to all, as of the same moment: the supervisor may have been starting when it was given.
+   */
+  registerSupervisor(supervisor: Supervised): Promise<StopMark | null>;
   unregisterSupervisor(id: string): Promise<void>;
   supervisors(): Promise<(Supervised & { order: StopOrder | null })[]>;
   /**
@@ -140,6 +148,8 @@ export interface Store {
    * later. A stronger order replaces a weaker one, never the reverse.
    */
   order(ids: string[], order: StopOrder): Promise<void>;
+  /** Orders all that are registered to stop and leaves the mark, in one step. */
+  orderAll(order: StopOrder, mark: StopMark): Promise<void>;
 
   /**
    * Makes jobs of the given states pending, uncharged and due now; never a running one. Answers those it changed. One

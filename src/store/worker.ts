@@ -11,6 +11,16 @@ export interface Host {
   pidNamespace: string;
 }
 
+/** The last order to stop that was meant for every worker. A supervisor that was starting meanwhile obeys it too. */
+export interface StopMark {
+  /** The boot whose clock `at` is read from. */
+  boot: string;
+  /** Milliseconds on a clock that all processes of that boot share. */
+  at: number;
+  /** The process that gave the order, and its ancestors: a program that one of them becomes started after the order. */
+  by: string[];
+}
+
 /** A process of ours, named for ever by its machine, its pid and its start. */
 export interface Supervised {
   id: string;

@@ -69,6 +69,15 @@ export function observerClock(): (monotonic: number, leaseMs: number) => number 
   };
 }
 
+/** Whether a job runs whose worker is not registered or whose process is gone. */
+export async function hasOrphans(app: App, host: Host): Promise<boolean> {
+  const running = await app.store.running();
+  if (running.length === 0) return false;
+  const workers = (await app.store.workers()).filter((one) => presence(one, host) !== 'gone');
+  const alive = new Set(workers.map((worker) => worker.id));
+  return running.some((job) => job.workerId !== null && !alive.has(job.workerId));
+}
+
 type Observer = Pick<RecoveryInput, 'host' | 'leaseMs' | 'seen'>;
 
 export function isGone(worker: Worker, input: Observer, now: number): boolean {

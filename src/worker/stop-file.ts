@@ -1,15 +1,36 @@
-import { rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { realpathSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { storeLocation } from '../store/location.ts';
 
 const NAME = '.stop_workers';
 
-/** A file newer than the worker's start asks it to stop; an older one was meant for others. */
-export function stopFileAsks(stateDirectory: string, startedAt: number): boolean {
-  const stat = statSync(join(stateDirectory, NAME), { throwIfNoEntry: false });
-  return stat !== undefined && stat.mtimeMs > startedAt;
+/** A request to stop that anybody can make who can create a file. */
+export interface StopFile {
+  /** Whether one of the files is newer than the worker's start; an older one was meant for others. */
+  asks(startedAt: number): boolean;
+  /** The last worker to leave takes the request away with it. */
+  remove(): void;
 }
 
-/** The last worker to leave takes the request away with it. */
-export function removeStopFile(stateDirectory: string): void {
-  rmSync(join(stateDirectory, NAME), { force: true });
+/** The file is looked for in the state directory, and in the directory of the default store when this is that store. */
+export function stopFileOf(stateDirectory: string, environment: NodeJS.ProcessEnv): StopFile {
+  const { QUEUECTL_HOME } = environment;
+  const byDefault = storeLocation(undefined, QUEUECTL_HOME ? { QUEUECTL_HOME } : {});
+  const home = belongsTo(byDefault, stateDirectory) ? [dirname(byDefault)] : [];
+  const files = [stateDirectory, ...home].map((directory) => join(directory, NAME));
+  return {
+    asks: (startedAt) =>
+      files.some((file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > startedAt),
+    remove() {
+      for (const file of files) rmSync(file, { force: true });
+    },
+  };
+}
+
+function belongsTo(database: string, stateDirectory: string): boolean {
+  try {
+    return `${realpathSync(database)}.d` === stateDirectory;
+  } catch {
+    return false;
+  }
 }

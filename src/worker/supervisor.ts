@@ -6,12 +6,16 @@ import { CRASH_AT } from '../exec/environment.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
 import { startSelf } from '../exec/self.ts';
+import { type ProgramStart, startedBefore } from '../exec/started.ts';
 import { onWake } from '../exec/wake.ts';
+import type { StopMark, StopOrder } from '../store/worker.ts';
 import { mayPass, patiently } from './patience.ts';
+import { hasOrphans } from './recovery.ts';
 
 export interface SupervisorOptions {
   id: string;
   count: number;
+  start: ProgramStart;
   /** Started under nohup: a terminal that closes is nobody's order to stop. */
   ignoreHangup: boolean;
   /** The arguments of one worker process. */
@@ -33,14 +37,20 @@ const STEADY_MS = 10_000;
 const FALSE_STARTS = 5;
 const SAME_SIGNAL_MS = 200;
 const ROOM_MS = 3000;
+/** A job whose every worker dies is left to the next start. */
+const CARETAKERS = 5;
 
 /** Keeps `count` workers running until they are done or told to stop. Counts the signals: the second one forces. */
 export async function supervise(app: App, options: SupervisorOptions): Promise<void> {
   const children = new Set<ChildProcess>();
   const restarts = new Set<NodeJS.Timeout>();
-  let stopping = false;
+  /** What the signals told this supervisor, and it its workers. */
+  let told: WorkerOrder | null = null;
   let everReady = false;
   let falseStarts = 0;
+  /** A worker has died, and none was started after it: its job may have nobody to wait for it. */
+  let bereft = false;
+  let caretakers = 0;
   let signalledAt = Number.NEGATIVE_INFINITY;
   const end = Promise.withResolvers<void>();
 
@@ -48,6 +58,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     const startedAt = app.clock.monotonic();
     const child = startSelf(options.workerArguments, { stdio: ['pipe', 'pipe', 'inherit'] });
     children.add(child);
+    bereft = false;
     let next = delayMs;
     let ready = false;
     // A pipe to a worker that has just died is no error of ours.
@@ -60,9 +71,10 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     const over = (code: number | null, signal: string | null): void => {
       if (!children.delete(child)) return;
       if (code === 0) {
-        maybeEnd();
+        void maybeEnd();
         return;
       }
+      bereft = true;
       if (app.clock.monotonic() - startedAt > STEADY_MS) next = 0;
       void replace(child, `${signal ?? `exit code ${code}`}`, next, ready);
     };
@@ -76,7 +88,10 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     delayMs: number,
     ready: boolean,
   ): Promise<void> => {
-    if (stopping || (await wasOrderedToStop())) return maybeEnd();
+    if (await isStopping()) {
+      options.log(`worker process ${child.pid ?? '?'} ended (${how}) while stopping`);
+      return maybeEnd();
+    }
     // An executable that was replaced with the newer one gets ready; the old one never will.
     const newer = ready ? null : await newerSchema();
     if (newer !== null) return end.reject(newer);
@@ -94,19 +109,20 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   };
 
   const relaunch = async (delayMs: number): Promise<void> => {
-    if (stopping || (await wasOrderedToStop())) maybeEnd();
+    if (await isStopping()) await maybeEnd();
     else launch(delayMs);
   };
 
   /** `worker stop` is an order in the store; after it no worker is replaced. */
-  const wasOrderedToStop = async (): Promise<boolean> => {
+  const order = async (): Promise<StopOrder | null> => {
     try {
-      const mine = (await app.store.supervisors()).find((one) => one.id === options.id);
-      return mine !== undefined && mine.order !== null;
+      return (await app.store.supervisors()).find((one) => one.id === options.id)?.order ?? null;
     } catch {
-      return false;
+      return null;
     }
   };
+
+  const isStopping = async (): Promise<boolean> => told !== null || (await order()) !== null;
 
   const newerSchema = async (): Promise<unknown> => {
     try {
@@ -120,11 +136,32 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   const dropRestarts = (): void => {
     for (const timer of restarts) clearTimeout(timer);
     restarts.clear();
-    maybeEnd();
+    void maybeEnd();
   };
 
-  const maybeEnd = (): void => {
-    if (children.size === 0 && restarts.size === 0) end.resolve();
+  const maybeEnd = async (): Promise<void> => {
+    if (children.size > 0 || restarts.size > 0) return;
+    if (!bereft || caretakers >= CARETAKERS || !(await leavesOrphans())) return end.resolve();
+    // Two that died together have one successor.
+    if (children.size > 0) return;
+    caretakers++;
+    delete process.env[CRASH_AT];
+    options.log('a job has lost its worker: starting another to wait for it');
+    launch(0);
+  };
+
+  /**
+   * Whether a stop would leave a job without a worker to wait for it, as only `worker stop --leave` is meant to. The store
+   * then shows the order, so that the worker started for the job claims no other.
+   */
+  const leavesOrphans = async (): Promise<boolean> => {
+    try {
+      if ((await order()) === 'leave' || !(await hasOrphans(app, thisHost(app.stateDirectory)))) return false;
+      if (told !== null) await app.store.order([options.id], told);
+      return true;
+    } catch {
+      return false;
+    }
   };
 
   const onSignal = (signal: string): void => {
@@ -132,14 +169,13 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     const at = app.clock.monotonic();
     if (at - signalledAt < SAME_SIGNAL_MS) return;
     signalledAt = at;
-    const order: WorkerOrder = stopping ? 'force' : 'drain';
     options.log(
-      stopping
+      told !== null
         ? `${signal} again: ending the running jobs and putting them back`
         : `${signal}: finishing the running jobs; once more ends them`,
     );
-    stopping = true;
-    for (const child of children) child.stdin?.write(`${order}\n`);
+    told = told === null ? 'drain' : 'force';
+    for (const child of children) child.stdin?.write(`${told}\n`);
     dropRestarts();
   };
 
@@ -149,11 +185,15 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   process.on('SIGUSR1', () => {});
   // Restarts wait up to seconds, and a stop ordered meanwhile should not: they are looked after by the wake file.
   const unwatch = onWake(app.stateDirectory, async () => {
-    if (restarts.size > 0 && (await wasOrderedToStop())) dropRestarts();
+    if (restarts.size > 0 && (await order()) !== null) dropRestarts();
   });
   const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);
-  await patiently(() => register(app, options.id), { relieve: options.relieve, tell });
-  if (!stopping) for (let i = 0; i < options.count; i++) launch(0);
+  const lastStop = await patiently(() => register(app, options.id), { relieve: options.relieve, tell });
+  if (lastStop !== null && startedBefore(options.start, lastStop)) {
+    options.log('worker stop was given while this was starting: stopping');
+    told = 'drain';
+  }
+  if (told === null) for (let i = 0; i < options.count; i++) launch(0);
   else end.resolve();
   try {
     await end.promise;
@@ -181,13 +221,13 @@ export async function untilRoom(app: App, id: string, relieve: () => Promise<voi
   }
 }
 
-/** Forgets supervisors of this machine that died without a word, and adds this one. */
-async function register(app: App, id: string): Promise<void> {
+/** Forgets supervisors of this machine that died without a word, and adds this one. Returns the last stop of all. */
+async function register(app: App, id: string): Promise<StopMark | null> {
   const host = thisHost(app.stateDirectory);
   for (const other of await app.store.supervisors()) {
     if (presence(other, host) === 'gone') await app.store.unregisterSupervisor(other.id);
   }
-  await app.store.registerSupervisor({
+  return app.store.registerSupervisor({
     id,
     host,
     pid: process.pid,

@@ -45,3 +45,13 @@ export function loop(once: () => Promise<void>, delayMs: () => number): { stop()
     now: () => void run(),
   };
 }
+
+/** Runs what it is given one after the other. */
+export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(work, work);
+    last = next.catch(() => {});
+    return next;
+  };
+}

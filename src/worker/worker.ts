@@ -21,11 +21,11 @@ import { whatIsLeft } from './drain.ts';
 import { createPace } from './pace.ts';
 import { mayPass, patiently } from './patience.ts';
 import { createPruner } from './pruner.ts';
-import { observerClock, recover, type Sightings } from './recovery.ts';
+import { hasOrphans, observerClock, recover, type Sightings } from './recovery.ts';
 import { createScheduler } from './scheduler.ts';
 import { createSlots } from './slots.ts';
-import { removeStopFile, stopFileAsks } from './stop-file.ts';
-import { longTimeout, loop } from './timer.ts';
+import { stopFileOf } from './stop-file.ts';
+import { longTimeout, loop, oneAtATime } from './timer.ts';
 
 export interface WorkerOptions {
   id: string;
@@ -66,15 +66,23 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const host = thisHost(app.stateDirectory);
   const queues = options.queues === null ? null : [...options.queues, HOOK_QUEUE];
   let settings: Settings = await currentSettings(app);
+  const stopFile = stopFileOf(app.stateDirectory, process.env);
   const seen: Sightings = new Map();
   const observed = observerClock();
   const unseen = new Set<number>();
   let order: StopOrder | null = null;
   let signalledAt = Number.NEGATIVE_INFINITY;
+  let siblingsStop = false;
+  /** Nothing is left to do for a worker with --drain. */
+  let idle = false;
+  /** The store has shown since the last heartbeat that this worker is leaving, and no job was without a worker after that. */
+  let lookedLast = false;
   let tickTimer: () => void = () => {};
   let stopTimer: () => void = () => {};
   let over = false;
   const end = Promise.withResolvers<void>();
+  /** A heartbeat may take over jobs, and whoever leaves must not do so in the middle of it. */
+  const alone = oneAtATime();
 
   const trimEverything = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
   const register = (): Promise<void> =>
@@ -121,8 +129,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       if (!mayPass(error)) return fail(error);
       emit({ type: 'worker-error', workerId: id, message: (error as Error).message });
       await trimEverything().catch(fail);
-      // What ended is on disk, and the next worker will settle it: a stop need not wait for the store.
-      if (order !== null && slots.running === 0) return leave();
+      if (order !== null) await alone(leaveWithoutStore).catch(fail);
       pace.slowDown();
     }
   };
@@ -151,20 +158,22 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const pump = async (): Promise<void> => {
     do await claiming.settleAndFill();
     while (await tick());
-    await maybeEnd();
+    if (order !== null || options.drain) await alone(maybeEnd);
   };
 
   const look = async (): Promise<void> => {
     const told = await app.store.ordered(id);
     if (told !== null) stop(told, 'worker stop');
     for (const { attempt, reason } of await app.store.endings(id)) slots.end(attempt, reason);
-    if (order === null && stopFileAsks(app.stateDirectory, options.since ?? startedAt))
-      stop('drain', '.stop_workers');
+    if (order === null && stopFile.asks(options.since ?? startedAt)) stop('drain', '.stop_workers');
     await pump();
   };
 
   const heartbeat = async (): Promise<void> => {
-    const answer = await app.store.beat(id, order !== null, app.clock.now());
+    if (over) return;
+    const leaving = order !== null || idle;
+    lookedLast &&= leaving;
+    const answer = await app.store.beat(id, leaving, app.clock.now());
     if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
     settings = await currentSettings(app);
     keepBallast(app.stateDirectory);
@@ -176,7 +185,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     const now = observed(app.clock.monotonic(), settings.lease);
     const observer = { workerId: id, host, leaseMs: settings.lease, seen, now };
     if ((await recover(app, { ...observer, adopt, unseen: tellUnseen })) > 0) tellChange(app.stateDirectory);
+    lookedLast = leaving;
     if (answer.order !== null) stop(answer.order, 'worker stop');
+    if (leaving) work.now();
   };
 
   /** Once for each: a look comes with every heartbeat. */
@@ -191,6 +202,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
 
   const stop = (wanted: StopOrder, why: string, siblings = false): void => {
     if (siblings) signalledAt = app.clock.monotonic();
+    siblingsStop ||= siblings;
     if (over || (order !== null && STOP_ORDERS.indexOf(order) >= STOP_ORDERS.indexOf(wanted))) return;
     order = wanted;
     emit({ type: 'worker-draining', workerId: id, running: slots.running, why });
@@ -202,23 +214,38 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     work.now();
   };
 
-  /** Leaves when nothing of its own runs any more; adopted jobs go to another worker of this machine if there is one. */
+  /**
+   * Leaves when no job would be without a worker for it. Others may have handed over theirs to this one as long as the
+   * store did not show that it leaves: so it shows it, looks for such jobs once more, and leaves when it holds none.
+   */
   const maybeEnd = async (): Promise<void> => {
     if (over || slots.waiting > 0) return;
-    if (order === null && options.drain && slots.running === 0) {
-      const left = await whatIsLeft(app, queues);
-      if (left === null) return;
-      return finishUp(left);
+    if (order === 'leave') return finishUp(null);
+    let left: string | null = null;
+    if (order === null) {
+      left = options.drain && slots.running === 0 ? await whatIsLeft(app, queues) : null;
+      idle = left !== null;
+      if (!idle) return;
     }
-    if (order === null) return;
-    if (order === 'leave' || slots.running === 0) return finishUp(null);
-    if (order === 'drain' && slots.own === 0 && (await hasSuccessor())) await finishUp(null);
+    if (!lookedLast) return beat.now();
+    if (slots.running === 0 || (order === 'drain' && slots.own === 0 && (await handOver())))
+      await finishUp(left);
   };
 
-  const hasSuccessor = async (): Promise<boolean> => {
-    const workers = await app.store.workers();
-    return workers.some(
-      (one) => one.id !== id && !one.draining && one.order === null && presence(one, host) === 'alive',
+  /** Gives adopted jobs to a worker of this machine that goes on. False: there is none. */
+  const handOver = async (): Promise<boolean> => {
+    const heirs = (await app.store.workers()).filter(
+      (one) =>
+        !(siblingsStop && one.supervisor === options.supervisor) &&
+        one.id !== id &&
+        presence(one, host) === 'alive',
+    );
+    return (
+      heirs.length > 0 &&
+      app.store.handOver(
+        id,
+        heirs.map((one) => one.id),
+      )
     );
   };
 
@@ -229,7 +256,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     try {
       await app.store.unregister(id);
       tellChange(app.stateDirectory);
-      if ((await app.store.workers()).length === 0) removeStopFile(app.stateDirectory);
+      if ((await app.store.workers()).length === 0) stopFile.remove();
     } catch (error) {
       // What may pass is not waited for: the others see by themselves that this one is gone.
       if (!mayPass(error)) return end.reject(error);
@@ -238,8 +265,11 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     end.resolve();
   };
 
-  const leave = (): void => {
-    if (over) return;
+  const orphansSeen = (): Promise<boolean> => hasOrphans(app, host).catch(() => false);
+
+  /** What ended is on disk, and the next worker will settle it: a stop need not wait for the store. Reading is possible. */
+  const leaveWithoutStore = async (): Promise<void> => {
+    if (over || slots.running > 0 || (order === 'drain' && (await orphansSeen()))) return;
     over = true;
     quiet();
     end.resolve();
@@ -267,7 +297,10 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const pollMs = (): number =>
     unwatch === null ? Math.min(UNWATCHED_POLL_MS, settings['poll-interval']) : settings['poll-interval'];
   const work = loop(guarded(look), pollMs);
-  const beat = loop(guarded(heartbeat), () => settings['heartbeat-interval']);
+  const beat = loop(
+    guarded(() => alone(heartbeat)),
+    () => settings['heartbeat-interval'],
+  );
   const trimmer = loop(guarded(trim), () => TRIM_MS);
   const pruner = createPruner(app, id, () => settings, emit);
   const pruning = loop(guarded(pruner.runOnce), pruner.delayMs);

@@ -1,5 +1,13 @@
 import { expect, test } from 'bun:test';
-import { mkdirSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gatedCommand, gatedJob, ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { isAlive, workersOf } from '../support/processes.ts';
@@ -127,5 +135,42 @@ test.concurrent(
     expect(gatedJob(box, 'mail').traces()).toEqual(ONE_RUN);
     expect(gatedJob(box, 'other').traces()).toEqual([]);
     expect(await box.json<JobJson>(['show', 'other'])).toMatchObject({ state: 'pending', attempts: 0 });
+  }),
+);
+
+const MEBIBYTE = 2 ** 20;
+
+test.concurrent(
+  'the log of detached workers is rotated while they run, and goes on',
+  inSandbox(async (box) => {
+    const { log } = await box.json<{ log: string }>(['worker', 'start', '--detach', '--count', '2']);
+    writeFileSync(`${log}.1`, 'the one before\n');
+    appendFileSync(log, `the new one\n${'x'.repeat(11 * MEBIBYTE)}\n`);
+    await until(() => statSync(log).size < MEBIBYTE, 'the log was emptied');
+    expect(readFileSync(`${log}.1`, 'latin1')).toMatch(/ ready [^]*\nthe new one\nx+\n/);
+    expect(readFileSync(`${log}.1`, 'latin1')).not.toContain('the one before');
+    expect(statSync(`${log}.1`).mode & 0o777).toBe(0o600);
+    await enqueue(box, 'job', 'true');
+    await untilState(box, 'job', 'completed');
+    await until(() => readFileSync(log, 'latin1').includes('job=job'), 'the workers still write to it');
+    expect(readFileSync(log, 'latin1')).not.toContain('\0');
+  }),
+);
+
+test.concurrent(
+  'a detached start keeps the ten newest logs of those before it, and all of those that run',
+  inSandbox(async (box) => {
+    const running = await box.json<{ log: string }>(['worker', 'start', '--detach']);
+    utimesSync(running.log, 1, 1);
+    const old = Array.from({ length: 12 }, (_, i) => {
+      const log = join(running.log, '..', `worker-${String(i).padStart(12, '0')}.log`);
+      for (const file of [log, `${log}.1`]) writeFileSync(file, '');
+      utimesSync(log, 1000 + i, 1000 + i);
+      return log;
+    });
+    const next = await box.json<{ log: string }>(['worker', 'start', '--detach']);
+    for (const log of [running.log, next.log, ...old.slice(2)]) expect(existsSync(log)).toBe(true);
+    for (const log of old.slice(0, 2))
+      expect([existsSync(log), existsSync(`${log}.1`)]).toEqual([false, false]);
   }),
 );

@@ -5,6 +5,7 @@ import { killAll, processesOfJob, workersOf } from '../support/processes.ts';
 import { configure, inSandbox, until, untilState } from '../support/queuectl.ts';
 
 const through = ['unshare', '-pf', '--mount-proc'];
+// Skipped without the right to make a pid namespace.
 const missing = spawnSync(through[0]!, [...through.slice(1), 'true']).status !== 0;
 
 test.skipIf(missing)(
@@ -28,5 +29,15 @@ test.skipIf(missing)(
     expect(await untilState(box, 'job', 'cancelled')).toMatchObject({ crashes: 0 });
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(job.traces()).toEqual(['start']);
+  }),
+);
+
+test.skipIf(missing)(
+  'workers that run as PID 1 say that nobody reaps, and name an init; others do not',
+  inSandbox(async (box) => {
+    const first = await box.run(['worker', 'start', '--drain'], { through });
+    expect(first.code).toBe(0);
+    expect(first.stderr).toMatch(/^warning: running as PID 1: .*docker run --init/m);
+    expect((await box.run(['worker', 'start', '--drain'])).stderr).not.toContain('PID 1');
   }),
 );

@@ -50,7 +50,10 @@ test.concurrent(
   inSandbox(async (box) => {
     for (const flags of [[], ['--force'], ['--leave']]) {
       const stop = await box.run(['worker', 'stop', ...flags]);
-      expect(stop).toMatchObject({ code: 0, stdout: 'no worker was running\n' });
+      expect(stop).toMatchObject({
+        code: 0,
+        stdout: 'no worker was running; workers that are starting will stop\n',
+      });
     }
     await box.startWorkers();
     await enqueue(box, 'job', 'true');
@@ -166,5 +169,24 @@ test.concurrent(
     await untilState(box, 'next', 'completed');
     expect(next.child.exitCode).toBe(null);
     await until(async () => (await workersOf(box)).length === 1, 'it has stayed');
+  }),
+);
+
+test.concurrent(
+  'a .stop_workers file in $QUEUECTL_HOME is obeyed and removed too, by workers of the store there and no others',
+  inSandbox(async (box) => {
+    const other = join(box.directory, 'other.db');
+    const elsewhere = box.start(['worker', 'start', '--db', other]);
+    await until(() => elsewhere.output().includes(' ready '), 'the other worker is ready');
+    const workers = await box.startWorkers('--count', '2');
+    const file = join(box.home, '.stop_workers');
+    writeFileSync(file, '');
+    const later = new Date(Date.now() + 1000);
+    utimesSync(file, later, later);
+    expect(await workers.exit).toBe(0);
+    expect(existsSync(file)).toBe(false);
+    await box.run(['enqueue', '--db', other, '--id', 'job', 'true']);
+    expect((await box.run(['wait', '--db', other, 'job'])).code).toBe(0);
+    expect((await box.run(['worker', 'stop', '--db', other])).stdout).toBe('stopped 1 worker\n');
   }),
 );

@@ -3,6 +3,8 @@ import { STOP_ORDERS } from '../../src/store/worker.ts';
 import { claimOne, ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
+const MARK = { boot: 'boot', at: 1234, by: ['7:8', '1:2'] };
+
 export const workers: Record<string, Case> = {
   'no attempt gets a number that was used before, whatever the store knows of it': async ({ store }) => {
     for (const [id, used] of [
@@ -109,6 +111,55 @@ export const workers: Record<string, Case> = {
     expect(await store.ordered('before')).toBe('drain');
     expect(await store.ordered('after')).toBe('drain');
     expect(await store.ordered('other')).toBeNull();
+  },
+
+  'an order to all reaches workers and supervisors, those included that register later under one': async ({
+    store,
+    another,
+  }) => {
+    const { host, pid, startTime } = newWorker('w');
+    await store.registerSupervisor({ id: 's', host, pid, startTime });
+    await store.register(newWorker('mine', { supervisor: 's' }));
+    await store.register(newWorker('free', { supervisor: 'library' }));
+    await (await another()).orderAll('leave', MARK);
+    await store.orderAll('drain', MARK);
+    await store.register(newWorker('late', { supervisor: 's' }));
+    for (const id of ['mine', 'free', 'late']) expect(await store.ordered(id)).toBe('leave');
+    expect((await store.supervisors()).map((one) => one.order)).toEqual(['leave']);
+  },
+
+  'a supervisor that registers is told of the last order to all, and is not ordered itself': async ({
+    store,
+    another,
+  }) => {
+    const { host, pid, startTime } = newWorker('w');
+    expect(await store.registerSupervisor({ id: 'a', host, pid, startTime })).toBeNull();
+    await store.order(['a'], 'drain');
+    expect(await store.registerSupervisor({ id: 'b', host, pid, startTime })).toBeNull();
+    await store.orderAll('force', { ...MARK, at: 1 });
+    await store.orderAll('drain', MARK);
+    const other = await another();
+    expect(await other.registerSupervisor({ id: 'c', host, pid, startTime })).toEqual(MARK);
+    const orders = (await store.supervisors()).map((one) => [one.id, one.order]);
+    expect(orders).toEqual([
+      ['a', 'force'],
+      ['b', 'force'],
+      ['c', null],
+    ]);
+  },
+
+  'a worker hands its jobs over only to one that is registered and goes on': async ({ store }) => {
+    for (const id of ['w1', 'drains', 'ordered', 'heir']) await store.register(newWorker(id));
+    await store.beat('drains', true, NOW);
+    await store.order(['ordered'], 'drain');
+    const job = await running(store, 'a');
+    for (const heirs of [[], ['w1'], ['nobody'], ['drains', 'ordered']])
+      expect(await store.handOver('w1', heirs)).toBe(false);
+    expect(ids(await store.workers())).toContain('w1');
+    expect(await store.handOver('w1', ['drains', 'heir'])).toBe(true);
+    expect(ids(await store.workers())).not.toContain('w1');
+    expect(await store.running()).toMatchObject([{ id: 'a', workerId: 'w1', claim: job.claim }]);
+    expect(await store.handOver('w1', ['heir'])).toBe(false);
   },
 
   'orders only get stronger': async ({ store }) => {

@@ -28,6 +28,8 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   register: (store) => store.register(newWorker('w1')),
   beat: (store) => store.beat('w1', false, NOW),
   order: (store) => store.order(['w1'], 'drain'),
+  orderAll: (store) => store.orderAll('drain', { boot: 'b', at: 1, by: [] }),
+  handOver: (store) => store.handOver('w1', ['w2']),
   insert: (store) => store.insert([jobSpec('a'), jobSpec('b')], NOW),
   hold: (store) => store.hold(['b'], NOW),
   release: (store) => store.release(['b'], NOW),
@@ -118,6 +120,7 @@ const POINT = /\bcrashPoint\(/;
 /** Those without a point of their own, and why. */
 const FREE: Record<string, string> = {
   'exec/editor.ts': 'a file for the editor of the user',
+  'exec/name.ts takeName': 'writes to the kernel, nothing that stays',
   'exec/output.ts writeWhole': 'writes a draft, between before-draft and before-short',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'exec/wake.ts make': 'makes a directory that is watched, or between two points in-touch',

@@ -10,6 +10,7 @@ import { toIso } from '../../core/time.ts';
 import { sweepLifelines } from '../../exec/lifeline.ts';
 import { processes } from '../../exec/processes.ts';
 import { restartWithFewThreads } from '../../exec/self.ts';
+import { programStart, STARTED, startText } from '../../exec/started.ts';
 import { trimAll } from '../../exec/trim.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { supervise, untilRoom } from '../../worker/supervisor.ts';
@@ -17,6 +18,7 @@ import { sweepAttempts } from '../../worker/sweep.ts';
 import type { Command, Context, Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
+import { keepLogShort, logFile } from '../worker-log.ts';
 
 const SIGHUP = 1;
 
@@ -46,7 +48,8 @@ export default {
     if (process.platform === 'win32') {
       throw new QueueError('unsupported-platform', 'workers need Linux, macOS or WSL');
     }
-    restartWithFewThreads();
+    const start = programStart(process.env);
+    restartWithFewThreads({ [STARTED]: startText(start) });
     const count = input.one('count');
     const chosen = count === undefined ? null : parseNumber(count, '--count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
@@ -58,8 +61,15 @@ export default {
     if (input.has('detach')) await untilRoom(app, id, relieve);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
       context.io.warn('running as root: every job may do anything on this machine');
+    if (process.pid === 1)
+      context.io.warn(
+        'running as PID 1: processes that jobs leave behind are never reaped; use an init, as docker run --init does',
+      );
     if (input.has('detach'))
-      return detach(context, app, { id, count: total, openFiles: processes.inheritedOpenFiles() });
+      return detach(context, app, {
+        ...{ id, count: total, start, openFiles: processes.inheritedOpenFiles() },
+        drain: input.has('drain'),
+      });
     // In the background: a log that nobody reads any more must not stop a signal from being obeyed.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
@@ -69,8 +79,9 @@ export default {
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
+    if (input.has('supervisor')) keepLogShort(logFile(app.stateDirectory, id));
     try {
-      await supervise(app, { id, count: total, ignoreHangup, workerArguments, log, relieve });
+      await supervise(app, { id, count: total, start, ignoreHangup, workerArguments, log, relieve });
     } finally {
       await stderr.flushed();
     }

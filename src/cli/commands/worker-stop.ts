@@ -45,7 +45,7 @@ export default {
     else
       io.out(
         stopped === 0
-          ? 'no worker was running\n'
+          ? 'no worker was running; workers that are starting will stop\n'
           : `stopped ${stopped} ${stopped === 1 ? 'worker' : 'workers'}\n`,
       );
     return 0;

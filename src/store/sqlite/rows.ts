@@ -3,7 +3,7 @@ import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/j
 import type { Outcome } from '../../core/outcome.ts';
 import type { Attempt } from '../attempt.ts';
 import type { ListedJob } from '../listing.ts';
-import { STOP_ORDERS, type StopOrder, type Supervised, type Worker } from '../worker.ts';
+import { STOP_ORDERS, type StopMark, type StopOrder, type Supervised, type Worker } from '../worker.ts';
 import type { Row } from './connection.ts';
 
 const text = (value: Row[string] | undefined): string => value as string;
@@ -124,6 +124,10 @@ export function toSupervised(row: Row): Supervised & { order: StopOrder | null }
     host: { id: text(row.host), boot: text(row.boot), pidNamespace: text(row.pid_namespace) },
     order: STOP_ORDERS[integer(row.stop_order) - 1] ?? null,
   };
+}
+
+export function toStopMark(row: Row): StopMark {
+  return json<StopMark>(row.value, { boot: '', at: 0, by: [] });
 }
 
 export function toWorker(row: Row): Worker {

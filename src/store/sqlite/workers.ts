@@ -1,8 +1,8 @@
 import type { Store } from '../store.ts';
-import { STOP_ORDERS, type StopOrder } from '../worker.ts';
+import { STOP_ORDERS, type StopMark, type StopOrder } from '../worker.ts';
 import type { Connection } from './connection.ts';
 import { record } from './events.ts';
-import { toSupervised, toWorker } from './rows.ts';
+import { toStopMark, toSupervised, toWorker } from './rows.ts';
 import * as sql from './sql.ts';
 
 type WorkerVerbs = Pick<
@@ -11,8 +11,10 @@ type WorkerVerbs = Pick<
   | 'beat'
   | 'ordered'
   | 'unregister'
+  | 'handOver'
   | 'workers'
   | 'order'
+  | 'orderAll'
   | 'registerSupervisor'
   | 'unregisterSupervisor'
   | 'supervisors'
@@ -62,10 +64,17 @@ export function workerVerbs(db: Connection): WorkerVerbs {
         record(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
         return true;
       }),
+    handOver: (workerId, heirs) =>
+      db.write('handOver', () => {
+        if (db.run(sql.deleteHolder, workerId, JSON.stringify(heirs)) === 0) return false;
+        record(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
+        return true;
+      }),
     workers: () => db.read(() => db.all(sql.workers).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', () => {
         db.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace);
+        return lastStop(db);
       }),
     unregisterSupervisor: (id) =>
       db.write('unregisterSupervisor', () => {
@@ -80,10 +89,22 @@ export function workerVerbs(db: Connection): WorkerVerbs {
           db.run(sql.orderSupervisor, rank, id);
         }
       }),
+    orderAll: (order, mark) =>
+      db.write('orderAll', () => {
+        const rank = STOP_ORDERS.indexOf(order) + 1;
+        db.run(sql.orderWorkers, rank);
+        db.run(sql.orderSupervisors, rank);
+        db.run(sql.setStopMark, JSON.stringify(mark));
+      }),
   };
 }
 
 function ordered(db: Connection, workerId: string): StopOrder | null {
   const row = db.get(sql.stopOrder, workerId);
   return row === undefined ? null : (STOP_ORDERS[(row.stop_order as number) - 1] ?? null);
+}
+
+function lastStop(db: Connection): StopMark | null {
+  const row = db.get(sql.stopMark);
+  return row === undefined ? null : toStopMark(row);
 }

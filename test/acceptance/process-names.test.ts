@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { killAll, workersOf } from '../support/processes.ts';
+import { EXECUTABLE, inSandbox, until } from '../support/queuectl.ts';
+
+const hasPgrep = spawnSync('pgrep', ['-V']).status === 0;
+
+function nameOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
+}
+
+function firstArgument(pid: number): string {
+  return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')[0]!;
+}
+
+test.concurrent(
+  'supervisors and workers, detached or not, and the server are called queuectl',
+  inSandbox(async (box) => {
+    const here = await box.startWorkers('--count', '2');
+    const away = await box.json<{ pid: number }>(['worker', 'start', '--detach']);
+    const server = box.start(['serve', '--port', '0']);
+    await until(() => server.output().includes('http://'), 'the server listens');
+    const workers = (await workersOf(box)).map((worker) => worker.pid);
+    expect(workers).toHaveLength(3);
+    for (const pid of [here.pid, away.pid, ...workers]) {
+      expect(nameOf(pid)).toBe('queuectl');
+      expect(firstArgument(pid)).toBe('queuectl');
+    }
+    expect(nameOf(server.pid)).toBe('queuectl');
+    if (hasPgrep) {
+      const found = spawnSync('pgrep', ['-x', 'queuectl'], { encoding: 'utf8' })
+        .stdout.split('\n')
+        .map(Number);
+      expect(found).toEqual(expect.arrayContaining([here.pid, away.pid, server.pid, ...workers]));
+    }
+  }),
+);
+
+test.concurrent(
+  'so is a worker that is started after an upgrade, whatever the file is called',
+  inSandbox(async (box) => {
+    mkdirSync(join(box.directory, 'bin'));
+    for (const name of ['queuectl', 'another-name']) {
+      const program = join(box.directory, 'bin', name);
+      copyFileSync(EXECUTABLE, program);
+      copyFileSync(EXECUTABLE, `${program}.new`);
+      const supervisor = box.start([], { through: ['sh', '-c', `exec ${program} worker start`] });
+      await until(() => supervisor.output().includes(' ready '), 'the worker is ready');
+      renameSync(`${program}.new`, program);
+      const [before] = await workersOf(box);
+      await killAll([before!.pid]);
+      const after = await until(
+        async () => (await workersOf(box)).find((worker) => worker.pid !== before!.pid),
+        'another worker',
+      );
+      for (const pid of [supervisor.pid, after.pid]) expect(nameOf(pid)).toBe('queuectl');
+      expect(firstArgument(after.pid)).toBe('queuectl');
+      await box.run(['worker', 'stop']);
+    }
+  }),
+);

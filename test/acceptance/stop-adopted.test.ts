@@ -1,0 +1,108 @@
+import { expect, test } from 'bun:test';
+import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
+import { killAll, untilStopping, untilWorkerOf, workersOf } from '../support/processes.ts';
+import {
+  configure,
+  inSandbox,
+  type JobJson,
+  type Running,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+
+const QUICK = { 'heartbeat-interval': '200ms', lease: '1s' };
+const RUN_ONCE = { state: 'completed', attempts: 1, crashes: 0, exit_code: 0 };
+
+/** A job whose supervisor and workers were killed. */
+async function orphanedJob(box: Sandbox) {
+  await configure(box, QUICK);
+  const first = await box.startWorkers('--count', '3');
+  const job = await startGatedJob(box, 'job');
+  await killAll([first.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+  return job;
+}
+
+const WAYS: Record<string, (box: Sandbox, supervisor: Running) => Promise<unknown>> = {
+  'SIGTERM to the supervisor': async (_, { pid }) => process.kill(pid, 'SIGTERM'),
+  'SIGINT to the group': async (_, { pid }) => process.kill(-pid, 'SIGINT'),
+  'worker stop': async (box) => void box.run(['worker', 'stop']),
+  'worker stop with every id': async (box) =>
+    void box.run(['worker', 'stop', ...(await workersOf(box)).map((worker) => worker.id)]),
+  'the death of the supervisor': async (_, { pid }) => process.kill(pid, 'SIGKILL'),
+};
+
+for (const [name, stop] of Object.entries(WAYS)) {
+  test.concurrent(
+    `${name}: an adopted job is waited for, and settled with its own exit code`,
+    inSandbox(async (box) => {
+      const job = await orphanedJob(box);
+      const second = await box.startWorkers('--count', '3');
+      await untilWorkerOf(box, 'job');
+      await stop(box, second);
+      await untilStopping(box);
+      await until(async () => (await workersOf(box)).length === 1, 'one worker waits for the job');
+      job.letGo();
+      expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
+      expect(job.traces()).toEqual(ONE_RUN);
+      await second.exit;
+      await until(async () => (await workersOf(box)).length === 0, 'no worker is left');
+    }),
+  );
+}
+
+test.concurrent(
+  'workers that are stopped before they have looked around take the job over all the same',
+  inSandbox(async (box) => {
+    const job = await orphanedJob(box);
+    const second = await box.startWorkers('--count', '2');
+    process.kill(second.pid, 'SIGTERM');
+    await untilWorkerOf(box, 'job');
+    job.letGo();
+    expect(await second.exit).toBe(0);
+    expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'an adopted job goes to the workers of another start, which go on',
+  inSandbox(async (box) => {
+    const job = await orphanedJob(box);
+    const second = await box.startWorkers('--count', '2');
+    await untilWorkerOf(box, 'job');
+    const third = await box.startWorkers('--queue', 'other');
+    process.kill(second.pid, 'SIGTERM');
+    expect(await second.exit).toBe(0);
+    expect(job.traces()).toEqual(['start']);
+    await untilWorkerOf(box, 'job');
+    process.kill(third.pid, 'SIGTERM');
+    await untilStopping(box);
+    job.letGo();
+    expect(await third.exit).toBe(0);
+    expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'a worker that dies just before the stop is followed by one that waits for its job and claims no other',
+  inSandbox(async (box) => {
+    await configure(box, QUICK);
+    const workers = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    await box.json(['enqueue', '--id', 'next', 'true']);
+    const { pid } = await untilWorkerOf(box, 'job');
+    // The supervisor learns of both at the same moment.
+    process.kill(workers.pid, 'SIGSTOP');
+    process.kill(pid, 'SIGKILL');
+    process.kill(workers.pid, 'SIGTERM');
+    process.kill(workers.pid, 'SIGCONT');
+    await until(async () => (await untilWorkerOf(box, 'job')).pid !== pid, 'another worker has the job');
+    job.letGo();
+    expect(await workers.exit).toBe(0);
+    expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
+    expect(await box.json<JobJson>(['show', 'next'])).toMatchObject({ state: 'pending', attempts: 0 });
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);

@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test';
+import { isStopped } from '../faults/moments.ts';
+import { workersOf } from '../support/processes.ts';
+import { EXECUTABLE, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+
+/** The sandbox runs its program with these arguments through a shell: `$0` is the program. */
+function shell(script: string): string[] {
+  return ['sh', '-c', script];
+}
+
+test.concurrent(
+  'a supervisor that registers after a worker stop, and started before it, obeys it',
+  inSandbox(async (box) => {
+    await box.json(['status']);
+    for (const flags of [[], ['--force'], ['--leave']]) {
+      const env = { QUEUECTL_CRASH_AT: 'before-registerSupervisor:1:stop' };
+      const workers = box.start(['worker', 'start', '--count', '4'], { env });
+      await until(() => isStopped(workers.pid), 'it stands still before it registers');
+      const stop = await box.run(['worker', 'stop', ...flags]);
+      expect(stop.stdout).toBe('no worker was running; workers that are starting will stop\n');
+      process.kill(workers.pid, 'SIGCONT');
+      expect(await workers.closed).toBe(0);
+      expect(workers.output()).not.toContain(' ready ');
+    }
+    expect(await workersOf(box)).toEqual([]);
+    await box.startWorkers();
+  }),
+);
+
+test.concurrent(
+  'worker start & worker stop, at the same moment: both end',
+  inSandbox(async (box) => {
+    for (let round = 0; round < 5; round++) {
+      const both = await box.run([], {
+        through: shell('"$0" worker start --count 2 & "$0" worker stop; wait'),
+      });
+      expect(both.code).toBe(0);
+    }
+    expect(await workersOf(box)).toEqual([]);
+  }),
+);
+
+test.concurrent(
+  'worker start --detach & worker stop, at the same moment: no worker is left',
+  inSandbox(async (box) => {
+    await box.run([], { through: shell('"$0" worker start --detach & "$0" worker stop; wait') });
+    await until(async () => (await workersOf(box)).length === 0, 'no worker is left');
+  }),
+);
+
+const AFTER: Record<string, string> = {
+  'with exec, as in an entrypoint': '"$0" worker stop; exec "$0" worker start',
+  'with exec, after a stop in a subshell': '(cd /; "$0" worker stop); exec "$0" worker start',
+  'one after the other': '"$0" worker stop; "$0" worker start',
+  'in the background': '"$0" worker stop; "$0" worker start --detach; sleep 600',
+};
+
+for (const [name, script] of Object.entries(AFTER)) {
+  test.concurrent(
+    `worker stop; worker start (${name}): it starts`,
+    inSandbox(async (box: Sandbox) => {
+      await box.json(['status']);
+      const workers = box.start([], { through: shell(script) });
+      const count = async (): Promise<boolean> => (await workersOf(box)).length === 1;
+      await until(async () => (await count()) || workers.child.exitCode !== null, 'the worker has started');
+      expect(await count()).toBe(true);
+      expect((await box.run(['worker', 'stop'])).stdout).toBe('stopped 1 worker\n');
+    }),
+  );
+}
+
+test.concurrent(
+  'jobs do not see when their worker was started',
+  inSandbox(async (box) => {
+    await box.json(['enqueue', '--id', 'job', 'env']);
+    await box.run(['worker', 'start', '--drain'], { through: ['sh', '-c', `exec ${EXECUTABLE} "$@"`] });
+    const printed = (await box.run(['logs', 'job'])).stdout;
+    expect(printed).toContain('QUEUECTL_JOB_ID=job');
+    expect(printed).not.toContain('QUEUECTL_STARTED');
+  }),
+);
