@@ -30,7 +30,9 @@ import { killedMigration, manyMigrations } from './f35-migrations.ts';
 import { races } from './f42-races.ts';
 import { logDirectory } from './f44-log-directory.ts';
 import { namespaces } from './f47-namespaces.ts';
+import { stoppedAdopters } from './f48-stopped-adopters.ts';
 import { stopOfEverything, stopOfEverythingOnce } from './f49-signal-everything.ts';
+import { stopMeetsStart } from './f50-stop-meets-start.ts';
 import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
 import type { Fault } from './fault.ts';
 
@@ -74,8 +76,10 @@ export const FAULTS: Fault[] = [
   races,
   logDirectory,
   namespaces,
+  stoppedAdopters,
   stopOfEverything,
   stopOfEverythingOnce,
+  stopMeetsStart,
   endedBeforeTimeout,
   endedBeforeForce,
   endedBeforeCancel,

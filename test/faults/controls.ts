@@ -8,7 +8,9 @@ import { restoreCut } from './f13-restore-cut.ts';
 import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { blockedLoop } from './f32-broken-worker.ts';
 import { namespaces } from './f47-namespaces.ts';
+import { stoppedAdopters } from './f48-stopped-adopters.ts';
 import { stopOfEverything } from './f49-signal-everything.ts';
+import { stopMeetsStart } from './f50-stop-meets-start.ts';
 import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
 import type { Patch } from './patched.ts';
 
@@ -327,5 +329,22 @@ export const CONTROLS: Control[] = [
     fault: endedBeforeCancel,
     scale: 2,
     found: ['misjudged'],
+  },
+  {
+    name: 'a worker that leaves without a last look for jobs that were handed to it (F48)',
+    patches: [
+      { file: 'worker/worker.ts', from: 'if (!lookedLast) return beat.now();', to: '' },
+      { file: 'worker/worker.ts', from: '!(siblingsStop && ', to: '!(!siblingsStop && ' },
+    ],
+    fault: stoppedAdopters,
+    scale: stoppedAdopters.small,
+    found: ['left'],
+  },
+  {
+    name: 'a supervisor that ignores a stop given while it was starting (F50)',
+    patches: [{ file: 'worker/supervisor.ts', from: 'startedBefore(options.start, lastStop)', to: 'false' }],
+    fault: stopMeetsStart,
+    scale: 8,
+    found: ['missed'],
   },
 ];

@@ -1,0 +1,67 @@
+import { workersOf } from '../support/processes.ts';
+import { until } from '../support/queuectl.ts';
+import { below, pick } from '../support/random.ts';
+import { readJobs } from './audit.ts';
+import type { Fault, Figures } from './fault.ts';
+import type { Lab } from './lab.ts';
+import { QUICK } from './moments.ts';
+import { roundsInLabs } from './rounds.ts';
+import { witnessed } from './witness.ts';
+
+/** Seconds between the start and the stop, about as long as a program takes to start. */
+const PAUSES = ['0', '0', '0.002', '0.005', '0.01', '0.02', '0.03', '0.05', '0.1', '0.3'];
+
+const BACKGROUND = '"$0" "$@" & start=$!; sleep $PAUSE; "$0" worker stop $FLAG; wait $start';
+const DETACHED = '("$0" "$@" --detach || :) & sleep $PAUSE; "$0" worker stop $FLAG; wait';
+const EXEC = '"$0" worker stop $FLAG; exec "$0" "$@" --drain';
+
+/** A stop while workers start: it reaches them. A start after a stop, in the same process too: it starts. */
+export const stopMeetsStart: Fault = {
+  id: 'F50',
+  title: 'a stop that meets a start',
+  small: 12,
+  full: 200,
+  async run(rounds, seed, program) {
+    const wrong: Figures['violations'] = [];
+    const figures = await roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK },
+      open: () => async (lab, round) => {
+        const script = pick(lab.random, [BACKGROUND, BACKGROUND, BACKGROUND, DETACHED, EXEC]);
+        const id = `j${round}`;
+        await lab.enqueue([{ id, command: witnessed(0) }]);
+        const env = { PAUSE: pick(lab.random, PAUSES), FLAG: pick(lab.random, ['', '', '--leave']) };
+        const count = String(1 + below(lab.random, 4));
+        const both = lab.supervisor(['--count', count], env, ['sh', '-c', script]);
+        const missed = await until(
+          async () => (both.child.exitCode !== null ? 'none' : await missedBy(lab, both.output(), script)),
+          'the stop has reached the start',
+        );
+        const about = `round ${round}, a pause of ${env.PAUSE} s: ${script}`;
+        if (missed === 'some') {
+          wrong.push({ kind: 'missed', what: about });
+          await lab.box.run(['worker', 'stop']);
+        }
+        const code = await both.exit;
+        if (code !== 0) wrong.push({ kind: 'code', what: `exit code ${code}: ${about}` });
+        if ((await workersOf(lab.box)).length > 0) wrong.push({ kind: 'missed', what: about });
+        if (script === EXEC && stateOf(lab, id) !== 'completed')
+          wrong.push({ kind: 'poisoned', what: about });
+        await lab.supervisor(['--drain']).exit;
+        if (stateOf(lab, id) !== 'completed')
+          wrong.push({ kind: 'poisoned', what: `the next start: ${about}` });
+      },
+    });
+    return { ...figures, violations: [...wrong, ...figures.violations] };
+  },
+};
+
+/** After the stop has returned, a worker that is not stopping never will. */
+async function missedBy(lab: Lab, output: string, script: string): Promise<'some' | null> {
+  if (script === EXEC || !/^(no worker was running|stopped \d)/m.test(output)) return null;
+  const workers = await workersOf(lab.box);
+  return workers.some((worker) => worker.status !== 'draining') ? 'some' : null;
+}
+
+function stateOf(lab: Lab, id: string): string | undefined {
+  return readJobs(lab.database).find((job) => job.id === id)?.state;
+}
