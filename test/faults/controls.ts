@@ -335,6 +335,13 @@ export const CONTROLS: Control[] = [
     patches: [
       { file: 'worker/worker.ts', from: 'if (!lookedLast) return beat.now();', to: '' },
       { file: 'worker/worker.ts', from: '!(siblingsStop && ', to: '!(!siblingsStop && ' },
+      { file: 'store/sqlite/sql.ts', from: 'AND heir.draining = 0 AND heir.stop_order = 0', to: '' },
+      // Time for the others to hand over to one that is about to leave.
+      {
+        file: 'worker/worker.ts',
+        from: 'await app.store.unregister(id);',
+        to: 'await new Promise((done) => setTimeout(done, 500)); await app.store.unregister(id);',
+      },
     ],
     fault: stoppedAdopters,
     scale: stoppedAdopters.small,

@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { workersOf } from '../support/processes.ts';
+import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
 import { readJobs } from './audit.ts';
 import { keeping, onFullDisk } from './care-scenes.ts';
@@ -10,6 +12,7 @@ import { type Crash, crashAt, recovered } from './crash.ts';
 import type { Fault } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
 import { lonelyWorker } from './lonely-worker.ts';
+import { ADOPTER, ready } from './moments.ts';
 import { mayMount } from './mounts.ts';
 import { allPoints } from './points.ts';
 import { inLanes, shuffled } from './rounds.ts';
@@ -89,6 +92,7 @@ function scenesFor(point: string): Scene[] {
   if (/-(backup|restoring|(keep|move|import)-output)$|^swap-|^in-touch$/.test(point)) return [keeping];
   if (point.endsWith('-free-ballast')) return [onFullDisk];
   if (point.endsWith('-note')) return [serving];
+  if (point.endsWith('-handOver')) return [handingOver];
   return [working, adopting, cancelling, asking];
 }
 
@@ -192,6 +196,8 @@ async function working(lab: Lab, crash: Crash): Promise<void> {
   await recovered(lab, workers, fired);
   await lab.box.json(['schedule', 'remove', 's']);
   await recovered(lab, workers);
+  const [one] = await workersOf(lab.box);
+  await crash.run('worker', 'stop', one!.id, '--timeout', '20s');
   await crash.run('worker', 'stop', '--timeout', '20s');
   await lab.box.run(['worker', 'stop', '--timeout', '20s']);
   await workers.exit;
@@ -218,7 +224,20 @@ async function adopting(lab: Lab, crash: Crash): Promise<void> {
   crash.look(workers);
 }
 
-/** The same, and nobody but a cancel to take the job over. */
+/** A worker that has adopted a job is stopped while another goes on. */
+async function handingOver(lab: Lab, crash: Crash): Promise<void> {
+  await lab.enqueue([{ id: 'alive', command: witnessed(2) }]);
+  await lonelyWorker(lab, 'after-spawn').exit;
+  const workers = crash.supervisor();
+  await until(() => workers.output().includes('job=alive attempt=1 queue=default adopted'), 'adopted');
+  await ready(lab.supervisor(ADOPTER));
+  process.kill(workers.pid, 'SIGTERM');
+  await workers.exit;
+  crash.look(workers);
+  await lab.rest();
+}
+
+/** A claim whose worker is gone, and nobody but a cancel to take the job over. */
 async function cancelling(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue([{ id: 'alive', command: witnessed(60) }]);
   await lonelyWorker(lab, 'after-spawn').exit;

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { send, workersOf } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
@@ -6,7 +8,6 @@ import type { Fault, Figures } from './fault.ts';
 import type { Lab, Supervisor } from './lab.ts';
 import { gone, QUICK, ready, started } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
-import { witnessed } from './witness.ts';
 
 const LONGEST_PAUSE_MS = 300;
 
@@ -47,7 +48,7 @@ export const stoppedAdopters: Fault = {
         const [supervisors, stop] = STOPS[round % STOPS.length]!;
         const jobs = Array.from({ length: 1 + below(lab.random, 3) }, (_, i) => ({
           id: `j${round}-${i}`,
-          command: witnessed(0.5 + below(lab.random, 1000) / 1000),
+          command: `. ./witness.sh; say S -; until [ -e go${round} ]; do sleep 0.05; done; say E 0`,
         }));
         await lab.enqueue(jobs);
         const count = (): string => String(1 + below(lab.random, 3));
@@ -56,7 +57,11 @@ export const stoppedAdopters: Fault = {
         await started(lab, jobs[0]!.id);
         const adopters = await killed(lab, first, supervisors, count);
         if (below(lab.random, 2) === 0) await pause(lab);
-        await stop(lab, adopters);
+        const stopping = stop(lab, adopters);
+        await pause(lab);
+        // The jobs end when the stop is well under way, and not before.
+        writeFileSync(join(lab.box.directory, `go${round}`), '');
+        await stopping;
         await Promise.all(adopters.map((one) => one.exit));
         const names = jobs.map(({ id }) => id);
         const unattended = readJobs(lab.database).filter(
