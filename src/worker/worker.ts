@@ -73,9 +73,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   let order: StopOrder | null = null;
   let signalledAt = Number.NEGATIVE_INFINITY;
   let siblingsStop = false;
-  /** Nothing is left to do for a worker with --drain. */
+  /** A worker with --drain found nothing left to do. */
   let idle = false;
-  /** The store has shown since the last heartbeat that this worker is leaving, and no job was without a worker after that. */
+  /** The last heartbeat wrote that this worker is leaving, and jobs without a worker were looked for after it. */
   let lookedLast = false;
   let tickTimer: () => void = () => {};
   let stopTimer: () => void = () => {};
@@ -158,7 +158,8 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const pump = async (): Promise<void> => {
     do await claiming.settleAndFill();
     while (await tick());
-    if (order !== null || options.drain) await alone(maybeEnd);
+    if (order !== null || (options.drain && slots.running === 0)) await alone(maybeEnd);
+    else idle = false;
   };
 
   const look = async (): Promise<void> => {

@@ -19,6 +19,10 @@ export default {
     'queuectl worker stop --timeout 30s',
     'queuectl worker stop 1m7fgwmd0e6ej',
   ],
+  notes: [
+    'Without ids it also stops workers that are just starting.',
+    'A file .stop_workers in the state directory (queue.db.d), or in $QUEUECTL_HOME for the queue.db there, does the same.',
+  ],
   async run(context, input) {
     const { io } = context;
     if (input.has('force') && input.has('leave'))
