@@ -14,15 +14,16 @@ export async function workerProcess(
 ): Promise<void> {
   // Before anything else: a signal that comes while we register must not kill us.
   const early: string[] = [];
-  let drain = (why: string): void => void early.push(why);
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => drain(signal));
+  let onSignal = (name: string): void => void early.push(name);
+  for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => onSignal(name));
   // Ignored by a handler: the runtime gives a child back the default that nohup had taken away.
-  process.on('SIGHUP', () => ignoreHangup || drain('SIGHUP'));
+  process.on('SIGHUP', () => ignoreHangup || onSignal('SIGHUP'));
   process.on('SIGUSR1', () => {});
 
   const worker = await startWorker(app, options, emit);
-  drain = (why) => worker.stop('drain', why, true);
-  for (const why of early) drain(why);
+  onSignal = worker.signal;
+  for (const name of early) onSignal(name);
+  const drain = (why: string): void => worker.stop('drain', why, true);
 
   process.stdin.setEncoding('utf8');
   process.stdin.on('data', (text: string) => {

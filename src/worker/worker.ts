@@ -47,6 +47,8 @@ export interface WorkerHandle {
   id: string;
   /** `siblings`: its supervisor's other workers are being stopped too, whether the store shows it yet or not. */
   stop(order: StopOrder, why: string, siblings?: boolean): void;
+  /** Drains because this process got a stop signal, which may have been sent to its jobs as well. */
+  signal(name: string): void;
   /** Resolves when the worker has stopped; rejects when it had to give up. Its jobs go on in both cases. */
   done: Promise<void>;
 }
@@ -202,7 +204,6 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   };
 
   const stop = (wanted: StopOrder, why: string, siblings = false): void => {
-    if (siblings) signalledAt = app.clock.monotonic();
     siblingsStop ||= siblings;
     if (over || (order !== null && STOP_ORDERS.indexOf(order) >= STOP_ORDERS.indexOf(wanted))) return;
     order = wanted;
@@ -315,5 +316,9 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   beat.now();
   work.now();
   pruning.now();
-  return { id, stop, done: end.promise };
+  const signal = (name: string): void => {
+    signalledAt = app.clock.monotonic();
+    stop('drain', name, true);
+  };
+  return { id, stop, signal, done: end.promise };
 }
