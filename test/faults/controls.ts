@@ -87,8 +87,8 @@ export const CONTROLS: Control[] = [
       // Time for the one that lost it to come first.
       {
         file: 'worker/attempt.ts',
-        from: 'exit: Promise.resolve(seen.code)',
-        to: 'exit: new Promise((done) => setTimeout(() => done(seen.code), 500))',
+        from: 'exit: Promise.resolve(seen)',
+        to: 'exit: new Promise<typeof seen>((done) => setTimeout(() => done(seen), 500))',
       },
       {
         file: 'store/sqlite/sql.ts',
@@ -192,8 +192,8 @@ export const CONTROLS: Control[] = [
     patches: [
       {
         file: 'exec/kill.ts',
-        from: 'return processes.find(target.cookie, target.group);',
-        to: 'return processes.find(target.cookie, target.group).filter((one) => one.group === target.group);',
+        from: 'const found = await scan(target);',
+        to: 'const found = (await scan(target)).filter((one) => one.group === target.group);',
       },
     ],
     fault: stubbornJobs,
