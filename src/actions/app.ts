@@ -1,8 +1,11 @@
 import { type Clock, type Random, systemClock } from '../core/clock.ts';
 import { idMaker } from '../core/id.ts';
 import { resolveSettings, type Settings } from '../core/settings.ts';
+import { endAtOnce } from '../exec/end.ts';
 import { openStore } from '../store/open.ts';
+import { hasRemovedFiles } from '../store/sqlite/live-files.ts';
 import type { Store } from '../store/store.ts';
+import { checkFiles } from './store-files.ts';
 
 /** What every action works with. */
 export interface App {
@@ -28,8 +31,21 @@ export async function openApp(
   create = true,
   anyOwner = false,
 ): Promise<OpenedApp> {
+  await checkFiles(location);
+  guardExit();
   const opened = await openStore(location, create, actor, anyOwner);
   return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
+}
+
+let guarded = false;
+
+/** The runtimes close what is still open at the end, which must not happen to a store whose files were removed. */
+function guardExit(): void {
+  if (guarded) return;
+  guarded = true;
+  process.on('exit', (code) => {
+    if (hasRemovedFiles()) endAtOnce(code);
+  });
 }
 
 export async function currentSettings(app: App): Promise<Settings> {

@@ -9,6 +9,7 @@ import { checkOwner, checkStore, isSound, missingStore, type Repaired, repairSto
 import type { App } from './app.ts';
 import { loser } from './lose.ts';
 import { cookiesIn, refuseLiving } from './refuse-living.ts';
+import { refuseLook, refuseSecondName } from './store-files.ts';
 import { finishKilledSwap, refuseWhileUsed, swap, takeStore } from './swap.ts';
 
 export interface Check {
@@ -18,6 +19,7 @@ export interface Check {
 }
 
 export async function checkDatabase(location: string): Promise<Check> {
+  await refuseLook(location);
   const { path, problems } = await checkStore(location);
   return { db: path, ok: problems.length === 0, problems };
 }
@@ -40,6 +42,7 @@ export async function repairDatabase(
   if (!existsSync(location)) throw await missingStore(resolve(location));
   const db = realpathSync(location);
   await checkOwner(db, anyOwner);
+  await refuseSecondName(db);
   refuseWhileUsed(db);
   if (await isSound(db)) {
     await finishKilledSwap(db);

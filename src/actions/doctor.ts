@@ -1,3 +1,4 @@
+import { QueueError } from '../core/errors.ts';
 import { formatBytes } from '../core/numbers.ts';
 import { isSqliteSound, OLDEST_SQLITE } from '../core/sqlite-version.ts';
 import type { Leftover } from '../exec/drafts.ts';
@@ -5,6 +6,7 @@ import { processes } from '../exec/processes.ts';
 import { inspectStore, peekStore, type StoreFacts } from '../store/open.ts';
 import { diagnoseWork } from './doctor-work.ts';
 import { leftoversOf } from './leftovers.ts';
+import { refuseLook } from './store-files.ts';
 
 export interface Finding {
   check: string;
@@ -33,7 +35,7 @@ const FEW_FILES = 256;
  * is read to its end, which takes its time with a large one.
  */
 export async function diagnose(location: string, now: number, whole: boolean): Promise<Finding[]> {
-  const facts = await inspectStore(location, whole);
+  const facts = await inspectStore(location, whole, await refusalOf(location));
   const isReadable = facts.schema?.found === facts.schema?.known && facts.error === undefined && facts.exists;
   const store = isReadable ? await peekStore(location) : null;
   const left = leftoversOf(facts.path, store?.epoch ?? null);
@@ -44,6 +46,17 @@ export async function diagnose(location: string, now: number, whole: boolean): P
     await store.close();
   }
   return [...findings, openFiles()];
+}
+
+/** Why the store must not be opened, not even to look into it. */
+async function refusalOf(location: string): Promise<NonNullable<StoreFacts['error']> | null> {
+  try {
+    await refuseLook(location);
+    return null;
+  } catch (error) {
+    if (!(error instanceof QueueError)) throw error;
+    return { says: error.message, fix: error.hint };
+  }
 }
 
 function runtime(): Finding {

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { keepOutputs, makeOwn } from './backup.ts';
 import { refuseLiving, refuseLivingJobs } from './refuse-living.ts';
+import { refuseSecondName } from './store-files.ts';
 import { keepOutputsOf } from './stray-outputs.ts';
 import { fillName, refuseWhileUsed, swap, takeName, takeStore } from './swap.ts';
 import { activeWorkers } from './workers.ts';
@@ -40,6 +41,7 @@ export async function restore(
   refuseMissing(source, db);
   await refuseStranger(source);
   await checkOwner(db, anyOwner);
+  await refuseSecondName(db);
   refuseWhileUsed(db);
   const before = await whatIsThere(app, location, `${db}.d`);
   refuseLiving(`${db}.d`);

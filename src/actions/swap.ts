@@ -2,7 +2,7 @@ import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync, unlinkSy
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
-import { newDraft, removeDraft } from '../exec/drafts.ts';
+import { isDraft, newDraft, removeDraft } from '../exec/drafts.ts';
 import { sync, syncFile } from '../exec/durable.ts';
 import { holdersOf } from '../exec/holders.ts';
 import { namesIn } from '../exec/names-in.ts';
@@ -145,13 +145,18 @@ export function finishSwaps(db: string, folded: boolean): void {
 
 /** Stores that a killed swap left without a name that anybody would look at. */
 export function hiddenNames(db: string): string[] {
+  return namesIn(dirname(db)).filter((name) => isHiddenName(db, name) && isOwn(join(dirname(db), name)));
+}
+
+function isHiddenName(db: string, name: string): boolean {
   const prefix = `.${basename(db)}.`;
-  return namesIn(dirname(db)).filter(
-    (name) =>
-      name.startsWith(prefix) &&
-      /^(before|damaged)-\w+Z(\.\d+)?$/.test(name.slice(prefix.length)) &&
-      isOwn(join(dirname(db), name)),
-  );
+  return name.startsWith(prefix) && /^(before|damaged)-\w+Z(\.\d+)?$/.test(name.slice(prefix.length));
+}
+
+/** Counts the other names of a database that a restore, repair or backup made and has not removed yet, or was killed before. */
+export function countOwnLinks(db: string): number {
+  const isOurs = (name: string): boolean => isHiddenName(db, name) || isDraft(name);
+  return namesIn(dirname(db)).filter((name) => isOurs(name) && isSameFile(join(dirname(db), name), db)).length;
 }
 
 /** A worker that has just started may do it, too. */

@@ -43,6 +43,12 @@ export const ERRORS = {
     status: 503,
     hint: 'check the path given by --db, QUEUECTL_DB or QUEUECTL_HOME',
   },
+  'store-files-removed': {
+    exit: 5,
+    status: 503,
+    hint: 'run it again; the -wal and -shm files are part of the database while it is in use: leave them alone',
+  },
+  'two-names': { exit: 5, status: 503, hint: 'queuectl doctor' },
   'not-a-database': { exit: 5, status: 503, hint: 'point --db at another file; this one was left as it is' },
   'store-corrupt': { exit: 5, status: 503, hint: 'queuectl db check; queuectl db repair, or restore' },
   'newer-schema': { exit: 5, status: 503, hint: 'use the newer queuectl that wrote it' },

@@ -29,6 +29,10 @@ export function removeDraft(draft: string): void {
     if (existsSync(draft + end)) rmSync(draft + end, { force: true });
 }
 
+export function isDraft(name: string): boolean {
+  return NAME.test(name);
+}
+
 export function removeDrafts(directory: string): void {
   for (const { path } of abandonedDrafts(directory)) rmSync(path, { force: true });
 }

@@ -2,15 +2,15 @@ import { readlinkSync } from 'node:fs';
 import { namesIn } from './names-in.ts';
 
 /**
- * The other processes that have this file open, as far as this user may see; none where the system does not tell. Works for
- * a database that cannot be read any more, too.
+ * The other processes that have one of these files open, as far as this user may see; none where the system does not tell.
+ * Works for a database that cannot be read any more, too. A file that was removed is called `PATH (deleted)`.
  */
-export function holdersOf(path: string): number[] {
+export function holdersOf(...paths: string[]): number[] {
   const pids = namesIn('/proc')
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
   return pids.filter((pid) =>
-    namesIn(`/proc/${pid}/fd`).some((fd) => target(`/proc/${pid}/fd/${fd}`) === path),
+    namesIn(`/proc/${pid}/fd`).some((fd) => paths.includes(target(`/proc/${pid}/fd/${fd}`) ?? '')),
   );
 }
 

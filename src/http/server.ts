@@ -39,12 +39,15 @@ export interface Served {
   url: string;
   /** What whoever started it should know. */
   warning: string | null;
+  /** Rejects when the store's files were removed: only another process can open it again. */
+  failed: Promise<never>;
   close(): Promise<void>;
 }
 
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
 const IDLE_MS = 5000;
+const FILES_LOOK_MS = 1000;
 
 /** Resolves when it listens. */
 export async function startServer(app: App, options: ServeOptions): Promise<Served> {
@@ -96,13 +99,16 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
   answerNonsense(server);
   trust = limitConnections(server, mostConnections(openFileLimit()));
   const port = await listen(server, host, options.port);
+  const files = watchFiles(app);
   names = namesOf(host, port, options.url);
   return {
     url: `${options.url?.href ?? `http://${bracketed(host)}:${port}/`}#token=${token}`,
     warning: isTokenExposed(app.stateDirectory)
       ? 'others can read the token of this store; queuectl serve --rotate-token makes a new one'
       : null,
+    failed: files.failed,
     async close() {
+      files.stop();
       // What they have done by then is remembered.
       await serving.operations.close();
       serving.stream.close();
@@ -112,6 +118,23 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
       });
     },
   };
+}
+
+/** Looks whether the store's files are still there, also while nobody asks for anything. */
+function watchFiles(app: App): { failed: Promise<never>; stop(): void } {
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  failed.catch(() => {});
+  let timer: NodeJS.Timeout;
+  const look = async (): Promise<void> => {
+    try {
+      await app.store.check();
+    } catch (error) {
+      if (error instanceof QueueError && error.code === 'store-files-removed') reject(error);
+    }
+    timer = setTimeout(look, FILES_LOOK_MS);
+  };
+  timer = setTimeout(look, FILES_LOOK_MS);
+  return { failed, stop: () => clearTimeout(timer) };
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {

@@ -52,10 +52,15 @@ export interface StoreFacts {
   error?: { says: string; fix: string | null };
 }
 
-export async function inspectStore(location: string, whole: boolean): Promise<StoreFacts> {
+/** `refusal`: why the file must not be opened; then nothing is told of what is in it. */
+export async function inspectStore(
+  location: string,
+  whole: boolean,
+  refusal: NonNullable<StoreFacts['error']> | null,
+): Promise<StoreFacts> {
   refusePostgres(location);
   const { inspectSqlite } = await import('./sqlite/inspect.ts');
-  return inspectSqlite(location, whole);
+  return inspectSqlite(location, whole, refusal);
 }
 
 /** Everything that is wrong with a store, one problem a line; nothing is changed. */

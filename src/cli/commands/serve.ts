@@ -63,9 +63,12 @@ export default {
     const leave = input.has('open') ? openBrowser(opened.stateDirectory, server.url) : () => {};
     // After the browser, which would have it from us.
     stepBack();
-    await untilSignal();
-    leave();
-    await server.close();
+    try {
+      await Promise.race([untilSignal(), server.failed]);
+    } finally {
+      leave();
+      await server.close();
+    }
     return 0;
   },
 } satisfies Command as Command;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { type App, currentSettings } from '../../actions/app.ts';
+import { actorOf } from '../../actions/actor.ts';
+import { type App, currentSettings, openApp } from '../../actions/app.ts';
 import { clearLeftovers } from '../../actions/leftovers.ts';
 import { QueueError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
@@ -13,6 +14,7 @@ import { restartWithFewThreads } from '../../exec/self.ts';
 import { programStart, STARTED, startText } from '../../exec/started.ts';
 import { trimAll } from '../../exec/trim.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
+import { briefStore } from '../../worker/brief-store.ts';
 import { supervise, untilRoom } from '../../worker/supervisor.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
 import type { Command, Context, Input } from '../command.ts';
@@ -76,12 +78,17 @@ export default {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
     };
     void sweep(app, context.location, log);
+    const store = briefStore(app.store.epoch, async () => {
+      const anyOwner = context.environment.QUEUECTL_ANY_OWNER === '1';
+      return (await openApp(context.location, actorOf(context.environment), false, anyOwner)).store;
+    });
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);
     if (ignoreHangup) workerArguments.push('--nohup');
     workerArguments.push('--supervisor', id, '--since', String(app.clock.now()));
     if (input.has('supervisor')) keepLogShort(logFile(app.stateDirectory, id));
     try {
-      await supervise(app, { id, count: total, start, ignoreHangup, workerArguments, log, relieve });
+      const options = { id, count: total, start, ignoreHangup, workerArguments, log, relieve };
+      await supervise({ ...app, store }, options);
     } finally {
       await stderr.flushed();
     }
@@ -112,7 +119,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   return args;
 }
 
-/** Old leftovers go while the workers already work. */
+/** Removes old leftovers while the workers already work, then closes the store. */
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     clearLeftovers(realpathSync(location), app.store.epoch);
@@ -121,5 +128,7 @@ async function sweep(app: App, location: string, log: (line: string) => void): P
     if (removed > 0) log(`removed ${removed} old attempt directories`);
   } catch (error) {
     log(`cannot remove what was left: ${(error as Error).message}`);
+  } finally {
+    await app.store.close();
   }
 }

@@ -1,5 +1,6 @@
 import { actorOf } from '../../actions/actor.ts';
 import { snapshot } from '../../actions/top.ts';
+import { QueueError } from '../../core/errors.ts';
 import { signalNumber } from '../../core/signals.ts';
 import type { Context } from '../command.ts';
 import { type Bell, newBell } from './bell.ts';
@@ -97,6 +98,8 @@ async function takeLook({ link, picture, follower }: Session): Promise<void> {
     await follower?.refresh(app);
     picture.problem = null;
   } catch (error) {
+    // This process cannot open it again.
+    if (error instanceof QueueError && error.code === 'store-files-removed') throw error;
     picture.problem = (error as Error).message;
     await link.drop();
   }

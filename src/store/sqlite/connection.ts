@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
@@ -6,6 +5,7 @@ import { isSqliteSound, OLDEST_SQLITE } from '../../core/sqlite-version.ts';
 import { freeBallast } from '../ballast.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, translate } from './failures.ts';
+import { fileOf, watchLiveFiles } from './live-files.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
@@ -47,10 +47,19 @@ export interface Connection {
   hold(): Promise<void>;
   /** The file at the path is still the one that is open: what is written into another nobody would ever read. */
   isCurrent(): boolean;
-  /** Fails when it is not. */
+  /** Fails when it is not, or when its -wal or -shm file was removed. */
   checkFile(): void;
+  /**
+   * From now on the -wal and -shm files must stay the ones that are open. Once one was removed, every read and write throws:
+   * another process may work with new files by now, and nobody would see what is written into the old ones.
+   */
+  watchFiles(): void;
   /** Writes the whole database, as of one moment, into an empty file. */
   copyInto(path: string): Promise<void>;
+  /**
+   * Closes it, unless its -wal or -shm file was removed: SQLite would copy old pages over new ones, and remove the new -wal by
+   * its name. Such a connection stays open until the process ends.
+   */
   close(): void;
 }
 
@@ -72,6 +81,7 @@ export async function connect(
     return statement;
   };
   let check = (): void => {};
+  const files = watchLiveFiles(path, () => fileOf(path) === file);
   const connection: Connection = {
     path,
     actor,
@@ -89,23 +99,35 @@ export async function connect(
       untilFree(path, () => {
         if (modeOf(db) !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
-    read: (work) => untilFree(path, () => transaction(db, 'BEGIN', work)),
-    async write(verb, work, { spare } = { spare: false }) {
+    read: (work) =>
+      untilFree(path, () => {
+        files.lookSometimes();
+        return files.around(() => transaction(db, 'BEGIN', work));
+      }),
+    async write<T>(verb: keyof Store | 'migrate', work: () => T, { spare } = { spare: false }) {
       crashPoint(`before-${verb}`);
       const commit = () =>
         transaction(db, 'BEGIN IMMEDIATE', () => {
           check();
           const done = work();
           crashPoint(`in-${verb}`);
+          // As late as possible: a commit may copy pages into the database, under the feet of those who have new files.
+          files.look('-shm');
           return done;
         });
-      const result = await untilFree(path, () => {
+      const commitOnce = (): T => {
         try {
           return commit();
         } catch (error) {
           if (!spare || !isFull(error) || !freeBallast(`${path}.d`)) throw error;
           return commit();
         }
+      };
+      const result = await untilFree(path, () => {
+        const done = files.around(commitOnce);
+        // Before anybody is told: what was committed into a removed -wal nobody will ever read.
+        files.look('-wal', '; the last change may not have been saved');
+        return done;
       });
       crashPoint(`after-${verb}`);
       return result;
@@ -116,12 +138,18 @@ export async function connect(
       if (fileOf(path) !== file) {
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);
       }
+      files.lookAtBoth();
     },
+    watchFiles: () => files.start(db),
     copyInto: (target) =>
       untilFree(path, () => {
         db.prepare('VACUUM INTO ?').run(target);
       }),
-    close: () => db.close(),
+    close: () => {
+      if (files.isRemoved()) return;
+      files.stop();
+      if (db.isOpen) db.close();
+    },
   };
   try {
     await untilFree(path, () => prepare(db));
@@ -130,12 +158,6 @@ export async function connect(
     throw error;
   }
   return connection;
-}
-
-/** Which file it is, whatever its name. A look that opens nothing: closing it would drop SQLite's locks. */
-function fileOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
 }
 
 function openFile(path: string): DatabaseSync {

@@ -20,7 +20,11 @@ import { modeOf, unsafeParts } from './owner.ts';
 import { lookAt } from './peek.ts';
 
 /** What a look from outside tells. Nothing is made or changed; as a `whole` it is read to its end. */
-export async function inspectSqlite(location: string, whole: boolean): Promise<StoreFacts> {
+export async function inspectSqlite(
+  location: string,
+  whole: boolean,
+  refusal: NonNullable<StoreFacts['error']> | null,
+): Promise<StoreFacts> {
   const asked = resolve(location);
   const path = existsSync(asked) ? realpathSync(asked) : asked;
   const place = nearestDirectory(path);
@@ -44,6 +48,7 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<S
     // Its links go round in circles, or lead where this user may not look.
     return { ...facts, error: told(error, path) };
   }
+  if (refusal !== null) return { ...facts, error: refusal };
   if (!facts.exists && !wasOurs(path)) return facts;
   try {
     refuseNoStore(path);

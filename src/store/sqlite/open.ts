@@ -64,7 +64,11 @@ async function enter(path: string, actor: string | null): Promise<Connection> {
       await connection.read(() => version(connection));
       if (connection.isCurrent()) {
         await connection.useWal();
-        if (connection.isCurrent()) return connection;
+        if (connection.isCurrent()) {
+          await connection.read(() => version(connection));
+          connection.watchFiles();
+          return connection;
+        }
       }
       // SQLite would make it again.
       if (!existsSync(path)) connection.checkFile();

@@ -1,0 +1,118 @@
+import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { QueueError } from '../core/errors.ts';
+import { holdersOf } from '../exec/holders.ts';
+import { isMountPoint } from '../exec/mounts.ts';
+
+/** A -wal or -shm file that stays alone for this long was not just being made or removed by SQLite. */
+const ALONE_MS = 50;
+const LOOK_MS = 5;
+/** Processes that use a removed file notice it within this time, if they run. */
+const NOTICE_MS = 15_000;
+const HOLDERS_LOOK_MS = 100;
+
+/** Refuses a database that has a second name. Waits until nobody works with files that were removed beside it. */
+export async function checkFiles(location: string): Promise<void> {
+  if (!existsSync(location)) return;
+  const db = realpathSync(location);
+  await refuseSecondName(db);
+  await settleLoneFile(db);
+}
+
+/**
+ * SQLite finds the -wal and -shm files by the name of the database, so each name has its own. Two processes that use two names
+ * would not see each other's jobs, and would overwrite them.
+ */
+export async function refuseSecondName(db: string): Promise<void> {
+  const stat = statSync(db, { throwIfNoEntry: false });
+  if (!stat?.isFile()) return;
+  const names = stat.nlink > 1 ? await countNames(db) : 1;
+  if (names > 1)
+    throw new QueueError(
+      'two-names',
+      `${db} has ${names} names (hard links), and SQLite would keep other -wal and -shm files for each of them`,
+      `find the others (find ${dirname(db)} -xdev -samefile ${db}) and remove them; or, while nothing uses the queue, make it a file of its own: cp --reflink=auto ${db} ${db}.copy && mv ${db}.copy ${db}`,
+    );
+  if (isMountPoint(db))
+    throw new QueueError(
+      'two-names',
+      `${db} is mounted as a single file, and its -wal and -shm files are not shared with the place it comes from`,
+      `mount its directory instead, such as docker run -v /path/of/its/directory:${dirname(db)}`,
+    );
+}
+
+/** Counts the names without those that a restore, repair or backup makes for a moment. */
+async function countNames(db: string): Promise<number> {
+  const { countOwnLinks } = await import('./swap.ts');
+  for (;;) {
+    const before = statSync(db);
+    const own = countOwnLinks(db);
+    const after = statSync(db);
+    // Otherwise one of those was made or removed meanwhile.
+    if (before.ino === after.ino && before.nlink === after.nlink) return after.nlink - own;
+  }
+}
+
+/** The same for those who only look: by the wrong name, or with the wrong files, they would see another state of it. */
+export async function refuseLook(location: string): Promise<void> {
+  if (!existsSync(location)) return;
+  const db = realpathSync(location);
+  await refuseSecondName(db);
+  refuseRemovedFiles(db);
+}
+
+function refuseRemovedFiles(db: string): void {
+  const holders = holdersOf(`${db}-wal (deleted)`, `${db}-shm (deleted)`);
+  if (holders.length === 0) return;
+  const pids = holders.join(' ');
+  throw new QueueError(
+    'store-files-removed',
+    `the -wal or -shm file of ${db} was removed while in use; process ${pids} still has the old one open`,
+    `wait some seconds for workers to notice; end what stays: kill ${pids} (jobs go on)`,
+  );
+}
+
+/**
+ * SQLite makes the -wal before the -shm, and removes it after that. If one of them stays alone, somebody removed the other:
+ * - A -shm alone describes a -wal that is gone. Whoever has them open shares them with nobody new: it goes, too.
+ * - A -wal alone holds changes. With a new -shm, those who still have the old one would write into the same -wal without a
+ *   common lock. They notice that it is gone, and end; that is waited for.
+ */
+async function settleLoneFile(db: string): Promise<void> {
+  const found = look(db);
+  if (!isLone(found)) return;
+  for (let waited = 0; waited < ALONE_MS; waited += LOOK_MS) {
+    await pause(LOOK_MS);
+    if (look(db).join() !== found.join()) return settleLoneFile(db);
+  }
+  if (found[0] === null) return removeIfPossible(`${db}-shm`);
+  const end = performance.now() + NOTICE_MS;
+  while (look(db).join() === found.join() && performance.now() < end) {
+    if (holdersOf(`${db}-shm (deleted)`).length === 0) return;
+    await pause(HOLDERS_LOOK_MS);
+  }
+}
+
+/** The -wal and the -shm file, or null. The time tells a new file from an old one with the same number. */
+function look(db: string): (string | null)[] {
+  return ['-wal', '-shm'].map((end) => {
+    const stat = statSync(db + end, { throwIfNoEntry: false, bigint: true });
+    return stat === undefined ? null : `${stat.ino}:${stat.birthtimeNs}`;
+  });
+}
+
+function isLone([wal, shm]: (string | null)[]): boolean {
+  return (wal === null) !== (shm === null);
+}
+
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // It is not ours to remove. SQLite makes it anew if nobody has it open.
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
