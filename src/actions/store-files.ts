@@ -1,14 +1,14 @@
-import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { holdersOf } from '../exec/holders.ts';
 import { isMountPoint } from '../exec/mounts.ts';
 
-/** A -wal or -shm file that stays alone for this long was not just being made or removed by SQLite. */
-const ALONE_MS = 50;
-const LOOK_MS = 5;
-/** Processes that use a removed file notice it within this time, if they run. */
-const NOTICE_MS = 15_000;
+/** SQLite makes or removes its files in less than this. */
+const ODD_MS = 50;
+const LOOK_MS = 1;
+/** Processes that use a removed file notice it within this time, if they are not stopped. */
+const NOTICE_MS = 10_000;
 const HOLDERS_LOOK_MS = 100;
 
 /** Refuses a database that has a second name. Waits until nobody works with files that were removed beside it. */
@@ -16,7 +16,7 @@ export async function checkFiles(location: string): Promise<void> {
   if (!existsSync(location)) return;
   const db = realpathSync(location);
   await refuseSecondName(db);
-  await settleLoneFile(db);
+  await settleFiles(db);
 }
 
 /**
@@ -62,7 +62,7 @@ export async function refuseLook(location: string): Promise<void> {
 }
 
 function refuseRemovedFiles(db: string): void {
-  const holders = holdersOf(`${db}-wal (deleted)`, `${db}-shm (deleted)`);
+  const holders = removedHolders(db);
   if (holders.length === 0) return;
   const pids = holders.join(' ');
   throw new QueueError(
@@ -73,24 +73,23 @@ function refuseRemovedFiles(db: string): void {
 }
 
 /**
- * SQLite makes the -wal before the -shm, and removes it after that. If one of them stays alone, somebody removed the other:
- * - A -shm alone describes a -wal that is gone. Whoever has them open shares them with nobody new: it goes, too.
- * - A -wal alone holds changes. With a new -shm, those who still have the old one would write into the same -wal without a
- *   common lock. They notice that it is gone, and end; that is waited for.
+ * SQLite makes the -wal before the -shm, removes it after that, and has both while any process uses the database. If one is
+ * missing although somebody has the database open, or stands alone, it was removed. Those who have the removed files open
+ * notice that within a second, save what is in them and end. Until then nobody else may open the database: with a new -wal,
+ * what the old one held would be lost; with a new -shm, both would write into one -wal without a common lock.
  */
-async function settleLoneFile(db: string): Promise<void> {
+async function settleFiles(db: string): Promise<void> {
   const found = look(db);
-  if (!isLone(found)) return;
-  for (let waited = 0; waited < ALONE_MS; waited += LOOK_MS) {
+  if (!isOdd(found, db)) return;
+  for (let waited = 0; waited < ODD_MS; waited += LOOK_MS) {
     await pause(LOOK_MS);
-    if (look(db).join() !== found.join()) return settleLoneFile(db);
+    if (!isOdd(look(db), db)) return;
+    if (look(db).join() !== found.join()) return settleFiles(db);
   }
-  if (found[0] === null) return removeIfPossible(`${db}-shm`);
   const end = performance.now() + NOTICE_MS;
-  while (look(db).join() === found.join() && performance.now() < end) {
-    if (holdersOf(`${db}-shm (deleted)`).length === 0) return;
-    await pause(HOLDERS_LOOK_MS);
-  }
+  while (removedHolders(db).length > 0 && performance.now() < end) await pause(HOLDERS_LOOK_MS);
+  // It describes a -wal that is gone. Whoever still has it open shares it with nobody new.
+  if (found[0] === null && look(db).join() === found.join()) removeIfPossible(`${db}-shm`);
 }
 
 /** The -wal and the -shm file, or null. The time tells a new file from an old one with the same number. */
@@ -101,8 +100,23 @@ function look(db: string): (string | null)[] {
   });
 }
 
-function isLone([wal, shm]: (string | null)[]): boolean {
-  return (wal === null) !== (shm === null);
+/** It may be so for a moment, while SQLite makes or removes the files. */
+function isOdd([wal, shm]: (string | null)[], db: string): boolean {
+  return wal === null && shm === null ? isLocked(statSync(db).ino) : wal === null || shm === null;
+}
+
+/** Whoever has the database open holds a lock on it; this asks without a look at every process. */
+function isLocked(file: number): boolean {
+  try {
+    return readFileSync('/proc/locks', 'latin1').includes(`:${file} `);
+  } catch {
+    return false;
+  }
+}
+
+/** The other processes that have a removed -wal or -shm file of this database open. */
+function removedHolders(db: string): number[] {
+  return holdersOf(`${db}-wal (deleted)`, `${db}-shm (deleted)`);
 }
 
 function removeIfPossible(path: string): void {

@@ -100,10 +100,12 @@ export async function connect(
         if (modeOf(db) !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
     read: (work) =>
-      untilFree(path, () => {
-        files.lookSometimes();
-        return files.around(() => transaction(db, 'BEGIN', work));
-      }),
+      untilFree(path, () =>
+        files.around(() => {
+          files.lookSometimes();
+          return transaction(db, 'BEGIN', work);
+        }),
+      ),
     async write<T>(verb: keyof Store | 'migrate', work: () => T, { spare } = { spare: false }) {
       crashPoint(`before-${verb}`);
       const commit = () =>
@@ -123,12 +125,14 @@ export async function connect(
           return commit();
         }
       };
-      const result = await untilFree(path, () => {
-        const done = files.around(commitOnce);
-        // Before anybody is told: what was committed into a removed -wal nobody will ever read.
-        files.look('-wal', '; the last change may not have been saved');
-        return done;
-      });
+      const result = await untilFree(path, () =>
+        files.around(() => {
+          const done = commitOnce();
+          // Before anybody is told: what was committed into a removed -wal may be lost.
+          files.look('-wal', '; the last change may not have been saved');
+          return done;
+        }),
+      );
       crashPoint(`after-${verb}`);
       return result;
     },
@@ -146,9 +150,9 @@ export async function connect(
         db.prepare('VACUUM INTO ?').run(target);
       }),
     close: () => {
-      if (files.isRemoved()) return;
+      if (!db.isOpen || files.isRemoved()) return;
       files.stop();
-      if (db.isOpen) db.close();
+      db.close();
     },
   };
   try {

@@ -1,11 +1,14 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 
 const LIVE_FILES = ['-wal', '-shm'] as const;
 type LiveFile = (typeof LIVE_FILES)[number];
 
-/** Reads look this often whether the files are still there. */
+/** Readers and idle processes look this often whether the files are still there. */
 const LOOK_MS = 1000;
+const SAVE_TRIES = 40;
+const SAVE_PAUSE_MS = 5;
 
 /** Tells which file a path leads to. It opens nothing: closing a descriptor would drop SQLite's locks. */
 export function fileOf(path: string): string {
@@ -15,14 +18,14 @@ export function fileOf(path: string): string {
 
 export interface FileWatch {
   /** Remembers the files that are open now; until then nothing is looked at. Keeps `database` from being collected. */
-  start(database: object): void;
+  start(database: DatabaseSync): void;
   stop(): void;
   /** Throws if this file was removed. `more`: what else there is to say. */
   look(file: LiveFile, more?: string): void;
   lookAtBoth(): void;
   /** The same, but not with every read. */
   lookSometimes(): void;
-  /** Runs `work`. If it fails and the files were removed, the error says so. */
+  /** Runs `work`, outside of a transaction. If it fails and the files were removed, saves what it can and says so. */
   around<T>(work: () => T): T;
   /** One of the files was removed, and the database was not: SQLite must not close it. */
   isRemoved(): boolean;
@@ -31,13 +34,16 @@ export interface FileWatch {
 /**
  * Notices that the -wal or -shm file of a connection was removed, at the cost of one look at each with every write. The -shm
  * comes before the commit, the -wal after it. Without the -shm, or without both, nothing is committed. Without the -wal
- * alone, the commit goes into a file that has no name, and is not acknowledged. Processes that come later do not use a -shm
- * without its -wal (actions/store-files.ts), so they do not see that commit.
+ * alone, the commit goes into a file that has no name, and is not acknowledged. Processes that come later wait until those
+ * who have the old files open have noticed (actions/store-files.ts).
  */
 export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatch {
   let files: Record<LiveFile, string> | null = null;
+  let database: DatabaseSync | null = null;
   let removed: LiveFile | null = null;
+  let saved = false;
   let lookedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
 
   const isGone = (file: LiveFile): boolean => {
     // A database that was replaced as a whole is another matter: SQLite notices that when it is closed.
@@ -56,30 +62,66 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
     for (const file of LIVE_FILES) look(file);
     lookedAt = performance.now();
   };
-  const isRemoved = (): boolean => LIVE_FILES.some(isGone);
+  const isRemoved = (): boolean => {
+    if (!LIVE_FILES.some(isGone)) return false;
+    if (!saved && database !== null && !database.isTransaction) {
+      saved = true;
+      clearInterval(timer);
+      saveCommitted(database, path);
+    }
+    return true;
+  };
   return {
-    start(database) {
+    start(opened) {
+      database = opened;
       files = liveFilesOf(path);
-      stores.set(isRemoved, database);
+      stores.set(isRemoved, { path, database: opened });
+      // Also while this process does nothing: others wait until it has noticed.
+      timer = setInterval(isRemoved, LOOK_MS).unref();
       lookAtBoth();
     },
-    stop: () => void stores.delete(isRemoved),
+    stop() {
+      clearInterval(timer);
+      stores.delete(isRemoved);
+    },
     look,
     lookAtBoth,
     lookSometimes() {
-      if (removed !== null || performance.now() - lookedAt > LOOK_MS) lookAtBoth();
+      if (performance.now() - lookedAt > LOOK_MS) lookAtBoth();
     },
     around(work) {
+      if (removed !== null) lookAtBoth();
       try {
         return work();
       } catch (error) {
-        lookAtBoth();
+        if (isRemoved() && !(error instanceof QueueError && error.code === 'store-files-removed')) lookAtBoth();
         throw error;
       }
     },
     isRemoved,
   };
 }
+
+/**
+ * Copies what is committed from the removed -wal into the database, as long as it is safe. While there is no -wal under the
+ * name, nobody has opened the database since: whoever does makes one, and cannot remove it again before this process ends.
+ */
+function saveCommitted(database: DatabaseSync, path: string): void {
+  for (let tries = 0; tries < SAVE_TRIES && fileOf(`${path}-wal`) === 'none'; tries++) {
+    try {
+      const { busy, log, checkpointed } = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as Record<
+        string,
+        number
+      >;
+      if (busy === 0 && log === checkpointed) return;
+    } catch {
+      // Somebody else who has the same files writes at this moment.
+    }
+    Atomics.wait(PAUSE, 0, 0, SAVE_PAUSE_MS);
+  }
+}
+
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 /** Where that cannot be told, such as in a directory that may not be read any more, it is taken for the same. */
 function isOther(path: string, file: string): boolean {
@@ -122,9 +164,22 @@ function ownDescriptors(): Map<string, string> {
 }
 
 /** The open stores: whether the files of one were removed, and what must not be collected until it is closed. */
-const stores = new Map<() => boolean, object>();
+const stores = new Map<() => boolean, { path: string; database: DatabaseSync }>();
 
 /** Tells whether this process has a store open whose -wal or -shm file was removed. */
 export function hasRemovedFiles(): boolean {
   return [...stores.keys()].some((isRemoved) => isRemoved());
+}
+
+/**
+ * Refuses to open a database again in a process that has it open with removed files. SQLite would use the old -shm for the new
+ * connection, too.
+ */
+export function refuseAgain(path: string): void {
+  for (const [isRemoved, store] of stores)
+    if (store.path === path && isRemoved())
+      throw new QueueError(
+        'store-files-removed',
+        `the -wal or -shm file of ${path} was removed while this process was using it`,
+      );
 }

@@ -14,6 +14,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { OpenedStore } from '../open.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMoved, translate } from './failures.ts';
+import { refuseAgain } from './live-files.ts';
 import { migrate, refuseNewer, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
 import { refuseNoFile, refuseOddFile } from './odd-file.ts';
@@ -57,6 +58,7 @@ export async function openSqlite(
  * nobody can take it away any more.
  */
 async function enter(path: string, actor: string | null): Promise<Connection> {
+  refuseAgain(path);
   for (;;) {
     const connection = await connect(path, undefined, actor);
     try {

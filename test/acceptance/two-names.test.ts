@@ -1,0 +1,127 @@
+import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { backupOf, dbOf, enqueueIntoWal, idsIn } from '../support/replaced-store.ts';
+
+const MOUNT = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
+const cannotMount = spawnSync('unshare', ['-m', 'mount', '--bind', '/', '/']).status !== 0;
+
+/** Runs queuectl where `from` is mounted on `to`; nobody else sees that. */
+const mounted = (from: string, to: string): { through: string[] } => ({
+  through: ['unshare', '-m', 'sh', '-c', MOUNT, 'sh', from, to],
+});
+
+const COMMANDS = (box: Sandbox): string[][] => [
+  ['enqueue', '--id', 'new', 'true'],
+  ['list'],
+  ['status'],
+  ['worker', 'start', '--drain'],
+  ['serve', '--port', '0'],
+  ['backup', join(box.directory, 'other-backup.db')],
+  ['export', '-'],
+  ['db', 'check'],
+  ['db', 'repair'],
+  ['restore', '--yes', backupOf(box)],
+];
+
+test.concurrent(
+  'a database with a second hard link is refused by both names, until one is removed',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    await box.json(['backup', backupOf(box)]);
+    await enqueueIntoWal(box, 'acked');
+    const other = join(box.directory, 'snapshot.db');
+    linkSync(dbOf(box), other);
+    for (const command of COMMANDS(box)) {
+      for (const db of [dbOf(box), other])
+        expectRefusal(await box.run([...command, '--db', db]), 5, /has 2 names \(hard links\)/);
+    }
+    const { code, stdout } = await box.run(['doctor']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/database\s+fail\s.*has 2 names.*find .* -samefile .*cp --reflink=auto/);
+
+    rmSync(other);
+    expect(await idsIn(box)).toEqual(['a', 'acked']);
+    expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+  }),
+);
+
+test.concurrent(
+  'a backup with several hard links can be replaced and restored',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    await box.json(['backup', backupOf(box)]);
+    linkSync(backupOf(box), join(box.directory, 'monday.db'));
+    await box.json(['backup', '--force', backupOf(box)]);
+    linkSync(backupOf(box), join(box.directory, 'tuesday.db'));
+    for (const name of ['monday.db', 'tuesday.db']) {
+      expect((await box.run(['restore', '--yes', join(box.directory, name)])).code).toBe(0);
+      expect(await idsIn(box)).toEqual(['a']);
+    }
+  }),
+);
+
+for (const point of ['swap-linked', 'swap-cleared']) {
+  test.concurrent(
+    `the second name that a restore killed at ${point} left does not count, another one does`,
+    inSandbox(async (box) => {
+      await enqueue(box, 'a', 'true');
+      await box.json(['backup', backupOf(box)]);
+      const restore = ['restore', '--yes', backupOf(box)];
+      expect((await box.run(restore, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
+      expect(statSync(dbOf(box)).nlink).toBe(2);
+      expect(await idsIn(box)).toEqual(['a']);
+      await enqueue(box, 'b', 'true');
+
+      const other = join(box.directory, 'snapshot.db');
+      linkSync(dbOf(box), other);
+      expectRefusal(await box.run(['list']), 5, /has 2 names/);
+      expectRefusal(await box.run(restore), 5, /has 2 names/);
+      rmSync(other);
+      expect((await box.run(['worker', 'start', '--drain'])).code).toBe(0);
+      expect(statSync(dbOf(box)).nlink).toBe(1);
+      expect(await idsIn(box)).toEqual(['a', 'b']);
+    }),
+  );
+}
+
+test.concurrent(
+  'the second name that a restore into an empty place left when it was killed does not count',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    await box.json(['backup', backupOf(box)]);
+    rmSync(dbOf(box));
+    const restore = ['restore', '--yes', backupOf(box)];
+    expect((await box.run(restore, { env: { QUEUECTL_CRASH_AT: 'swap-named' } })).code).toBe(-1);
+    expect(statSync(dbOf(box)).nlink).toBe(2);
+    expect((await box.run(restore)).code).toBe(0);
+    expect(await idsIn(box)).toEqual(['a']);
+  }),
+);
+
+test.skipIf(cannotMount).concurrent(
+  'a database that is mounted as a single file is refused; one whose directory is mounted is not',
+  inSandbox(async (box) => {
+    await enqueue(box, 'a', 'true');
+    await box.json(['backup', backupOf(box)]);
+    const file = join(box.directory, 'mounted.db');
+    writeFileSync(file, '');
+    for (const command of COMMANDS(box)) {
+      const result = await box.run([...command, '--db', file], mounted(dbOf(box), file));
+      expectRefusal(result, 5, /mounted\.db is mounted as a single file/);
+    }
+    const doctor = await box.run(['doctor', '--db', file], mounted(dbOf(box), file));
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toMatch(/database\s+fail\s.*mounted as a single file.*mount its directory/);
+
+    const directory = join(box.directory, 'mounted');
+    mkdirSync(directory);
+    const through = mounted(box.home, directory);
+    const added = await box.run(['enqueue', '--id', 'b', 'true', '--db', join(directory, 'queue.db')], through);
+    expect(added.code).toBe(0);
+    expect(await idsIn(box)).toEqual(['a', 'b']);
+  }),
+);
