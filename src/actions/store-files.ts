@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { holdersOf } from '../exec/holders.ts';
@@ -89,7 +89,7 @@ async function settleFiles(db: string): Promise<void> {
   const end = performance.now() + NOTICE_MS;
   while (removedHolders(db).length > 0 && performance.now() < end) await pause(HOLDERS_LOOK_MS);
   // It describes a -wal that is gone. Whoever still has it open shares it with nobody new.
-  if (found[0] === null && look(db).join() === found.join()) removeIfPossible(`${db}-shm`);
+  if (found[0] === null && look(db).join() === found.join()) removeOwn(`${db}-shm`, db);
 }
 
 /** The -wal and the -shm file, or null. The time tells a new file from an old one with the same number. */
@@ -119,11 +119,12 @@ function removedHolders(db: string): number[] {
   return holdersOf(`${db}-wal (deleted)`, `${db}-shm (deleted)`);
 }
 
-function removeIfPossible(path: string): void {
+/** Nobody else's file is ours to remove; that is refused elsewhere. */
+function removeOwn(path: string, db: string): void {
   try {
-    rmSync(path, { force: true });
+    if (lstatSync(path).uid === statSync(db).uid) rmSync(path);
   } catch {
-    // It is not ours to remove. SQLite makes it anew if nobody has it open.
+    // It is gone, or may not be removed. SQLite makes it anew if nobody has it open.
   }
 }
 

@@ -156,7 +156,8 @@ function isHiddenName(db: string, name: string): boolean {
 /** Counts the other names of a database that a restore, repair or backup made and has not removed yet, or was killed before. */
 export function countOwnLinks(db: string): number {
   const isOurs = (name: string): boolean => isHiddenName(db, name) || isDraft(name);
-  return namesIn(dirname(db)).filter((name) => isOurs(name) && isSameFile(join(dirname(db), name), db)).length;
+  return namesIn(dirname(db)).filter((name) => isOurs(name) && isSameFile(join(dirname(db), name), db))
+    .length;
 }
 
 /** A worker that has just started may do it, too. */

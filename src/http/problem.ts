@@ -22,6 +22,8 @@ const AWAY: Partial<Record<ErrorCode, string>> = {
   'store-unavailable': 'the store is away',
   'not-a-database': 'the store is away',
   'store-corrupt': 'the store is damaged',
+  'store-files-removed': 'files of the store were removed; the server ends',
+  'two-names': 'the store has two names',
   'newer-schema': 'the store is of a newer queuectl',
   'old-sqlite': 'the store cannot be used',
   'disk-full': 'the disk is full',

@@ -55,7 +55,9 @@ for (const ends of REMOVED) {
       const site = await serve(box);
       const acknowledged: string[] = [];
       const add = async (id: string): Promise<void> => {
-        const answer = await site.call('POST', '/api/v1/jobs', { body: { id, command: 'true' } }).catch(() => null);
+        const answer = await site
+          .call('POST', '/api/v1/jobs', { body: { id, command: 'true' } })
+          .catch(() => null);
         if (answer?.status === 201) acknowledged.push(id);
         else if (answer !== null) expect(answer.json.code).toBe('store-files-removed');
       };

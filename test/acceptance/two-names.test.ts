@@ -120,7 +120,10 @@ test.skipIf(cannotMount).concurrent(
     const directory = join(box.directory, 'mounted');
     mkdirSync(directory);
     const through = mounted(box.home, directory);
-    const added = await box.run(['enqueue', '--id', 'b', 'true', '--db', join(directory, 'queue.db')], through);
+    const added = await box.run(
+      ['enqueue', '--id', 'b', 'true', '--db', join(directory, 'queue.db')],
+      through,
+    );
     expect(added.code).toBe(0);
     expect(await idsIn(box)).toEqual(['a', 'b']);
   }),

@@ -121,6 +121,7 @@ const POINT = /\bcrashPoint\(/;
 const FREE: Record<string, string> = {
   'exec/editor.ts': 'a file for the editor of the user',
   'exec/name.ts takeName': 'writes to the kernel, nothing that stays',
+  'exec/end.ts endAtOnce': 'ends this process, and nothing else',
   'exec/output.ts writeWhole': 'writes a draft, between before-draft and before-short',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'exec/wake.ts make': 'makes a directory that is watched, or between two points in-touch',

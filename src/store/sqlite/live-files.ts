@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync, statSync } from 'node:fs';
+import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 
@@ -12,8 +12,16 @@ const SAVE_PAUSE_MS = 5;
 
 /** Tells which file a path leads to. It opens nothing: closing a descriptor would drop SQLite's locks. */
 export function fileOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = statSync(path, IF_THERE);
   return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
+}
+
+const IF_THERE = { throwIfNoEntry: false } as const;
+
+/** The name of a file, and which one it must be. Undefined: it was not there. */
+interface Known {
+  name: string;
+  stat: Stats | undefined;
 }
 
 export interface FileWatch {
@@ -38,7 +46,7 @@ export interface FileWatch {
  * who have the old files open have noticed (actions/store-files.ts).
  */
 export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatch {
-  let files: Record<LiveFile, string> | null = null;
+  let files: Record<LiveFile, Known> | null = null;
   let database: DatabaseSync | null = null;
   let removed: LiveFile | null = null;
   let saved = false;
@@ -47,8 +55,7 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
 
   const isGone = (file: LiveFile): boolean => {
     // A database that was replaced as a whole is another matter: SQLite notices that when it is closed.
-    if (removed === null && files !== null && isOther(path + file, files[file]) && isCurrent())
-      removed = file;
+    if (removed === null && files !== null && isOther(files[file]) && isCurrent()) removed = file;
     return removed !== null;
   };
   const look = (file: LiveFile, more = ''): void => {
@@ -94,7 +101,8 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
       try {
         return work();
       } catch (error) {
-        if (isRemoved() && !(error instanceof QueueError && error.code === 'store-files-removed')) lookAtBoth();
+        if (isRemoved() && !(error instanceof QueueError && error.code === 'store-files-removed'))
+          lookAtBoth();
         throw error;
       }
     },
@@ -123,11 +131,13 @@ function saveCommitted(database: DatabaseSync, path: string): void {
 
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
-/** Where that cannot be told, such as in a directory that may not be read any more, it is taken for the same. */
-function isOther(path: string, file: string): boolean {
+/** Made for every write: numbers are compared, no text is made. */
+function isOther({ name, stat: was }: Known): boolean {
   try {
-    return fileOf(path) !== file;
+    const now = statSync(name, IF_THERE);
+    return now?.ino !== was?.ino || now?.dev !== was?.dev;
   } catch {
+    // In a directory that may not be read any more it cannot be told.
     return false;
   }
 }
@@ -136,12 +146,13 @@ function isOther(path: string, file: string): boolean {
  * Finds the files that this process has open for a database. The descriptors tell it exactly on Linux; a look at the names
  * could find files that another process made after these had been removed.
  */
-function liveFilesOf(path: string): Record<LiveFile, string> {
+function liveFilesOf(path: string): Record<LiveFile, Known> {
   const open = ownDescriptors();
-  const one = (end: LiveFile): string => {
+  const one = (end: LiveFile): Known => {
+    const name = path + end;
     // A removed file comes first: SQLite shares one -shm between all connections of a process.
-    const descriptor = open.get(`${path}${end} (deleted)`) ?? open.get(path + end);
-    return fileOf(descriptor ?? path + end);
+    const descriptor = open.get(`${name} (deleted)`) ?? open.get(name);
+    return { name, stat: statSync(descriptor ?? name, IF_THERE) };
   };
   return { '-wal': one('-wal'), '-shm': one('-shm') };
 }
