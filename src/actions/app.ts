@@ -5,7 +5,7 @@ import { endAtOnce } from '../exec/end.ts';
 import { openStore } from '../store/open.ts';
 import { hasRemovedFiles } from '../store/sqlite/live-files.ts';
 import type { Store } from '../store/store.ts';
-import { checkFiles } from './store-files.ts';
+import { openWhole } from './store-files.ts';
 
 /** What every action works with. */
 export interface App {
@@ -31,9 +31,8 @@ export async function openApp(
   create = true,
   anyOwner = false,
 ): Promise<OpenedApp> {
-  await checkFiles(location);
   guardExit();
-  const opened = await openStore(location, create, actor, anyOwner);
+  const opened = await openWhole(location, () => openStore(location, create, actor, anyOwner));
   return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
 }
 

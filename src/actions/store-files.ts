@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { holdersOf } from '../exec/holders.ts';
 import { isMountPoint } from '../exec/mounts.ts';
+import type { OpenedStore } from '../store/open.ts';
 
 /** SQLite makes or removes its files in less than this. */
 const ODD_MS = 50;
@@ -10,13 +11,40 @@ const LOOK_MS = 1;
 /** Processes that use a removed file notice it within this time, if they are not stopped. */
 const NOTICE_MS = 10_000;
 const HOLDERS_LOOK_MS = 100;
+const OPEN_TRIES = 3;
 
-/** Refuses a database that has a second name. Waits until nobody works with files that were removed beside it. */
-export async function checkFiles(location: string): Promise<void> {
-  if (!existsSync(location)) return;
-  const db = realpathSync(location);
-  await refuseSecondName(db);
-  await settleFiles(db);
+/**
+ * Opens a store that has one name, with the -wal and -shm files that all others use. If these change between the look at them
+ * and the opening, somebody removed them, or the last process that used them did, as SQLite does. Nothing was written yet: it
+ * starts anew, because what was read may be out of date.
+ */
+export async function openWhole(location: string, open: () => Promise<OpenedStore>): Promise<OpenedStore> {
+  for (let tries = 1; ; tries++) {
+    const db = existsSync(location) ? realpathSync(location) : null;
+    if (db === null) return open();
+    await refuseSecondName(db);
+    const found = await settleFiles(db);
+    const haveChanged = (): boolean => found !== null && look(db).join() !== found.join();
+    try {
+      const opened = await open();
+      if (!haveChanged()) return opened;
+      const made = look(db);
+      await opened.store.close();
+      takeBack(db, found!, made);
+    } catch (error) {
+      const isRemoved = error instanceof QueueError && error.code === 'store-files-removed';
+      if (tries >= OPEN_TRIES || !(isRemoved || haveChanged())) throw error;
+    }
+  }
+}
+
+/** Removes what was made beside files that others still have open; a -wal that holds something stays. */
+function takeBack(db: string, found: Files, made: Files): void {
+  if (removedHolders(db).length === 0) return;
+  const [wal, shm] = look(db);
+  const isEmpty = statSync(`${db}-wal`, { throwIfNoEntry: false })?.size === 0;
+  if (shm === made[1] && shm !== found[1]) removeOwn(`${db}-shm`, db);
+  if (wal === made[0] && wal !== found[0] && isEmpty) removeOwn(`${db}-wal`, db);
 }
 
 /**
@@ -76,32 +104,37 @@ function refuseRemovedFiles(db: string): void {
  * SQLite makes the -wal before the -shm, removes it after that, and has both while any process uses the database. If one is
  * missing although somebody has the database open, or stands alone, it was removed. Those who have the removed files open
  * notice that within a second, save what is in them and end. Until then nobody else may open the database: with a new -wal,
- * what the old one held would be lost; with a new -shm, both would write into one -wal without a common lock.
+ * what the old one held would be lost; with a new -shm, both would write into one -wal without a common lock. Returns the files
+ * that the database is to be opened with; null: any.
  */
-async function settleFiles(db: string): Promise<void> {
+async function settleFiles(db: string): Promise<Files | null> {
   const found = look(db);
-  if (!isOdd(found, db)) return;
+  if (!isOdd(found, db)) return found[0] === null ? null : found;
   for (let waited = 0; waited < ODD_MS; waited += LOOK_MS) {
     await pause(LOOK_MS);
-    if (!isOdd(look(db), db)) return;
-    if (look(db).join() !== found.join()) return settleFiles(db);
+    const now = look(db);
+    if (!isOdd(now, db) || now.join() !== found.join()) return settleFiles(db);
   }
   const end = performance.now() + NOTICE_MS;
   while (removedHolders(db).length > 0 && performance.now() < end) await pause(HOLDERS_LOOK_MS);
   // It describes a -wal that is gone. Whoever still has it open shares it with nobody new.
   if (found[0] === null && look(db).join() === found.join()) removeOwn(`${db}-shm`, db);
+  return null;
 }
 
 /** The -wal and the -shm file, or null. The time tells a new file from an old one with the same number. */
-function look(db: string): (string | null)[] {
-  return ['-wal', '-shm'].map((end) => {
-    const stat = statSync(db + end, { throwIfNoEntry: false, bigint: true });
+type Files = [wal: string | null, shm: string | null];
+
+function look(db: string): Files {
+  const one = (path: string): string | null => {
+    const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
     return stat === undefined ? null : `${stat.ino}:${stat.birthtimeNs}`;
-  });
+  };
+  return [one(`${db}-wal`), one(`${db}-shm`)];
 }
 
 /** It may be so for a moment, while SQLite makes or removes the files. */
-function isOdd([wal, shm]: (string | null)[], db: string): boolean {
+function isOdd([wal, shm]: Files, db: string): boolean {
   return wal === null && shm === null ? isLocked(statSync(db).ino) : wal === null || shm === null;
 }
 

@@ -113,8 +113,6 @@ export async function connect(
           check();
           const done = work();
           crashPoint(`in-${verb}`);
-          // As late as possible: a commit may copy pages into the database, under the feet of those who have new files.
-          files.look('-shm');
           return done;
         });
       const commitOnce = (): T => {
@@ -128,8 +126,8 @@ export async function connect(
       const result = await untilFree(path, () =>
         files.around(() => {
           const done = commitOnce();
-          // Before anybody is told: what was committed into a removed -wal may be lost.
-          files.look('-wal', '; the last change may not have been saved');
+          // Before anybody is told: what was committed into a removed file may be lost.
+          files.lookAtBoth('; the last change may not have been saved');
           return done;
         }),
       );

@@ -41,6 +41,14 @@ export function isMoved(error: unknown): boolean {
   return errcode === READONLY_DBMOVED || cause?.errcode === READONLY_DBMOVED;
 }
 
+const IOERR_SHORT_READ = 522;
+
+/** A page that the -shm promises is not in the -wal: somebody removed that one, and SQLite has just made another. */
+export function lacksWal(error: unknown): boolean {
+  const { errcode, cause } = error as { errcode?: unknown; cause?: { errcode?: unknown } };
+  return errcode === IOERR_SHORT_READ || cause?.errcode === IOERR_SHORT_READ;
+}
+
 /** SQLite's extended code holds the primary one in its low byte. */
 function primaryResult(error: unknown): number | null {
   const code = (error as { errcode?: unknown } | null)?.errcode;

@@ -7,7 +7,7 @@ type LiveFile = (typeof LIVE_FILES)[number];
 
 /** Readers and idle processes look this often whether the files are still there. */
 const LOOK_MS = 1000;
-const SAVE_TRIES = 40;
+const SAVE_TRIES = 100;
 const SAVE_PAUSE_MS = 5;
 
 /** Tells which file a path leads to. It opens nothing: closing a descriptor would drop SQLite's locks. */
@@ -28,9 +28,8 @@ export interface FileWatch {
   /** Remembers the files that are open now; until then nothing is looked at. Keeps `database` from being collected. */
   start(database: DatabaseSync): void;
   stop(): void;
-  /** Throws if this file was removed. `more`: what else there is to say. */
-  look(file: LiveFile, more?: string): void;
-  lookAtBoth(): void;
+  /** Throws if one of the files was removed. `more`: what else there is to say. */
+  lookAtBoth(more?: string): void;
   /** The same, but not with every read. */
   lookSometimes(): void;
   /** Runs `work`, outside of a transaction. If it fails and the files were removed, saves what it can and says so. */
@@ -40,10 +39,10 @@ export interface FileWatch {
 }
 
 /**
- * Notices that the -wal or -shm file of a connection was removed, at the cost of one look at each with every write. The -shm
- * comes before the commit, the -wal after it. Without the -shm, or without both, nothing is committed. Without the -wal
- * alone, the commit goes into a file that has no name, and is not acknowledged. Processes that come later wait until those
- * who have the old files open have noticed (actions/store-files.ts).
+ * Notices that the -wal or -shm file of a connection was removed, at the cost of one look at each with every write. The look
+ * comes after the commit and before it is acknowledged: so what is acknowledged is in files that others read, too. A commit
+ * that is not acknowledged does no harm: whoever comes later writes nothing before those who have the old files open have
+ * noticed that (actions/store-files.ts). From then on this connection neither reads nor writes.
  */
 export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatch {
   let files: Record<LiveFile, Known> | null = null;
@@ -58,15 +57,12 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
     if (removed === null && files !== null && isOther(files[file]) && isCurrent()) removed = file;
     return removed !== null;
   };
-  const look = (file: LiveFile, more = ''): void => {
-    if (isGone(file))
+  const lookAtBoth = (more = ''): void => {
+    if (LIVE_FILES.some(isGone))
       throw new QueueError(
         'store-files-removed',
         `${path}${removed} was removed while this process was using it${more}`,
       );
-  };
-  const lookAtBoth = (): void => {
-    for (const file of LIVE_FILES) look(file);
     lookedAt = performance.now();
   };
   const isRemoved = (): boolean => {
@@ -91,7 +87,6 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
       clearInterval(timer);
       stores.delete(isRemoved);
     },
-    look,
     lookAtBoth,
     lookSometimes() {
       if (performance.now() - lookedAt > LOOK_MS) lookAtBoth();
@@ -113,19 +108,25 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
 /**
  * Copies what is committed from the removed -wal into the database, as long as it is safe. While there is no -wal under the
  * name, nobody has opened the database since: whoever does makes one, and cannot remove it again before this process ends.
+ * An empty one was made in that moment, and is taken away again (actions/store-files.ts).
  */
 function saveCommitted(database: DatabaseSync, path: string): void {
-  for (let tries = 0; tries < SAVE_TRIES && fileOf(`${path}-wal`) === 'none'; tries++) {
-    try {
-      const { busy, log, checkpointed } = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as Record<
-        string,
-        number
-      >;
-      if (busy === 0 && log === checkpointed) return;
-    } catch {
-      // Somebody else who has the same files writes at this moment.
-    }
+  for (let tries = 0; tries < SAVE_TRIES; tries++) {
+    const wal = statSync(`${path}-wal`, IF_THERE);
+    if (wal !== undefined && wal.size > 0) return;
+    if (wal === undefined && checkpoint(database)) return;
     Atomics.wait(PAUSE, 0, 0, SAVE_PAUSE_MS);
+  }
+}
+
+/** Tells whether all of the -wal is in the database now. */
+function checkpoint(database: DatabaseSync): boolean {
+  try {
+    const row = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as Record<string, number>;
+    return row.busy === 0 && row.log === row.checkpointed;
+  } catch {
+    // Somebody else who has the same files writes at this moment.
+    return false;
   }
 }
 

@@ -7,13 +7,14 @@ import {
   mkdirSync,
   openSync,
   realpathSync,
+  rmSync,
   statSync,
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import type { OpenedStore } from '../open.ts';
 import { type Connection, connect } from './connection.ts';
-import { isMoved, translate } from './failures.ts';
+import { isMoved, lacksWal, translate } from './failures.ts';
 import { refuseAgain } from './live-files.ts';
 import { migrate, refuseNewer, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
@@ -77,11 +78,17 @@ async function enter(path: string, actor: string | null): Promise<Connection> {
     } catch (error) {
       if (!isMoved(error)) {
         connection.close();
-        throw translate(error, path);
+        throw lacksWal(error) ? withoutWal(path) : translate(error, path);
       }
     }
     connection.close();
   }
+}
+
+/** Takes an empty -wal away again: as long as it is there, those who have the removed one open cannot save what is in that. */
+function withoutWal(path: string): QueueError {
+  if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`, { force: true });
+  return new QueueError('store-files-removed', `${path}-wal was removed while it was in use`);
 }
 
 /** Makes the file before SQLite does, so that nobody else could read it even for a moment. */
