@@ -34,6 +34,7 @@ import { stoppedAdopters } from './f48-stopped-adopters.ts';
 import { stopOfEverything, stopOfEverythingOnce } from './f49-signal-everything.ts';
 import { stopMeetsStart } from './f50-stop-meets-start.ts';
 import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
+import { removedFiles } from './f52-removed-files.ts';
 import type { Fault } from './fault.ts';
 
 /** Every fault that is tested, in the order of its number. */
@@ -83,4 +84,5 @@ export const FAULTS: Fault[] = [
   endedBeforeTimeout,
   endedBeforeForce,
   endedBeforeCancel,
+  removedFiles,
 ];
