@@ -127,6 +127,12 @@ export interface Claim {
   attempt: number;
 }
 
+/** What proves that the directory of all attempts was not emptied: the value of a file in it, for attempts after this number. */
+export interface Seal {
+  value: string;
+  after: number;
+}
+
 /** A job together with the right to run it. */
 export interface ClaimedJob extends Job {
   claim: Claim;

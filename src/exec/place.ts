@@ -1,4 +1,4 @@
-import { mkdirSync, rmdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { mkdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import type { Stream } from '../core/job.ts';
@@ -60,11 +60,6 @@ export function makePlace(place: Place): boolean {
     mkdirSync(dirname(place.directory), { recursive: true, mode: 0o700 });
     return makePlace(place);
   }
-}
-
-/** When the directory of all attempts was made: with the store, or again after somebody removed it. 0: not known. */
-export function placesMadeAt(place: Place): number {
-  return statSync(dirname(place.directory), { throwIfNoEntry: false })?.birthtimeMs ?? 0;
 }
 
 /**

@@ -11,6 +11,7 @@ import type {
   GoneJob,
   Job,
   JobSpec,
+  Seal,
   State,
   Stream,
 } from '../core/job.ts';
@@ -85,6 +86,10 @@ export interface Store {
   output(attempt: number, stream?: Stream): Promise<Uint8Array | null>;
   /** Whether the attempt's directory is still of use: it runs, or its output is kept in a file. */
   needsPlace(attempt: number): Promise<boolean>;
+  /** The seal that was stored last; null: none. */
+  seal(): Promise<Seal | null>;
+  /** Stores this seal with the number of the last attempt. The same value again changes nothing. */
+  storeSeal(value: string): Promise<void>;
 
   /**
    * Settles what ended and takes at most `limit` due jobs, in one transaction: higher priority first, then in the

@@ -3,7 +3,7 @@ import { withStdin } from '../actions/jobs.ts';
 import { decide, mayStart, policyOf, type Transition } from '../core/decide.ts';
 import type { Emit } from '../core/events.ts';
 import { hooksAfter } from '../core/hooks.ts';
-import type { ClaimedJob, EndReason } from '../core/job.ts';
+import type { ClaimedJob, EndReason, Seal } from '../core/job.ts';
 import { describeOutcome, exitCodeOf, lastNonBlankLine, type Outcome } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
 import { type Sighting, sight, untilOver } from '../exec/adopt.ts';
@@ -11,9 +11,10 @@ import type { UserLimits } from '../exec/frame.ts';
 import { homeDirectory } from '../exec/home.ts';
 import { endProcesses, groupExists, look } from '../exec/kill.ts';
 import type { Lifeline } from '../exec/lifeline.ts';
-import { type Place, placeOf, placesMadeAt, removePlace } from '../exec/place.ts';
+import { type Place, placeOf, removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
 import { readRecord, recordedAt } from '../exec/record.ts';
+import { isSealed } from '../exec/seal.ts';
 import { collectStreams } from '../exec/split-output.ts';
 import { type Exit, type ExitCode, startCommand } from '../exec/start.ts';
 import type { Settlement } from '../store/store.ts';
@@ -59,6 +60,8 @@ export interface Adoption {
   rebooted: boolean;
   /** Its worker was being stopped when it was last heard of. */
   stopping: boolean;
+  /** The seal of the directory of all attempts, as the store holds it. */
+  seal: Seal | null;
 }
 
 const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
@@ -143,13 +146,13 @@ function codeOf(exit: Exit): ExitCode | 'gate-lost' | 'no-room' {
 
 /**
  * An adopted command is nobody's child here: it is watched from outside, and its record tells how it ended. After a
- * restart of the machine, or when somebody removed the directory of all attempts, a missing record proves nothing.
+ * restart of the machine, or when somebody emptied the directory of all attempts, a missing record proves nothing.
  */
-function takeOver(job: ClaimedJob, place: Place, { rebooted, stopping }: Adoption): Begun {
+function takeOver(job: ClaimedJob, place: Place, { rebooted, stopping, seal }: Adoption): Begun {
   const seen = sight(place);
   switch (seen.kind) {
     case 'never-started': {
-      const unknown = rebooted || placesMadeAt(place) > (job.startedAt ?? 0);
+      const unknown = rebooted || !isSealed(place, job.claim.attempt, seal);
       return { outcome: { why: unknown ? 'lost' : 'never-started' } };
     }
     case 'alive': {

@@ -48,7 +48,8 @@ async function takeAndEnd(app: App, claim: { job: number; token: number; attempt
     isStopping: () => false,
     signalledAt: () => Number.NEGATIVE_INFINITY,
   };
-  const finished = await runAttempt(context, job, { rebooted: false, stopping: false }).done;
+  const adoption = { rebooted: false, stopping: false, seal: await app.store.seal() };
+  const finished = await runAttempt(context, job, adoption).done;
   if (finished === null) return;
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
   clearPlace(finished, true);

@@ -47,6 +47,7 @@ export async function recover(app: App, input: RecoveryInput): Promise<number> {
     input.adopt(mine, {
       rebooted: before?.host.id === input.host.id && before.host.boot !== input.host.boot,
       stopping: before !== undefined && (before.draining || before.order !== null),
+      seal: await app.store.seal(),
     });
     // One that has ended is settled before the next is taken: workers that die young still get somewhere together.
     await new Promise((resolve) => setImmediate(resolve));

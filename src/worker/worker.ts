@@ -23,6 +23,7 @@ import { mayPass, patiently } from './patience.ts';
 import { createPruner } from './pruner.ts';
 import { hasOrphans, observerClock, recover, type Sightings } from './recovery.ts';
 import { createScheduler } from './scheduler.ts';
+import { keepSeal } from './seal.ts';
 import { createSlots } from './slots.ts';
 import { stopFileOf } from './stop-file.ts';
 import { longTimeout, loop, oneAtATime } from './timer.ts';
@@ -99,6 +100,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   // On a disk that a command has filled, nothing else could be written.
   const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
   await patiently(register, { relieve: trimEverything, tell });
+  await patiently(() => keepSeal(app), { relieve: trimEverything, tell });
   tellChange(app.stateDirectory);
   const lifeline = await makeLifeline(app.stateDirectory, id);
 
@@ -180,6 +182,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
     if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
     settings = await currentSettings(app);
     keepBallast(app.stateDirectory);
+    await keepSeal(app);
     const adopt = (job: ClaimedJob, how: Adoption): void => {
       emit({ type: 'attempt-adopted', job });
       slots.launch(job, how);

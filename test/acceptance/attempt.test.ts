@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ended, execute } from '../support/execute.ts';
+import { placesOf } from '../support/places.ts';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, sandbox, until } from '../support/queuectl.ts';
 
@@ -134,7 +135,7 @@ test.concurrent('a growing output is trimmed while the job runs, which neither b
   const attempts = join(box.home, 'queue.db.d', 'attempts');
   const disk = (): number =>
     Math.max(
-      ...readdirSync(attempts).map(
+      ...placesOf(box).map(
         (name) => (statSync(join(attempts, name, 'out'), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
       ),
     );

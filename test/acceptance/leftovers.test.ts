@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { placesOf } from '../support/places.ts';
 import { killAll, workersOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
@@ -112,13 +113,12 @@ test.concurrent(
     expect((await drain(box)).code).toBe(0);
     const file = join(box.directory, 'backup.db');
     await box.json(['backup', '--with-output', file]);
-    const attempts = join(box.home, 'queue.db.d', 'attempts');
-    const before = readdirSync(attempts);
+    const before = placesOf(box);
     expect(before).toHaveLength(1);
     const killed = async (point: string): Promise<string> => {
-      const had = readdirSync(attempts);
+      const had = placesOf(box);
       await box.run(['restore', '--yes', file], { env: { QUEUECTL_CRASH_AT: point } });
-      return readdirSync(attempts).find((name) => !had.includes(name))!;
+      return placesOf(box).find((name) => !had.includes(name))!;
     };
     // It takes the place: what it copied is in use, and has no record either; nor has what the next one leaves behind.
     const restored = await killed('swap-kept');
@@ -129,7 +129,7 @@ test.concurrent(
       says: expect.stringMatching(new RegExp(`^\\d+K .*/${copied}$`)),
     });
     expect((await drain(box)).code).toBe(0);
-    expect(readdirSync(attempts).sort()).toEqual([...before, restored, used].sort());
+    expect(placesOf(box).sort()).toEqual([...before, restored, used].sort());
     expect(await leftovers(box)).toMatchObject(OK);
   }),
 );

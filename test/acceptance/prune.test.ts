@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { startGatedJob } from '../support/gated-job.ts';
+import { placesOf } from '../support/places.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
@@ -15,7 +14,6 @@ interface PruneJson {
 }
 
 const prune = (box: Sandbox, ...args: string[]) => box.json<PruneJson>(['prune', ...args]);
-const directories = (box: Sandbox): string[] => readdirSync(join(box.home, 'queue.db.d/attempts'));
 const list = async (box: Sandbox, ...args: string[]): Promise<string[]> =>
   (await box.run(['list', '--quiet', ...args])).stdout.trim().split('\n').filter(Boolean).sort();
 
@@ -36,7 +34,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await someJobs(box);
     const all = await list(box);
-    expect(directories(box)).toHaveLength(3);
+    expect(placesOf(box)).toHaveLength(3);
     expect(await prune(box)).toMatchObject({ dry_run: false, jobs: 0, bytes: 0 });
     await configure(box, { 'keep-completed': '1', 'keep-cancelled': '0', 'keep-dead': '1' });
     const states = [
@@ -46,10 +44,10 @@ test.concurrent(
     ];
     const result = { jobs: 4, bytes: 2 * BIG + 3, events: 0, keep_events: '7d', states };
     expect(await prune(box, '--dry-run')).toEqual({ dry_run: true, ...result });
-    expect([await list(box), directories(box).length]).toEqual([all, 3]);
+    expect([await list(box), placesOf(box).length]).toEqual([all, 3]);
     expect(await prune(box)).toEqual({ dry_run: false, ...result });
     expect(await list(box)).toEqual(['c', 'later', 'y']);
-    expect(directories(box)).toHaveLength(1);
+    expect(placesOf(box)).toHaveLength(1);
     expect((await box.run(['logs', 'c'])).stdout).toHaveLength(BIG);
     expect(await prune(box)).toMatchObject({ jobs: 0, bytes: 0 });
   }),
@@ -73,7 +71,7 @@ test.concurrent(
     await configure(box, { 'keep-completed': '1ms', 'keep-dead': '1h' });
     await until(async () => (await prune(box)).states[0]!.jobs === 2, 'a millisecond has passed');
     expect(await list(box)).toEqual(['gone', 'later', 'x', 'y']);
-    expect(directories(box)).toEqual([]);
+    expect(placesOf(box)).toEqual([]);
   }),
 );
 
@@ -86,7 +84,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'runs');
     await until(() => / removed \d+ old jobs/.test(worker.output()), 'it says so');
     expect(await list(box)).toEqual(['gone', 'later', 'runs']);
-    expect(directories(box)).toHaveLength(1);
+    expect(placesOf(box)).toHaveLength(1);
     await configure(box, { 'keep-completed': 'none' });
     job.letGo();
     await untilState(box, 'runs', 'completed');

@@ -1,9 +1,18 @@
 import { expect, test } from 'bun:test';
-import { mkdirSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { killAll, untilNoProcessOf, workersOf } from '../support/processes.ts';
-import { inSandbox, type Sandbox, untilState } from '../support/queuectl.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  lines,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
 
 function removeAttempts(box: Sandbox): void {
   rmSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
@@ -23,16 +32,23 @@ for (const exitCode of [75, 76])
     }),
   );
 
-for (const made of ['gone', 'made again'])
+/** What people do to that directory, as a shell command run in the state directory. */
+const REMOVALS = {
+  removed: 'rm -rf attempts',
+  'removed and made again': 'rm -rf attempts; mkdir -m 700 attempts',
+  emptied: 'rm -rf attempts/*',
+  'emptied with find': 'find attempts -mindepth 1 -delete',
+};
+
+for (const [what, command] of Object.entries(REMOVALS))
   test.concurrent(
-    `a job that ends unseen is lost, not unstarted, when the directory of all attempts is ${made}`,
+    `a job that ends unseen is lost, not unstarted, when the directory of all attempts is ${what}`,
     inSandbox(async (box) => {
       const first = await box.startWorkers();
       const job = await startGatedJob(box, 'job', 0, { at_most_once: true });
       const workers = await workersOf(box);
       await killAll([first.pid, ...workers.map((worker) => worker.pid)]);
-      removeAttempts(box);
-      if (made === 'made again') mkdirSync(join(box.home, 'queue.db.d', 'attempts'), { mode: 0o700 });
+      expect(spawnSync('sh', ['-c', command], { cwd: join(box.home, 'queue.db.d') }).status).toBe(0);
       job.letGo();
       await untilNoProcessOf(box, 'job');
       await box.startWorkers();
@@ -40,3 +56,23 @@ for (const made of ['gone', 'made again'])
       expect(job.traces()).toEqual(ONE_RUN);
     }),
   );
+
+test.concurrent(
+  'a job that never started is released, also after the directory of all attempts was emptied before its claim',
+  inSandbox(async (box) => {
+    await configure(box, { 'heartbeat-interval': '100ms' });
+    const first = await box.startWorkers();
+    removeAttempts(box);
+    await until(() => existsSync(seal(box)), 'the worker makes a new seal');
+    await killAll([first.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    await enqueue(box, 'job', 'echo start >> job.log', { at_most_once: true });
+    const crashing = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'before-place' } });
+    expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
+    expect(crashing.output()).toContain('starting another');
+    expect(lines(join(box.directory, 'job.log'))).toEqual(['start']);
+  }),
+);
+
+function seal(box: Sandbox): string {
+  return join(box.home, 'queue.db.d', 'attempts', '0-seal');
+}

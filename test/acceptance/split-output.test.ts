@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ended, execute } from '../support/execute.ts';
+import { placesOf } from '../support/places.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
@@ -106,12 +107,12 @@ test(
     expect(job).toMatchObject({ state: 'completed', attempts: 1, crashes: 0 });
     expect(await streams(own, 'adopted')).toEqual([`o1\n${numbers(9000)}`, 'e1\ne2\n']);
     const attempts = join(own.home, 'queue.db.d', 'attempts');
-    const [directory] = readdirSync(attempts);
+    const [directory] = placesOf(own);
     expect(readdirSync(join(attempts, directory!)).sort()).toEqual(['err', 'out', 'rec']);
     await configure(own, { 'keep-completed': '1ms' });
     await until(async () => {
       await own.run(['prune']);
-      return readdirSync(attempts).length === 0;
+      return placesOf(own).length === 0;
     }, 'nothing is left of it');
   }),
 );

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ended, execute } from '../support/execute.ts';
+import { placesOf } from '../support/places.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { inSandbox, lines, sandbox, until, untilState } from '../support/queuectl.ts';
 
@@ -94,7 +95,7 @@ test(
     expect(lines(got)).toEqual(['one', 'two', 'three']);
     // The directory stays for the long output; what was read does not.
     const attempts = join(own.home, 'queue.db.d', 'attempts');
-    const files = readdirSync(attempts).flatMap((name) => readdirSync(join(attempts, name)));
+    const files = placesOf(own).flatMap((name) => readdirSync(join(attempts, name)));
     expect(files.sort()).toEqual(['out', 'rec']);
   }),
 );

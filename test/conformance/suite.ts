@@ -20,6 +20,7 @@ import { queues } from './queues.ts';
 import { renew } from './renew.ts';
 import { retryAndRemove } from './retry-and-remove.ts';
 import { schedules } from './schedules.ts';
+import { seal } from './seal.ts';
 import { settings } from './settings.ts';
 import { settle } from './settle.ts';
 import { settleAndClaim } from './settle-and-claim.ts';
@@ -61,6 +62,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   idempotency,
   schedules,
   settings,
+  seal,
   'how a command is started': start,
   events,
   renew,

@@ -27,6 +27,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   registerSupervisor: (store) => store.registerSupervisor(SUPERVISOR),
   register: (store) => store.register(newWorker('w1')),
   beat: (store) => store.beat('w1', false, NOW),
+  storeSeal: (store) => store.storeSeal('value'),
   order: (store) => store.order(['w1'], 'drain'),
   orderAll: (store) => store.orderAll('drain', { boot: 'b', at: 1, by: [] }),
   handOver: (store) => store.handOver('w1', ['w2']),
@@ -75,7 +76,7 @@ type Reads =
   | ('busy' | 'running' | 'endings' | 'ordered' | 'workers' | 'supervisors' | 'prunable' | 'queues')
   | ('schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finished' | 'close' | 'stdin' | 'dependencies')
   | ('cutOff' | 'lastEnded' | 'check' | 'events' | 'lastEvent' | 'lastEventBefore' | 'prunableEvents')
-  | ('keyHolder' | 'eventsOfJob' | 'reach' | 'deadJobs')
+  | ('seal' | 'keyHolder' | 'eventsOfJob' | 'reach' | 'deadJobs')
   | ('dump' | 'origin' | 'as' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 
 test('every verb that writes passes its three points', () =>

@@ -1,7 +1,7 @@
 import type { Transition } from '../../core/decide.ts';
 import type { ParentEnd } from '../../core/dependencies.ts';
 import { attemptEnded, attemptEnding } from '../../core/events.ts';
-import type { ClaimedJob, EndReason, State } from '../../core/job.ts';
+import type { ClaimedJob, EndReason, Seal, State } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from '../store.ts';
 import type { Connection, Row } from './connection.ts';
@@ -16,7 +16,7 @@ import * as sql from './sql.ts';
 
 type ClaimVerbs = Pick<
   Store,
-  'claim' | 'nextDue' | 'busy' | 'settle' | 'mark' | 'adopt' | 'running' | 'endings'
+  'claim' | 'nextDue' | 'busy' | 'settle' | 'mark' | 'adopt' | 'running' | 'endings' | 'seal' | 'storeSeal'
 >;
 
 const SPARE = { spare: true };
@@ -46,6 +46,12 @@ export function claimVerbs(db: Connection): ClaimVerbs {
         recordOfAttempt(db, { kind: 'adopted' }, claim.attempt);
         return claimedJob(db, claim.job);
       }),
+    seal: () => db.read(() => readSeal(db)),
+    storeSeal: (value) =>
+      db.write('storeSeal', () => {
+        if (readSeal(db)?.value === value) return;
+        db.run(sql.putSeal, `${value} ${Number(db.get(sql.lastAttempt)?.number ?? 0)}`);
+      }),
     running: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
     endings: (workerId) =>
       db.read(() =>
@@ -55,6 +61,11 @@ export function claimVerbs(db: Connection): ClaimVerbs {
         })),
       ),
   };
+}
+
+function readSeal(db: Connection): Seal | null {
+  const [value, after] = String(db.get(sql.seal)?.value ?? '').split(' ');
+  return after === undefined ? null : { value: value!, after: Number(after) };
 }
 
 /** So many jobs that fell due become ready in one transaction, whoever waits for the writer. */

@@ -357,6 +357,8 @@ export const eventFrom =
 export const oldestEvents = 'SELECT number, at, jobs FROM event WHERE number > ? ORDER BY number LIMIT ?';
 export const deleteEvents = 'DELETE FROM event WHERE number <= ?';
 
+export const seal = "SELECT value FROM meta WHERE key = 'seal'";
+export const putSeal = `INSERT INTO meta VALUES ('seal', ?) ON CONFLICT DO UPDATE SET value = excluded.value`;
 export const epoch = "SELECT value FROM meta WHERE key = 'epoch'";
 
 function repeated(values: string, rows: number): string {

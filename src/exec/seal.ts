@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
+import type { Seal } from '../core/job.ts';
+import { newDraft, removeDraft } from './drafts.ts';
+import type { Place } from './place.ts';
+
+/**
+ * A file beside the directories of the attempts, with a random value that the store holds too. While it is there, nobody has
+ * emptied that directory. Its name sorts before theirs, so `rm -rf attempts/*` removes it first.
+ */
+const NAME = '0-seal';
+const VALUE = /^[0-9a-f]{16}$/;
+
+/**
+ * Returns the value of the seal. Makes a new seal where there is none, or none that can be read. Returns null if it cannot be
+ * written, as on a full disk: without a seal nothing is proven, but jobs can run.
+ */
+export function makeSeal(stateDirectory: string): string | null {
+  const file = join(stateDirectory, 'attempts', NAME);
+  const found = read(file);
+  if (found !== null) return found;
+  const value = randomBytes(8).toString('hex');
+  const draft = newDraft(file);
+  try {
+    crashPoint('before-make-seal');
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    crashPoint('writing-seal');
+    writeFileSync(draft, value, { mode: 0o600, flag: 'wx' });
+    crashPoint('moving-seal');
+    renameSync(draft, file);
+    crashPoint('after-make-seal');
+    return value;
+  } catch {
+    removeDraft(draft);
+    return null;
+  }
+}
+
+/**
+ * Tells whether the directory of all attempts still holds everything that was made in it since this attempt was claimed. Only
+ * then does the missing directory of the attempt prove that its command never started.
+ */
+export function isSealed(place: Place, attempt: number, seal: Seal | null): boolean {
+  if (seal === null || attempt <= seal.after) return false;
+  return read(join(dirname(place.directory), NAME)) === seal.value;
+}
+
+/** Null: it is missing, or a power cut left it incomplete. */
+function read(file: string): string | null {
+  try {
+    const text = readFileSync(file, 'latin1');
+    return VALUE.test(text) ? text : null;
+  } catch {
+    return null;
+  }
+}
