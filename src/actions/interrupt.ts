@@ -2,6 +2,7 @@ import { FINAL_STATES } from '../core/job.ts';
 import { signalAttempt } from '../exec/kill.ts';
 import { isForeign } from '../exec/lifeline.ts';
 import { placeOf } from '../exec/place.ts';
+import { processes } from '../exec/processes.ts';
 import { readRecord } from '../exec/record.ts';
 import { cancelJobs } from './act.ts';
 import type { App } from './app.ts';
@@ -22,7 +23,7 @@ export async function interrupt(app: App, id: string, signal: NodeJS.Signals): P
     const place = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
     const record = readRecord(place);
     const target = { group: record?.kind === 'running' ? record.pid : -1, cookie: place.cookie };
-    if (signalAttempt(target, signal) > 0) return;
+    if (processes.showsOwnPids() && signalAttempt(target, signal) > 0) return;
     // Only a worker that sees it can end it.
     if (isForeign(record)) {
       await cancelJobs(app, [id]);

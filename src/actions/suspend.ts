@@ -1,3 +1,4 @@
+import { refuseForeignProc } from '../exec/host.ts';
 import { look, signalAttempt, type Target } from '../exec/kill.ts';
 import { placeOf } from '../exec/place.ts';
 import type { Found } from '../exec/processes.ts';
@@ -17,6 +18,7 @@ export function continueJobs(app: App, ids: string[]): Promise<Acted> {
 
 /** The store knows nothing of it: what is stopped is a process of this machine, known by its cookie. */
 async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Promise<Acted> {
+  refuseForeignProc();
   const targets = await targetsOf(app);
   const changed: string[] = [];
   let already = 0;

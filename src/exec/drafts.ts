@@ -76,5 +76,5 @@ export function here(): string {
 }
 
 function isGone(pid: number): boolean {
-  return pid !== process.pid && processes.startTime(pid) === null;
+  return pid !== process.pid && processes.showsOwnPids() && processes.startTime(pid) === null;
 }

@@ -11,6 +11,19 @@ export function thisHost(stateDirectory: string): { id: string; boot: string; pi
   return { id: hostId(stateDirectory), boot: processes.bootId(), pidNamespace: processes.pidNamespace() };
 }
 
+/**
+ * Throws in a pid namespace that shows another one's processes. Whoever looks for a process there finds pids that are not
+ * valid here: live jobs look dead, and signals reach other processes.
+ */
+export function refuseForeignProc(): void {
+  if (processes.showsOwnPids()) return;
+  throw new QueueError(
+    'unsupported-platform',
+    '/proc shows the processes of another pid namespace: running jobs cannot be found there',
+    'mount a /proc of its own: unshare -pf --mount-proc; in a container do not mount the /proc of the host',
+  );
+}
+
 /** The same without making anything: null where no worker has ever been. */
 export function knownHost(stateDirectory: string): ReturnType<typeof thisHost> | null {
   const id = read(join(stateDirectory, 'host'));

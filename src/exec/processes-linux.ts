@@ -11,9 +11,20 @@ const TICK_MS = 10;
  */
 const MOST_LOOKS = 30;
 
+/** The kernel's fixed number for it (PROC_TIME_INIT_INO). */
+const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
+
 export const linux: Processes = {
   bootId: () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
-  pidNamespace: () => readlinkSync('/proc/self/ns/pid'),
+  // Start times are shown as the reader's time namespace counts them, so two of those cannot compare theirs.
+  pidNamespace: () => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),
+  showsOwnPids() {
+    try {
+      return readlinkSync('/proc/self') === String(process.pid);
+    } catch {
+      return false;
+    }
+  },
   startTime(pid) {
     const about = stat(pid);
     return about === null || isOver(about) ? null : about.startTime;
@@ -70,6 +81,17 @@ function findAll(attempts: readonly Wanted[]): Map<string, Found[]> {
     }
   }
   return found;
+}
+
+/** Nothing for the first time namespace of the machine, so that the identity of most workers has no such part. */
+function ownTimeNamespace(): string[] {
+  try {
+    const name = readlinkSync('/proc/self/ns/time');
+    return name === FIRST_TIME_NAMESPACE ? [] : [name];
+  } catch {
+    // A kernel without time namespaces.
+    return [];
+  }
 }
 
 function allPids(): number[] {

@@ -8,6 +8,7 @@ import type { Found, Processes } from './processes.ts';
 export const portable: Processes = {
   bootId: () => run('sysctl', ['-n', 'kern.bootsessionuuid']) ?? 'unknown',
   pidNamespace: () => 'none',
+  showsOwnPids: () => true,
   startTime: (pid) => ps(['-o', 'lstart=', '-p', String(pid)]),
   ageMs(pid) {
     const started = ps(['-o', 'lstart=', '-p', String(pid)]);

@@ -8,6 +8,7 @@ export type StopOrder = (typeof STOP_ORDERS)[number];
 export interface Host {
   id: string;
   boot: string;
+  /** With the time namespace, where that is not the first one: start times differ between those. */
   pidNamespace: string;
 }
 

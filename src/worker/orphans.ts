@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { currentSettings } from '../actions/app.ts';
-import { thisHost } from '../exec/host.ts';
+import { refuseForeignProc, thisHost } from '../exec/host.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { placeOf } from '../exec/place.ts';
 import { wake } from '../exec/wake.ts';
@@ -39,6 +39,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
 }
 
 async function takeAndEnd(app: App, claim: { job: number; token: number; attempt: number }): Promise<void> {
+  refuseForeignProc();
   const job = await app.store.adopt(claim, `${process.pid}-cancel`);
   if (job === null) return;
   const settings = await currentSettings(app);

@@ -7,7 +7,7 @@ import type { Emit } from '../core/events.ts';
 import { HOOK_QUEUE } from '../core/hooks.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Settings } from '../core/settings.ts';
-import { thisHost } from '../exec/host.ts';
+import { refuseForeignProc, thisHost } from '../exec/host.ts';
 import { lastAttemptIn } from '../exec/kept-output.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
@@ -64,6 +64,7 @@ export function newWorkerId(): string {
 
 /** Resolves when the worker is registered and looks for jobs. */
 export async function startWorker(app: App, options: WorkerOptions, emit: Emit): Promise<WorkerHandle> {
+  refuseForeignProc();
   const { id } = options;
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);

@@ -1,12 +1,20 @@
 import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
-import { startGatedJob } from '../support/gated-job.ts';
+import { existsSync } from 'node:fs';
+import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { killAll, processesOfJob, workersOf } from '../support/processes.ts';
 import { configure, inSandbox, until, untilState } from '../support/queuectl.ts';
 
 const through = ['unshare', '-pf', '--mount-proc'];
-// Skipped without the right to make a pid namespace.
-const missing = spawnSync(through[0]!, [...through.slice(1), 'true']).status !== 0;
+// Skipped without the right to make namespaces.
+const missing = cannotRun(through);
+const underHostProc = ['unshare', '-pf'];
+/** A clock since boot that differs from the machine's by days. */
+const otherTime = ['unshare', '-T', '--boottime', '1000000', '--fork'];
+
+function cannotRun([program, ...args]: string[]): boolean {
+  return spawnSync(program!, [...args, 'true']).status !== 0;
+}
 
 test.skipIf(missing)(
   'a job out of sight: explain and the log say so, a cancel is left to a worker that sees it',
@@ -39,5 +47,56 @@ test.skipIf(missing)(
     expect(first.code).toBe(0);
     expect(first.stderr).toMatch(/^warning: running as PID 1: .*docker run --init/m);
     expect((await box.run(['worker', 'start', '--drain'])).stderr).not.toContain('PID 1');
+  }),
+);
+
+test.skipIf(cannotRun(underHostProc))(
+  'under the /proc of another pid namespace no worker starts, and nobody signals a job',
+  inSandbox(async (box) => {
+    const refused = async (...args: string[]) => {
+      const { code, stderr } = await box.run(args, { through: underHostProc });
+      expect([code, stderr]).toEqual([1, expect.stringContaining('/proc shows the processes of another')]);
+      expect(stderr).toContain('--mount-proc');
+    };
+    await refused('worker', 'start', '--drain');
+    expect(existsSync(box.home)).toBe(false);
+    await configure(box, { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' });
+    const first = await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    await refused('suspend', 'job');
+    await killAll([first.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
+    await refused('cancel', 'job');
+    expect(processesOfJob(box, 'job').length).toBeGreaterThan(0);
+    expect((await box.run(['cancel', 'job'])).code).toBe(0);
+    expect(await untilState(box, 'job', 'cancelled')).toMatchObject({ crashes: 0 });
+    expect(job.traces()).toEqual(['start']);
+  }),
+);
+
+test.skipIf(cannotRun(otherTime))(
+  'workers of two time namespaces leave each other alone, and adopt a job from each other',
+  inSandbox(async (box) => {
+    await configure(box, { 'heartbeat-interval': '100ms', lease: '2s' });
+    const other = box.start(['worker', 'start'], { through: otherTime });
+    await until(() => other.output().includes(' ready '), 'a worker in another time namespace');
+    const job = await startGatedJob(box, 'job');
+    const here = await box.startWorkers();
+    const start = Date.now();
+    const beats = async (): Promise<boolean> => {
+      const workers = await workersOf(box);
+      return workers.length === 2 && workers.every((one) => Date.parse(one.last_heartbeat) > start + 1000);
+    };
+    await until(beats, 'both workers have looked at each other many times');
+    for (const one of [other, here]) expect(one.output()).not.toContain('no longer registered');
+    expect(here.output()).not.toContain('adopted');
+
+    const { worker_id } = await box.json<{ worker_id: string }>(['show', 'job']);
+    const holder = (await workersOf(box)).find((worker) => worker.id === worker_id)!;
+    process.kill(-other.pid, 'SIGKILL');
+    await killAll([other.pid, holder.pid]);
+    await until(() => here.output().includes('adopted'), 'the job is adopted');
+    job.letGo();
+    expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
+    expect(job.traces()).toEqual(ONE_RUN);
   }),
 );

@@ -8,6 +8,7 @@ import { checkName } from '../../core/id.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
+import { refuseForeignProc } from '../../exec/host.ts';
 import { sweepLifelines } from '../../exec/lifeline.ts';
 import { processes } from '../../exec/processes.ts';
 import { restartWithFewThreads } from '../../exec/self.ts';
@@ -50,6 +51,7 @@ export default {
     if (process.platform === 'win32') {
       throw new QueueError('unsupported-platform', 'workers need Linux, macOS or WSL');
     }
+    refuseForeignProc();
     const start = programStart(process.env);
     restartWithFewThreads({ [STARTED]: startText(start) });
     const count = input.one('count');
