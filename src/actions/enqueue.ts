@@ -6,6 +6,7 @@ import { checkAtMostOnce } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellQuote } from '../core/shell-quote.ts';
 import { wake } from '../exec/wake.ts';
+import { checkDirectoryName } from '../exec/working-directory.ts';
 import { type App, currentSettings } from './app.ts';
 
 /** A generated id meets an existing one about never; a few tries are for ever enough. */
@@ -45,7 +46,9 @@ async function insert<T>(
       for (const input of checked(inputs, key)) {
         named ||= input.id !== undefined;
         checkAtMostOnce(input);
-        yield fillIn(input, cwd, settings, newId);
+        const spec = fillIn(input, cwd, settings, newId);
+        checkDirectoryName(spec.cwd);
+        yield spec;
       }
     },
   };

@@ -9,6 +9,7 @@ import { toIso } from '../core/time.ts';
 import { fireTimes } from '../core/times.ts';
 import { knownZone } from '../core/zone.ts';
 import { tellChange, wake } from '../exec/wake.ts';
+import { checkDirectoryName } from '../exec/working-directory.ts';
 import { type App, currentSettings } from './app.ts';
 import { fillIn } from './enqueue.ts';
 import { changedSchedule, type ScheduleChanges } from './schedule-changes.ts';
@@ -27,6 +28,7 @@ export async function checkSchedule(
   if (spec.job.dependsOn?.length)
     throw new QueueError('invalid-job', 'the job of a schedule waits for no other');
   checkAtMostOnce(spec.job);
+  if (spec.job.cwd !== undefined) checkDirectoryName(spec.job.cwd);
   const { timing, nextAt } = await checkTiming(spec.timing, now);
   return { spec: { ...spec, timing }, nextAt };
 }

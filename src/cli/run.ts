@@ -3,6 +3,7 @@ import type { OpenedApp } from '../actions/app.ts';
 import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { CRASH_AT } from '../exec/environment.ts';
+import { checkDirectoryName } from '../exec/working-directory.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Context, Input } from './command.ts';
 import { COMMANDS, COMPLETE, isGroup, WORKER_PROCESS } from './commands.ts';
@@ -64,15 +65,17 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io = createIo({ json, quiet: io.quiet, color, environment, layout });
     }
     if (input.one('db') === '') throw new QueueError('usage', '--db is empty', 'queuectl --db PATH …');
-    const location = storeLocation(input.one('db'), environment);
     const context: Context = {
-      ...{ io, environment, location },
+      ...{ io, environment },
+      get location() {
+        return storeLocation(input.one('db'), environment);
+      },
       get cwd() {
         return workingDirectory();
       },
       async app(how: { create: boolean; actor?: string } = { create: true }) {
         const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
-        app ??= await open(io, location, how.actor ?? actorOf(environment), how.create, anyOwner);
+        app ??= await open(io, context.location, how.actor ?? actorOf(environment), how.create, anyOwner);
         return app;
       },
     };
@@ -104,8 +107,9 @@ async function open(io: Io, location: string, ...how: [string, boolean, boolean]
 
 function workingDirectory(): string {
   try {
-    return process.cwd();
-  } catch {
+    return checkDirectoryName(process.cwd());
+  } catch (error) {
+    if (error instanceof QueueError) throw error;
     throw new QueueError(
       'invalid-job',
       'the current directory does not exist any more',

@@ -1,5 +1,6 @@
 import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
+import { localZone } from './zone.ts';
 
 /** Years 1970 to 9999: what an ISO time with four digits can say. */
 const LATEST_MS = Date.UTC(9999, 11, 31);
@@ -25,6 +26,8 @@ export function parseTime(text: string, what: string, now: number): number {
   // The engine would turn 31 February into 3 March: read it as UTC and see whether it comes back the same.
   const asUtc = new Date(`${iso}Z`);
   if (Number.isNaN(asUtc.getTime()) || asUtc.toISOString() !== `${iso}Z`) throw notATime(text, what);
+  // Throws where the local zone is unknown.
+  if (zone === '') localZone();
   const time = new Date(iso + zone.toUpperCase()).getTime();
   if (zone === '' && !isPlain(time, iso)) {
     throw new QueueError(

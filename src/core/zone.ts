@@ -2,8 +2,11 @@
  * Wall time is what a clock on the wall shows, written as if it were UTC, so that it can be computed with. Time zones
  * come from the runtime's own tables.
  */
+import { QueueError } from './errors.ts';
 
 const DAY = 86_400_000;
+/** There is no process in a browser, and its zone is never unknown. */
+const ENVIRONMENT = globalThis as { process?: { env: Record<string, string | undefined> } };
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** The zone as the runtime spells it; null when it knows none of this name. */
@@ -17,8 +20,21 @@ export function knownZone(name: string): string | null {
   }
 }
 
-export function localZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+/**
+ * Returns the zone of this machine, or the one that TZ names. Throws if TZ names none that the runtime knows, such as
+ * `EST5EDT,M3.2.0,M11.1.0`: the runtime would take UTC instead.
+ */
+export function localZone(named = ENVIRONMENT.process?.env.TZ): string {
+  if (named === '') return 'UTC';
+  // POSIX allows a colon, and glibc has its zones in two flavours.
+  const name = named?.replace(/^:/, '').replace(/^(posix|right)\//, '');
+  if (name === undefined || (/^[a-z]/i.test(name) && knownZone(name) !== null))
+    return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  throw new QueueError(
+    'invalid-value',
+    `the local time zone is unknown: TZ is '${named}'`,
+    'set TZ to a name such as Europe/Berlin or UTC, or give the zone with the time or with --tz',
+  );
 }
 
 export function offsetAt(zone: string, instant: number): number {

@@ -1,9 +1,31 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { QueueError } from '../core/errors.ts';
 
 /** --db, else QUEUECTL_DB (or QUEUECTL_DB_PATH), else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db. */
 export function storeLocation(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
   const named = flag || environment.QUEUECTL_DB || environment.QUEUECTL_DB_PATH;
-  if (named) return named;
-  return join(environment.QUEUECTL_HOME || join(homedir(), '.queuectl'), 'queue.db');
+  const location = named || join(environment.QUEUECTL_HOME || join(home(), '.queuectl'), 'queue.db');
+  refuseUnreadable(location);
+  return location;
+}
+
+/** A relative one would mean another store in every directory. */
+function home(): string {
+  const found = homedir();
+  if (isAbsolute(found)) return found;
+  throw new QueueError(
+    'store-unavailable',
+    `the default store is in the home directory, but HOME is '${found}', which is not an absolute path`,
+    'set HOME to an absolute path, or give --db PATH',
+  );
+}
+
+/** The runtime replaces bytes that are not valid UTF-8. Such a store would be made in another directory, and not be found again. */
+function refuseUnreadable(location: string): void {
+  if (!location.includes('\uFFFD') && isAbsolute(location)) return;
+  const path = resolve(location);
+  if (!path.includes('\uFFFD') || existsSync(dirname(path))) return;
+  throw new QueueError('store-unavailable', `the name of a directory is not valid UTF-8: ${dirname(path)}`);
 }

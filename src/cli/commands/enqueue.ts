@@ -103,7 +103,9 @@ export async function addJobs(
   for (const warning of read.warnings) context.io.warn(printable(warning));
   warnOfSecrets(context.io, inputs);
   const jobs = inputs.map((job) => asEnqueuedHere(job, context.environment));
-  return { jobs: await enqueue(await context.app(), jobs, () => context.cwd), many };
+  // Read before the store is opened: where it is refused, no store is made.
+  const cwd = jobs.some((job) => job.cwd === undefined) ? context.cwd : '/';
+  return { jobs: await enqueue(await context.app(), jobs, () => cwd), many };
 }
 
 /** Those whose end can be waited for, which is all of them unless one is gone. */

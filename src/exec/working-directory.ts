@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs';
+import { QueueError } from '../core/errors.ts';
+
+/** What the runtime puts in the place of bytes that are not valid UTF-8. */
+const REPLACED = '\uFFFD';
+
+/**
+ * Returns the directory that a job is to run in. Throws if its name is not valid UTF-8: the name that the runtime makes of it
+ * leads nowhere, or to another directory.
+ */
+export function checkDirectoryName(directory: string): string {
+  if (!directory.includes(REPLACED) || existsSync(directory)) return directory;
+  throw new QueueError(
+    'invalid-job',
+    `the name of the working directory is not valid UTF-8: ${directory}`,
+    'rename the directory, or give --cwd DIR',
+  );
+}
