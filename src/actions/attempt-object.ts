@@ -9,7 +9,7 @@ export function toAttemptObject(attempt: Attempt) {
     worker_id: attempt.workerId,
     started_at: toIso(attempt.startedAt),
     finished_at: toIso(attempt.finishedAt),
-    duration_ms: attempt.finishedAt === null ? null : attempt.finishedAt - attempt.startedAt,
+    duration_ms: attempt.durationMs,
     outcome: attempt.why,
     exit_code: attempt.exitCode,
     signal: signalOf(attempt.exitCode),

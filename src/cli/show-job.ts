@@ -116,8 +116,7 @@ function attemptColumns(times: Times) {
     { title: 'STARTED', value: (one: Attempt) => times.text(one.startedAt) },
     {
       title: 'TOOK',
-      value: (one: Attempt) =>
-        one.finishedAt === null ? '' : formatDuration(one.finishedAt - one.startedAt),
+      value: (one: Attempt) => (one.durationMs === null ? '' : formatDuration(one.durationMs)),
     },
     { title: 'ENDED', value: (one: Attempt) => one.why ?? 'running' },
     { title: 'EXIT', value: exitText },

@@ -20,6 +20,7 @@ export interface Attempt {
   workerId: string;
   startedAt: number;
   finishedAt: number | null;
+  durationMs: number | null;
   why: Outcome['why'] | null;
   exitCode: number | null;
   error: string | null;

@@ -370,6 +370,8 @@ export interface Settlement {
   exitCode: number | null;
   error: string | null;
   finishedAt: number;
+  /** How long the attempt took by a clock that does not step; not given: the time between its start and `finishedAt`. */
+  durationMs?: number;
   output: AttemptOutput;
   /** Processes that a successful command left behind. */
   leftBehind: number[];

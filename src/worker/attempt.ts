@@ -88,11 +88,16 @@ type Begun = { running: Running } | { outcome: Outcome } | 'gate-lost';
 export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: Adoption | null): LiveAttempt {
   const place = placeOf(context.app.stateDirectory, context.app.store.epoch, job.claim.attempt);
   const requests: EndReason[] = job.endReason === null ? [] : [job.endReason];
+  const { clock } = context.app;
+  const since = clock.monotonic();
+  /** How long it had run by then; null: unknown. */
+  let ageMs = adopted === null ? 0 : null;
   let act: (() => void) | null = null;
   const course = async (): Promise<Finished | null> => {
     const begun = adopted === null ? await begin(context, job, place) : takeOver(job, place, adopted);
     if (begun === 'gate-lost') return neverStarted(context, job);
     if ('outcome' in begun) return finish(context, job, place, begun.outcome, []);
+    ageMs ??= begun.running.ageMs || null;
     return watch(context, job, place, begun.running, requests, (start) => {
       act = start;
     });
@@ -105,7 +110,12 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adopted: Ad
       requests.push(reason);
       act?.();
     },
-    done: course(),
+    done: course().then((finished) => {
+      // By the monotonic clock: the wall clock may be set while the command runs.
+      if (finished !== null && ageMs !== null)
+        finished.settlement.durationMs = Math.round(ageMs + clock.monotonic() - since);
+      return finished;
+    }),
   };
 }
 

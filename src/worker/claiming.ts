@@ -75,7 +75,8 @@ export function createClaiming(claimant: Claimant): Claiming {
     clearPlace(ended, ended.adopted);
     // This worker may be about to leave, or have fewer slots free than there are hooks: the others look now.
     if (settlement.hooks.length > 0) wake(app.stateDirectory);
-    const durationMs = Math.max(0, settlement.finishedAt - (job.startedAt ?? settlement.finishedAt));
+    const between = settlement.finishedAt - (job.startedAt ?? settlement.finishedAt);
+    const durationMs = settlement.durationMs ?? Math.max(0, between);
     emit({ type: 'attempt-settled', job, outcome, transition, durationMs });
   };
 

@@ -121,6 +121,7 @@ export const orderAndClaim: Record<string, Case> = {
           workerId: 'w7',
           startedAt: NOW + 250,
           finishedAt: null,
+          durationMs: null,
           why: endReason,
         },
         ...{ exitCode: null, error: null, outputBytes: 0, truncated: false, leftBehind: [] },

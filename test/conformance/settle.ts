@@ -26,6 +26,14 @@ export const settle: Record<string, Case> = {
     expect(await store.running()).toEqual([]);
   },
 
+  'a duration that was measured counts, whatever the clock shows': async ({ store }) => {
+    const job = await running(store, 'a');
+    await store.settle(ending(job, succeeded, NOW - 5000, { durationMs: 700 }));
+    expect(await store.get('a')).toMatchObject({ durationMs: 700 });
+    expect(await store.attempts('a')).toMatchObject([{ durationMs: 700 }]);
+    expect(await store.finished(1)).toMatchObject([{ runMs: 700 }]);
+  },
+
   'failure waits for its retry, then dies when no retry is left': async ({ store }) => {
     let job = await running(store, 'a', { maxRetries: 2 });
     await store.settle(ending(job, failedWith(3), NOW + 1000));

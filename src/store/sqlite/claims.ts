@@ -233,7 +233,13 @@ function conclude(
   const applied = db.run(
     sql.settleJob,
     ...[row.state, row.phase, transition.attempts, transition.crashes, row.dueAt, row.finishedAt],
-    ...[settlement.finishedAt, exitCode, settlement.error, settlement.finishedAt],
+    ...[
+      settlement.finishedAt,
+      exitCode,
+      settlement.error,
+      settlement.durationMs ?? null,
+      settlement.finishedAt,
+    ],
     ...[settlement.output.stored ?? settlement.output.bytes, claim.job, claim.token],
   );
   if (applied === 1) {
@@ -252,7 +258,8 @@ function recordAttempt(db: Connection, settlement: Settlement): void {
   db.run(
     sql.settleAttempt,
     ...[settlement.finishedAt, settlement.why, settlement.exitCode, settlement.error, output.bytes],
-    ...[output.truncated ? 1 : 0, leftBehind.length === 0 ? null : JSON.stringify(leftBehind), claim.attempt],
+    ...[output.truncated ? 1 : 0, leftBehind.length === 0 ? null : JSON.stringify(leftBehind)],
+    ...[settlement.durationMs ?? null, claim.attempt],
   );
   if (output.kept !== null && output.bytes > 0)
     db.run(sql.insertOutput, claim.attempt, output.kept, output.keptStderr ?? null);

@@ -19,6 +19,7 @@ import jobsByName from './migrations/014-jobs-by-name.ts';
 import fewerIndexes from './migrations/015-fewer-indexes.ts';
 import deadJobs from './migrations/016-dead-jobs.ts';
 import cleanEnv from './migrations/017-clean-env.ts';
+import durations from './migrations/018-durations.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */
@@ -40,6 +41,7 @@ const MIGRATIONS = [
   fewerIndexes,
   deadJobs,
   cleanEnv,
+  durations,
 ];
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -66,13 +66,13 @@ export function tally(db: Connection): Tally {
 export function countAttempt(
   db: Connection,
   attempt: Row,
-  { transition, why, finishedAt }: Settlement,
+  { transition, why, finishedAt, durationMs }: Settlement,
 ): void {
   const startedAt = attempt.started_at as number;
   const at = Math.max(startedAt, finishedAt);
   const outcome = outcomeOf(transition.to, why);
   const waitMs = attempt.ordinal === 1 ? (attempt.wait_ms as number) : null;
-  const runMs = tellsRunTime(outcome, why) ? at - startedAt : null;
+  const runMs = tellsRunTime(outcome, why) ? (durationMs ?? at - startedAt) : null;
   const kind =
     (attempt.kind as number | null) ?? kindFinder(db)(attempt.queue as number, attempt.name as string);
   inEveryTier(db, kind, at, statementFor(outcome, waitMs, runMs), [waitMs ?? 0, runMs ?? 0]);

@@ -101,12 +101,15 @@ export function toClaimedJob(row: Row): ClaimedJob {
 }
 
 export function toAttempt(row: Row): Attempt {
+  const finishedAt = maybeInteger(row.finished_at);
+  const between = finishedAt === null ? null : finishedAt - integer(row.started_at);
   return {
     number: integer(row.number),
     ordinal: integer(row.ordinal),
     workerId: text(row.worker_id),
     startedAt: integer(row.started_at),
-    finishedAt: maybeInteger(row.finished_at),
+    finishedAt,
+    durationMs: maybeInteger(row.duration_ms) ?? between,
     why: maybeText(row.why) as Outcome['why'] | null,
     exitCode: maybeInteger(row.exit_code),
     error: maybeText(row.error),

@@ -120,14 +120,14 @@ export const claimedJob = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE 
 export const releaseJob = `UPDATE job SET state = 'pending', phase = 'ready', runs = runs - 1, due_at = ?, updated_at = ?,
   worker_id = NULL, attempt = NULL,
   started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),
-  duration_ms = (SELECT finished_at - started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1)
+  duration_ms = (SELECT coalesce(duration_ms, finished_at - started_at) FROM attempt WHERE job = job.number AND ordinal = job.runs - 1)
   WHERE number = ? AND token = ? AND phase = 'running'`;
 export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, due_at = ?,
-  finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = max(0, ? - started_at), worker_id = NULL,
+  finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = coalesce(?, max(0, ? - started_at)), worker_id = NULL,
   bytes = bytes + ?
   WHERE number = ? AND token = ? AND phase = 'running'`;
 export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
-  output_bytes = ?, truncated = ?, left_behind = ? WHERE number = ?`;
+  output_bytes = ?, truncated = ?, left_behind = ?, duration_ms = ? WHERE number = ?`;
 export const insertOutput = 'INSERT INTO output (attempt, bytes, stderr) VALUES (?, ?, ?)';
 export const forgetAttempt = 'DELETE FROM attempt WHERE number = ?';
 export const settledAttempt =
@@ -324,7 +324,7 @@ export const putSetting =
   'INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value';
 export const dropSetting = 'DELETE FROM setting WHERE key = ?';
 
-export const finishedAttempts = `SELECT wait_ms, finished_at - started_at AS run_ms, finished_at,
+export const finishedAttempts = `SELECT wait_ms, coalesce(duration_ms, finished_at - started_at) AS run_ms, finished_at,
   why = 'exited' AND exit_code = 0 AS ok FROM attempt WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
 export const lastEnded = `SELECT ${JOB} ${FROM_JOB}
   WHERE phase = 'ended' AND state = ? ORDER BY finished_at DESC, job.number DESC LIMIT ?`;
