@@ -1,17 +1,9 @@
 import { execFile } from 'node:child_process';
-import {
-  closeSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  unlinkSync,
-} from 'node:fs';
+import { closeSync, constants, lstatSync, mkdirSync, openSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { crashPoint } from '../core/crash-point.ts';
+import { namesIn } from './names-in.ts';
 import type { Place } from './place.ts';
 import { processes } from './processes.ts';
 import { type AttemptRecord, readRecord } from './record.ts';
@@ -66,16 +58,14 @@ export function isOutOfSight(place: Place): boolean {
 /** Removes those that nobody holds any more. */
 export function sweepLifelines(stateDirectory: string, now: number): void {
   const directory = join(stateDirectory, 'lifelines');
-  if (!existsSync(directory)) return;
-  for (const name of readdirSync(directory)) {
+  for (const name of namesIn(directory)) {
     const path = join(directory, name);
-    const made = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
-    if (Math.abs(now - made) < YOUNG_MS || isHeld(path)) continue;
-    crashPoint('before-sweep-lifeline');
     try {
+      if (Math.abs(now - lstatSync(path).mtimeMs) < YOUNG_MS || isHeld(path)) continue;
+      crashPoint('before-sweep-lifeline');
       unlinkSync(path);
     } catch {
-      // Another sweep was first.
+      // Another sweep was first, or it is not ours to look at.
     }
   }
 }

@@ -2,6 +2,7 @@ import type { App } from '../actions/app.ts';
 import { pruneBatch } from '../actions/prune.ts';
 import type { Emit } from '../core/events.ts';
 import type { Settings } from '../core/settings.ts';
+import { sweepLifelines } from '../exec/lifeline.ts';
 
 const LOOK_MS = 10_000;
 /** Between two batches: the other writers get their turn. */
@@ -10,7 +11,7 @@ const PAUSE_MS = 20;
 const TOLD_JOBS = 10_000;
 
 export interface Pruner {
-  /** Removes at most one batch of what the retention settings let go. */
+  /** Removes at most one batch of what the retention settings let go, and the lifelines of workers that are gone. */
   runOnce(): Promise<void>;
   /** When to call it again. */
   delayMs(): number;
@@ -27,6 +28,7 @@ export function createPruner(app: App, workerId: string, settings: () => Setting
         more = false;
         return;
       }
+      if (!more) sweepLifelines(app.stateDirectory, app.clock.now());
       const batch = await pruneBatch(app, settings());
       const now = app.clock.now();
       more =

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
 import type { WorkerEvent } from '../../src/core/events.ts';
 import { resolveSettings } from '../../src/core/settings.ts';
+import { type Lifeline, makeLifeline } from '../../src/exec/lifeline.ts';
 import { makePlace, placeOf } from '../../src/exec/place.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { createPruner } from '../../src/worker/pruner.ts';
@@ -111,4 +112,18 @@ test('old events go too, once no old job is left, and that is not worth a line i
     await one.runOnce();
     expect(one.delayMs()).toBeGreaterThan(1000);
     expect(one.events.map((event) => event.type)).toEqual(['jobs-pruned']);
+  }));
+
+test('the lifeline of a killed worker goes, one that somebody holds stays', () =>
+  withApp(31, async (app) => {
+    const [killed, alive] = await Promise.all(
+      ['killed', 'alive'].map((id) => makeLifeline(app.stateDirectory, id)),
+    );
+    const path = ({ name }: Lifeline): string => join(app.stateDirectory, 'lifelines', name);
+    closeSync(killed!.file);
+    await pruner(app, 'second').runOnce();
+    expect(existsSync(path(killed!))).toBe(true);
+    await pruner(app, 'first').runOnce();
+    expect([existsSync(path(killed!)), existsSync(path(alive!))]).toEqual([false, true]);
+    closeSync(alive!.file);
   }));
