@@ -1,6 +1,7 @@
 import { type Clock, type Random, systemClock } from '../core/clock.ts';
 import { idMaker } from '../core/id.ts';
-import { resolveSettings, type Settings } from '../core/settings.ts';
+import type { Settings } from '../core/settings.ts';
+import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end.ts';
 import { openStore } from '../store/open.ts';
 import { hasRemovedFiles } from '../store/sqlite/live-files.ts';
@@ -14,6 +15,8 @@ export interface App {
   clock: Clock;
   random: Random;
   newId(now: number): string;
+  /** Called with what the user of the store should know; perhaps again and again. */
+  warn?(message: string): void;
 }
 
 export interface OpenedApp extends App {
@@ -47,6 +50,25 @@ function guardExit(): void {
   });
 }
 
+/** Warns of settings that somebody changed to an invalid value in the database. */
+export async function readStoredSettings(
+  app: App,
+): Promise<{ settings: Settings; stored: Map<string, string> }> {
+  const stored = await app.store.settings();
+  const { settings, invalid } = readSettings(stored);
+  for (const { problem } of invalid) app.warn?.(problem);
+  return { settings, stored };
+}
+
+/** Calls back with each message once. */
+export function once(tell: (message: string) => void): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (!told.has(message)) tell(message);
+    told.add(message);
+  };
+}
+
 export async function currentSettings(app: App): Promise<Settings> {
-  return resolveSettings(await app.store.settings());
+  return (await readStoredSettings(app)).settings;
 }

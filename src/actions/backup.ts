@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { resolveSettings } from '../core/settings.ts';
+import { resolveSettings } from '../core/stored-settings.ts';
 import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
 import { attemptsIn, copyOutput, removeOutputs } from '../exec/kept-output.ts';

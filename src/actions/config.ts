@@ -1,15 +1,14 @@
 import {
-  checkTogether,
   findSetting,
   parseSetting,
-  resolveSettings,
   SETTING_KEYS,
   SETTINGS,
   type Setting,
   type SettingKey,
 } from '../core/settings.ts';
+import { checkTogether, readEach } from '../core/stored-settings.ts';
 import { wake } from '../exec/wake.ts';
-import type { App } from './app.ts';
+import { type App, readStoredSettings } from './app.ts';
 
 export interface SettingObject {
   key: SettingKey;
@@ -23,8 +22,7 @@ export interface SettingObject {
 }
 
 export async function listSettings(app: App): Promise<SettingObject[]> {
-  const stored = await app.store.settings();
-  const settings = resolveSettings(stored);
+  const { settings, stored } = await readStoredSettings(app);
   return SETTING_KEYS.map((key) => {
     const row = SETTINGS[key] as Setting<unknown>;
     return {
@@ -59,7 +57,7 @@ export async function unsetSetting(app: App, name: string): Promise<SettingObjec
 }
 
 async function change(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {
-  await app.store.set(key, text, (stored) => checkTogether(resolveSettings(stored)));
+  await app.store.set(key, text, (stored) => checkTogether(readEach(stored).settings));
   wake(app.stateDirectory);
   return getSetting(app, key);
 }

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
-import { resolveSettings, type Settings } from '../core/settings.ts';
+import { resolveSettings } from '../core/stored-settings.ts';
 import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
 import { epochOf } from '../exec/kept-output.ts';
@@ -18,10 +18,16 @@ export interface Check {
   problems: string[];
 }
 
-export async function checkDatabase(location: string): Promise<Check> {
+/** `fix`: the command that helps; null where nothing is wrong. */
+export async function checkDatabase(location: string): Promise<Check & { fix: string | null }> {
   await refuseLook(location);
-  const { path, problems } = await checkStore(location);
-  return { db: path, ok: problems.length === 0, problems };
+  const { path, problems, invalid } = await checkStore(location);
+  const unset = invalid.map(({ key }) => `queuectl config unset ${key}`).join('; ');
+  return {
+    ...{ db: path, ok: problems.length + invalid.length === 0 },
+    problems: [...problems, ...invalid.map(({ problem }) => problem)],
+    fix: problems.length > 0 ? 'queuectl db repair, or queuectl restore from a backup' : unset || null,
+  };
 }
 
 export interface Repair extends Repaired {
@@ -53,7 +59,7 @@ export async function repairDatabase(
   const held = await takeStore(db);
   try {
     const repaired = await repairStore(held!, draft, epochOf(`${db}.d`), (stored) =>
-      loser(readable(stored), app.clock.now(), app.random),
+      loser(resolveSettings(stored), app.clock.now(), app.random),
     );
     if (repaired === null || (repaired.jobs === 0 && repaired.lost.length > 0)) {
       throw new QueueError(
@@ -68,14 +74,5 @@ export async function repairDatabase(
   } finally {
     held?.letGo();
     removeDraft(draft);
-  }
-}
-
-/** Settings of a damaged store may be damaged themselves. */
-function readable(stored: ReadonlyMap<string, string>): Settings {
-  try {
-    return resolveSettings(stored);
-  } catch {
-    return resolveSettings(new Map());
   }
 }

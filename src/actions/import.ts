@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { checkId, checkName, checkQueueName } from '../core/id.ts';
-import { resolveSettings } from '../core/settings.ts';
+import { parseSetting, SETTINGS } from '../core/settings.ts';
 import { outputIn, type Place, placeOf, removePlace } from '../exec/place.ts';
 import { tellChange, wake } from '../exec/wake.ts';
 import type { ExportedRow, Loaded, Loading, LoadOptions } from '../store/transfer.ts';
@@ -99,7 +99,7 @@ function checked(table: string, value: Record<string, unknown>): ExportedRow {
   if (table === 'job') checkId(String(row.id), 'id');
   if (table === 'queue') checkQueueName(String(row.name), 'the name of a queue');
   if (table === 'schedule') checkName(String(row.name), 'the name of a schedule');
-  if (table === 'setting') resolveSettings(new Map([[String(row.key), String(row.value)]]));
+  if (table === 'setting' && String(row.key) in SETTINGS) parseSetting(String(row.key), String(row.value));
   return { table, row };
 }
 

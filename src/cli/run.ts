@@ -98,8 +98,8 @@ async function layoutOf(command: Command, input: Input): Promise<Layout | string
 }
 
 async function open(io: Io, location: string, ...how: [string, boolean, boolean]): Promise<OpenedApp> {
-  const { openApp } = await import('../actions/app.ts');
-  const app = await openApp(location, ...how);
+  const { once, openApp } = await import('../actions/app.ts');
+  const app = { ...(await openApp(location, ...how)), warn: once(io.warn) };
   if (app.created) io.note(`created ${location}`);
   if (app.created && app.warning !== null) io.warn(app.warning);
   return app;

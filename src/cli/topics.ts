@@ -48,6 +48,7 @@ function environment(): string {
   NO_COLOR          not empty: no colours
   FORCE_COLOR       not empty: colours in a pipe too (also: CLICOLOR_FORCE)
   TERM              dumb: no colours
+  TZ                the local time zone, a name such as Europe/Berlin (else: that of the machine)
   LC_ALL            the locale (else: LC_CTYPE, LANG); without UTF-8 in it, top draws in ASCII
   COLUMNS           the width of the terminal, where it cannot be asked (LINES: its height)
   CI                not empty: no questions, even on a terminal (also: QUEUECTL_NO_INPUT)

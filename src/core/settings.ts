@@ -256,24 +256,3 @@ export function parseSetting(name: string, text: string): { key: SettingKey; tex
   const row = SETTINGS[key] as Setting<unknown>;
   return { key, text: row.format(row.parse(text, key, bare)) };
 }
-
-/** What holds now: the stored texts over the defaults. */
-export function resolveSettings(stored: ReadonlyMap<string, string>): Settings {
-  const settings: Record<string, unknown> = {};
-  for (const key of SETTING_KEYS) {
-    const text = stored.get(key);
-    const row = SETTINGS[key] as Setting<unknown>;
-    settings[key] = text === undefined ? row.default : row.parse(text, key, 's');
-  }
-  return settings as Settings;
-}
-
-/** Rules between settings, checked before one of them is stored. */
-export function checkTogether(settings: Settings): void {
-  if (settings.lease < 3 * settings['heartbeat-interval']) {
-    throw new QueueError(
-      'invalid-value',
-      `lease (${exactDuration(settings.lease)}) must be at least 3 times heartbeat-interval (${exactDuration(settings['heartbeat-interval'])})`,
-    );
-  }
-}

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
 import type { ClaimedJob } from '../core/job.ts';
+import type { InvalidSetting } from '../core/stored-settings.ts';
 import { openSqlite } from './sqlite/open.ts';
 import type { Settlement, Store } from './store.ts';
 
@@ -63,11 +64,17 @@ export async function inspectStore(
   return inspectSqlite(location, whole, refusal);
 }
 
-/** Everything that is wrong with a store, one problem a line; nothing is changed. */
-export async function checkStore(location: string): Promise<{ path: string; problems: string[] }> {
+/** Everything that is wrong with a store, one problem a line, and settings that are invalid; nothing is changed. */
+export async function checkStore(location: string): Promise<StoreCheck> {
   refusePostgres(location);
   const { checkSqlite } = await import('./sqlite/check.ts');
   return checkSqlite(location);
+}
+
+export interface StoreCheck {
+  path: string;
+  problems: string[];
+  invalid: InvalidSetting[];
 }
 
 /** Not so, too, where it cannot be told. */

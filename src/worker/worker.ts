@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type App, currentSettings } from '../actions/app.ts';
+import { type App, currentSettings, once } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Emit } from '../core/events.ts';
@@ -63,9 +63,11 @@ export function newWorkerId(): string {
 }
 
 /** Resolves when the worker is registered and looks for jobs. */
-export async function startWorker(app: App, options: WorkerOptions, emit: Emit): Promise<WorkerHandle> {
+export async function startWorker(given: App, options: WorkerOptions, emit: Emit): Promise<WorkerHandle> {
   refuseForeignProc();
   const { id } = options;
+  const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
+  const app = { ...given, warn: once(tell) };
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
   const queues = options.queues === null ? null : [...options.queues, HOOK_QUEUE];
@@ -99,7 +101,6 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
       lastAttemptIn(app.stateDirectory, app.store.epoch),
     );
   // On a disk that a command has filled, nothing else could be written.
-  const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
   await patiently(register, { relieve: trimEverything, tell });
   await patiently(() => keepSeal(app), { relieve: trimEverything, tell });
   tellChange(app.stateDirectory);

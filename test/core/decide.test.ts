@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { decide, mayStart, type Policy, policyOf, type Transition } from '../../src/core/decide.ts';
 import type { JobPolicy } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
-import { resolveSettings } from '../../src/core/settings.ts';
+import { resolveSettings } from '../../src/core/stored-settings.ts';
 
 const NOW = 1_000_000;
 const policy = policyOf(resolveSettings(new Map()));

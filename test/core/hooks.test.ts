@@ -3,7 +3,7 @@ import { decide, policyOf } from '../../src/core/decide.ts';
 import { hooksAfter, withoutHooks } from '../../src/core/hooks.ts';
 import type { ClaimedJob, JobHooks } from '../../src/core/job.ts';
 import { exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
-import { resolveSettings } from '../../src/core/settings.ts';
+import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { failedWith, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 
 const ALL = new Map(['complete', 'failure', 'dead', 'idle'].map((event) => [`on-${event}`, `tell ${event}`]));

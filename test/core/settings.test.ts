@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  checkTogether,
-  findSetting,
-  parseSetting,
-  resolveSettings,
-  SETTING_KEYS,
-  SETTINGS,
-  type Setting,
-} from '../../src/core/settings.ts';
+import { findSetting, parseSetting, SETTING_KEYS, SETTINGS, type Setting } from '../../src/core/settings.ts';
+import { checkTogether, readEach, readSettings, resolveSettings } from '../../src/core/stored-settings.ts';
 import { caught } from '../support/caught.ts';
 
 const row = (key: (typeof SETTING_KEYS)[number]) => SETTINGS[key] as Setting<unknown>;
@@ -179,12 +172,12 @@ describe('a value out of range or of the wrong kind is refused', () => {
 describe('a lease is at least three heartbeats', () => {
   const together = (lease: string, beat: string) => () =>
     checkTogether(
-      resolveSettings(
+      readEach(
         new Map([
           ['lease', lease],
           ['heartbeat-interval', beat],
         ]),
-      ),
+      ).settings,
     );
 
   test('exactly three will do', () => expect(together('15s', '5s')).not.toThrow());
@@ -192,5 +185,28 @@ describe('a lease is at least three heartbeats', () => {
     const error = caught(together('14999ms', '5s'));
     expect(error.code).toBe('invalid-value');
     expect(error.message).toBe('lease (14999ms) must be at least 3 times heartbeat-interval (5s)');
+  });
+});
+
+describe('stored texts that are invalid', () => {
+  test('count as not stored, each with a reason', () => {
+    const { settings, invalid } = readSettings(
+      new Map([
+        ['max-retries', 'lots'],
+        ['lease', '1m'],
+        ['on-dead', ''],
+      ]),
+    );
+    expect(settings).toMatchObject({ 'max-retries': 3, lease: 60_000, 'on-dead': null });
+    expect(invalid).toEqual([
+      { key: 'max-retries', problem: "setting max-retries has the invalid value 'lots'; 3 is used" },
+      { key: 'on-dead', problem: "setting on-dead has the invalid value ''; none is used" },
+    ]);
+  });
+
+  test('a lease and a heartbeat that do not fit are both the default', () => {
+    const { settings, invalid } = readSettings(new Map([['heartbeat-interval', '1m']]));
+    expect(settings).toMatchObject({ lease: 30_000, 'heartbeat-interval': 5000 });
+    expect(invalid).toMatchObject([{ key: 'lease', problem: expect.stringContaining('1m') }]);
   });
 });

@@ -1,4 +1,4 @@
-import { resolveSettings } from '../../src/core/settings.ts';
+import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { openWork, storedSettings } from './audit.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { resolveSettings } from '../../src/core/settings.ts';
+import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { runAttempt } from '../../src/worker/attempt.ts';
 import { claimOne, jobSpec, NOW, newWorker } from '../support/jobs.ts';

@@ -3,7 +3,7 @@ import { closeSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
 import type { WorkerEvent } from '../../src/core/events.ts';
-import { resolveSettings } from '../../src/core/settings.ts';
+import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { type Lifeline, makeLifeline } from '../../src/exec/lifeline.ts';
 import { makePlace, placeOf } from '../../src/exec/place.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';

@@ -11,14 +11,14 @@ export default {
   examples: ['queuectl db check', 'queuectl db check --db /backup/queue.db'],
   notes: [
     'Reads the whole file: its pages and indexes, references, counters against rows,',
-    'running jobs against their attempts. Exits with 1 and says what is wrong.',
+    'running jobs against their attempts, settings. Exits with 1 and says what is wrong.',
   ],
   async run({ io, location }) {
-    const check = await checkDatabase(location);
+    const { fix, ...check } = await checkDatabase(location);
     if (io.json) io.out(`${JSON.stringify(check)}\n`);
     else if (check.ok) io.out('ok\n');
     else for (const problem of check.problems) io.out(`${printable(problem)}\n`);
-    if (!check.ok && !io.json) io.err('  try: queuectl db repair, or queuectl restore from a backup\n');
+    if (fix !== null && !io.json) io.err(`  try: ${fix}\n`);
     return check.ok ? 0 : 1;
   },
 } satisfies Command as Command;

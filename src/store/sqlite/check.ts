@@ -1,31 +1,34 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
+import { type InvalidSetting, readSettings } from '../../core/stored-settings.ts';
+import type { StoreCheck } from '../open.ts';
 import * as sql from './care-sql.ts';
 import { type Connection, connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { expectedSchema, SCHEMA_VERSION, version } from './migrate.ts';
 import { refuseNoStore } from './odd-file.ts';
 import { lookAt } from './peek.ts';
+import { readSettings as storedSettings } from './store.ts';
 
 const SHOWN = 5;
 
 /** Everything that can be proven about the file and what is in it, one problem a line; nothing is changed. */
-export async function checkSqlite(location: string): Promise<{ path: string; problems: string[] }> {
+export async function checkSqlite(location: string): Promise<StoreCheck> {
   let path = resolve(location);
   try {
     if (existsSync(path)) path = realpathSync(path);
     refuseNoStore(path);
     const connection = await connect(path, lookAt);
     try {
-      return { path, problems: await problemsOf(connection) };
+      return { path, problems: await problemsOf(connection), invalid: await invalidSettings(connection) };
     } finally {
       connection.close();
     }
   } catch (error) {
     const known = translate(error, path);
     if (known instanceof QueueError && known.code === 'store-corrupt')
-      return { path, problems: [known.message] };
+      return { path, problems: [known.message], invalid: [] };
     throw known;
   }
 }
@@ -64,6 +67,15 @@ export function problemsOf(connection: Connection): Promise<string[]> {
     }
     return problems;
   });
+}
+
+/** Of a file that cannot be read all of this is told elsewhere. */
+async function invalidSettings(connection: Connection): Promise<InvalidSetting[]> {
+  try {
+    return readSettings(await connection.read(() => storedSettings(connection))).invalid;
+  } catch {
+    return [];
+  }
 }
 
 function schemaProblems(connection: Connection): string[] {

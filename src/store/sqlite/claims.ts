@@ -97,8 +97,9 @@ const MOST_RUNNING = 'max-concurrent-jobs' satisfies SettingKey;
 
 /** Read here, so that it holds from the moment it is set, for every worker. */
 function mostRunning(db: Connection): number | null {
-  const text = db.get(sql.setting, MOST_RUNNING)?.value ?? 'none';
-  return text === 'none' ? null : Number(text);
+  const most = Number(db.get(sql.setting, MOST_RUNNING)?.value);
+  // A text that is no number, such as none, is no limit; nor is one that somebody changed in the database.
+  return Number.isInteger(most) && most >= 1 ? most : null;
 }
 
 function roomForAll(db: Connection, most: number | null): number {

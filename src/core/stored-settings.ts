@@ -1,0 +1,58 @@
+import { exactDuration } from './duration.ts';
+import { QueueError } from './errors.ts';
+import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey, type Settings } from './settings.ts';
+
+/** A stored setting that nobody could have set: somebody changed it in the database. */
+export interface InvalidSetting {
+  key: SettingKey;
+  problem: string;
+}
+
+/** Returns the settings that hold now. The default holds where the stored text is invalid. */
+export function resolveSettings(stored: ReadonlyMap<string, string>): Settings {
+  return readSettings(stored).settings;
+}
+
+/** The same, with what is invalid about the stored texts. */
+export function readSettings(stored: ReadonlyMap<string, string>): {
+  settings: Settings;
+  invalid: InvalidSetting[];
+} {
+  const { settings, invalid } = readEach(stored);
+  try {
+    checkTogether(settings);
+  } catch (error) {
+    for (const key of ['lease', 'heartbeat-interval'] as const) settings[key] = SETTINGS[key].default;
+    invalid.push({ key: 'lease', problem: `${(error as Error).message}; the defaults of both are used` });
+  }
+  return { settings, invalid };
+}
+
+/** The same without the rules between settings. */
+export function readEach(stored: ReadonlyMap<string, string>): ReturnType<typeof readSettings> {
+  const settings: Record<string, unknown> = {};
+  const invalid: InvalidSetting[] = [];
+  for (const key of SETTING_KEYS) {
+    const text = stored.get(key);
+    const row = SETTINGS[key] as Setting<unknown>;
+    settings[key] = row.default;
+    if (text === undefined) continue;
+    try {
+      settings[key] = row.parse(text, key, 's');
+    } catch {
+      const used = row.format(row.default);
+      invalid.push({ key, problem: `setting ${key} has the invalid value '${text}'; ${used} is used` });
+    }
+  }
+  return { settings: settings as Settings, invalid };
+}
+
+/** Rules between settings, checked before one of them is stored. */
+export function checkTogether(settings: Settings): void {
+  if (settings.lease < 3 * settings['heartbeat-interval']) {
+    throw new QueueError(
+      'invalid-value',
+      `lease (${exactDuration(settings.lease)}) must be at least 3 times heartbeat-interval (${exactDuration(settings['heartbeat-interval'])})`,
+    );
+  }
+}

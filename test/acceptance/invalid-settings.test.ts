@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { untilBeats } from '../support/processes.ts';
+import { configure, enqueue, inSandbox, type Sandbox, untilState } from '../support/queuectl.ts';
+
+/** Changes settings as somebody with `sqlite3` would. */
+function changeByHand(box: Sandbox, settings: Record<string, string>): void {
+  const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
+  const put = db.prepare('INSERT OR REPLACE INTO setting VALUES (?, ?)');
+  for (const [key, value] of Object.entries(settings)) put.run(key, value);
+  db.close();
+}
+
+const NONSENSE = { 'max-retries': 'lots', 'max-concurrent-jobs': '-3', 'keep-completed': '', 'on-dead': ' ' };
+
+test.concurrent(
+  'settings changed by hand to nonsense: every command works and warns, db check names them',
+  inSandbox(async (box) => {
+    await configure(box, { 'heartbeat-interval': '200ms' });
+    changeByHand(box, NONSENSE);
+    const added = await box.run(['enqueue', '--id', 'early', 'true']);
+    expect(added.code).toBe(0);
+    expect(added.stderr).toContain("warning: setting max-retries has the invalid value 'lots'; 3 is used");
+    for (const command of ['status', 'list', 'worker list', 'config list', 'stats', 'queue list', 'metrics'])
+      expect((await box.run(command.split(' '))).code).toBe(0);
+    const worker = await box.startWorkers();
+    expect(await untilState(box, 'early', 'completed')).toMatchObject({ max_retries: 3 });
+    await untilBeats(box, 3);
+    for (const key of Object.keys(NONSENSE))
+      expect(worker.output().split(`error: setting ${key} has the invalid value`)).toHaveLength(2);
+
+    changeByHand(box, { 'poll-interval': 'often' });
+    await untilBeats(box, 2);
+    expect(worker.output()).toContain("poll-interval has the invalid value 'often'; 1s is used");
+
+    const check = await box.run(['db', 'check']);
+    expect(check.code).toBe(1);
+    for (const [key, value] of Object.entries(NONSENSE))
+      expect(check.stdout).toContain(`setting ${key} has the invalid value '${value}'`);
+    expect(check.stderr).toContain('queuectl config unset max-retries');
+    for (const key of [...Object.keys(NONSENSE), 'poll-interval'])
+      expect((await box.run(['config', 'unset', key])).code).toBe(0);
+    expect(await box.run(['db', 'check'])).toMatchObject({ code: 0, stderr: '' });
+    const { stderr } = await box.run(['enqueue', 'true']);
+    expect(stderr).not.toContain('invalid value');
+  }),
+);
+
+test.concurrent(
+  'a lease that is too short for the heartbeat, set by hand, is not used, and can be set again',
+  inSandbox(async (box) => {
+    await configure(box, { 'heartbeat-interval': '2s' });
+    changeByHand(box, { lease: '1s' });
+    await enqueue(box, 'job', 'true');
+    const worker = await box.startWorkers();
+    await untilState(box, 'job', 'completed');
+    expect(worker.output()).toMatch(/lease \(1s\) must be at least 3 times .*the defaults of both are used/);
+    expect((await box.run(['db', 'check'])).stdout).toContain('lease (1s) must be');
+    expect((await box.run(['config', 'set', 'lease', '6s'])).code).toBe(0);
+    expect((await box.run(['db', 'check'])).code).toBe(0);
+  }),
+);
