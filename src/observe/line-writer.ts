@@ -1,8 +1,10 @@
-import { write } from 'node:fs';
+import { stat, write, writeSync } from 'node:fs';
 
 /** A stalled reader of the log must not stop a worker: beyond this much unwritten text, lines are dropped. */
 const MOST_WAITING = 1024 * 1024;
 const LONGEST_FLUSH_MS = 1000;
+/** A write in the background that takes longer waits for its reader, or for a thread. */
+const STUCK_MS = 1000;
 
 /** Writes lines to a file descriptor in order and in the background. */
 export function lineWriter(fd: number): { line(text: string): void; flushed(): Promise<void> } {
@@ -21,13 +23,50 @@ export function lineWriter(fd: number): { line(text: string): void; flushed(): P
     waiting = '';
     push(chunk);
   };
+  const written = (chunk: Buffer, error: NodeJS.ErrnoException | null, bytes: number): void => {
+    if (error?.code === 'EAGAIN') setTimeout(push, 10, chunk);
+    else if (error === null && bytes < chunk.length) push(chunk.subarray(bytes));
+    // If nobody reads any more, the log is lost, but the work is not.
+    else pump();
+  };
+  let hasThreads = true;
   const push = (chunk: Buffer): void => {
-    write(fd, chunk, 0, chunk.length, null, (error, written) => {
-      if (error?.code === 'EAGAIN') return void setTimeout(push, 10, chunk);
-      // Nobody reads any more: the log is lost, the work is not.
-      if (error === null && written < chunk.length) return push(chunk.subarray(written));
-      pump();
+    if (hasThreads) pushLater(chunk);
+    else pushNow(chunk);
+  };
+  const pushLater = (chunk: Buffer): void => {
+    let over = false;
+    const stuck = setTimeout(() => {
+      let answered = false;
+      stat('/', () => {
+        answered = true;
+        hasThreads = true;
+      });
+      setTimeout(() => {
+        // Another thread has answered: this write only waits for its reader.
+        if (over || answered) return;
+        over = true;
+        hasThreads = false;
+        pushNow(chunk);
+      }, STUCK_MS).unref();
+    }, STUCK_MS).unref();
+    write(fd, chunk, 0, chunk.length, null, (error, bytes) => {
+      clearTimeout(stuck);
+      if (over) return;
+      over = true;
+      written(chunk, error, bytes);
     });
+  };
+  /** A limit on processes (ulimit -u, pids.max) may leave no thread for the write. The log has to tell of just that. */
+  const pushNow = (chunk: Buffer): void => {
+    let bytes = 0;
+    let failed: NodeJS.ErrnoException | null = null;
+    try {
+      bytes = writeSync(fd, chunk);
+    } catch (error) {
+      failed = error as NodeJS.ErrnoException;
+    }
+    written(chunk, failed, bytes);
   };
   return {
     line(text) {

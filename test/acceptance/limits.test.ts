@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inProcessGroup, noProcessLimit } from '../faults/process-limit.ts';
 import { gatedJob } from '../support/gated-job.ts';
 import { killAll, processesOfJob, untilBeats, workersOf } from '../support/processes.ts';
 import {
@@ -109,5 +110,19 @@ test.skipIf(!works())('a worker that dies while ulimit -u is used up is replaced
     letGo();
     await expectNothingLost(box, workers);
     expect(lines(join(box.directory, 'hog.log'))).toEqual(['full']);
+  }),
+);
+
+test.skipIf(noProcessLimit() !== null)('a worker that cannot start a single thread or process says so', () =>
+  inProcessGroup(8, async (through) => {
+    const box = sandbox();
+    try {
+      await enqueue(box, 'job', 'true');
+      const workers = box.start(['worker', 'start'], { through });
+      await until(() => workers.output().includes('put back'), 'the log tells why no job runs');
+      expect(workers.output()).toContain(' ready ');
+    } finally {
+      await box.cleanup();
+    }
   }),
 );
