@@ -106,7 +106,7 @@ export async function startWorker(given: App, options: WorkerOptions, emit: Emit
   tellChange(app.stateDirectory);
   const lifeline = await makeLifeline(app.stateDirectory, id);
 
-  const pace = createPace(() => work.now());
+  const pace = createPace(() => work.now(), app.clock.monotonic);
   const slots = createSlots(
     {
       ...{ app, emit, lifeline },
@@ -118,7 +118,7 @@ export async function startWorker(given: App, options: WorkerOptions, emit: Emit
     {
       onEnd(ended, job) {
         if (ended === null) emit({ type: 'claim-lost', job });
-        else if (ended.outcome.why === 'never-started' && !ended.adopted) pace.slowDown();
+        else if (ended.outcome.why === 'never-started' && !ended.adopted) pace.noRoom(slots.own);
         // Not at once: refilling a slot inside an exit event would starve the timers.
         setImmediate(work.now);
       },
@@ -140,7 +140,8 @@ export async function startWorker(given: App, options: WorkerOptions, emit: Emit
     }
   };
 
-  const freeSlots = (): number => (order !== null || pace.paused ? 0 : options.concurrency - slots.own);
+  const freeSlots = (): number =>
+    order !== null || pace.paused ? 0 : pace.slots(options.concurrency) - slots.own;
 
   const claiming = createClaiming({
     ...{ app, emit, workerId: id, queues, slots, pace, freeSlots },

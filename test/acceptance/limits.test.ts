@@ -126,3 +126,24 @@ test.skipIf(noProcessLimit() !== null)('a worker that cannot start a single thre
     }
   }),
 );
+
+test.skipIf(Bun.which('prlimit') === null)(
+  'slots that the machine has no room for are left empty',
+  async () => {
+    const box = sandbox();
+    try {
+      const commands = Array.from({ length: 200 }, () => 'sleep 0.5').join('\n');
+      expect((await box.run(['enqueue', '--file', '-'], { stdin: commands })).code).toBe(0);
+      const workers = box.start(['worker', 'start', '--concurrency', '200', '--drain'], {
+        through: ['prlimit', '--nofile=64:64'],
+      });
+      expect(await workers.closed).toBe(0);
+      const jobs = await box.json<JobJson[]>(['list']);
+      expect(jobs.filter((job) => job.state === 'completed' && job.attempts === 1)).toHaveLength(200);
+      // Most of them in the first moment, when all slots are tried.
+      expect(workers.output().split('put back').length - 1).toBeLessThan(600);
+    } finally {
+      await box.cleanup();
+    }
+  },
+);
