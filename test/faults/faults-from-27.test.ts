@@ -1,3 +1,3 @@
 import { testSmallForms } from './small-forms.ts';
 
-await testSmallForms(27, 99);
+await testSmallForms(27, 47);

@@ -1,0 +1,3 @@
+import { testControls } from './test-controls.ts';
+
+await testControls(13, 47);

@@ -1,0 +1,3 @@
+import { testSmallForms } from './small-forms.ts';
+
+await testSmallForms(48, 99);

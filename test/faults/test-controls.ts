@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test';
+import { runControl } from './control.ts';
+import { CONTROLS } from './controls.ts';
+import { numberOf } from './fault.ts';
+import { seedOf } from './seed.ts';
+
+const LIMIT_MS = 115_000;
+
+/** Tests the controls of the faults with these numbers. A file has only some of them, so that files can run side by side. */
+export async function testControls(first: number, last: number): Promise<void> {
+  for (const control of CONTROLS) {
+    if (numberOf(control.fault) < first || numberOf(control.fault) > last) continue;
+    const missing = (await control.fault.missing?.()) ?? null;
+    const name = `control: ${control.name}${missing === null ? '' : ` (skipped: ${missing})`}`;
+    const body = async () => {
+      const kinds = await runControl(control, seedOf(control.name));
+      if (control.found.length === 0) expect(kinds).toEqual([]);
+      else expect(kinds.filter((kind) => control.found.includes(kind))).not.toEqual([]);
+    };
+    test.skipIf(missing !== null)(name, body, LIMIT_MS);
+  }
+}
