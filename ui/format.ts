@@ -17,10 +17,7 @@ function coarse(seconds: number): string {
 }
 
 function trimmed(value: number, digits: number): string {
-  return value
-    .toFixed(digits)
-    .replace(/(\.\d*?)0+$/, '$1')
-    .replace(/\.$/, '');
+  return String(Number(value.toFixed(digits)));
 }
 
 /** For what changes every second: no parts of one. */

@@ -19,7 +19,7 @@ export function createCutter(start: number, firstNumber: number | null) {
   let number = firstNumber;
 
   const line = (bytes: Uint8Array): Line => {
-    const text = decoder.decode(bytes).replace(/\r+$/, '');
+    const text = decoder.decode(bytes).replace(/(?<!\r)\r+$/, '');
     // A progress bar writes over its line: what stood there last counts.
     const made = { offset, number, pieces: paint(text.slice(text.lastIndexOf('\r') + 1)) };
     offset += bytes.length + 1;
@@ -44,7 +44,7 @@ export function createCutter(start: number, firstNumber: number | null) {
     /** The line that is still being written; it does not count yet. */
     open(): Line | null {
       if (rest.length === 0) return null;
-      const text = decoder.decode(rest).replace(/\r+$/, '');
+      const text = decoder.decode(rest).replace(/(?<!\r)\r+$/, '');
       return { offset, number, pieces: createAnsi()(text.slice(text.lastIndexOf('\r') + 1)) };
     },
   };

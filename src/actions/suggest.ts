@@ -1,4 +1,5 @@
 import type { Job, State } from '../core/job.ts';
+import { maskUrls } from '../core/mask.ts';
 import { countOf } from '../core/words.ts';
 import type { Store } from '../store/store.ts';
 
@@ -16,7 +17,7 @@ export async function suggestJobs(store: Store, prefix: string, states: State[])
     prefix === '' ? await store.list({ states }, { limit: SHOWN }) : await startingWith(store, prefix);
   return jobs
     .filter((job) => states.length === 0 || states.includes(job.state))
-    .map((job) => ({ value: job.id, help: `${job.state} ${job.command}` }));
+    .map((job) => ({ value: job.id, help: `${job.state} ${maskUrls(job.command)}` }));
 }
 
 async function startingWith(store: Store, prefix: string): Promise<Job[]> {

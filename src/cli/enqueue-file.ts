@@ -39,8 +39,6 @@ export async function enqueueFile(
   const progress = startProgress(io);
   const file = openText(name, (bytes) => progress.at(() => `reading ${megabytes(bytes)} MB`));
   const warnings = { shown: [] as string[], total: 0 };
-  /** Looked for in the first of them: those of a long file are alike. */
-  let secret: string | null = null;
   /** Those that were there before, and whether they are gone by now. */
   const existing = new Map<string, boolean>();
   const jobs: Iterable<JobInput> = {
@@ -54,14 +52,13 @@ export async function enqueueFile(
           if (++warnings.total <= SHOWN_WARNINGS) warnings.shown.push(warning);
         }
         const whole = fill(job.input);
-        if (count < BATCH) secret ??= secretWarning(whole);
         yield asEnqueuedHere(whole, context.environment);
         if (++count % BATCH === 0) progress.at(() => storing(count, file));
       }
     },
   };
   try {
-    checkHead(file, jobs);
+    const secret = checkHead(file, jobs);
     const ids = await enqueue(await context.app(), jobs, cwd, (job) => {
       if (job.existing) existing.set(job.id, 'gone' in job);
       return job.id;
@@ -121,8 +118,18 @@ async function added(app: App, id: string, existing: Map<string, boolean>): Prom
   return existing.has(id) ? { ...job, existing: true } : job;
 }
 
-function checkHead(file: TextFile, jobs: Iterable<JobInput>): void {
-  for (const _ of jobs) if (file.at > HEAD) return;
+/**
+ * Reads the first jobs before anything is stored. Returns the warning about secrets for them: the jobs of a long file
+ * are alike, and nobody waits for the store's writer meanwhile.
+ */
+function checkHead(file: TextFile, jobs: Iterable<JobInput>): string | null {
+  let secret: string | null = null;
+  let count = 0;
+  for (const job of jobs) {
+    if (count++ < BATCH) secret ??= secretWarning(job);
+    if (file.at > HEAD) break;
+  }
+  return secret;
 }
 
 function storing(count: number, file: TextFile): string {

@@ -1,5 +1,7 @@
 import { toEventObject } from '../core/event-object.ts';
 import { EVENT_KINDS, type EventDetail, type EventKind, type StoreEvent } from '../core/events.ts';
+import { maskUrls } from '../core/mask.ts';
+import { pairValue } from '../core/printable.ts';
 import { toIso } from '../core/time.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
@@ -58,7 +60,7 @@ function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: Sto
   const shown = pad(kind, WIDEST);
   const facts: string[] = [];
   for (const [name, value] of Object.entries<Value>({ queue, attempt, ...detail, by: actor })) {
-    if (value !== null && value !== false) facts.push(`${name}=${quoted(value)}`);
+    if (value !== null && value !== false) facts.push(`${name}=${pairValue(maskUrls(String(value)))}`);
   }
   // It stays on the screen: how long ago would be wrong soon, unless one asks for it.
   const when = io.layout.time === null && !io.layout.utc ? toIso(at) : timesFor(io, Date.now()).text(at);
@@ -67,12 +69,6 @@ function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: Sto
 }
 
 type Value = EventDetail[string];
-
-/** Text with blanks in it is quoted, so that one sees where it ends. */
-function quoted(value: Value): string {
-  const text = printable(String(value));
-  return /[\s"]/.test(text) || text === '' ? `"${text.replaceAll('"', '\\"')}"` : text;
-}
 
 function colorOf(kind: EventKind): Color | undefined {
   return kind === 'started' ? STATE_COLORS.processing : STATE_COLORS[kind];

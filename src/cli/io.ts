@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
 import { type Layout, USUAL } from './layout.ts';
-import { printable, printableJson } from './text.ts';
+import { printable, printableJson, printableLines } from './text.ts';
 
 /** The reader has gone (`| head`): nothing is wrong, and nobody is there to tell. */
 export class BrokenPipe extends Error {}
@@ -28,14 +28,16 @@ export interface Io {
   readonly width: number;
   /** Lines of the terminal. */
   readonly height: number;
+  /** Writes lines. On a terminal their control characters are shown as escapes, and only our colours are obeyed. */
   out(text: string): void;
+  /** Writes to stdout what is data, or drives the terminal on purpose. */
   bytes(data: Uint8Array): void;
   /** A hint for a person at a terminal; silent with --quiet, --json or a redirected stderr. */
   note(text: string): void;
   /** Something a script's log should show too. */
   warn(text: string): void;
   err(text: string): void;
-  /** What a job wrote to its stderr. */
+  /** The same for stderr. */
   errBytes(data: Uint8Array): void;
 }
 
@@ -44,20 +46,23 @@ const EAGAIN_PAUSE = new Int32Array(new SharedArrayBuffer(4));
 export function createIo(options: IoOptions): Io {
   const tty = isTerminal(1);
   const errTty = isTerminal(2);
+  const color = useColor(options, tty);
+  const forTerminal = (text: string): string =>
+    options.json ? printableJson(text) : printableLines(text, color);
   return {
     json: options.json,
     quiet: options.quiet,
     layout: options.layout ?? USUAL,
     tty,
     errTty,
-    color: useColor(options, tty),
+    color,
     get width() {
       return terminalSize(tty)[0] || Number(options.environment.COLUMNS) || 80;
     },
     get height() {
       return terminalSize(tty)[1] || Number(options.environment.LINES) || 24;
     },
-    out: (text) => writeAll(1, Buffer.from(options.json && tty ? printableJson(text) : text)),
+    out: (text) => writeAll(1, Buffer.from(tty ? forTerminal(text) : text)),
     bytes: (data) => writeAll(1, data),
     note: (text) => {
       if (errTty && !options.quiet && !options.json) talk(`note: ${printable(text)}\n`);
@@ -65,7 +70,7 @@ export function createIo(options: IoOptions): Io {
     warn: (text) => {
       if (!options.quiet) talk(`warning: ${printable(text)}\n`);
     },
-    err: talk,
+    err: (text) => talk(errTty ? printableLines(text, true) : text),
     errBytes: talk,
   };
 }

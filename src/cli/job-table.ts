@@ -1,5 +1,6 @@
 import { attemptsAllowed } from '../core/decide.ts';
 import type { Job } from '../core/job.ts';
+import { maskUrls } from '../core/mask.ts';
 import { signalOf } from '../core/outcome.ts';
 import type { Column } from './table.ts';
 import { STATE_COLORS } from './text.ts';
@@ -20,7 +21,7 @@ export function jobColumns(times: Times): Column<Job>[] {
       value: (job) => (job.blocked ? '' : times.text(job.dueAt)),
       look: (job) => dueLook(job, times),
     },
-    { title: 'COMMAND', value: (job) => job.command, shrinks: true },
+    { title: 'COMMAND', value: (job) => maskUrls(job.command), shrinks: true },
   ];
 }
 
@@ -37,7 +38,7 @@ export function deadColumns(times: Times): Column<Job>[] {
     { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}` },
     { title: 'EXIT', value: exitText },
     { title: 'DIED', value: (job) => times.text(job.finishedAt), drop: 2 },
-    { title: 'COMMAND', value: (job) => job.command, shrinks: true },
+    { title: 'COMMAND', value: (job) => maskUrls(job.command), shrinks: true },
     { title: 'LAST ERROR', value: (job) => job.lastError ?? '', shrinks: true },
   ];
 }

@@ -1,4 +1,4 @@
-import { masked } from '../core/secrets.ts';
+import { masked } from '../core/mask.ts';
 import type { Io } from './io.ts';
 import { type Format, jsonText, type Template } from './layout.ts';
 import { type Column, isAligned, plainLine, printTable } from './table.ts';

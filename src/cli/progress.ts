@@ -20,10 +20,10 @@ export function startProgress(io: Io, now: () => number = () => performance.now(
       if (io.quiet || io.json || now() < next) return;
       shown ||= io.errTty;
       next = now() + (io.errTty ? TERMINAL_MS : LOG_MS);
-      io.err(io.errTty ? `\r${say()}\x1b[K` : `${say()}\n`);
+      io.errBytes(Buffer.from(io.errTty ? `\r${say()}\x1b[K` : `${say()}\n`));
     },
     end() {
-      if (shown) io.err('\r\x1b[K');
+      if (shown) io.errBytes(Buffer.from('\r\x1b[K'));
       shown = false;
     },
   };

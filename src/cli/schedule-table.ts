@@ -2,8 +2,8 @@ import type { TimesObject } from '../actions/preview-schedule.ts';
 import { toScheduleObject } from '../actions/schedule-object.ts';
 import { type ClockChange, clockChange } from '../core/clock-change.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
+import { maskEnv, maskUrls } from '../core/mask.ts';
 import type { Schedule } from '../core/schedule.ts';
-import { maskEnv } from '../core/secrets.ts';
 import { toIso } from '../core/time.ts';
 import type { ScheduleObject } from '../core/wire.ts';
 import type { Io } from './io.ts';
@@ -88,7 +88,7 @@ function columns(times: Times): Column<ScheduleObject>[] {
     { title: 'NEXT', value: (one) => at(one.next_run_at) },
     { title: 'LAST', value: (one) => at(one.last_run_at), drop: 1 },
     { title: 'QUEUE', value: (one) => one.queue, drop: 2 },
-    { title: 'COMMAND', value: (one) => one.command, shrinks: true },
+    { title: 'COMMAND', value: (one) => maskUrls(one.command), shrinks: true },
   ];
 }
 
@@ -100,7 +100,7 @@ function facts(one: ScheduleObject, times: Times): [string, string][] {
       .join(' ');
   const all: [string, string][] = [
     ['name', one.name],
-    ['command', one.command],
+    ['command', maskUrls(one.command)],
     ['when', when(one)],
     ['status', one.paused ? `paused since ${one.paused_at} by ${one.paused_by}` : 'active'],
     ...one.next_runs.map((at): [string, string] => ['next', moment(at, times)]),

@@ -20,28 +20,29 @@ const LINES_BELOW = '\n\x1b[J';
 
 export function screen(io: Io): Screen {
   let shown: string[] = [];
+  const write = (text: string): void => io.bytes(Buffer.from(text));
   return {
     open() {
       shown = [];
-      io.out(OPEN);
+      write(OPEN);
     },
-    close: () => io.out(CLOSE),
+    close: () => write(CLOSE),
     // Written over the old picture rather than after clearing it, so that nothing flickers.
     draw(text) {
       const lines = text.trimEnd().split('\n').slice(0, io.height);
       // Cleared before the line, not behind it: behind a full one the cursor stands on its last column.
       const drawn = lines.map((line) => REST_OF_LINE + line).join('\n');
-      io.out(HOME + drawn + (lines.length < io.height ? LINES_BELOW : ''));
+      write(HOME + drawn + (lines.length < io.height ? LINES_BELOW : ''));
     },
     show(lines) {
       let text = '';
       for (const [i, line] of lines.entries()) if (line !== shown[i]) text += `\x1b[${i + 1};1H${line}`;
       shown = lines;
-      if (text !== '') io.out(text);
+      if (text !== '') write(text);
     },
     forget() {
       shown = [];
-      io.out('\x1b[2J');
+      write('\x1b[2J');
     },
   };
 }

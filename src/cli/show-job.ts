@@ -6,7 +6,7 @@ import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
-import { maskEnv } from '../core/secrets.ts';
+import { maskEnv, maskUrls } from '../core/mask.ts';
 import type { Attempt } from '../store/attempt.ts';
 import type { ParentState } from '../store/store.ts';
 import type { Io } from './io.ts';
@@ -60,7 +60,7 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
   const all: [string, string][] = [
     ['id', job.id],
     ['name', job.name ?? ''],
-    ['command', job.command],
+    ['command', maskUrls(job.command)],
     ['state', job.state],
     ['suspended', suspended ? `yes; queuectl continue ${job.id}` : ''],
     ['held', job.held ? 'yes' : ''],
@@ -93,9 +93,9 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['no retry on', job.policy.noRetryOn?.join(',') ?? ''],
     ['at most once', job.policy.atMostOnce ? 'yes' : ''],
     ...waitedFor(job, parents),
-    ['on complete', job.hooks.complete ?? ''],
-    ['on failure', job.hooks.failure ?? ''],
-    ['on dead', job.hooks.dead ?? ''],
+    ['on complete', maskUrls(job.hooks.complete ?? '')],
+    ['on failure', maskUrls(job.hooks.failure ?? '')],
+    ['on dead', maskUrls(job.hooks.dead ?? '')],
   ];
   return all.filter(([, value]) => value !== '');
 }

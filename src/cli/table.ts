@@ -42,10 +42,19 @@ export function plainLine<Row>(io: Io, columns: Column<Row>[], row: Row | null):
     .map((column) => {
       const text = row === null ? column.title : printable(column.value(row));
       const color = io.color && row !== null ? column.color?.(row) : undefined;
-      const cell = comma && /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+      const cell = comma ? csvCell(row === null ? text : defused(text)) : text;
       return color === undefined ? cell : paint(cell, color);
     });
   return cells.join(comma ? ',' : '\t');
+}
+
+/** A spreadsheet would take text that begins like this for a formula, and run it; a number stays one. */
+function defused(text: string): string {
+  return /^[=+\-@＝＋－＠]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
+}
+
+function csvCell(text: string): string {
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** The columns that fit. */

@@ -1,12 +1,14 @@
-/** Control and format characters, shown as what they are: a job's text never drives the terminal. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (char) => {
-    const named = NAMED[char];
-    if (named !== undefined) return named;
-    const code = char.codePointAt(0)!;
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
-  });
+import { printable } from '../core/printable.ts';
+
+export { printable };
+
+/** Writes as escapes what a terminal would obey, in text made of lines: all but its line ends, its tabs and our colours. */
+export function printableLines(text: string, colors: boolean): string {
+  return text.replace(OBEYED, (found) => (colors && found.endsWith('m') ? found : printable(found)));
 }
+
+/** One of our own colour sequences, or a character that a terminal obeys. */
+const OBEYED = /\x1b\[[0-9]{1,2}m|(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** The same JSON, with what a terminal would obey or turn around written as escapes. */
 export function printableJson(json: string): string {
@@ -17,8 +19,6 @@ export function printableJson(json: string): string {
     ).join(''),
   );
 }
-
-const NAMED: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
 
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;

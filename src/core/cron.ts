@@ -6,7 +6,8 @@ export type NextWall = (wall: number) => number | null;
 const LONGEST = 256;
 const NICKNAMES = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
 /** Numbers of at most two digits, names, and the signs between them: no range can be long. */
-const FIELD = /^(?:\d{1,2}(?!\d)|[a-z]+|[*,/#-])+$/i;
+const FIELD = /^[\da-z*,/#-]+$/i;
+const LONG_NUMBER = /\d{3}/;
 /** Beyond every calendar that cron can describe: 29 February on a certain weekday comes within 40 years. */
 const HORIZON_YEARS = 41;
 
@@ -47,7 +48,7 @@ function checkShape(text: string): void {
   if (text === '' || fields.length !== 5) {
     throw invalid(`'${text}' has ${text === '' ? 0 : fields.length} fields instead of 5`);
   }
-  const wrong = fields.find((field) => !FIELD.test(field));
+  const wrong = fields.find((field) => !FIELD.test(field) || LONG_NUMBER.test(field));
   if (wrong !== undefined) throw invalid(`'${wrong}' is not a field of a cron expression`);
 }
 

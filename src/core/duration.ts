@@ -2,18 +2,21 @@ import { QueueError } from './errors.ts';
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** A number with its unit. Not from the middle of a number, which would be looked at again from every digit. */
+const PART = /(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+
 export type DurationUnit = 'ms' | 's';
 
 /** `500ms 30s 5m 2h 1d 1h30m`; a bare number counts in `bare` (seconds unless the name says otherwise). */
 export function parseDuration(text: string, what: string, bare: DurationUnit = 's'): number {
   const trimmed = text.trim().toLowerCase();
   if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * UNIT_MS[bare]!);
-  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(trimmed)) {
+  if (trimmed === '' || trimmed.replace(PART, '') !== '') {
     throw new QueueError('invalid-duration', `${what}: '${text}' is not a duration`);
   }
   let total = 0;
   let last = Number.POSITIVE_INFINITY;
-  for (const [, amount, unit] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+  for (const [, amount, unit] of trimmed.matchAll(PART)) {
     const size = UNIT_MS[unit!]!;
     // 30m1h and 5s5s are more likely typing errors than wishes.
     if (size >= last) throw new QueueError('invalid-duration', `${what}: '${text}' is not a duration`);
@@ -66,5 +69,5 @@ export function exactDuration(ms: number): string {
 }
 
 function trimZeros(text: string): string {
-  return text.replace(/\.?0+$/, '');
+  return String(Number(text));
 }

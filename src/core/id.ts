@@ -36,8 +36,12 @@ function base32(value: number, width: number): string {
 }
 
 const HIDDEN = 'must not contain control or invisible characters';
-/** Control characters, and format characters that hide or reorder what a person reads. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/u;
+/**
+ * Control characters, format characters that hide or reorder what a person reads, and characters that are drawn as
+ * nothing. The sign that asks for the coloured form of an emoji is one of those, and passes behind an emoji.
+ */
+const INVISIBLE =
+  /(?<!\p{Extended_Pictographic})\ufe0f|(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{DI}\u2800\u{16fe4}\u{1d159}]/u;
 
 /** Names and ids are any readable text: they never become part of a file name. */
 export function checkName(text: string, what: string): string {

@@ -1,4 +1,4 @@
-import { COMMAND_LIMIT, checkCommand } from './command-text.ts';
+import { COMMAND_LIMIT, checkCommand, checkUnmasked } from './command-text.ts';
 import { readDependencies, readParentFailure } from './dependency-input.ts';
 import { checkVariable, readSecretEnv } from './environment.ts';
 import { readExitCodes } from './exit-codes.ts';
@@ -11,9 +11,9 @@ import {
   type JobPolicy,
   PRIORITIES,
 } from './job.ts';
+import { holdsMask, MASK } from './mask.ts';
 import { checkNumber } from './numbers.ts';
 import { boolean, invalid, number, readDelay, readDuration, string, strings } from './read-value.ts';
-import { MASK } from './secrets.ts';
 import { RANGES } from './settings.ts';
 import { checkStdin } from './stdin.ts';
 import { parseTime } from './time.ts';
@@ -173,6 +173,7 @@ export function checkArgv(value: unknown, name: string): string[] {
   for (const [i, part] of value.entries()) {
     const text = string(part, `${name}[${i}]`);
     if (text.includes('\0')) throw invalid(`${name}[${i}] must not contain NUL bytes`);
+    checkUnmasked(text, `${name}[${i}]`);
     if (Buffer.byteLength(text) > COMMAND_LIMIT)
       throw invalid(`${name}[${i}] is longer than ${COMMAND_LIMIT} bytes`);
   }
@@ -194,7 +195,7 @@ function checkEnv(value: unknown, name: string): Record<string, string> {
   for (const [key, text] of Object.entries(env)) {
     checkVariable(key, name);
     if (text.includes('\0')) throw invalid(`${name}: ${key} must not contain NUL bytes`);
-    if (text === MASK)
+    if (holdsMask(text))
       throw invalid(
         `${name}: ${key} has the mask ${MASK} for a value, which stands for one that is not shown`,
         `give its value, or its name in secret_env`,

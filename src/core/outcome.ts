@@ -1,6 +1,7 @@
 import { formatDuration } from './duration.ts';
 import { NO_ANSWER_CODE } from './errors.ts';
 import type { EndReason, Job } from './job.ts';
+import { maskUrls } from './mask.ts';
 import { signalName } from './signals.ts';
 
 /** How an attempt ended: one complete value, whether it went well or not. */
@@ -42,7 +43,7 @@ export function describeOutcome(outcome: Outcome, timeoutMs: number | null, last
   if (what === null) return null;
   // The last words of what somebody cancelled explain nothing.
   const alone = lastLine === '' || outcome.why === 'cancelled';
-  const text = oneLine(alone ? what : `${what}: ${lastLine}`);
+  const text = maskUrls(oneLine(alone ? what : `${what}: ${lastLine}`));
   if (text.length <= LAST_ERROR_LIMIT) return text;
   // The cut may go through the middle of a character.
   return `${text.slice(0, LAST_ERROR_LIMIT - 1).replace(/[\ud800-\udbff]$/, '')}…`;

@@ -1,88 +1,92 @@
 import type { JobHooks } from './job.ts';
 
-/** What is shown in the place of a value that nobody but its owner should read. */
-export const MASK = '•••';
-
-/** The judge of names: those whose value is a secret, by the last word that matters. */
+/** Decides whether the value of a variable is a secret, by the last words of its name. */
 export function isSecretName(name: string): boolean {
+  return judge(name, (before) => !PLAIN_KEYS.has(before));
+}
+
+/** Does the same for a flag or a parameter in a command. There many kinds of keys exist that are no secrets. */
+function isSecretFlag(name: string): boolean {
+  return judge(name, (before) => SECRET_KEYS.has(before));
+}
+
+function judge(name: string, isSecretKey: (before: string) => boolean): boolean {
+  const words = wordsOf(name);
+  const last = words.at(-1);
+  const before = words.at(-2);
+  if (last === undefined || words.some((word) => ABOUT.has(word))) return false;
+  if (SECRET.test(last) || (before === undefined && /^CREDENTIALS?$/.test(last))) return true;
+  if (before === undefined) return false;
+  if (/^KEYS?$/.test(last)) return isSecretKey(before);
+  if (/^CRED(ENTIAL)?S?$/.test(last)) return before !== 'APPLICATION';
+  if (last === 'AUTH') return BASIC_AUTH.has(before);
+  if (last === 'STRING') return before === 'CONNECTION' || before === 'CONN';
+  return (last === 'PASS' || last === 'PWD' || last === 'PAT') && before !== 'OLD';
+}
+
+function wordsOf(name: string): string[] {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toUpperCase()
     .split(/[^A-Z0-9]+/)
     .filter(Boolean);
-  while (words.length > 1 && (BESIDE.has(words.at(-1)!) || /^V?\d+$/.test(words.at(-1)!))) words.pop();
-  const last = words.at(-1);
-  const before = words.at(-2);
-  if (last === undefined || words.some((word) => ABOUT.has(word))) return false;
-  if (/(PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|APIKEY|SSHPASS)$/.test(last)) return true;
-  if (last === 'KEY') return before !== undefined && KEYS.has(before);
-  return (last === 'PASS' || last === 'PWD') && before !== undefined && before !== 'OLD';
+  const drop = (): boolean => BESIDE.has(words.at(-1)!) || /^V?\d+$/.test(words.at(-1)!);
+  while (words.length > 1 && drop()) words.pop();
+  // The address of a webhook is its secret.
+  if (/^WEBHOOKS?$/.test(words.at(-2) ?? '') && ADDRESS.has(words.at(-1)!)) words.pop();
+  return words;
 }
 
+const SECRET =
+  /(PASSWORD|PASSWD|PASSPHRASE|PASSCODE|SECRET|TOKEN|(API|PRIVATE|SECRET|ACCESS|AUTH|ACCOUNT)KEY)S?$|^(SSHPASS|JWTS?|COOKIES?|AUTHORIZATION|BEARER|DSNS?|WEBHOOKS?)$/;
 /** Which one of several it is, or of what. */
-const BESIDE = new Set([
-  'BASE',
-  'OLD',
-  'NEW',
-  'PREVIOUS',
-  'CURRENT',
-  'DEV',
-  'TEST',
-  'STAGING',
-  'PROD',
-  'VALUE',
-]);
-/** Such a name tells something about a secret, and not the secret. */
-const ABOUT = new Set([
-  'NO',
-  'USE',
-  'ALLOW',
-  'HAS',
-  'IS',
-  'REQUIRE',
-  'ENABLE',
-  'DISABLE',
-  'SKIP',
-  'MIN',
-  'MAX',
-]);
-const KEYS = new Set([
-  'API',
-  'ACCESS',
-  'PRIVATE',
-  'SECRET',
-  'ENCRYPTION',
-  'SIGNING',
-  'MASTER',
-  'AUTH',
-  'ACCOUNT',
-]);
+const BESIDE = new Set('BASE OLD NEW PREVIOUS CURRENT DEV TEST STAGING PROD VALUE'.split(' '));
+/** Such a name describes a secret or counts tokens, and is no secret. */
+const ABOUT = new Set(
+  `NO USE ALLOW HAS IS REQUIRE ENABLE DISABLE SKIP MIN MAX NUM COUNT TOTAL PROMPT INPUT OUTPUT COMPLETION CONTEXT`.split(
+    ' ',
+  ),
+);
+const ADDRESS = new Set(['URL', 'URI', 'ENDPOINT']);
+const BASIC_AUTH = new Set(['BASIC', 'PROXY', 'REDISCLI', 'DOCKER']);
+const SECRET_KEYS = new Set(
+  'API ACCESS PRIVATE SECRET ENCRYPTION SIGNING MASTER AUTH ACCOUNT LICENSE'.split(' '),
+);
+const PLAIN_KEYS = new Set(
+  `PUBLIC PRIMARY FOREIGN SORT PARTITION SHARD ROUTING CACHE GROUP UNIQUE IDEMPOTENCY LOOKUP RANGE INDEX OBJECT HOT MAP
+  ARROW`.split(/\s+/),
+);
 
-/** What in the text of a command looks like a secret that was written out, by its name; null: nothing does. */
+/** Returns the name of what looks like a secret written out in a command, or null. Its time is linear in the length. */
 export function secretIn(command: string): string | null {
   if (!HINT.test(command)) return null;
   for (const [, flag, name, value] of command.matchAll(ASSIGNED))
-    if (isSecretName(name!) && isWrittenOut(value!)) return flag! + name;
+    if (isSecretFlag(name!) && isWrittenOut(value!)) return flag! + name;
   for (const [, name, value] of command.matchAll(FLAG_AND_VALUE))
-    if (isSecretName(name!) && isWrittenOut(value!)) return `--${name}`;
+    if (isSecretFlag(name!) && isWrittenOut(value!) && !isCookieFile(name!, value!)) return `--${name}`;
   const header = AUTHORIZATION.exec(command)?.[1];
   if (header !== undefined && isWrittenOut(header)) return 'Authorization';
-  const password = IN_A_URL.exec(command)?.[1];
-  return password !== undefined && isWrittenOut(password) ? 'the password of a URL' : null;
+  for (const [, , password] of command.matchAll(URL_PASSWORDS))
+    if (isWrittenOut(password!)) return 'the password of a URL';
+  return null;
 }
 
-/** Most commands hold none of this, and are looked at no further. */
-const HINT = /pass|pwd|secret|token|key|authorization|:\/\/[^\s/]*@/i;
-const VALUE = `"[^"]*"|'[^']*'|[^\\s"'&;|)<>]*`;
-/** `NAME=x`, `--name=x`, `?name=x`; what follows is looked at but not taken, as it may hold the next one. */
-const ASSIGNED = new RegExp(`(?<=^|[\\s"'?&;=({|,])(-{0,2})([a-z][\\w.-]*)=(?=(${VALUE}))`, 'gi');
+/** Most commands contain none of these, and need no further search. */
+const HINT = /pass|pwd|secret|token|key|auth|jwt|cookie|cred|bearer|webhook|dsn|pat|conn|:\/\/[^\s/]*@/i;
+/**
+ * `NAME=x`, `--name=x`, `?name=x`. The value is looked at but not taken, because it may contain the next one. Names and
+ * values are looked at up to a limit, because text of many `=` makes each value as long as the rest of the command.
+ */
+const ASSIGNED =
+  /(?<=^|[\s"'?&;=({|,])(-{0,2})([a-z][\w.-]{0,99})=(?=("[^"]{0,99}"|"[^"]{99}|'[^']{0,99}'|'[^']{99}|[^\s"'&;|)<>]{0,99}))/gi;
 const FLAG_AND_VALUE =
-  /(?<=^|[\s"'])--([a-z][\w-]*)["']?\s+(?=("[^"]*"|'[^']*'|[^\s"'&;|)<>-][^\s"'&;|)<>]*))/gi;
-const AUTHORIZATION = /\bauthorization: *(?:bearer|basic|token) +([^\s"']+)/i;
-const IN_A_URL = /:\/\/[^\s/:@"']*:([^\s/@"']+)@/;
+  /(?<=^|[\s"'])--([a-z][\w-]{0,99})["']?\s{1,9}(?=("[^"]{0,99}"|"[^"]{99}|'[^']{0,99}'|'[^']{99}|[^\s"'&;|)<>-][^\s"'&;|)<>]{0,99}))/gi;
+const AUTHORIZATION = /\bauthorization: {0,9}(?:bearer|basic|token) {1,9}([^\s"']{1,99})/i;
+/** The password in `scheme://user:password@host`. None contains a slash, so each `://` is looked at once. */
+export const URL_PASSWORDS = /(:\/\/[^\s/:@"']*:)([^\s/"']+)@/g;
 
-/** Neither a reference (a variable, a command, a file) nor a switch nor nothing. */
-function isWrittenOut(value: string): boolean {
+/** A value counts unless it is empty, a switch, or a reference to a variable, a command or a file. */
+export function isWrittenOut(value: string): boolean {
   const text = value.replace(/^["']|["']$/g, '').trim();
   return (
     text !== '' &&
@@ -90,33 +94,20 @@ function isWrittenOut(value: string): boolean {
   );
 }
 
-/** The same variables with the values of secrets masked. */
-export function maskEnv(env: Record<string, string>): Record<string, string> {
-  if (!Object.keys(env).some(isSecretName)) return env;
-  return Object.fromEntries(
-    Object.entries(env).map(([name, value]) => [name, isSecretName(name) ? MASK : value]),
-  );
+/** curl takes a file of cookies by the same flag. */
+function isCookieFile(name: string, value: string): boolean {
+  return /^cookies?$/i.test(name) && !value.includes('=');
 }
 
-/** A job or a schedule for others than its owner. */
-export function masked<T extends object>(object: T): T {
-  const { env, job } = object as { env?: Record<string, string>; job?: object };
-  return {
-    ...object,
-    ...(env === undefined ? {} : { env: maskEnv(env) }),
-    ...(typeof job === 'object' && job !== null ? { job: masked(job) } : {}),
-  };
-}
-
-interface Told {
+interface Given {
   command?: string;
   argv?: string[];
   env?: Record<string, string>;
   hooks?: JobHooks;
 }
 
-/** What to say to somebody who gives a job a secret that will be stored as it is; null: nothing. */
-export function secretWarning({ command, argv, env = {}, hooks = {} }: Told): string | null {
+/** Returns the warning for a job that has a secret in its text or its variables, or null. */
+export function secretWarning({ command, argv, env = {}, hooks = {} }: Given): string | null {
   const name = Object.keys(env).find((key) => isSecretName(key) && isWrittenOut(env[key]!));
   if (name !== undefined)
     return `${name} looks like a secret, and its value is stored with the job; --secret-env ${name} takes it from the worker's environment instead`;

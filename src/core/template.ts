@@ -11,7 +11,6 @@ const BEYOND: [RegExp, string][] = [
   [/<</, 'a here-document'],
   [/`/, 'backticks'],
   [/\$['"]/, "$'…'"],
-  [/\$\([\s\S]*\bcase\b/, 'case inside $(…)'],
 ];
 
 /**
@@ -21,6 +20,8 @@ const BEYOND: [RegExp, string][] = [
 export function compileTemplate(text: string): Template {
   const beyond = BEYOND.find(([pattern]) => pattern.test(text));
   if (beyond !== undefined) throw tooHard(beyond[1]);
+  const substitution = text.indexOf('$(');
+  if (substitution >= 0 && /\bcase\b/.test(text.slice(substitution))) throw tooHard('case inside $(…)');
   const parts = splitAtMarks(text);
   if (parts.length === 1)
     throw refused('the template has no {}', "queuectl enqueue --template 'gzip {}' --file names.txt");
@@ -45,7 +46,7 @@ function splitAtMarks(text: string): string[] {
       start = at + MARK.length;
       at = start - 1;
     } else if (char === "'" && word) at = endOfQuote(text, at);
-    else if (char === '#' && word && /(^|[\s;&|()])$/.test(text.slice(0, at))) at = endOfLine(text, at);
+    else if (char === '#' && word && startsWord(text[at - 1])) at = endOfLine(text, at);
     else if (char === '"') {
       if (word) inside.push('double quotes');
       else inside.pop();
@@ -58,6 +59,10 @@ function splitAtMarks(text: string): string[] {
   }
   parts.push(text.slice(start));
   return parts;
+}
+
+function startsWord(before: string | undefined): boolean {
+  return before === undefined || /[\s;&|()]/.test(before);
 }
 
 function endOfQuote(text: string, at: number): number {

@@ -3,8 +3,8 @@ import { addedObject } from '../actions/jobs.ts';
 import { toScheduleObject } from '../actions/schedule-object.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
+import { masked } from '../core/mask.ts';
 import type { Schedule } from '../core/schedule.ts';
-import { masked } from '../core/secrets.ts';
 import type { ScheduleObject } from '../core/wire.ts';
 
 /** Whoever has the address sees a job or a schedule like this, and never the value of a variable that looks secret. */

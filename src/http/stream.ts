@@ -3,6 +3,7 @@ import { followPages, readEvents } from '../actions/events.ts';
 import { QueueError } from '../core/errors.ts';
 import { toEventObject } from '../core/event-object.ts';
 import type { StoreEvent } from '../core/events.ts';
+import { masked } from '../core/mask.ts';
 
 /** One reader of the store for all who look on, however many they are. */
 export interface EventStream {
@@ -182,7 +183,7 @@ function slept(ms: number, hand: (wake: () => void) => void): Promise<boolean> {
   });
 }
 
-const textOf = (event: StoreEvent): string => JSON.stringify(toEventObject(event));
+const textOf = (event: StoreEvent): string => JSON.stringify(masked(toEventObject(event)));
 
 function worded(events: StoreEvent[], texts = events.map((event) => ({ text: textOf(event) }))): Uint8Array {
   const lines = events.map(

@@ -4,17 +4,18 @@ import type { WorkerEvent } from '../core/events.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { formatBytes } from '../core/numbers.ts';
 import { exitCodeOf, type Outcome, signalOf } from '../core/outcome.ts';
+import { pairValue, printable } from '../core/printable.ts';
 import { toIso } from '../core/time.ts';
 
-/** The only place that words what happens in a worker. */
+/** The only place that words what happens in a worker. Values that users choose are quoted unless they are plain words. */
 export function logLine(event: WorkerEvent, now: number): string {
-  return `${toIso(now)} ${text(event, now)}`;
+  return `${toIso(now)} ${printable(text(event, now))}`;
 }
 
 function text(event: WorkerEvent, now: number): string {
   switch (event.type) {
     case 'worker-ready':
-      return `worker=${event.workerId} ready pid=${event.pid} slots=${event.concurrency} queues=${event.queues?.join(',') ?? '*'}`;
+      return `worker=${event.workerId} ready pid=${event.pid} slots=${event.concurrency} queues=${pairValue(event.queues?.join(',') ?? '*')}`;
     case 'worker-draining':
       return `worker=${event.workerId} stopping (${event.why}) running=${event.running}`;
     case 'worker-stopped':
@@ -24,7 +25,7 @@ function text(event: WorkerEvent, now: number): string {
     case 'jobs-pruned':
       return `worker=${event.workerId} removed ${event.jobs} old jobs with ${formatBytes(event.bytes)} of output`;
     case 'tick':
-      return `schedule=${event.schedule} tick=${toIso(event.at)} ${tickResult(event.jobId, event.waits)}`;
+      return `schedule=${pairValue(event.schedule)} tick=${toIso(event.at)} ${tickResult(event.jobId, event.waits)}`;
     case 'attempt-started':
       return `${about(event.job)} started pid=${event.pid}`;
     case 'attempt-adopted':
@@ -41,12 +42,12 @@ function text(event: WorkerEvent, now: number): string {
 }
 
 function tickResult(jobId: string | null, waits: boolean): string {
-  if (jobId !== null) return `enqueued job=${jobId}`;
+  if (jobId !== null) return `enqueued job=${pairValue(jobId)}`;
   return waits ? 'waits for the job before it' : 'skipped: a job before it is unfinished or has its key';
 }
 
 function about(job: ClaimedJob): string {
-  return `job=${job.id} attempt=${job.ordinal} queue=${job.queue}`;
+  return `job=${pairValue(job.id)} attempt=${job.ordinal} queue=${pairValue(job.queue)}`;
 }
 
 function result(outcome: Outcome, transition: Transition, durationMs: number, now: number): string {

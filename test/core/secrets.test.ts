@@ -1,15 +1,20 @@
 import { describe, expect, test } from 'bun:test';
-import { isSecretName, MASK, maskEnv, masked, secretIn, secretWarning } from '../../src/core/secrets.ts';
+import { isSecretName, secretIn, secretWarning } from '../../src/core/secrets.ts';
 
 describe('names', () => {
   const SECRET = `PASSWORD DB_PASSWORD PGPASSWORD MYSQL_PWD SMTP_PASS SSHPASS DB_PASSWD GPG_PASSPHRASE TOKEN GITHUB_TOKEN
     NPM_TOKEN authToken access_token AWS_SECRET AWS_SECRET_ACCESS_KEY AWS_SECRET_KEY AWS_SESSION_TOKEN CLIENT_SECRET
     clientSecret SECRET_KEY_BASE SECRET API_KEY STRIPE_API_KEY apiKey OPENAI_APIKEY PRIVATE_KEY ENCRYPTION_KEY_2 password
-    db-password DB_PASSWORD_OLD`;
+    db-password DB_PASSWORD_OLD TOKENS SECRETS DB_PASSWORDS API_KEYS PASSWORDS SSH_KEY DEPLOY_KEY LICENSE_KEY APP_KEY
+    GITHUB_PAT AZURE_DEVOPS_PAT JWT SESSION_JWT COOKIE SESSION_COOKIE AUTH_COOKIES AUTHORIZATION HTTP_AUTHORIZATION BEARER
+    SENTRY_DSN DSN SLACK_WEBHOOK SLACK_WEBHOOK_URL DISCORD_WEBHOOK_URI TEAMS_WEBHOOKS WEBHOOK_URL_2 CREDENTIALS
+    AWS_CREDENTIALS DB_CREDS BASIC_AUTH REDISCLI_AUTH CONNECTION_STRING privateKey PRIVATEKEY ACCESSKEY PASSCODE`;
   const PLAIN = `PATH HOME PWD OLDPWD OLD_PWD LD_LIBRARY_PATH token_count TOKEN_COUNT MAX_TOKENS MAX_TOKEN TOKENIZERS_PARALLELISM
-    TOKEN_URL TOKEN_FILE PASSWORD_FILE PASSWORD_MIN_LENGTH ALLOW_EMPTY_PASSWORD USE_TOKEN KEY KEYRING keyring SSH_KEY
+    TOKEN_URL TOKEN_FILE PASSWORD_FILE PASSWORD_MIN_LENGTH ALLOW_EMPTY_PASSWORD USE_TOKEN KEY KEYRING keyring KEYS
     PRIMARY_KEY SORT_KEY AWS_ACCESS_KEY_ID BYPASS PASS COMPASS SECRETARY SECRET_NAME SECRETS_DIR MONKEY PUBLIC_KEY NO_PASSWORD
-    AUTHOR GOOGLE_APPLICATION_CREDENTIALS A _ 1`;
+    AUTHOR GOOGLE_APPLICATION_CREDENTIALS A _ 1 KEYBOARD KEYBOARD_LAYOUT TURKEY HOTKEY HOT_KEY CACHE_KEY FOREIGN_KEY
+    NUM_TOKENS PROMPT_TOKENS TOTAL_TOKENS COOKIE_NAME COOKIE_DOMAIN WEBHOOK_PORT WEBHOOK_TIMEOUT WEBHOOK_ENABLED PAT PATTERN
+    JWT_ISSUER AUTH AUTH_MODE AUTHORIZATION_URL PASSWORDLESS DATABASE_URL MONGO_URI HOMEPAGE_URL DSNAME STRING`;
   test.each(SECRET.split(/\s+/))('%s is that of a secret', (name) => expect(isSecretName(name)).toBe(true));
   test.each(PLAIN.split(/\s+/))('%s is not', (name) => expect(isSecretName(name)).toBe(false));
 });
@@ -32,6 +37,13 @@ describe('commands', () => {
     ['git clone https://me:hunter2@example.org/x.git', 'the password of a URL'],
     ['sh -c "deploy --api-key abc"', '--api-key'],
     ['A=1 password=x y', 'password'],
+    ['COOKIE=abc123 ./fetch', 'COOKIE'],
+    ["curl --cookie 'session=abc' example.org", '--cookie'],
+    ['GITHUB_PAT=abc gh pr list', 'GITHUB_PAT'],
+    ['psql https://example.org postgres://me:hunter2@db/x', 'the password of a URL'],
+    ["redis-cli -u 'redis://:hunter2@cache'", 'the password of a URL'],
+    ['psql postgres://me:hun@ter2@db/x', 'the password of a URL'],
+    [`x --token "${'a'.repeat(5000)}"`, '--token'],
   ])('%s', (command, found) => expect(secretIn(command)).toBe(found));
 
   test.each([
@@ -70,33 +82,12 @@ describe('commands', () => {
     'curl https://example.org/password/reset?user=me',
     'make PASS=1 KEY=2 test',
     'app --allow-empty-password=yes --use-token true',
+    'curl --cookie jar.txt example.org',
+    'gpg --recv-keys ABCD --default-key me',
+    'sync --ssh-key ~/.ssh/id --cache-key v2',
+    'curl http://localhost:8080/a@b http://user@host:22/',
     '',
   ])('%s is fine', (command) => expect(secretIn(command)).toBeNull());
-
-  test('the longest command is judged in time that grows with it, not with its square', () => {
-    // Squared, each of these would outlast every patience of the test.
-    for (const piece of [
-      'password=',
-      'a="',
-      '--token ',
-      "x='password ",
-      '://a:',
-      'secret',
-      '-',
-      'token=$x ',
-      'token=" ',
-    ])
-      secretIn(piece.repeat(Math.ceil(131_072 / piece.length)));
-  });
-});
-
-test('masks values of secrets, and nothing else', () => {
-  const env: Record<string, string> = { PATH: '/bin', DB_PASSWORD: 'hunter2', N: '1' };
-  expect(maskEnv(env)).toEqual({ PATH: '/bin', DB_PASSWORD: MASK, N: '1' });
-  expect(env.DB_PASSWORD).toBe('hunter2');
-  expect(masked({ id: 'a', env, job: null })).toEqual({ id: 'a', env: maskEnv(env), job: null });
-  expect(masked({ name: 'n', job: { env } })).toEqual({ name: 'n', job: { env: maskEnv(env) } });
-  expect(masked({ id: 'a' })).toEqual({ id: 'a' });
 });
 
 test('says once what to do instead, and never the value', () => {

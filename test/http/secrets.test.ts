@@ -1,6 +1,6 @@
 /** S7: whoever has the address never reads the value of a variable that looks secret, whatever he asks for. */
 import { expect, test } from 'bun:test';
-import { MASK } from '../../src/core/secrets.ts';
+import { MASK } from '../../src/core/mask.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { serve } from '../support/http.ts';
 import { inSandbox } from '../support/queuectl.ts';

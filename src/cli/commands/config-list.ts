@@ -1,4 +1,5 @@
 import { listSettings, type SettingObject } from '../../actions/config.ts';
+import { maskUrls } from '../../core/mask.ts';
 import type { Command } from '../command.ts';
 import { LIST_FLAGS } from '../layout.ts';
 import { printList } from '../print-list.ts';
@@ -30,7 +31,7 @@ const COLUMNS: Column<SettingObject>[] = [
   { title: 'KEY', value: (setting) => setting.key },
   {
     title: 'VALUE',
-    value: (setting) => setting.text,
+    value: (setting) => maskUrls(setting.text),
     shrinks: true,
     color: (setting) => (setting.is_default ? 'dim' : 'green'),
   },

@@ -13,7 +13,7 @@ import { newDraft, removeDraft } from '../../exec/drafts.ts';
 import { syncFile } from '../../exec/durable.ts';
 import type { Command } from '../command.ts';
 import { startProgress } from '../progress.ts';
-import { printable } from '../text.ts';
+import { printable, printableJson } from '../text.ts';
 
 const BUFFER = 256 * 1024;
 
@@ -33,7 +33,7 @@ export default {
     const [file] = input.args;
     const store = await app({ create: false });
     if (file === undefined || file === '-') {
-      const lines = buffered((text) => io.out(text));
+      const lines = buffered((text) => io.out(io.tty ? printableJson(text) : text));
       await exportLines(store, lines.write);
       lines.flush();
       return 0;

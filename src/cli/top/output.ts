@@ -1,4 +1,5 @@
 import type { Job } from '../../core/job.ts';
+import { maskUrls } from '../../core/mask.ts';
 import { displayWidth, printable, STATE_COLORS } from '../text.ts';
 import type { Line } from './line.ts';
 
@@ -20,7 +21,7 @@ export function outputLines(output: Output, top: number | null, width: number, h
   const head: Line = [
     { text: `${id}  `, color: 'bold' },
     { text: job === null ? '' : `${job.state}  `, color: STATE_COLORS[job?.state ?? ''] },
-    { text: job === null ? '' : printable(job.command) },
+    { text: job === null ? '' : printable(maskUrls(job.command)) },
   ];
   const room = Math.max(0, height - 1);
   const body = top === null ? fromEnd(lines, width, room) : fromTop(lines, top - first, width, room);

@@ -4,6 +4,7 @@ import { toWorkerObject } from '../../actions/workers.ts';
 import { attemptsAllowed } from '../../core/decide.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
+import { maskUrls } from '../../core/mask.ts';
 import type { Worker } from '../../store/worker.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
@@ -73,7 +74,7 @@ const running: Pane<ClaimedJob> = {
     { title: 'ATTEMPT', right: true, value: (job) => `${job.attempts + 1}/${attemptsAllowed(job)}`, drop: 2 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
     { title: 'WORKER', value: ({ workerId }) => workerId ?? '', drop: 3 },
-    { title: 'COMMAND', value: ({ command }) => command, shrinks: true, least: 30 },
+    { title: 'COMMAND', value: ({ command }) => maskUrls(command), shrinks: true, least: 30 },
   ],
 };
 
@@ -86,7 +87,7 @@ const waiting: Pane<Job> = {
     { title: 'WAITED', right: true, value: (job) => age(now - job.createdAt), drop: 2 },
     { title: 'PRIORITY', right: true, value: ({ priority }) => String(priority), drop: 3 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 1 },
-    { title: 'COMMAND', value: ({ command }) => command, shrinks: true, least: 30 },
+    { title: 'COMMAND', value: ({ command }) => maskUrls(command), shrinks: true, least: 30 },
   ],
 };
 
@@ -104,7 +105,7 @@ const failures: Pane<Job> = {
     },
     { title: 'ATTEMPTS', right: true, value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 2 },
     { title: 'QUEUE', value: ({ queue }) => queue, drop: 3 },
-    { title: 'COMMAND', value: ({ command }) => command, shrinks: true, drop: 4 },
+    { title: 'COMMAND', value: ({ command }) => maskUrls(command), shrinks: true, drop: 4 },
     { title: 'LAST ERROR', value: ({ lastError }) => lastError ?? '', shrinks: true, least: 34 },
   ],
 };

@@ -1,6 +1,7 @@
 import { type EventFilter, lastEvents } from '../../actions/events.ts';
 import { toEventObject } from '../../core/event-object.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
+import { masked } from '../../core/mask.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { refuse } from '../problem.ts';
 import { numberOf } from '../query.ts';
@@ -52,7 +53,10 @@ export const EVENT_ROUTES: Route[] = [
       const before = numberOf(one, 'before', NUMBER, last + 1) - 1;
       const to = Math.max(0, Math.min(last, before));
       const { events, next } = await lastEvents(app, limit, to, readFilter(one));
-      return json({ events: events.map(toEventObject), next_before: next === 0 ? null : next + 1 });
+      return json({
+        events: events.map((event) => masked(toEventObject(event))),
+        next_before: next === 0 ? null : next + 1,
+      });
     },
   },
 ];

@@ -1,4 +1,5 @@
 import { getSetting, listSettings, setSetting, unsetSetting } from '../../actions/config.ts';
+import { masked } from '../../core/mask.ts';
 import { fields, text } from '../body.ts';
 import { json, type Route } from '../route.ts';
 import { listOf, ref } from '../schema.ts';
@@ -12,7 +13,7 @@ export const SETTING_ROUTES: Route[] = [
     summary: 'Every setting with its value, default and meaning',
     access: 'look',
     answers: { 200: { description: 'the settings', schema: listOf(ref('Setting')) } },
-    handle: async ({ app }) => json(await listSettings(app)),
+    handle: async ({ app }) => json((await listSettings(app)).map(masked)),
   },
   {
     method: 'GET',
@@ -20,7 +21,7 @@ export const SETTING_ROUTES: Route[] = [
     summary: 'One setting',
     access: 'look',
     answers: { 200: setting },
-    handle: async ({ app, params }) => json(await getSetting(app, params.key!)),
+    handle: async ({ app, params }) => json(masked(await getSetting(app, params.key!))),
   },
   {
     method: 'PUT',
@@ -30,7 +31,7 @@ export const SETTING_ROUTES: Route[] = [
     body: ref('NewValue'),
     answers: { 200: setting },
     handle: async ({ app, params, body }) =>
-      json(await setSetting(app, params.key!, text(fields(body, ['value']).value, 'value'))),
+      json(masked(await setSetting(app, params.key!, text(fields(body, ['value']).value, 'value')))),
   },
   {
     method: 'DELETE',
@@ -38,6 +39,6 @@ export const SETTING_ROUTES: Route[] = [
     summary: 'Back to the default',
     access: 'change',
     answers: { 200: setting },
-    handle: async ({ app, params }) => json(await unsetSetting(app, params.key!)),
+    handle: async ({ app, params }) => json(masked(await unsetSetting(app, params.key!))),
   },
 ];

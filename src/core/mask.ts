@@ -1,0 +1,51 @@
+import { isSecretName, isWrittenOut, secretIn, URL_PASSWORDS } from './secrets.ts';
+
+/** Shown in place of a secret. */
+export const MASK = '•••';
+/** A URL that was shown with its password masked. */
+const MASKED_URL = `:${MASK}@`;
+
+const URL_NAME = /(^|_)UR[IL]S?$/i;
+const CREDENTIALS_IN_URL = /:\/\/[^\s/@"']+@/;
+
+/** Masks the password of every URL in a text. */
+export function maskUrls(text: string): string {
+  if (!text.includes('://')) return text;
+  return text.replace(URL_PASSWORDS, (all, before: string, password: string) =>
+    isWrittenOut(password) ? `${before}${MASK}@` : all,
+  );
+}
+
+/** Masks the whole value of a secret variable, and of an address that has credentials; elsewhere passwords of URLs. */
+function maskValue(name: string, value: string): string {
+  if (isSecretName(name)) return MASK;
+  if (URL_NAME.test(name) && (CREDENTIALS_IN_URL.test(value) || secretIn(value) !== null)) return MASK;
+  return maskUrls(value);
+}
+
+/** Returns the same variables with secrets masked. */
+export function maskEnv(env: Record<string, string>): Record<string, string> {
+  const names = Object.keys(env);
+  return names.length === 0
+    ? env
+    : Object.fromEntries(names.map((name) => [name, maskValue(name, env[name]!)]));
+}
+
+/** Fields that hold commands or what commands printed: of jobs and schedules, of settings, and of events. */
+const TEXTS = ['command', 'on_complete', 'on_failure', 'on_dead', 'last_error', 'error', 'value', 'text'];
+
+/** Returns a job, a schedule, a setting or an event as people other than its owner may see it. */
+export function masked<T extends object>(object: T): T {
+  const shown = { ...object } as Record<string, unknown>;
+  for (const field of TEXTS) if (typeof shown[field] === 'string') shown[field] = maskUrls(shown[field]);
+  const { env, job, argv } = shown as { env?: Record<string, string>; job?: unknown; argv?: unknown };
+  if (env !== undefined) shown.env = maskEnv(env);
+  if (Array.isArray(argv)) shown.argv = argv.map(maskUrls);
+  if (typeof job === 'object' && job !== null) shown.job = masked(job);
+  return shown as T;
+}
+
+/** Whether a text was copied from where it is shown with secrets masked. */
+export function holdsMask(text: string): boolean {
+  return text === MASK || text.includes(MASKED_URL);
+}

@@ -1,0 +1,20 @@
+/** Control and format characters, and fillers and blanks that are drawn as nothing. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u2800\u3164\uffa0\u{16fe4}\u{1d159}]/gu;
+
+/** Shows control, format and invisible characters as escapes, so that a job's text never drives the terminal. */
+export function printable(text: string): string {
+  return text.replace(UNSEEN, (char) => {
+    const named = NAMED[char];
+    if (named !== undefined) return named;
+    const code = char.codePointAt(0)!;
+    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`;
+  });
+}
+
+const NAMED: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
+
+/** Makes the value of a `key=value` pair: in quotes, unless it is one plain word that could not be mistaken. */
+export function pairValue(text: string): string {
+  const shown = printable(text);
+  return /^[^\s"=\\]+$/.test(shown) ? shown : `"${shown.replace(/["\\]/g, '\\$&')}"`;
+}

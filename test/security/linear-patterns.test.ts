@@ -1,0 +1,99 @@
+/** Every regular expression that may meet user text needs time that grows with the text, and not with its square. */
+import { expect, test } from 'bun:test';
+import { errorSignature } from '../../src/core/error-signature.ts';
+import { maskUrls } from '../../src/core/mask.ts';
+import { isPlainCommand } from '../../src/core/plain-command.ts';
+import { secretIn } from '../../src/core/secrets.ts';
+import { compileTemplate } from '../../src/core/template.ts';
+import {
+  attacksOn,
+  filesWithConstructors,
+  linearTime,
+  type Pattern,
+  patternsIn,
+  textOf,
+  timeOf,
+  worstAttack,
+} from '../support/patterns.ts';
+
+const SHORT = 4096;
+const LONG = 200_000;
+/** Linear patterns differ by such a factor at most; a quadratic one needs a thousand times more. */
+const MOST = 50;
+
+/** Only the person who typed the text, into the form for the token, waits for this one. */
+const TYPED = 'ui/components/token-page.tsx';
+
+function problemOf({ where, regex }: Pattern): string | null {
+  const worst = worstAttack(regex, attacksOn(regex), SHORT, MOST * linearTime(SHORT));
+  if (worst.time > MOST * linearTime(SHORT)) return `${where} ${regex} ${JSON.stringify(worst.attack)}`;
+  const time = timeOf(regex, textOf(worst.attack, LONG), 3);
+  return time > MOST * linearTime(LONG)
+    ? `${where} ${regex} ${JSON.stringify(worst.attack)} at length`
+    : null;
+}
+
+test('every regular expression of the program and of the dashboard is linear', () => {
+  const patterns = patternsIn(['src', 'ui']).filter(({ where }) => !where.startsWith(TYPED));
+  expect(patterns.length).toBeGreaterThan(150);
+  expect(patterns.map(problemOf).filter((problem) => problem !== null)).toEqual([]);
+});
+
+test('the search finds patterns that are not', () => {
+  const bad = [
+    /\s+$/,
+    /(\d+(?:\.\d+)?)(ms|s)/g,
+    /(?<=^|[\s"'?&;=({|,])(-{0,2})([a-z][\w.-]*)=(?=("[^"]*"|'[^']*'|[^\s"'&;|)<>]*))/gi,
+    /\$\([\s\S]*\bcase\b/,
+  ];
+  expect(bad.filter((regex) => problemOf({ where: '', regex }) === null)).toEqual([]);
+});
+
+test('patterns are written out, so that this test sees them', () => {
+  // One is built of named parts and tried below; the other is made of our own file names.
+  expect(filesWithConstructors(['src', 'ui']).sort()).toEqual([
+    'src/core/plain-command.ts',
+    'src/exec/output.ts',
+  ]);
+});
+
+/** Code that looks at a text more than once, with the texts that would make it look at all of it again and again. */
+const READERS: [string, (text: string) => unknown, string[]][] = [
+  [
+    'secretIn',
+    secretIn,
+    ['=a', ',token=', '?a="', "x='password ", 'a="', '--token ', '://a:', 'token=" ', '--a="--b=', '-'],
+  ],
+  ['maskUrls', maskUrls, ['://a:', '://:@', 'a://b:c@']],
+  ['compileTemplate', (text) => attempt(() => compileTemplate(text)), ['#', ' #', '$(', '${', '{} ', '$(( ']],
+  ['errorSignature', errorSignature, ['"', "'", '/a', '0x', '1.', '… ', ' ']],
+  ['isPlainCommand', (text) => isPlainCommand(text.slice(0, 4096)), ['a ', "a ''", 'a;', 'a && ', '  ']],
+];
+
+test.each(READERS)('%s takes time in proportion to the text', (_, read, pieces) => {
+  const lengths = [SHORT, LONG] as const;
+  const time = (piece: string, length: number): number => {
+    const text = textOf({ prefix: 'token ', unit: piece, suffix: '' }, length);
+    let best = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < 3; i++) {
+      const start = performance.now();
+      read(text);
+      best = Math.min(best, performance.now() - start);
+    }
+    return best;
+  };
+  for (const piece of pieces) {
+    const [short, long] = lengths.map((length) => time(piece, length));
+    // In proportion it is 49 times as much, and the square of that when it is not.
+    const most = Math.max(8 * 49 * short!, MOST * linearTime(LONG));
+    expect({ piece, linear: long! <= most }).toEqual({ piece, linear: true });
+  }
+});
+
+function attempt(act: () => unknown): void {
+  try {
+    act();
+  } catch {
+    // A refusal is an answer, too.
+  }
+}

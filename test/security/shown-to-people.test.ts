@@ -1,0 +1,107 @@
+/** What is shown to people: secrets are masked, cells are no formulas, names can be seen. */
+import { expect, test } from 'bun:test';
+import { MASK } from '../../src/core/mask.ts';
+import { serve } from '../support/http.ts';
+import { inSandbox } from '../support/queuectl.ts';
+
+const HUSH = 'hunter2-7f3a91';
+const URL = `postgres://me:${HUSH}@db.example.org/x`;
+const MASKED = `postgres://me:${MASK}@db.example.org/x`;
+
+test(
+  'the password of a URL is masked in commands, hooks, errors and variables; JSON for the owner has it',
+  inSandbox(async (box) => {
+    const env = ['--env', `DATABASE_URL=${URL}`, '--env', `OPTIONS=-p ${URL}`];
+    const hook = ['--on-dead', `true ${URL}`];
+    await box.run(['enqueue', '--id', 'x', '--max-retries', '1', ...env, ...hook, `echo ${URL}; exit 3`]);
+    await box.run(['schedule', 'add', 'daily', '--every', '1d', `psql ${URL}`]);
+    await box.run(['config', 'set', 'on-failure', `true ${URL}`]);
+    await box.run(['worker', 'start', '--drain', '--quiet']);
+    const site = await serve(box);
+    const looks = [
+      ...[['list'], ['list', '--format', 'table'], ['list', '--format', '{command} {env}'], ['show', 'x']],
+      ...[
+        ['dlq', 'list'],
+        ['schedule', 'list'],
+        ['schedule', 'show', 'daily'],
+        ['config', 'list'],
+      ],
+      ...[
+        ['top', '--once'],
+        ['events', '--format', 'table'],
+        ['explain', 'x'],
+        ['__complete', 'show', ''],
+      ],
+    ];
+    for (const args of looks) {
+      const { stdout, stderr } = await box.run(args);
+      expect({ args, leaks: `${stdout}${stderr}`.includes(HUSH) }).toEqual({ args, leaks: false });
+    }
+    for (const path of [
+      'jobs',
+      'jobs/x',
+      'schedules',
+      'schedules/daily',
+      'config',
+      'activity',
+      'dlq/errors',
+    ]) {
+      const { text } = await site.call('GET', `/api/v1/${path}`);
+      expect({ path, leaks: text.includes(HUSH) }).toEqual({ path, leaks: false });
+    }
+    expect((await box.run(['show', 'x'])).stdout).toContain(`echo ${MASKED}; exit 3`);
+    expect((await site.call('GET', '/api/v1/jobs/x')).json.env).toEqual({
+      DATABASE_URL: MASK,
+      OPTIONS: `-p ${MASKED}`,
+    });
+    expect(await box.json(['show', 'x'])).toMatchObject({
+      command: `echo ${URL}; exit 3`,
+      env: { DATABASE_URL: URL },
+      last_error: `exit code 3: ${MASKED}`,
+    });
+
+    // What was copied from there is not taken for the secret.
+    const again = await box.run(['enqueue', `psql ${MASKED}`]);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining(`command has the mask ${MASK}`)]);
+    const body = { command: `psql ${MASKED}` };
+    expect((await site.call('PATCH', '/api/v1/jobs/x', { body })).status).toBe(400);
+    expect((await box.run(['enqueue', '--', 'psql', MASKED])).code).toBe(2);
+    expect((await box.run(['enqueue', '--env', `A=${MASKED}`, 'true'])).code).toBe(2);
+  }),
+);
+
+test(
+  'CSV cells that begin like a formula are text; numbers stay numbers',
+  inSandbox(async (box) => {
+    const later = ['--run-at', '+1d'];
+    for (const command of ['=1+1', '+cmd', '@sum', '-2-3', '=HYPERLINK("a","b")', '-5', '+1.5', 'a=b', '＝1'])
+      await box.run(['enqueue', ...later, '--priority', '-5', `--command=${command}`]);
+    await box.run(['enqueue', ...later, '--id', '=cmd', '\t=1']);
+    const { stdout } = await box.run(['list', '--format', 'csv', '--header']);
+    const rows = stdout.trimEnd().split('\n').slice(1).reverse();
+    expect(rows.map((row) => row.slice(row.indexOf('Z,', row.indexOf('Z,') + 1) + 2))).toEqual([
+      ...[`'=1+1`, `'+cmd`, `'@sum`, `'-2-3`, `"'=HYPERLINK(""a"",""b"")"`, '-5', '+1.5', 'a=b', `'＝1`],
+      '\\t=1',
+    ]);
+    expect(rows[0]).toContain(',-5,');
+    expect(rows.at(-1)).toStartWith("'=cmd,");
+    expect((await box.run(['list', '--format', 'tsv'])).stdout).toContain('\t=1+1\n');
+  }),
+);
+
+test(
+  'names that are drawn as nothing are refused everywhere',
+  inSandbox(async (box) => {
+    for (const args of [
+      ['enqueue', '--id', '\u3164', 'true'],
+      ['enqueue', '--queue', 'a\u2800', 'true'],
+      ['enqueue', '--tag', '\u115f=a', 'true'],
+      ['enqueue', '--tag', 'a=\u1160b', 'true'],
+      ['schedule', 'add', '\uffa0', '--every', '1d', 'true'],
+      ['queue', 'pause', '\u034f'],
+    ]) {
+      const { code, stderr } = await box.run(args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('control or invisible characters')]);
+    }
+  }),
+);

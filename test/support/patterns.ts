@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface Pattern {
+  /** Where it stands: `src/core/id.ts:63`. */
+  where: string;
+  regex: RegExp;
+}
+
+/** A regular expression begins where an operand may, closes on its line, and something follows that can. */
+const LITERAL =
+  /(?:^|[=(,:!&|?{}[;>]|\breturn)\s*\/((?![*/])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([dgimsuyv]*)(?=\s*(?:$|[.,;)\]}:?]))/g;
+/** The dashboard's bundle repeats ui/ and its packages. */
+const GENERATED = /\.generated\.ts$|\.d\.ts$/;
+
+/** Returns every regular expression literal under these directories. */
+export function patternsIn(directories: string[]): Pattern[] {
+  return sourceFiles(directories).flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line, i) =>
+        /^\s*(\*|\/\/|\/\*)/.test(line)
+          ? []
+          : [...line.matchAll(LITERAL)].map(([, source, flags]) => ({
+              where: `${file}:${i + 1}`,
+              regex: new RegExp(source!, flags),
+            })),
+      ),
+  );
+}
+
+/** Returns the files that build regular expressions out of strings, where this search cannot see them. */
+export function filesWithConstructors(directories: string[]): string[] {
+  return sourceFiles(directories).filter((file) => /\bRegExp\(/.test(readFileSync(file, 'utf8')));
+}
+
+function sourceFiles(directories: string[]): string[] {
+  return directories.flatMap((directory) =>
+    readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name) && !GENERATED.test(name))
+      .map((name) => `${directory}/${name}`),
+  );
+}
+
+/** One step in a search for hostile text: what comes once, what is repeated, what comes last. */
+export interface Attack {
+  prefix: string;
+  unit: string;
+  suffix: string;
+}
+
+/** Plain characters that stand for the classes of a pattern. */
+const ALPHABET = [...'a1A _-.:/="\'\n\r\t;,|&({[#@$\\<>+\x1b\x00é…'];
+const MOST_PIECES = 9;
+
+/** Makes attacks from the pieces of a pattern: repeating what a part of it accepts makes it try again and again. */
+export function attacksOn({ source, flags }: RegExp): Attack[] {
+  const pieces = piecesOf(source, flags);
+  const units = [...pieces, ...pieces.flatMap((a) => pieces.filter((b) => a !== b).map((b) => a + b))];
+  return ['', ...pieces].flatMap((prefix) =>
+    units.flatMap((unit) => ['', '\0'].map((suffix) => ({ prefix, unit, suffix }))),
+  );
+}
+
+/** Literal text of the pattern first, then a character for each class, the rarest class first. */
+function piecesOf(source: string, flags: string): string[] {
+  const atoms = source.match(/\\[pP]\{[^}]*\}|\\[^bB]|\[(?:\\.|[^\]\\])*\]|[^()[\]|?*+^$]/g) ?? [];
+  const words = source.match(/(?:[\w:/ -]|\\[/.-])+/g) ?? [];
+  const pieces = new Set<string>();
+  for (const word of words.map((one) => one.replaceAll('\\', ''))) if (word.length > 1) pieces.add(word);
+  for (const atom of atoms) {
+    const accepts = tester(atom, flags);
+    const found = [...(atom.length === 1 ? atom : ''), ...ALPHABET].filter((char) => accepts(char));
+    for (const char of [found[0], found.at(-1)]) if (char !== undefined) pieces.add(char);
+  }
+  return [...pieces].slice(0, MOST_PIECES).concat('x');
+}
+
+function tester(atom: string, flags: string): (char: string) => boolean {
+  try {
+    const regex = new RegExp(`^(?:${atom})$`, flags.replace(/[gy]/g, ''));
+    return (char) => regex.test(char);
+  } catch {
+    return () => false;
+  }
+}
+
+export function textOf({ prefix, unit, suffix }: Attack, length: number): string {
+  const text = prefix + unit.repeat(Math.ceil(length / unit.length)) + suffix;
+  // Joined text is a rope until it is read; reading it is not what is measured.
+  text.charCodeAt(text.length >> 1);
+  return text;
+}
+
+/** Milliseconds that the pattern needs for the text, as the code uses it: all matches of a global one. */
+export function timeOf(regex: RegExp, text: string, tries = 1): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < tries; i++) {
+    const start = performance.now();
+    if (regex.global) text.replace(regex, '');
+    else regex.test(text);
+    best = Math.min(best, performance.now() - start);
+  }
+  return best;
+}
+
+/** Returns the attack that takes longest at this length. Stops at the first one that takes longer than `enough`. */
+export function worstAttack(
+  regex: RegExp,
+  attacks: Attack[],
+  length: number,
+  enough: number,
+): { attack: Attack; time: number } {
+  let worst = { attack: attacks[0]!, time: 0 };
+  for (const attack of attacks) {
+    const text = textOf(attack, length);
+    let time = timeOf(regex, text);
+    // Another process may have had its turn meanwhile.
+    if (time > worst.time) time = timeOf(regex, text, 3);
+    if (time > worst.time) worst = { attack, time };
+    if (time > enough) break;
+  }
+  return worst;
+}
+
+/** What a linear pattern needs for a text of this length that it reads to its end and refuses. */
+export function linearTime(length: number): number {
+  return timeOf(/([a-z])(\d) /g, textOf({ prefix: '', unit: 'a1 ', suffix: '' }, length), 20);
+}
