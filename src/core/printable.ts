@@ -15,6 +15,6 @@ const NAMED: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
 
 /** Makes the value of a `key=value` pair: in quotes, unless it is one plain word that could not be mistaken. */
 export function pairValue(text: string): string {
-  const shown = printable(text);
-  return /^[^\s"=\\]+$/.test(shown) ? shown : `"${shown.replace(/["\\]/g, '\\$&')}"`;
+  if (/^[^\s"=\\]+$/.test(text) && printable(text) === text) return text;
+  return `"${printable(text.replace(/["\\]/g, '\\$&'))}"`;
 }

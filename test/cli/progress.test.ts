@@ -7,7 +7,10 @@ function saidAt(io: Partial<Io>, seconds: number): { said: string[]; times: numb
   const said: string[] = [];
   const times: number[] = [];
   let now = 0;
-  const progress = startProgress({ ...io, err: (text: string) => said.push(text) } as Io, () => now);
+  const progress = startProgress(
+    { ...io, errBytes: (data: Uint8Array) => said.push(Buffer.from(data).toString()) } as unknown as Io,
+    () => now,
+  );
   for (; now <= seconds * 1000; now += 100) {
     const before = said.length;
     progress.at(() => `at ${now}`);
