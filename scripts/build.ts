@@ -17,6 +17,7 @@ function run(program: string, args: string[]): void {
 }
 
 run(bun, ['--no-install', 'scripts/ui.ts']);
+run(bun, ['--no-install', 'scripts/licenses.ts']);
 
 /** Made aside and moved into place: whoever runs the old one meanwhile does not see half a new one. */
 const aside = 'dist/.new';

@@ -59,12 +59,21 @@ async function refusalOf(location: string): Promise<NonNullable<StoreFacts['erro
   }
 }
 
+/** Variables that the runtime obeys before any code of ours: they load other code, or open a debugger's port. */
+const RUNTIME_OBEYS = { bun: /^BUN_(OPTIONS|INSPECT(_\w+)?)$/, node: /^NODE_OPTIONS$/ };
+
 function runtime(): Finding {
   const { bun, node } = process.versions;
-  return ok(
-    'runtime',
-    `${bun === undefined ? `node ${node}` : `bun ${bun}`} on ${process.platform} ${process.arch}`,
-  );
+  const name = bun === undefined ? `node ${node}` : `bun ${bun}`;
+  const obeyed = RUNTIME_OBEYS[bun === undefined ? 'node' : 'bun'];
+  const set = Object.keys(process.env).filter((one) => obeyed.test(one));
+  if (set.length > 0)
+    return warn(
+      'runtime',
+      `${name} obeys ${set.join(' and ')}: it may load other code into queuectl, or let a debugger in`,
+      `unset ${set.join(' ')}`,
+    );
+  return ok('runtime', `${name} on ${process.platform} ${process.arch}`);
 }
 
 function user(): Finding[] {

@@ -24,7 +24,7 @@ export function compileTemplate(text: string): Template {
   if (substitution >= 0 && /\bcase\b/.test(text.slice(substitution))) throw tooHard('case inside $(…)');
   const parts = splitAtMarks(text);
   if (parts.length === 1)
-    throw refused('the template has no {}', "queuectl enqueue --template 'gzip {}' --file names.txt");
+    throw refused('the template has no {}', "queuectl enqueue --template 'gzip -- {}' --file names.txt");
   return (line) => parts.join(shellQuote(line));
 }
 
@@ -102,7 +102,7 @@ function tooHard(what: string): QueueError {
 function misplaced(): QueueError {
   return refused(
     '{} of a template must stand outside quotes, comments and expansions: it is quoted already',
-    "queuectl enqueue --template 'convert {} {}.png' --file names.txt",
+    "queuectl enqueue --template 'gzip -- {}' --file names.txt",
   );
 }
 

@@ -43,7 +43,7 @@ export default {
     "queuectl enqueue --priority high --timeout 5m 'make report'",
     "queuectl enqueue -- rsync -a 'my files/' host:backup/",
     'queuectl enqueue --file jobs.jsonl',
-    "ls *.jpg | queuectl enqueue --file - --template 'convert {} {}.png'",
+    "ls *.jpg | queuectl enqueue --file - --template 'gzip -- {}'",
     "queuectl enqueue --wait 'make test' && echo passed",
     "queuectl enqueue --after build,any:lint './publish'",
     "queuectl enqueue --idempotency-key order-4711 'make invoice'",
@@ -54,7 +54,8 @@ export default {
     'What begins with { or [ is JSON; anything else is a shell command. Behind -- no shell is involved.',
     'A file is stored as a whole or not at all; empty lines and lines that begin with # are skipped. With --template',
     'every line but an empty one counts, and {} stands for it as one quoted word, so write {} outside quotes: a line is',
-    'never shell syntax, unless the command itself runs it again (eval, sh -c, ssh). \\{} stays {}.',
+    'never shell syntax, unless the command itself runs it again (eval, sh -c, ssh). \\{} stays {}. A line that begins',
+    'with - would still be an option of the program: write -- {} or ./{}, as in gzip -- {}.',
     'Jobs of one file or array may wait for each other by id, in "depends_on": ["a", {"id": "b", "on": "any"}].',
     'An idempotency key is for who cannot know whether an enqueue arrived, and repeats it: all of its jobs, once. The',
     'same key with anything else said is refused; --delay counts as it was said, what was left open does not.',
@@ -194,7 +195,7 @@ export function checkForms(name: string, input: Input): void {
     throw new QueueError(
       'usage',
       '--template needs the lines of a --file',
-      "queuectl enqueue --template 'gzip {}' --file -",
+      "queuectl enqueue --template 'gzip -- {}' --file -",
     );
 }
 

@@ -7,12 +7,13 @@ export default {
   summary: 'Print the version; with --json also of runtime, SQLite and schema',
   args: '',
   most: 0,
-  flags: {},
-  prints: { fields: ['version', 'runtime', 'sqlite', 'schema', 'platform'] },
-  examples: ['queuectl version', 'queuectl version --json'],
-  async run({ io }) {
+  flags: { licenses: { help: 'print the licences of the software that is built into queuectl' } },
+  prints: { fields: ['version', 'runtime', 'sqlite', 'schema', 'platform', 'licenses'] },
+  examples: ['queuectl version', 'queuectl version --json', 'queuectl version --licenses'],
+  async run({ io }, input) {
+    const notices = input.has('licenses') ? (await import('../licenses.generated.ts')).NOTICES : null;
     if (!io.json) {
-      io.out(`${VERSION}\n`);
+      io.out(notices === null ? `${VERSION}\n` : notices.map(noticeText).join('\n'));
       return 0;
     }
     const { SCHEMA_VERSION } = await import('../../store/sqlite/migrate.ts');
@@ -23,8 +24,14 @@ export default {
       sqlite: process.versions.sqlite ?? null,
       schema: SCHEMA_VERSION,
       platform: `${process.platform} ${process.arch}`,
+      ...(notices === null ? {} : { licenses: notices }),
     };
     io.out(`${jsonText(io, about)}\n`);
     return 0;
   },
 } satisfies Command as Command;
+
+function noticeText({ name, version, license, text }: Record<string, string>): string {
+  const title = `${name} ${version} (${license})`;
+  return `${title}\n${'='.repeat(title.length)}\n\n${text}\n`;
+}

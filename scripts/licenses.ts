@@ -1,0 +1,76 @@
+/**
+ * Collects the licences of everything that is built into dist/queuectl into src/cli/licenses.generated.ts. Git does not
+ * keep that file: it is made before every build and check, from what the bundler really takes.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const TARGET = 'src/cli/licenses.generated.ts';
+
+interface Notice {
+  name: string;
+  version: string;
+  license: string;
+  text: string;
+}
+
+/** The program, the library and the dashboard. */
+const ENTRIES = [
+  { entrypoints: ['src/cli/main.ts', 'src/index.ts'], target: 'node' },
+  { entrypoints: ['ui/main.tsx'], target: 'browser' },
+] as const;
+
+/** Returns the npm packages of which something is bundled. */
+export async function bundledPackages(): Promise<string[]> {
+  const found = new Set<string>();
+  for (const { entrypoints, target } of ENTRIES) {
+    const { metafile } = await Bun.build({
+      ...{ entrypoints: [...entrypoints], target, splitting: true, metafile: true },
+      define: { GRAFANA: '""' },
+    });
+    for (const path of Object.keys(metafile!.inputs)) {
+      const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
+      if (name !== undefined) found.add(name);
+    }
+  }
+  return [...found].sort();
+}
+
+function noticeOf(name: string): Notice {
+  const directory = join('node_modules', name);
+  const { version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  const file = readdirSync(directory).find((one) => /^(licen[cs]e|copying|notice)(\.|$)/i.test(one));
+  if (file === undefined) throw new Error(`${name} has no file with its licence`);
+  return { name, version, license, text: readFileSync(join(directory, file), 'utf8').trim() };
+}
+
+/** The runtime is linked with many libraries; its own documentation of the same version names them. */
+function runtimeNotice(): Notice {
+  const { version } = JSON.parse(readFileSync('node_modules/bun/package.json', 'utf8'));
+  const types = JSON.parse(readFileSync('node_modules/bun-types/package.json', 'utf8'));
+  if (types.version !== version) throw new Error(`bun is ${version}, but bun-types is ${types.version}`);
+  const page = readFileSync('node_modules/bun-types/docs/project/license.mdx', 'utf8');
+  const text = page
+    .replace(/^---\n.*?\n---\n/s, '')
+    .replace(/^\|.*\|$/gm, (row) =>
+      row
+        .split('|')
+        .map((cell) => cell.trim())
+        .join(' | ')
+        .trim(),
+    )
+    .replace(/^\|( -+ \|)+\n/gm, '')
+    .trim();
+  return { name: 'bun', version, license: 'MIT, with libraries under other licences', text };
+}
+
+if (import.meta.main) {
+  const write = (notices: Notice[]): void =>
+    writeFileSync(
+      TARGET,
+      `/** Made by scripts/licenses.ts from node_modules/. */\nexport const NOTICES: { name: string; version: string; license: string; text: string }[] = ${JSON.stringify(notices, null, 2)};\n`,
+    );
+  // The program imports the file that is made from looking at the program.
+  if (!existsSync(TARGET)) write([]);
+  write([runtimeNotice(), ...(await bundledPackages()).map(noticeOf)]);
+}
