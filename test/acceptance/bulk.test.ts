@@ -185,3 +185,14 @@ test.skipIf(Bun.which('script') === null)(
     expect(lines(join(box.directory, 'ids'))).toHaveLength(MANY);
   }),
 );
+
+test(
+  'a file name that begins with - stays a file name behind --, as the help says',
+  inSandbox(async (box) => {
+    writeFileSync(join(box.directory, '-n'), 'content\n');
+    await box.run(['enqueue', '--file', '-', '--template', 'cat -- {} >out'], { stdin: '-n\n' });
+    expect(await box.start(['worker', 'start', '--drain', '--quiet']).exit).toBe(0);
+    expect(lines(join(box.directory, 'out'))).toEqual(['content']);
+    expect((await box.run(['enqueue', '--help'])).stdout).toContain('gzip -- {}');
+  }),
+);

@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { inSandbox } from '../support/queuectl.ts';
+
+interface Notice {
+  name: string;
+  version: string;
+  license: string;
+  text: string;
+}
+
+const PACKAGE = /^((?:@[\w.-]+\/)?[\w.-]+)/;
+
+/** The packages that a bundle names in its comments, and those that the sources import. */
+function bundledPackages(): Set<string> {
+  const found = new Set<string>();
+  const texts = (directory: string, ending: RegExp): string[] =>
+    readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .filter((name) => ending.test(name) && !name.includes('generated'))
+      .map((name) => readFileSync(`${directory}/${name}`, 'utf8'));
+  for (const text of texts('dist/node', /\.js$/))
+    for (const [, path] of text.matchAll(/^\/\/ (?:\S*\/)?node_modules\/(\S+)$/gm))
+      found.add(PACKAGE.exec(path!)![1]!);
+  for (const text of [...texts('src', /\.ts$/), ...texts('ui', /\.tsx?$/)])
+    for (const [, from] of text.matchAll(/(?:from |import\(|import )'([^'.#][^']*)'/g))
+      if (!from!.startsWith('node:')) found.add(PACKAGE.exec(from!)![1]!);
+  return found;
+}
+
+test(
+  'version --licenses has the licence of everything that is built in',
+  inSandbox(async (box) => {
+    const { licenses } = await box.json<{ licenses: Notice[] }>(['version', '--licenses']);
+    const packages = [...bundledPackages()].sort();
+    for (const name of ['hono', '@hono/node-server', 'croner', 'preact', 'uplot'])
+      expect(packages).toContain(name);
+    const named = licenses.map(({ name }) => name);
+    expect(packages.filter((name) => !named.includes(name))).toEqual([]);
+    for (const { name, version, license, text } of licenses) {
+      const installed = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'));
+      expect({ name, version }).toEqual({ name, version: installed.version });
+      expect(license).toStartWith(installed.license);
+      if (name !== 'bun') expect(text).toMatch(/copyright/i);
+    }
+    const runtime = licenses.find(({ name }) => name === 'bun')!.text;
+    for (const part of ['JavaScriptCore', 'LGPL', 'boringssl', 'sqlite', 'libicu', 'zstd'])
+      expect(runtime).toContain(part);
+    const { stdout } = await box.run(['version', '--licenses']);
+    for (const { name, version, text } of licenses) {
+      expect(stdout).toContain(`${name} ${version}`);
+      expect(stdout).toContain(text);
+    }
+    expect(await box.json(['version'])).not.toHaveProperty('licenses');
+  }),
+);

@@ -1,0 +1,55 @@
+/** Which variables of the caller reach the runtime inside the executable: what docs/security.md says, no more and no less. */
+import { expect, test } from 'bun:test';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inSandbox } from '../support/queuectl.ts';
+
+const PAGE = readFileSync('docs/security.md', 'utf8');
+const OBEYED = ['BUN_OPTIONS', 'BUN_INSPECT_PRELOAD'];
+const IGNORED = ['NODE_OPTIONS', 'NODE_PATH', 'BUN_INSTALL', 'BUN_CONFIG_PRELOAD'];
+
+test(
+  'the documented variables load code, others do not, and workers and jobs have none of them',
+  inSandbox(async (box) => {
+    const evil = join(box.directory, 'evil.js');
+    const trace = join(box.directory, 'trace');
+    const sprung = (): number => (existsSync(trace) ? readFileSync(trace, 'utf8').length : 0);
+    writeFileSync(evil, `require('node:fs').appendFileSync(${JSON.stringify(trace)}, 'x');`);
+    const values: Record<string, string> = {
+      BUN_OPTIONS: `--preload=${evil}`,
+      NODE_OPTIONS: `--require ${evil}`,
+    };
+    for (const name of [...OBEYED, ...IGNORED]) {
+      const before = sprung();
+      await box.run(['version'], { env: { [name]: values[name] ?? evil } });
+      expect({ name, obeyed: sprung() > before }).toEqual({ name, obeyed: OBEYED.includes(name) });
+      const row = PAGE.split('\n').find(
+        (line) => line.startsWith('|') && line.includes(name.replace('PRELOAD', '')),
+      );
+      expect({ name, row: row?.includes('| obeyed') ?? null }).toEqual({ name, row: OBEYED.includes(name) });
+    }
+    const be = await box.run(['--version'], { env: { BUN_BE_BUN: '1' } });
+    expect(be.stdout.trim()).toBe(Bun.version);
+
+    await box.run(['enqueue', '--id', 'job', 'env | grep -c ^BUN_; true']);
+    const before = sprung();
+    const env = { BUN_OPTIONS: `--preload=${evil}` };
+    const worker = await box.run(['worker', 'start', '--drain'], { env });
+    expect(worker.code).toBe(0);
+    // The process of the command itself, perhaps started again with fewer threads; not its worker.
+    expect(sprung() - before).toBeLessThanOrEqual(2);
+    expect((await box.run(['logs', 'job'])).stdout).toBe('0\n');
+  }),
+);
+
+test(
+  'doctor warns of such variables',
+  inSandbox(async (box) => {
+    const env = { BUN_OPTIONS: '--smol', BUN_INSTALL: '/x' };
+    const { stdout } = await box.run(['doctor', '--json'], { env });
+    const runtime = JSON.parse(stdout).checks.find(({ check }: { check: string }) => check === 'runtime');
+    expect(runtime).toMatchObject({ status: 'warn', fix: 'unset BUN_OPTIONS' });
+    const sound = JSON.parse((await box.run(['doctor', '--json'], { env: { BUN_INSTALL: '/x' } })).stdout);
+    expect(sound.checks.find(({ check }: { check: string }) => check === 'runtime').status).toBe('ok');
+  }),
+);
