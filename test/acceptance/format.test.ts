@@ -27,7 +27,7 @@ async function printed(...args: string[]): Promise<string> {
 const lines = (text: string): string[] => text.split('\n').slice(0, -1);
 
 /** Those that are there only now and then. */
-const SELDOM = ['existing', 'gone'];
+const SELDOM = ['licenses', 'existing', 'gone'];
 
 for (const args of [
   ['list'],
