@@ -3,7 +3,7 @@
  * with its event stream and asking again and again, cost the workers.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Lab, must } from './lab.ts';
@@ -137,12 +137,18 @@ async function serve(lab: Lab, home: string): Promise<Served> {
     env: { ...lab.environment, QUEUECTL_HOME: home },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.once('data', (data) => resolve(String(data).trim()));
+  const [url, , file] = await new Promise<string[]>((resolve, reject) => {
+    child.stdout.once('data', (data) =>
+      resolve(
+        String(data)
+          .trim()
+          .split(/\n(token file: )/),
+      ),
+    );
     child.once('exit', () => reject(new Error('the server has ended')));
   });
-  const [base, token] = url.split('/#token=');
-  const headers = { authorization: `Bearer ${token}` };
+  const base = url!.replace(/\/$/, '');
+  const headers = { authorization: `Bearer ${readFileSync(file!, 'utf8').trim()}` };
   let paused = false;
   return {
     child,

@@ -1,5 +1,5 @@
 import { mounted } from './mount.ts';
-import { forgetToken, token } from './token.ts';
+import { endSession, session } from './session.ts';
 
 /** What went wrong, in the words of the error table. */
 export class Problem extends Error {
@@ -29,9 +29,15 @@ export class Problem extends Error {
 
 const BASE = mounted('/api/v1');
 
-/** With the token; throws a Problem for all that is not good. */
-export async function call(method: string, path: string, options: RequestInit = {}): Promise<Response> {
-  const headers = { ...(options.headers as Record<string, string>), authorization: `Bearer ${token.value}` };
+/** Sends a request with the session, or with `bearer`. Throws a Problem for every answer that is not a good one. */
+export async function call(
+  method: string,
+  path: string,
+  options: RequestInit = {},
+  bearer = session.value,
+): Promise<Response> {
+  if (bearer === null) throw new Problem(401, 'no-token', 'you are not logged in');
+  const headers = { ...(options.headers as Record<string, string>), authorization: `Bearer ${bearer}` };
   let response: Response;
   try {
     response = await fetch(BASE + path, { ...options, method, headers });
@@ -41,8 +47,9 @@ export async function call(method: string, path: string, options: RequestInit = 
   }
   if (response.ok) return response;
   const problem = await problemOf(response);
-  // The right token is never refused for the wrong ones of others: who is, has a wrong one.
-  if (problem.code === 'no-token' || problem.code === 'too-many-tries') forgetToken();
+  // A valid session is never refused because of the wrong tokens of others.
+  if (problem.status === 401 || problem.code === 'too-many-tries')
+    endSession(bearer, problem.code === 'server-restarted' ? 'restarted' : 'ended');
   throw problem;
 }
 

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { call, Problem } from './api.ts';
 import { MOUNT } from './mount.ts';
-import { token } from './token.ts';
+import { session } from './session.ts';
 import type { StoreEvent } from './types.ts';
 
 /** What happened since the last redraw. */
@@ -132,7 +132,7 @@ async function lead(): Promise<void> {
   leading = true;
   let wait = FIRST_WAIT_MS;
   while (!document.hidden) {
-    if (token.value !== null) {
+    if (session.value !== null) {
       try {
         await readStream(() => {
           wait = FIRST_WAIT_MS;
@@ -148,7 +148,7 @@ async function lead(): Promise<void> {
 }
 
 function lost(error: unknown): Connection {
-  if (!(error instanceof Problem) || token.value === null) return 'away';
+  if (!(error instanceof Problem) || session.value === null) return 'away';
   return error.away ?? 'polling';
 }
 

@@ -5,24 +5,25 @@ import { Frame } from './components/frame.tsx';
 import { Help } from './components/help.tsx';
 import { later } from './components/later.tsx';
 import { LimitsEditor } from './components/limits-editor.tsx';
+import { LoginPage } from './components/login-page.tsx';
 import { NewJob } from './components/new-job.tsx';
 import { Palette } from './components/palette.tsx';
 import { Toasts } from './components/toasts.tsx';
-import { TokenPage } from './components/token-page.tsx';
 import { Tracked } from './components/tracked.tsx';
 import { startKeys } from './keys.ts';
 import { startLive } from './live.ts';
+import { takeToken } from './login.ts';
 import { startMount } from './mount.ts';
 import { scheduling } from './overlays.ts';
 import { startRouter } from './router.ts';
+import { session, startSession } from './session.ts';
 import { startStore } from './store.ts';
-import { takeToken, token } from './token.ts';
 import './theme.ts';
 
 const ScheduleForm = later((pages) => pages.ScheduleForm);
 
 function App() {
-  if (token.value === null) return <TokenPage />;
+  if (session.value === null) return <LoginPage />;
   return (
     <>
       <Frame />
@@ -40,6 +41,7 @@ function App() {
 }
 
 startMount();
+startSession();
 takeToken();
 addEventListener('hashchange', takeToken);
 startRouter();

@@ -3,6 +3,7 @@ import type { IconName } from './components/icon.tsx';
 import { EMPTY } from './draft.ts';
 import { visible } from './format.ts';
 import { paused } from './live.ts';
+import { logOut } from './login.ts';
 import { draft, helpOpen } from './overlays.ts';
 import { PAGES } from './pages.tsx';
 import { setPaused } from './queue-acts.ts';
@@ -48,6 +49,7 @@ function everything(): Entry[] {
     entry('Keyboard shortcuts', 'do', 'keyboard', () => {
       helpOpen.value = true;
     }),
+    entry('Log out', 'do', 'logout', () => void logOut()),
   ];
   if (readOnly.value) return [...pages, ...toView, ...toQueue, ...acts];
   const newJob = entry('New job', 'do', 'plus', () => {

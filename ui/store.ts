@@ -1,8 +1,8 @@
 import { computed, effect, signal } from '@preact/signals';
 import { get } from './api.ts';
 import { onBatch } from './live.ts';
+import { session } from './session.ts';
 import { readFailed, readWorked } from './store-away.ts';
-import { token } from './token.ts';
 import { type ByState, type Queue, type ServerInfo, STATES } from './types.ts';
 
 /** What every page shows or asks for. All else belongs to the page that reads it. */
@@ -34,16 +34,24 @@ export function startStore(): void {
   setInterval(() => {
     if (!document.hidden) now.value = Date.now();
   }, 1000);
+  let of: string | null = null;
+  /** The rights belong to the session, so another session reads them again. */
+  const readServer = async (): Promise<void> => {
+    const mine = session.value;
+    if (mine === of) return;
+    server.value = await get<ServerInfo>('/server');
+    of = mine;
+  };
   let busy = false;
   let wanted = false;
   const read = async (): Promise<void> => {
     wanted = true;
-    if (busy || token.value === null) return;
+    if (busy || session.value === null) return;
     busy = true;
     while (wanted) {
       wanted = false;
       try {
-        server.value ??= await get<ServerInfo>('/server');
+        await readServer();
         queues.value = await get<Queue[]>('/queues');
         readWorked();
       } catch (error) {
@@ -55,6 +63,6 @@ export function startStore(): void {
   };
   onBatch(() => void read());
   effect(() => {
-    if (token.value !== null) void read();
+    if (session.value !== null) void read();
   });
 }

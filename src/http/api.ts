@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
+import { ANYBODY, type Denied, type Grant } from './access.ts';
 import { assets } from './assets.ts';
 import { REPEATED } from './filter.ts';
 import { bearer, bucket, checkCoding, checkHost, checkOrigin, checkTarget, SAFE_HEADERS } from './guard.ts';
@@ -11,19 +12,17 @@ import { hidden, problem, refuse } from './problem.ts';
 import { readBody } from './read-body.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
 import { ROUTES } from './routes.ts';
-import { tokenCheck } from './token.ts';
 
 const WRONG_PER_SECOND = 5;
 const WRONG_AT_ONCE = 20;
 /** The changes of so many seconds may come together. */
 const BURST_SECONDS = 10;
 
-/** What is left of such a request is not waited for. */
-const CLOSING = new Set<ErrorCode>(['too-large', 'too-slow']);
+/** After these the connection is closed: the rest of the request is not waited for, or its end is unknown. */
+const CLOSING = new Set<ErrorCode>(['too-large', 'too-slow', 'unknown-coding']);
 
 export interface ApiOptions {
   serving: Serving;
-  token: string;
   /** Changes per second, on the whole; an array counts as its jobs. */
   maxRate: number;
   /** Every name that this server answers to. */
@@ -39,21 +38,28 @@ type Env = { Bindings: HttpBindings; Variables: { requestId: string } };
 /** The table of routes behind one guard, as a web-standard handler that any server can mount. */
 export function createApi(options: ApiOptions): Hono<Env> {
   const api = new Hono<Env>();
-  const isToken = tokenCheck(options.token);
   const clock = (): number => performance.now();
   // Wrong tokens empty it; the right one never looks at it.
   const wrong = bucket(clock, WRONG_PER_SECOND, WRONG_AT_ONCE);
   const changes = bucket(clock, options.maxRate, options.maxRate * BURST_SECONDS);
 
-  const authorize = (route: Pick<Route, 'access' | 'path'>, c: Context<Env>): void => {
-    if (route.access === 'open' || (route.path === '/metrics' && options.serving.publicMetrics)) return;
+  const authorize = (route: Pick<Route, 'access' | 'path'>, c: Context<Env>): Grant => {
+    const { publicMetrics, access } = options.serving;
+    if (route.access === 'open' || (route.path === '/metrics' && publicMetrics)) return ANYBODY;
     const given = bearer(c.req.header('authorization'));
-    if (given !== null && isToken(given)) {
-      options.onTrusted(c.env.incoming, c.env.outgoing);
-      return;
-    }
+    const grant = given === null ? 'wrong-token' : access.check(given, c.env.outgoing);
+    if (typeof grant === 'string') return deny(grant);
+    options.onTrusted(c.env.incoming, c.env.outgoing);
+    return grant;
+  };
+
+  const deny = (why: Denied): never => {
+    // No session of another server opens anything here, so it does not count as a guess.
+    if (why === 'foreign-session')
+      refuse('server-restarted', 'the server was restarted, and this session ended with the old one');
     const seconds = wrong();
     if (seconds > 0) refuse('too-many-tries', `too many wrong tokens; try again in ${seconds} s`);
+    if (why === 'ended-session') refuse('session-ended', 'this session has ended');
     refuse('no-token', 'this needs the token of the store');
   };
 
@@ -78,15 +84,17 @@ export function createApi(options: ApiOptions): Hono<Env> {
       const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
       const route = routes.find((one) => one.method === method);
       // Who may not look learns nothing, not even which methods there are.
-      authorize(route ?? routes.find((one) => one.access !== 'open') ?? routes[0]!, c);
+      const grant = authorize(route ?? routes.find((one) => one.access !== 'open') ?? routes[0]!, c);
       if (route === undefined) {
         const error = new QueueError('wrong-method', `${c.req.method} is not possible here`);
         const allow = routes.map((one) => one.method).join(', ');
         return problem(error, c.get('requestId'), { allow });
       }
       if (route.method !== 'GET') checkOrigin(header, options.names().origins);
-      if (route.access === 'change' && options.serving.readOnly)
-        refuse('read-only', 'this server only shows, and changes nothing');
+      if (route.access === 'change') {
+        if (options.serving.readOnly) refuse('read-only', 'this server is read-only');
+        if (grant.role === 'read-only') refuse('read-only', 'this token is read-only');
+      }
       const { pathname, search, searchParams } = new URL(c.req.url);
       checkQuery(route, searchParams);
       const body = await readBody(route, c.req.raw);
@@ -97,7 +105,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
       const { app, shared } = options.serving;
       const actor = `http:${c.env.incoming.socket.remoteAddress ?? 'local'}`;
       const request: Omit<ApiRequest, 'app'> = {
-        ...{ serving: options.serving, actor, header, signal: c.req.raw.signal },
+        ...{ serving: options.serving, grant, actor, header, signal: c.req.raw.signal },
         params: c.req.param() as Record<string, string>,
         one: (name) => c.req.query(name),
         all: (name) => c.req.queries(name) ?? [],
@@ -110,7 +118,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
         return route.handle({ ...request, app: { ...app, store } });
       };
       const response = await (isShared(route)
-        ? shared.answer(pathname + search, handle)
+        ? shared.answer(`${grant.role} ${pathname}${search}`, handle)
         : handle().finally(() => {
             if (route.access === 'change') shared.forget();
           }));
@@ -141,7 +149,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
       ...SAFE_HEADERS,
       'cache-control': 'no-store',
       ...(CLOSING.has(known.code) ? { connection: 'close' } : {}),
-      ...(known.code === 'no-token' ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(ERRORS[known.code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
       ...(ERRORS[known.code].status === 429 && seconds !== undefined ? { 'retry-after': seconds } : {}),
     };
     return problem(known, requestId, extra);

@@ -37,7 +37,7 @@ export function checkTarget(target: string): void {
 /** Where a body ends must be the same to everybody on its way. */
 export function checkCoding(coding: string | undefined): void {
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    refuse('invalid-request', 'a body may be chunked, and nothing else');
+    refuse('unknown-coding', 'the only transfer encoding that a body may have is chunked');
 }
 
 /** Exactly one of the names this server answers to: a page elsewhere that resolves to us has another one. */

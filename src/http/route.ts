@@ -1,4 +1,5 @@
 import type { App } from '../actions/app.ts';
+import type { Access, Grant } from './access.ts';
 import type { Operations } from './operations.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import type { EventStream } from './stream.ts';
@@ -15,6 +16,7 @@ export interface Serving {
   check(): Promise<void>;
   readOnly: boolean;
   publicMetrics: boolean;
+  access: Access;
   operations: Operations;
   stream: EventStream;
   shared: SharedAnswers;
@@ -23,6 +25,8 @@ export interface Serving {
 export interface ApiRequest {
   serving: Serving;
   app: App;
+  /** What whoever is asking may do. */
+  grant: Grant;
   /** Who is asking, for the activity log. */
   actor: string;
   params: Record<string, string>;
@@ -49,7 +53,7 @@ export interface Route {
   /** With `{name}` for what varies. */
   path: string;
   summary: string;
-  /** `open`: nobody has to say who they are. `change`: refused by a server that is read-only. */
+  /** `open` needs no token. `change` is refused by a read-only server, and with a read-only token. */
   access: 'open' | 'look' | 'change';
   /** Every query that is taken, and what it means. */
   query?: Record<string, string>;

@@ -11,6 +11,7 @@ import { OUTPUT_ROUTES } from './routes/output.ts';
 import { QUEUE_ROUTES } from './routes/queues.ts';
 import { SCHEDULE_ROUTES } from './routes/schedules.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
+import { SESSION_ROUTES } from './routes/session.ts';
 import { SETTING_ROUTES } from './routes/settings.ts';
 import { STATS_ROUTES } from './routes/stats.ts';
 import { WORKER_ROUTES } from './routes/workers.ts';
@@ -31,6 +32,7 @@ export const ROUTES: Route[] = [
   ...HEALTH_ROUTES,
   ...DLQ_ROUTES,
   ...SERVER_ROUTES,
+  ...SESSION_ROUTES,
   {
     method: 'GET',
     path: '/api/v1/openapi.json',

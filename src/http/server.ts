@@ -3,17 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { App } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
+import { createAccess } from './access.ts';
 import { createApi } from './api.ts';
 import { answerNonsense } from './bare.ts';
 import { limitConnections, mostConnections, openFileLimit, type Trust } from './connections.ts';
 import { SAFE_HEADERS } from './guard.ts';
 import { healing } from './healing.ts';
+import { inTurn } from './in-turn.ts';
 import { bracketed, isLoopback, type Names, namesOf, plainHost } from './names.ts';
 import { createOperations } from './operations.ts';
 import type { Serving } from './route.ts';
 import { createSharedAnswers } from './shared-answers.ts';
 import { createEventStream, type EventStream } from './stream.ts';
-import { isTokenExposed, readToken } from './token.ts';
+import { isTokenExposed, type Role, tokenFile } from './token.ts';
 
 export interface ServeOptions {
   /** Of the store. */
@@ -35,8 +37,11 @@ export interface ServeOptions {
 }
 
 export interface Served {
-  /** With the token in the fragment, which no browser sends anywhere. */
+  /** The address, without the token. */
   url: string;
+  /** The token in the fragment of the address, which no browser sends anywhere. */
+  fragment: string;
+  tokenFile: string;
   /** What whoever started it should know. */
   warning: string | null;
   /** Rejects when the store's files were removed: only another process can open it again. */
@@ -59,7 +64,7 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
       'add --allow-remote if that is meant, behind a proxy with TLS',
     );
   }
-  const token = readToken(app.stateDirectory, options.rotateToken);
+  const access = createAccess(app.stateDirectory, options.rotateToken, () => app.clock.monotonic());
   // Known as soon as it listens.
   let names: Names = { hosts: new Set(), origins: new Set() };
   let trust: Trust = () => {};
@@ -69,7 +74,7 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
     createEventStream(app, (error) => options.onError(error, 'stream'), shared.forget);
   const serving: Serving = {
     ...{ app, location: options.location, readOnly: options.readOnly, publicMetrics: options.publicMetrics },
-    ...{ stream: newStream(), shared, operations: createOperations(() => app.clock.now()) },
+    ...{ stream: newStream(), shared, access, operations: createOperations(() => app.clock.now()) },
     check: healing(app, options.reopen, () => {
       serving.stream.close();
       serving.stream = newStream();
@@ -77,7 +82,7 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
     }),
   };
   const api = createApi({
-    ...{ token, maxRate: options.maxRate },
+    maxRate: options.maxRate,
     names: () => names,
     onTrusted: (...request) => trust(...request),
     onError: options.onError,
@@ -89,22 +94,25 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
     ...{ maxHeaderSize: 16 * 1024, requireHostHeader: false },
   });
   const answer = getRequestListener(api.fetch, { hostname: host });
-  const answered: RequestListener = (incoming, outgoing) => {
+  const answered: RequestListener = inTurn((incoming, outgoing) => {
     // Also for what never comes as far as a route.
     for (const name in SAFE_HEADERS) outgoing.setHeader(name, SAFE_HEADERS[name]!);
     void answer(incoming, outgoing);
-  };
+  });
   // Whatever else a client says that it expects: an answer is what it gets.
   server.on('request', answered).on('checkExpectation', answered);
   answerNonsense(server);
   trust = limitConnections(server, mostConnections(openFileLimit()));
   const port = await listen(server, host, options.port);
   const files = watchFiles(app);
+  const role: Role = options.readOnly ? 'read-only' : 'full';
   names = namesOf(host, port, options.url);
   return {
-    url: `${options.url?.href ?? `http://${bracketed(host)}:${port}/`}#token=${token}`,
+    url: options.url?.href ?? `http://${bracketed(host)}:${port}/`,
+    fragment: `#token=${access.tokens[role]}`,
+    tokenFile: tokenFile(app.stateDirectory, role),
     warning: isTokenExposed(app.stateDirectory)
-      ? 'others can read the token of this store; queuectl serve --rotate-token makes a new one'
+      ? 'other users can read a token of this store; queuectl serve --rotate-token makes a new one'
       : null,
     failed: files.failed,
     async close() {
@@ -112,6 +120,7 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
       // What they have done by then is remembered.
       await serving.operations.close();
       serving.stream.close();
+      access.close();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

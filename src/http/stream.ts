@@ -10,8 +10,14 @@ export interface EventStream {
   /**
    * Server-sent events behind number `after`, or from now on (null). With `everyMs` they come together, no more often than
    * that, and of very many only some: for a page that reads again what has changed, at a cost that does not grow with it.
+   * The stream ends when `allowed` is aborted.
    */
-  open(after: number | null, signal: AbortSignal, everyMs?: number | null): Promise<Response>;
+  open(
+    after: number | null,
+    signal: AbortSignal,
+    everyMs?: number | null,
+    allowed?: AbortSignal,
+  ): Promise<Response>;
   /** Ends all that are open. */
   close(): void;
 }
@@ -105,7 +111,7 @@ export function createEventStream(
   };
 
   return {
-    async open(after, client, everyMs = null) {
+    async open(after, client, everyMs = null, allowed = signal) {
       if (open >= MOST_STREAMS) throw new QueueError('too-many-streams', 'too many event streams are open');
       open++;
       let last: number;
@@ -130,13 +136,21 @@ export function createEventStream(
         ended = true;
         open--;
         waiting.delete(wake);
+        allowed.removeEventListener('abort', shut);
         rouse();
       };
-      client.addEventListener('abort', end);
-      if (client.aborted) end();
+      let close = (): void => {};
+      const shut = (): void => {
+        if (ended) return;
+        end();
+        close();
+      };
       const encoder = new TextEncoder();
       const body = new ReadableStream<Uint8Array>({
-        start: (controller) => controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`)),
+        start(controller) {
+          close = () => controller.close();
+          controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
+        },
         // Asked only when the client has taken what came before: one that does not read costs nothing.
         async pull(controller) {
           try {
@@ -145,22 +159,26 @@ export function createEventStream(
               if (stretch === null) {
                 if (!(await slept(PULSE_MS, (resolve) => (rouse = resolve)))) continue;
                 await app.store.check();
+                if (ended) return;
                 return controller.enqueue(encoder.encode(': alive\n\n'));
               }
+              if (ended) return;
               last = stretch.last;
               if (stretch.bytes.length > 0) return controller.enqueue(stretch.bytes);
             }
-            if (!ended) controller.close();
-            end();
+            shut();
           } catch (error) {
             // It comes back with the number of the last event it saw.
             onError(error);
-            end();
-            controller.close();
+            shut();
           }
         },
         cancel: end,
       });
+      client.addEventListener('abort', end);
+      if (client.aborted) end();
+      allowed.addEventListener('abort', shut);
+      if (allowed.aborted) shut();
       return new Response(body, {
         headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
       });

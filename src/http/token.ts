@@ -1,13 +1,22 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 
 const BYTES = 32;
 
-/** The token of this store: made on first use, 256 bits, readable by its owner alone. */
-export function readToken(stateDirectory: string, rotate: boolean): string {
-  const file = join(stateDirectory, 'token');
+/** `full` may change everything. `read-only` sees the same and changes nothing. */
+export const ROLES = ['full', 'read-only'] as const;
+export type Role = (typeof ROLES)[number];
+
+const FILES: Record<Role, string> = { full: 'token', 'read-only': 'token-read-only' };
+
+export function tokenFile(stateDirectory: string, role: Role): string {
+  return join(stateDirectory, FILES[role]);
+}
+
+/** Returns the token in this file. Makes it first if there is none: 256 bits, readable by its owner alone. */
+export function readToken(file: string, rotate: boolean): string {
   try {
     const known = rotate ? null : tokenIn(file);
     if (known !== null) return known;
@@ -39,13 +48,13 @@ function makeToken(file: string, rotate: boolean): void {
   }
 }
 
-/** Whether others can read it. */
+/** Whether other users can read one of the tokens. */
 export function isTokenExposed(stateDirectory: string): boolean {
-  return (statSync(join(stateDirectory, 'token')).mode & 0o077) !== 0;
+  return ROLES.some((role) => (statSync(tokenFile(stateDirectory, role)).mode & 0o077) !== 0);
 }
 
-/** Null: there is none yet. */
-function tokenIn(file: string): string | null {
+/** Returns null if there is no file. Throws if the file holds something else than a token. */
+export function tokenIn(file: string): string | null {
   try {
     const text = readFileSync(file, 'utf8').trim();
     return /^[\w-]{43}$/.test(text) ? text : unusable(`${file} holds no token`);
@@ -59,9 +68,5 @@ function unusable(message: string, hint = 'queuectl serve --rotate-token'): neve
   throw new QueueError('store-unavailable', message, hint);
 }
 
-/** Compares what is as long as the other in any case, in a time that tells nothing. */
-export function tokenCheck(token: string): (given: string) => boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const own = digest(token);
-  return (given) => timingSafeEqual(own, digest(given));
-}
+/** Digests have one length, so that comparing or finding them reveals nothing about the secret. */
+export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();

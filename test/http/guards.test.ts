@@ -28,7 +28,11 @@ test('what is not GET is a change; nobody but the health of the server is open',
   const told = (of: (route: Route) => boolean) =>
     ROUTES.filter(of).map(({ method, path }) => `${method} ${path}`);
   expect(told(({ access }) => access === 'open')).toEqual(['GET /healthz', 'GET /readyz']);
-  expect(told(({ method, access }) => (method === 'GET') === (access === 'change'))).toEqual([]);
+  // To log in and out changes nothing in the store.
+  expect(told(({ method, access }) => (method === 'GET') === (access === 'change'))).toEqual([
+    'POST /api/v1/session',
+    'DELETE /api/v1/session',
+  ]);
 });
 
 describe('every route of the table', () => {
@@ -175,12 +179,29 @@ test('it answers to each of its own names, in any case', async () => {
   }
 });
 
-test('a server that is read-only changes nothing, whatever the route', async () => {
+test('a read-only server, token or session changes nothing, whatever the route', async () => {
   const quiet = await serve(box, '--read-only');
-  for (const route of ROUTES.filter((one) => one.access === 'change')) {
-    const how = route.body === undefined ? {} : { body: {} };
-    isProblem(await quiet.call(route.method, pathOf(route), how), 403, 'read-only');
+  const logIn = async (where: Site, token: string): Promise<string> =>
+    (await where.call('POST', '/api/v1/session', { token })).json.session;
+  const [full, readOnly] = [site.token, quiet.token];
+  expect(readOnly).not.toBe(full);
+  const pairs: [where: Site, token: string][] = [
+    ...[full, readOnly, await logIn(quiet, full), await logIn(quiet, readOnly)].map(
+      (token): [Site, string] => [quiet, token],
+    ),
+    [site, readOnly],
+    [site, await logIn(site, readOnly)],
+  ];
+  for (const [where, token] of pairs) {
+    expect((await where.call('GET', '/api/v1/server', { token })).json.read_only).toBe(true);
+    for (const route of ROUTES.filter((one) => one.access === 'change')) {
+      const how = route.body === undefined ? { token } : { body: {}, token };
+      isProblem(await where.call(route.method, pathOf(route), how), 403, 'read-only');
+    }
   }
+  // The answers for both roles are kept apart.
+  for (const token of [full, await logIn(site, full)])
+    expect((await site.call('GET', '/api/v1/server', { token })).json.read_only).toBe(false);
 });
 
 test('the right token is never refused because of wrong ones', async () => {

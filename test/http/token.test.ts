@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { serve } from '../support/http.ts';
-import { inSandbox, until } from '../support/queuectl.ts';
+import { printed, serve } from '../support/http.ts';
+import { inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+import { onTerminal } from '../support/terminal.ts';
 
 test(
   'the token has 256 bits and is for its owner alone; --rotate-token makes another',
@@ -20,11 +21,52 @@ test(
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await third.call('GET', '/api/v1/jobs', { token: first.token })).status).toBe(401);
     expect((await third.call('GET', '/api/v1/jobs')).status).toBe(200);
-    expect(readdirSync(join(box.home, 'queue.db.d')).filter((name) => name.startsWith('token'))).toEqual([
-      'token',
-    ]);
+    expect(tokenFiles(box)).toEqual(['token', 'token-read-only']);
   }),
 );
+
+test(
+  'the read-only token has a file of its own, and --rotate-token replaces it too',
+  inSandbox(async (box) => {
+    const readOnly = await serve(box, '--read-only');
+    const file = join(box.home, 'queue.db.d/token-read-only');
+    expect(readOnly.server.stdout()).toContain(`token file: ${file}\n`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(Buffer.from(readOnly.token, 'base64url')).toHaveLength(32);
+    const full = await serve(box, '--rotate-token');
+    expect(full.token).not.toBe(readOnly.token);
+    expect((await full.call('GET', '/api/v1/jobs', { token: readOnly.token })).status).toBe(401);
+    const token = readFileSync(file, 'utf8').trim();
+    expect((await full.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
+    expect((await readOnly.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
+    // The full token opens a read-only server as well.
+    expect((await readOnly.call('GET', '/api/v1/jobs', { token: full.token })).status).toBe(200);
+  }),
+);
+
+test(
+  'on a terminal the address has the token; anywhere else it has not, and the token file is named',
+  inSandbox(async (box) => {
+    const terminal = onTerminal(box, ['serve', '--port', '0'], 24, 120);
+    await until(() => /#token=[\w-]{43}/.test(terminal.stdout()), 'it prints the address');
+    const file = join(box.home, 'queue.db.d/token');
+    const token = readFileSync(file, 'utf8').trim();
+    expect(terminal.stdout()).toContain(`/#token=${token}`);
+    expect(terminal.stdout()).not.toContain('token file');
+    for (const flags of [[], ['--json']]) {
+      const server = box.start(['serve', '--port', '0', ...flags]);
+      await until(() => server.stdout().includes('\n'), 'it listens');
+      expect(server.output()).not.toContain(token);
+      expect(server.stdout()).toMatch(/http:\/\/127\.0\.0\.1:\d+\/["\n]/);
+      expect(server.stdout()).toContain(file);
+    }
+  }),
+);
+
+const tokenFiles = (box: Sandbox): string[] =>
+  readdirSync(join(box.home, 'queue.db.d'))
+    .filter((name) => name.startsWith('token'))
+    .sort();
 
 test(
   'servers that start at once share one token',
@@ -53,7 +95,7 @@ test(
     expect((await again.call('GET', '/api/v1/jobs')).status).toBe(200);
     expect(again.server.output()).not.toContain('warning');
     chmodSync(file, 0o644);
-    expect((await serve(box)).server.output()).toContain('warning: others can read the token');
+    expect((await serve(box)).server.output()).toContain('warning: other users can read a token');
     rmSync(file);
     mkdirSync(file);
     for (const more of [[], ['--rotate-token']]) {
@@ -61,9 +103,7 @@ test(
       expect(code).toBe(5);
       expect(stderr).toBe(`error: ${file} is not a file\n  try: rmdir '${file}'\n`);
     }
-    expect(readdirSync(join(box.home, 'queue.db.d')).filter((name) => name.startsWith('token'))).toEqual([
-      'token',
-    ]);
+    expect(tokenFiles(box)).toEqual(['token', 'token-read-only']);
   }),
 );
 
@@ -90,8 +130,7 @@ test(
     const server = box.start(['serve', '--port', '0', '--open'], {
       env: { PATH: `${box.directory}:${process.env.PATH}` },
     });
-    await until(() => server.stdout().includes('\n'), 'it listens');
-    const token = /token=([\w-]+)/.exec(server.stdout())![1]!;
+    const { token } = await printed(server);
     const page = await until(() => {
       try {
         return readFileSync(called, 'utf8').trim();
@@ -120,7 +159,7 @@ test(
           what,
           has: false,
         });
-    expect(server.output().replaceAll(server.stdout(), '')).not.toContain(token);
+    expect(server.output()).not.toContain(token);
     const holding = readdirSync(box.home, { recursive: true, encoding: 'utf8' }).filter((name) =>
       textOf(join(box.home, name)).includes(token),
     );

@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { type Sandbox, until } from './queuectl.ts';
+import { printed } from './http.ts';
+import type { Sandbox } from './queuectl.ts';
 
 const CACHE = resolve(import.meta.dir, '../../node_modules/.cache');
 const FLAGS = [
@@ -47,7 +48,7 @@ export interface Dashboard {
   kill(): Promise<void>;
   /** What no page may ever do: dialogs, errors of scripts, refusals of the content security policy. */
   wrongs: string[];
-  /** Another page of it, with what the tab knows. */
+  /** Another page of it, with the session of the browser. */
   show(path: string): Promise<void>;
 }
 
@@ -55,8 +56,8 @@ export interface Dashboard {
 export async function openDashboard(box: Sandbox, browser: Browser, ...flags: string[]): Promise<Dashboard> {
   const port = flags.includes('--port') ? [] : ['--port', '0'];
   const server = box.start(['serve', ...port, ...flags]);
-  const printed = await until(() => /^http:\S+/m.exec(server.stdout())?.[0], 'the server prints its address');
-  const [origin, token] = printed.split('/#token=') as [string, string];
+  const { url, token } = await printed(server);
+  const origin = url.replace(/\/$/, '');
   const context = await browser.newContext({ locale: 'en-GB' });
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
@@ -69,7 +70,9 @@ export async function openDashboard(box: Sandbox, browser: Browser, ...flags: st
   page.on('console', (message) => {
     if (/content security|trusted type/i.test(message.text())) wrongs.push(message.text());
   });
-  await page.goto(printed);
+  await page.goto(`${url}#token=${token}`);
+  // A page that is left before the login would not be logged in.
+  await page.locator('.frame').waitFor();
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     process.kill(server.pid, signal);
     await server.exit;
@@ -82,4 +85,12 @@ export async function openDashboard(box: Sandbox, browser: Browser, ...flags: st
       await page.goto(origin + path);
     },
   };
+}
+
+/** Enters the token on a page that asks for it and gives this reason. */
+export async function logIn(page: Page, token: string, reason: string): Promise<void> {
+  await page.locator('.login-reason', { hasText: reason }).waitFor();
+  await page.getByLabel('Address or token').fill(token);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.locator('.frame').waitFor();
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { checkAnswer } from './answers.ts';
 import { type Running, type Sandbox, until } from './queuectl.ts';
@@ -11,7 +12,7 @@ export interface Site {
   /** Exactly these bytes; what comes back until the connection ends or `enough` is seen. */
   raw(bytes: string, enough?: RegExp): Promise<string>;
   /** An event stream, behind event `after` (from now on without it). */
-  events(after?: number | null): Promise<Stream>;
+  events(after?: number | null, bearer?: string): Promise<Stream>;
 }
 
 export interface Stream {
@@ -42,14 +43,23 @@ export async function serve(box: Sandbox, ...args: string[]): Promise<Site> {
   return reach(box.start(['serve', '--port', '0', ...args]));
 }
 
+/** The address of a server, and the token from the file that it names. */
+export async function printed(server: Running): Promise<{ url: string; token: string }> {
+  const [, url, file] = await until(
+    () => /^(http\S+)\ntoken file: (.*)\n/m.exec(server.stdout()) ?? false,
+    'the server prints its URL',
+  );
+  return { url: url!, token: readFileSync(file!, 'utf8').trim() };
+}
+
 /** Of a server that has been started so. */
 export async function reach(server: Running): Promise<Site> {
-  await until(() => server.stdout().includes('\n'), 'the server prints its URL');
-  const [, port, token] = /:(\d+)\/#token=([\w-]+)/.exec(server.stdout())!;
+  const { url, token } = await printed(server);
+  const { port } = new URL(url);
   const site: Site = {
     server,
     port: Number(port),
-    token: token!,
+    token,
     async call(method, path, { body, headers = {}, token: other } = {}) {
       const bearer = other === null ? {} : { authorization: `Bearer ${other ?? token}` };
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -70,12 +80,12 @@ export async function reach(server: Running): Promise<Site> {
       checkAnswer(method, path, answer);
       return answer;
     },
-    async events(after = null) {
+    async events(after = null, bearer = token) {
       const stop = new AbortController();
       const response = await fetch(`http://127.0.0.1:${port}/api/v1/events`, {
         signal: stop.signal,
         headers: {
-          authorization: `Bearer ${token}`,
+          authorization: `Bearer ${bearer}`,
           ...(after === null ? {} : { 'last-event-id': String(after) }),
         },
       });

@@ -66,6 +66,7 @@ test(
     // Whoever is sent the address sees the same, and can keep it.
     const other = await (await browser.newContext()).newPage();
     await other.goto(`${origin}/jobs#token=${token}`);
+    await other.locator('.frame').waitFor();
     await other.goto(shared);
     await other.locator('[data-row="high"]').waitFor();
     expect(await other.locator('th').allTextContents()).toEqual(['', 'Job', 'Command', 'Queue', 'Priority']);

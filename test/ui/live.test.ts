@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { launch, openDashboard } from '../support/browser.ts';
+import { launch, logIn, openDashboard } from '../support/browser.ts';
 import { startGatedJob } from '../support/gated-job.ts';
 import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 
@@ -13,10 +13,9 @@ afterAll(() => browser.close());
 test(
   'the printed address opens the dashboard, and the token leaves the address bar',
   inSandbox(async (box) => {
-    const { page, token, wrongs, origin } = await openDashboard(box, browser);
+    const { page, wrongs, origin } = await openDashboard(box, browser);
     await page.getByText('Nothing was ever enqueued here').waitFor();
     expect(page.url()).toBe(`${origin}/`);
-    expect(await page.evaluate('sessionStorage.getItem("queuectl-token")')).toBe(token);
     // A reload of the same tab needs no token in the address.
     await page.reload();
     await page.getByText('Nothing was ever enqueued here').waitFor();
@@ -30,12 +29,22 @@ test(
     const { origin, token } = await openDashboard(box, browser);
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${origin}/jobs`);
-    await page.getByText('queuectl serve').waitFor();
-    await page.getByLabel('The address that it printed').fill(`${origin}/#token=${token}`);
-    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByText('queuectl dashboard').waitFor();
+    const enter = async (text: string): Promise<void> => {
+      await page.getByLabel('Address or token').fill(text);
+      await page.getByRole('button', { name: 'Log in' }).click();
+    };
+    await enter('what is this');
+    await page.getByText('This is not a token').waitFor();
+    await enter('x'.repeat(43));
+    await page.getByText('The server rejected this token').waitFor();
+    await enter(`${origin}/#token=${token}`);
     await page.getByText('There is no job yet').waitFor();
+    // A link with a wrong token logs nobody out.
     await page.goto(`${origin}/jobs#token=${'x'.repeat(43)}`);
-    await page.getByText('does not take this token').waitFor();
+    await page.getByRole('alert').getByText('no-token').waitFor();
+    await page.getByText('There is no job yet').waitFor();
+    expect(page.url()).toBe(`${origin}/jobs`);
   }),
 );
 
@@ -98,9 +107,9 @@ test(
 );
 
 test(
-  'when the server is away the page says so, and goes on by itself when it is back',
+  'when the server is away the page says so, and goes on after a login to the next one',
   inSandbox(async (box) => {
-    const { page, origin, stop, show } = await openDashboard(box, browser);
+    const { page, origin, token, stop, show } = await openDashboard(box, browser);
     await show('/jobs');
     await page.getByText('There is no job yet').waitFor();
     await stop();
@@ -109,6 +118,7 @@ test(
     const port = new URL(origin).port;
     const again = box.start(['serve', '--port', port]);
     await until(() => again.stdout().includes('http'), 'it is back');
+    await logIn(page, token, 'The server was restarted');
     await page.locator('[data-row="meanwhile"]').waitFor();
     await page.getByText('The server does not answer').waitFor({ state: 'detached' });
   }),

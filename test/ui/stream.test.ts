@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+import { printed } from '../support/http.ts';
+import { inSandbox, type Sandbox } from '../support/queuectl.ts';
 
 interface Batch {
   id: number;
@@ -11,10 +12,9 @@ async function served(
   box: Sandbox,
 ): Promise<(path: string, headers?: Record<string, string>) => Promise<Response>> {
   const server = box.start(['serve', '--port', '0']);
-  const printed = await until(() => /^http:\S+/m.exec(server.stdout())?.[0], 'it prints its address');
-  const [origin, token] = printed.split('/#token=') as [string, string];
+  const { url, token } = await printed(server);
   return (path, headers = {}) =>
-    fetch(`${origin}/api/v1${path}`, { headers: { ...headers, authorization: `Bearer ${token}` } });
+    fetch(`${url}api/v1${path}`, { headers: { ...headers, authorization: `Bearer ${token}` } });
 }
 
 /** What comes, as it comes. */

@@ -36,7 +36,7 @@ async function settled(page: Page): Promise<void> {
 test(
   'the tabs of a browser share one stream; the next one takes over, and what nobody sees stands still',
   inSandbox(async (box) => {
-    const { page: first, origin, token } = await openDashboard(box, browser);
+    const { page: first, origin } = await openDashboard(box, browser);
     const second = await first.context().newPage();
     second.setDefaultTimeout(60_000);
     const opened: string[] = [];
@@ -44,7 +44,7 @@ test(
       if (request.url().includes('/events?')) opened.push(request.url());
     });
     await first.locator('.live-live').waitFor();
-    await second.goto(`${origin}/jobs#token=${token}`);
+    await second.goto(`${origin}/jobs`);
     await second.locator('.live-live').waitFor();
     await settled(second);
     await enqueue(box, 'one', 'true');

@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { EMPTY } from '../draft.ts';
 import { number } from '../format.ts';
 import { connection, paused } from '../live.ts';
+import { logOut } from '../login.ts';
 import { draft, helpOpen, menuOpen, paletteOpen } from '../overlays.ts';
 import { PAGES, pageOf } from '../pages.tsx';
 import { place } from '../router.ts';
@@ -72,6 +73,10 @@ function Side({ current }: { current: string }) {
         {location.host}
         <br />
         {server.value === null ? '' : `version ${server.value.version}`}
+        <br />
+        <button type="button" class="small" onClick={() => void logOut()}>
+          Log out
+        </button>
       </p>
     </nav>
   );

@@ -30,6 +30,7 @@ const PATHS = {
   download: 'M8 2.5v8M4.8 7.5 8 10.7l3.2-3.2M2.5 13.5h11',
   warning: 'M8 2.2 14.5 13.5h-13zM8 6.5v3.2M8 11.7v.1',
   down: 'M4 6l4 4 4-4',
+  logout: 'M6.5 2.5h-4v11h4M6 8h8M11 5l3 3-3 3',
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -165,7 +165,7 @@ function Toggle({ on, label }: { on: Signal<boolean>; label: string }) {
   );
 }
 
-/** The request needs the token, so that a plain link would not do. */
+/** The request needs the session, which a plain link does not send. */
 function Download({ output, name }: { output: OutputWindow; name: string }) {
   const part = useSignal<number | null>(null);
   const save = async (): Promise<void> => {

@@ -53,8 +53,11 @@ function About() {
   const rows: [string, string][] = [
     ['Address', location.origin],
     ['Version', version],
-    ['Changes', read_only ? 'none: started with --read-only' : 'whoever has the token may change everything'],
-    ['Metrics', public_metrics ? 'open: started with --public-metrics' : 'need the token'],
+    [
+      'Changes',
+      read_only ? 'None: this server or your token is read-only' : 'Allowed: you have the full token',
+    ],
+    ['Metrics', public_metrics ? 'Public: started with --public-metrics' : 'Need a token'],
   ];
   return (
     <div class="panel">

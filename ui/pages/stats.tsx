@@ -114,7 +114,7 @@ function Elsewhere({ range, queue }: { range: string; queue: string | undefined 
           <p class="faint">
             {open
               ? 'Anybody may read it: this server was started with --public-metrics.'
-              : 'With the token as a bearer token, or from a server started with --public-metrics.'}
+              : 'Send a token as a bearer token (the read-only token is enough), or start the server with --public-metrics.'}
           </p>
         </dd>
       </div>

@@ -17,10 +17,10 @@ export default {
   flags: {
     host: { value: 'ADDRESS', help: 'where to listen (127.0.0.1)' },
     port: { value: 'N', help: 'the port; 0 for any that is free (7780)' },
-    'read-only': { help: 'show everything, change nothing' },
+    'read-only': { help: 'allow no changes; prints the read-only token' },
     'allow-remote': { help: 'allow a --host that other machines reach' },
     'public-metrics': { help: 'let anybody read /metrics without the token' },
-    'rotate-token': { help: 'make a new token; the old one stops working when servers restart' },
+    'rotate-token': { help: 'replace both tokens; ends all sessions and event streams of running servers' },
     'max-rate': {
       value: 'N',
       help: 'changes per second over the API; those of ten seconds may come together (5000)',
@@ -36,9 +36,10 @@ export default {
     'queuectl serve --url https://ops.example.org/queue/',
   ],
   notes: [
-    'Prints one URL with the token of this store in it; programs send the token as Authorization: Bearer. Whoever has it',
-    'can run commands as you. GET /api/v1/openapi.json describes the API. Ends with Ctrl-C; workers are not touched, and',
-    'come first: it runs at niceness 5.',
+    'On a terminal it prints one URL with the token of this store. Elsewhere it prints the URL and the path of the token',
+    'file, so that no log contains the token. Programs send the token as Authorization: Bearer. Whoever has the full token',
+    'can run commands as you. The read-only token, in the file token-read-only beside it, allows no changes on any server.',
+    'GET /api/v1/openapi.json describes the API. Press Ctrl-C to stop the server. Workers continue. It runs at niceness 5.',
   ],
   async run({ io, app, location, environment }, input) {
     const port = input.one('port') === undefined ? 7780 : parseNumber(input.one('port')!, '--port', PORT);
@@ -59,8 +60,12 @@ export default {
         ),
     });
     if (server.warning !== null) io.warn(server.warning);
-    io.out(io.json ? `${JSON.stringify({ url: server.url })}\n` : `${server.url}\n`);
-    const leave = input.has('open') ? openBrowser(opened.stateDirectory, server.url) : () => {};
+    const secret = server.url + server.fragment;
+    // Off a terminal the output becomes a log, where others may read it.
+    const url = io.tty ? secret : server.url;
+    if (io.json) io.out(`${JSON.stringify({ url, token_file: server.tokenFile })}\n`);
+    else io.out(io.tty ? `${url}\n` : `${url}\ntoken file: ${server.tokenFile}\n`);
+    const leave = input.has('open') ? openBrowser(opened.stateDirectory, secret) : () => {};
     // After the browser, which would have it from us.
     stepBack();
     try {

@@ -24,11 +24,11 @@ export const EVENT_ROUTES: Route[] = [
     },
     headers: { 'Last-Event-ID': 'the number of the last event that was seen' },
     answers: { 200: { description: 'the stream', schema: null, type: 'text/event-stream' } },
-    handle({ serving, one, header, signal }) {
+    handle({ serving, grant, one, header, signal }) {
       const text = header('last-event-id') ?? one('after');
       const after = text === undefined ? null : parseNumber(text, 'Last-Event-ID', NUMBER);
       const every = numberOf(one, 'every', EVERY_MS, null);
-      return serving.stream.open(after, signal, every);
+      return serving.stream.open(after, signal, every, grant.ended);
     },
   },
   {

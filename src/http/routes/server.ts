@@ -6,7 +6,7 @@ export const SERVER_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/server',
-    summary: 'Which version answers, and whether it changes anything',
+    summary: 'The version of the server, and whether this token or session may change anything',
     access: 'look',
     answers: {
       200: {
@@ -14,7 +14,9 @@ export const SERVER_ROUTES: Route[] = [
         schema: record({ version: text, read_only: flag, public_metrics: flag }),
       },
     },
-    handle: async ({ serving }) =>
-      json({ version: VERSION, read_only: serving.readOnly, public_metrics: serving.publicMetrics }),
+    async handle({ serving, grant }) {
+      const readOnly = serving.readOnly || grant.role === 'read-only';
+      return json({ version: VERSION, read_only: readOnly, public_metrics: serving.publicMetrics });
+    },
   },
 ];

@@ -230,6 +230,8 @@ export function overTime(api: () => Api): void {
     const group = groups.find((one: { queues: string[] }) => one.queues.includes('groups'));
     expect(group).toMatchObject({ jobs: 2, last_hour: 2, last_3_hours: 2, last_3_days: 2 });
     expect(await ok(site, 'GET', '/api/v1/server')).toMatchObject({ read_only: false });
+    const { session } = await ok(site, 'POST', '/api/v1/session', undefined, 201);
+    expect((await site.call('DELETE', '/api/v1/session', { token: session })).status).toBe(204);
     const body = { action: 'delete', group: group.signature };
     const { id } = await ok(site, 'POST', '/api/v1/operations', body, 202);
     await until(

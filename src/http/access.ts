@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http';
+import { liveToken } from './live-token.ts';
+import { refuse } from './problem.ts';
+import { createSessions, type Session } from './sessions.ts';
+import { digestOf, ROLES, type Role, tokenFile } from './token.ts';
+
+/** A token that was replaced ends what was opened with it after this time at the latest. */
+const LOOK_MS = 1000;
+
+/** The rights of one request. */
+export interface Grant {
+  role: Role;
+  /** Null: the request came with a token, or needs none. */
+  session: Session | null;
+  /** Aborted when these rights end. Streams end with it. */
+  ended: AbortSignal;
+}
+
+/** The rights of a request that needs none. */
+export const ANYBODY: Grant = { role: 'read-only', session: null, ended: new AbortController().signal };
+
+/** Why a bearer has no rights: a wrong token, a session that has ended, or one of a server that has ended. */
+export type Denied = 'wrong-token' | 'ended-session' | 'foreign-session';
+
+/** Decides what the bearer of a token or of a session may do. */
+export interface Access {
+  /** The token that each role had when the server started. */
+  tokens: Record<Role, string>;
+  check(bearer: string, outgoing: ServerResponse): Grant | Denied;
+  /** Starts a session with the rights of a token, and returns its secret. */
+  logIn(grant: Grant): string;
+  close(): void;
+}
+
+export function createAccess(stateDirectory: string, rotate: boolean, now: () => number): Access {
+  const live = ROLES.map((role) => ({ role, token: liveToken(tokenFile(stateDirectory, role), rotate) }));
+  const sessions = createSessions(now);
+  const look = (): void => {
+    for (const { token } of live) token.look();
+  };
+  const timer = setInterval(look, LOOK_MS).unref();
+
+  const checkSession = (bearer: string, outgoing: ServerResponse): Grant | Denied => {
+    const session = sessions.find(bearer);
+    if (session === null) return 'ended-session';
+    outgoing.once('close', session.use());
+    return { role: session.role, session, ended: session.ended };
+  };
+
+  return {
+    tokens: Object.fromEntries(live.map(({ role, token }) => [role, token.first])) as Record<Role, string>,
+    check(bearer, outgoing) {
+      look();
+      const origin = sessions.origin(bearer);
+      if (origin === 'foreign') return 'foreign-session';
+      if (origin === 'own') return checkSession(bearer, outgoing);
+      const digest = digestOf(bearer);
+      // Every token is compared, so that the time does not depend on which one matches.
+      const [found] = live.filter(({ token }) => token.matches(digest));
+      if (found === undefined) return 'wrong-token';
+      return { role: found.role, session: null, ended: found.token.replaced() };
+    },
+    logIn({ role, ended, session }) {
+      if (session !== null) refuse('not-allowed', 'a session cannot start another one', 'send the token');
+      return sessions.begin(role, ended);
+    },
+    close: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,36 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** A connection may have this many requests waiting behind the one that is being answered. */
+const MOST_WAITING = 64;
+
+/**
+ * Handles the requests of a connection one after the other: the next one when the answer before it has been sent. A
+ * client that sends many requests and reads no answers costs one answer. Beyond the limit its connection is closed.
+ */
+export function inTurn(handle: RequestListener, most = MOST_WAITING): RequestListener {
+  const lines = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
+
+  const begin = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const { socket } = incoming;
+    outgoing.once('close', () => {
+      const next = socket.destroyed ? undefined : lines.get(socket)?.shift();
+      if (next === undefined) lines.delete(socket);
+      else begin(...next);
+    });
+    handle(incoming, outgoing);
+  };
+
+  return (incoming, outgoing) => {
+    const { socket } = incoming;
+    const line = lines.get(socket);
+    if (line === undefined) {
+      lines.set(socket, []);
+      begin(incoming, outgoing);
+    } else if (line.length < most) line.push([incoming, outgoing]);
+    else {
+      lines.delete(socket);
+      socket.destroy();
+    }
+  };
+}

@@ -1,0 +1,58 @@
+import { timingSafeEqual } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { digestOf, readToken, tokenIn } from './token.ts';
+
+/** The token of a file that may get another one while the server runs. */
+export interface LiveToken {
+  /** The token that was valid when the server started. */
+  readonly first: string;
+  /** Compares in constant time. */
+  matches(digest: Buffer): boolean;
+  /** Aborted when the current token is replaced. */
+  replaced(): AbortSignal;
+  /** Reads the file again if it has changed. */
+  look(): void;
+}
+
+/**
+ * Reads the token again whenever its file has changed. A file that is missing or unusable is no new token: the store
+ * may be away for a while.
+ */
+export function liveToken(file: string, rotate: boolean): LiveToken {
+  const first = readToken(file, rotate);
+  let digest = digestOf(first);
+  let stamp = '';
+  let current = new AbortController();
+  const look = (): void => {
+    const seen = stampOf(file);
+    if (seen === null || seen === stamp) return;
+    stamp = seen;
+    const found = usableToken(file);
+    if (found === null) return;
+    const fresh = digestOf(found);
+    if (fresh.equals(digest)) return;
+    digest = fresh;
+    const old = current;
+    current = new AbortController();
+    old.abort();
+  };
+  return {
+    ...{ first, look },
+    matches: (given) => timingSafeEqual(digest, given),
+    replaced: () => current.signal,
+  };
+}
+
+function usableToken(file: string): string | null {
+  try {
+    return tokenIn(file);
+  } catch {
+    return null;
+  }
+}
+
+/** Changes with every new content of the file. Null if there is none. */
+function stampOf(file: string): string | null {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
+}

@@ -1,0 +1,34 @@
+import { refuse } from '../problem.ts';
+import { json, type Route } from '../route.ts';
+import { integer, oneOf, record, text } from '../schema.ts';
+import { IDLE_MS } from '../sessions.ts';
+import { ROLES } from '../token.ts';
+
+export const SESSION_ROUTES: Route[] = [
+  {
+    method: 'POST',
+    path: '/api/v1/session',
+    summary: 'Log in: exchange the token for a session of this server',
+    access: 'look',
+    answers: {
+      201: {
+        description: 'the session, to be sent as a bearer token',
+        schema: record({ session: text, role: oneOf(ROLES), idle_timeout_ms: integer }),
+      },
+    },
+    handle: async ({ serving, grant }) =>
+      json({ session: serving.access.logIn(grant), role: grant.role, idle_timeout_ms: IDLE_MS }, 201),
+  },
+  {
+    method: 'DELETE',
+    path: '/api/v1/session',
+    summary: 'Log out: end the session that this request is sent with, and its event streams',
+    access: 'look',
+    answers: { 204: { description: 'the session has ended', schema: null } },
+    async handle({ grant }) {
+      if (grant.session === null) refuse('invalid-request', 'a token is not a session and cannot log out');
+      grant.session.end();
+      return new Response(null, { status: 204 });
+    },
+  },
+];

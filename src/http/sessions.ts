@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { digestOf, type Role } from './token.ts';
+
+export const IDLE_MS = 12 * 60 * 60 * 1000;
+const MOST = 1000;
+const FORM = /^([0-9a-f]{12})-[\w-]{43}$/;
+
+export interface Session {
+  role: Role;
+  /** Aborted when the session ends. */
+  ended: AbortSignal;
+  /** Marks the session as used until the returned function is called. */
+  use(): () => void;
+  /** Ends the session and its streams. */
+  end(): void;
+}
+
+/**
+ * Sessions of this server process. Their secrets exist in its memory only, as digests, so that a session is worthless
+ * to every other server, and ends with this one.
+ */
+export interface Sessions {
+  /** Returns the secret of a new session. It ends at the latest when `until` is aborted. */
+  begin(role: Role, until: AbortSignal): string;
+  find(secret: string): Session | null;
+  /** Whether the text has the form of a session: of this server, of another one, or not at all. */
+  origin(text: string): 'own' | 'foreign' | 'none';
+}
+
+export function createSessions(now: () => number, most = MOST): Sessions {
+  const instance = randomBytes(6).toString('hex');
+  // The order is that of their last use.
+  const sessions = new Map<string, Session & { isIdle(): boolean }>();
+
+  const begin = (role: Role, until: AbortSignal): string => {
+    const secret = `${instance}-${randomBytes(32).toString('base64url')}`;
+    const key = keyOf(secret);
+    const over = new AbortController();
+    let usedAt = now();
+    let inUse = 0;
+    const end = (): void => {
+      until.removeEventListener('abort', end);
+      sessions.delete(key);
+      over.abort();
+    };
+    until.addEventListener('abort', end);
+    sessions.set(key, {
+      ...{ role, ended: over.signal, end },
+      use() {
+        inUse++;
+        return () => {
+          inUse--;
+          usedAt = now();
+        };
+      },
+      isIdle: () => inUse === 0 && now() - usedAt > IDLE_MS,
+    });
+    if (sessions.size > most) sessions.values().next().value!.end();
+    return secret;
+  };
+
+  return {
+    begin,
+    find(secret) {
+      const key = keyOf(secret);
+      const session = sessions.get(key);
+      if (session === undefined) return null;
+      if (session.isIdle()) {
+        session.end();
+        return null;
+      }
+      sessions.delete(key);
+      sessions.set(key, session);
+      return session;
+    },
+    origin(text) {
+      const from = FORM.exec(text)?.[1];
+      if (from === undefined) return 'none';
+      return from === instance ? 'own' : 'foreign';
+    },
+  };
+}
+
+const keyOf = (secret: string): string => digestOf(secret).toString('base64');

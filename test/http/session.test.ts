@@ -1,0 +1,121 @@
+/** S33 and S43: sessions of a running server, and what ends them. */
+import { expect, test } from 'bun:test';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reach, type Site, serve } from '../support/http.ts';
+import { inSandbox, until } from '../support/queuectl.ts';
+import { add, later, ok, refused } from './api/topic.ts';
+
+const logIn = (site: Site): Promise<{ session: string; role: string }> =>
+  ok(site, 'POST', '/api/v1/session', undefined, 201);
+
+const denied = (site: Site, token: string, code: string) =>
+  refused(site, ['GET', '/api/v1/jobs'], { token }, [401, code]);
+
+test(
+  'a session does what its token does, and ends at logout with its streams',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const first = await logIn(site);
+    const second = await logIn(site);
+    expect(first.role).toBe('full');
+    expect(first.session).not.toBe(second.session);
+    const body = { id: 'a', command: 'true', ...later };
+    expect((await site.call('POST', '/api/v1/jobs', { body, token: first.session })).status).toBe(201);
+    const streams = await Promise.all(
+      [first.session, second.session, site.token].map((token) => site.events(null, token)),
+    );
+    // Only a token starts sessions, and only a session logs out.
+    await refused(site, ['POST', '/api/v1/session'], { token: first.session }, [403, 'not-allowed']);
+    await refused(site, ['DELETE', '/api/v1/session'], {}, [400, 'invalid-request']);
+    expect((await site.call('DELETE', '/api/v1/session', { token: first.session })).status).toBe(204);
+    await denied(site, first.session, 'session-ended');
+    await until(() => streams[0]!.over, 'its stream ends');
+    await add(site, { id: 'b', command: 'true', ...later });
+    await until(() => streams.slice(1).every((one) => one.seen.length > 0), 'the others go on');
+    expect(streams.map((one) => one.over)).toEqual([true, false, false]);
+    expect((await site.call('GET', '/api/v1/jobs', { token: second.session })).status).toBe(200);
+    for (const one of streams) one.close();
+  }),
+);
+
+test(
+  'a session is worth nothing to another server of the same store, nor to the next one',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const { session } = await logIn(site);
+    await denied(await serve(box), session, 'server-restarted');
+    process.kill(site.server.pid, 'SIGKILL');
+    await site.server.exit;
+    const next = await reach(box.start(['serve', '--port', String(site.port)]));
+    await denied(next, session, 'server-restarted');
+    await refused(next, ['POST', '/api/v1/session'], { token: session }, [401, 'server-restarted']);
+    // It is no guess, and slows nobody down.
+    for (let i = 0; i < 50; i++) await denied(next, session, 'server-restarted');
+    await denied(next, 'wrong', 'no-token');
+  }),
+);
+
+test(
+  'guesses of a session are slowed down like those of a token; a valid one is not',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const { session } = await logIn(site);
+    const guess = `${session.slice(0, 13)}${'x'.repeat(43)}`;
+    const tired = await until(async () => {
+      const guesses = Array.from({ length: 60 }, () => site.call('GET', '/api/v1/jobs', { token: guess }));
+      return (await Promise.all(guesses)).find((answer) => answer.status === 429);
+    }, 'it is too much');
+    expect(Number(tired.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await site.call('GET', '/api/v1/jobs', { token: session })).status).toBe(200);
+    await logIn(site);
+  }),
+);
+
+test(
+  'a running server notices that the token was replaced: token, sessions and streams of the old one end',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const { session } = await logIn(site);
+    const streams = [await site.events(), await site.events(null, session)];
+    // Nobody asks for anything: the streams end by themselves.
+    const { token } = await serve(box, '--rotate-token');
+    await until(() => streams.every((one) => one.over), 'the streams end');
+    await denied(site, site.token, 'no-token');
+    await denied(site, session, 'session-ended');
+    expect((await site.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
+    // A request that comes at once sees it too.
+    const again = (await site.call('POST', '/api/v1/session', { token })).json.session;
+    const file = join(box.home, 'queue.db.d/token');
+    writeFileSync(`${file}.new`, `${'n'.repeat(43)}\n`);
+    renameSync(`${file}.new`, file);
+    await denied(site, again, 'session-ended');
+    await denied(site, token, 'no-token');
+    expect((await site.call('GET', '/api/v1/jobs', { token: 'n'.repeat(43) })).status).toBe(200);
+  }),
+);
+
+test(
+  'a token file that is away, empty or written again as it was ends nothing',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const { session } = await logIn(site);
+    const stream = await site.events(null, session);
+    const file = join(box.home, 'queue.db.d/token');
+    const text = readFileSync(file);
+    const works = async (): Promise<void> => {
+      for (const token of [site.token, session])
+        expect((await site.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
+    };
+    renameSync(file, `${file}.aside`);
+    await works();
+    writeFileSync(file, '');
+    await works();
+    writeFileSync(file, text);
+    await works();
+    await add(site, { id: 'a', command: 'true', ...later });
+    await until(() => stream.seen.length > 0, 'the stream goes on');
+    expect(stream.over).toBe(false);
+    stream.close();
+  }),
+);

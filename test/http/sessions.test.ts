@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test';
+import { createSessions, IDLE_MS } from '../../src/http/sessions.ts';
+
+const forever = (): AbortSignal => new AbortController().signal;
+
+test('a session has 256 random bits and is known to its own server only', () => {
+  const [mine, other] = [createSessions(() => 0), createSessions(() => 0)];
+  const secrets = Array.from({ length: 100 }, () => mine.begin('full', forever()));
+  expect(new Set(secrets).size).toBe(100);
+  for (const secret of secrets) {
+    expect(Buffer.from(secret.split('-').slice(1).join('-'), 'base64url')).toHaveLength(32);
+    expect([mine.origin(secret), other.origin(secret)]).toEqual(['own', 'foreign']);
+    expect(mine.find(secret)?.role).toBe('full');
+    expect(other.find(secret)).toBeNull();
+  }
+  for (const text of ['', 'x', 'a'.repeat(43), `${secrets[0]}x`]) expect(mine.origin(text)).toBe('none');
+});
+
+test('a session that is not used for 12 hours ends; one with an open stream does not', () => {
+  let now = 0;
+  const sessions = createSessions(() => now);
+  const [idle, busy] = [sessions.begin('full', forever()), sessions.begin('read-only', forever())];
+  const release = sessions.find(busy)!.use();
+  now += IDLE_MS;
+  expect(sessions.find(idle)).not.toBeNull();
+  sessions.find(idle)!.use()();
+  now += IDLE_MS;
+  expect(sessions.find(idle)).not.toBeNull();
+  now += 1;
+  expect(sessions.find(idle)).toBeNull();
+  expect(sessions.find(busy)?.role).toBe('read-only');
+  release();
+  now += IDLE_MS + 1;
+  expect(sessions.find(busy)).toBeNull();
+});
+
+test('beyond their number the session that was not used for longest ends', () => {
+  const sessions = createSessions(() => 0, 3);
+  const [a, b, c] = [1, 2, 3].map(() => sessions.begin('full', forever())) as [string, string, string];
+  const { ended } = sessions.find(b)!;
+  sessions.find(a);
+  sessions.find(c);
+  const d = sessions.begin('full', forever());
+  expect([a, b, c, d].map((one) => sessions.find(one) !== null)).toEqual([true, false, true, true]);
+  expect(ended.aborted).toBe(true);
+});
+
+test('a session ends with the token that it came from, and alone when it is ended', () => {
+  const token = new AbortController();
+  const sessions = createSessions(() => 0);
+  const [a, b, other] = [token.signal, token.signal, forever()].map((until) => sessions.begin('full', until));
+  const signals = [a, b, other].map((one) => sessions.find(one!)!.ended);
+  sessions.find(a!)!.end();
+  expect(signals.map((one) => one.aborted)).toEqual([true, false, false]);
+  token.abort();
+  expect(signals.map((one) => one.aborted)).toEqual([true, true, false]);
+  expect(sessions.find(b!)).toBeNull();
+  expect(sessions.find(other!)).not.toBeNull();
+});

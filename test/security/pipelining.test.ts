@@ -1,0 +1,136 @@
+/** S36: clients without a token that send many requests on a connection and read no answers. */
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { type Site, serve } from '../support/http.ts';
+import { inSandbox, type Running, type Sandbox, until } from '../support/queuectl.ts';
+
+const CONNECTIONS = 300;
+const REQUESTS = 1000;
+/** What the server may need more than before. */
+const LIMIT_MIB = 150;
+
+const memoryMiB = (site: Site): number => {
+  const status = readFileSync(`/proc/${site.server.pid}/status`, 'latin1');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024;
+};
+
+const openFiles = (site: Site): number => readdirSync(`/proc/${site.server.pid}/fd`).length;
+
+const assetOf = async (site: Site): Promise<string> => {
+  const { text } = await site.call('GET', '/', { token: null });
+  return `/${/assets\/main-[^"]+\.js/.exec(text)![0]}`;
+};
+
+const requests = (site: Site, path: string, count: number, token = 'x'): string =>
+  `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${token}\r\n\r\n`.repeat(
+    count,
+  );
+
+/** Writes the same bytes on many connections and never reads. Ended by the cleanup of the sandbox at the latest. */
+function flood(box: Sandbox, site: Site, bytes: string): Running {
+  const through = [
+    'python3',
+    join(import.meta.dir, '../support/flood.py'),
+    String(site.port),
+    String(CONNECTIONS),
+  ];
+  return box.start([], { through, stdin: bytes });
+}
+
+/** Waits until the server has closed all connections but one, or has taken too much. Returns the most that it took. */
+async function mostTaken(box: Sandbox, site: Site, bytes: string): Promise<number> {
+  const [before, files] = [memoryMiB(site), openFiles(site)];
+  const flooding = flood(box, site, bytes);
+  await until(() => flooding.stdout().includes('sent'), 'everything is sent');
+  // Connections are accepted in their order: an answer to this one comes after all others were looked at.
+  let last = false;
+  const done = (): void => {
+    last = true;
+  };
+  site.call('GET', '/healthz').then(done, done);
+  let most = 0;
+  await until(() => {
+    most = Math.max(most, memoryMiB(site) - before);
+    return most >= LIMIT_MIB || (last && openFiles(site) <= files + 1);
+  }, 'the server has closed the connections');
+  return most;
+}
+
+for (const who of ['without the token', 'with the token']) {
+  test(
+    `${CONNECTIONS} connections with ${REQUESTS} requests each that never read, ${who}`,
+    inSandbox(async (box) => {
+      const site = await serve(box);
+      const path = who === 'with the token' ? '/api/v1/openapi.json' : await assetOf(site);
+      const token = who === 'with the token' ? site.token : 'x';
+      const bytes = requests(site, path, REQUESTS, token);
+      expect(await mostTaken(box, site, bytes)).toBeLessThan(LIMIT_MIB);
+      expect((await site.call('GET', '/healthz')).status).toBe(200);
+    }),
+  );
+}
+
+test(
+  'with the token too, a connection with too many requests waiting is closed',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const answers = await site.raw(requests(site, '/api/v1/jobs', REQUESTS, site.token));
+    expect(answers.match(/HTTP\/1\.1 /g)?.length ?? 0).toBeLessThan(REQUESTS);
+    expect((await site.call('GET', '/healthz')).status).toBe(200);
+  }),
+);
+
+test(
+  'a client with a few requests in a row gets all answers in order, also when it reads late',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const asset = await assetOf(site);
+    const size = (await site.call('GET', asset, { token: null })).text.length;
+    const paths = Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? asset : '/healthz'));
+    const bytes = paths.map((path) => requests(site, path, 1)).join('');
+    const socket = connect(site.port, '127.0.0.1', () => socket.write(bytes));
+    socket.pause();
+    // The server has handled this connection as far as it can when it answers another one.
+    for (let i = 0; i < 20; i++) await site.call('GET', '/healthz');
+    let seen = '';
+    socket.on('data', (data) => {
+      seen += data.toString('latin1');
+    });
+    socket.resume();
+    await until(() => seen.match(/HTTP\/1\.1 200/g)?.length === 60, 'all are answered');
+    const lengths = [...seen.matchAll(/content-length: (\d+)/gi)].map(([, length]) => Number(length) > 1000);
+    expect(lengths).toEqual(paths.map((path) => path === asset));
+    await until(() => seen.length > 30 * size, 'all of each has come');
+    socket.destroy();
+  }),
+);
+
+test(
+  'after a transfer encoding that is not known the connection is closed, and nothing behind it is a request',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const head = `POST /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\n`;
+    const body = '0\r\n\r\n';
+    for (const coding of [
+      'odd',
+      'gzip, chunked',
+      'chunked, gzip',
+      'identity',
+      'xchunked',
+      'chunked, chunked',
+    ]) {
+      // Until the server closes the connection, at the latest when the client gives up and fails the test.
+      const text = await site.raw(`${head}Transfer-Encoding: ${coding}\r\n\r\n`);
+      expect({ coding, statuses: text.match(/HTTP\/1\.1 \d+/g) }).toEqual({
+        coding,
+        statuses: ['HTTP/1.1 400'],
+      });
+      const more = await site.raw(
+        `${head}Transfer-Encoding: ${coding}\r\n\r\n${body}${requests(site, '/healthz', 1)}`,
+      );
+      expect({ coding, more: more.match(/HTTP\/1\.1 \d+/g) }).toEqual({ coding, more: ['HTTP/1.1 400'] });
+    }
+  }),
+);

