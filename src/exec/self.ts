@@ -24,7 +24,7 @@ const FEW_THREADS = {
 export function restartWithFewThreads(more: NodeJS.ProcessEnv): void {
   if (process.platform !== 'linux' || !isCompiled() || process.env.BUN_JSC_useConcurrentGC === '0') return;
   process.execve?.(namedSelf(), [NAME, ...process.argv.slice(2)], {
-    ...process.env,
+    ...withoutRuntime(process.env),
     ...FEW_THREADS,
     ...more,
   });
