@@ -8,7 +8,7 @@ import { epochOf } from '../exec/kept-output.ts';
 import { checkOwner, checkStore, isSound, missingStore, type Repaired, repairStore } from '../store/open.ts';
 import type { App } from './app.ts';
 import { loser } from './lose.ts';
-import { cookiesIn, refuseLiving } from './refuse-living.ts';
+import { refuseLiving, runningIn } from './refuse-living.ts';
 import { refuseLook, refuseSecondName } from './store-files.ts';
 import { finishKilledSwap, refuseWhileUsed, swap, takeStore } from './swap.ts';
 
@@ -68,7 +68,7 @@ export async function repairDatabase(
         'queuectl restore, from a backup',
       );
     }
-    refuseLiving(`${db}.d`, await cookiesIn(draft));
+    refuseLiving(`${db}.d`, await runningIn(draft));
     syncFile(draft);
     return { db, ...repaired, kept: swap(draft, db, held!, { word: 'damaged', now: app.clock.now() }) };
   } finally {

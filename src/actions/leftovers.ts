@@ -13,6 +13,7 @@ export function leftoversOf(db: string, epoch: string | null): Leftover[] {
   const attempts = `${db}.d/attempts`;
   return [
     ...abandonedDrafts(dirname(db)),
+    ...abandonedDrafts(`${db}.d`),
     ...hiddenNames(db).map((name) => sized(join(dirname(db), name))),
     ...abandonedParts(`${db}.d`, BALLAST),
     ...namesIn(attempts).flatMap((name) => abandonedParts(join(attempts, name), OUTPUT)),
@@ -23,6 +24,7 @@ export function leftoversOf(db: string, epoch: string | null): Leftover[] {
 /** Only while the store is open: then nobody is replacing it. Drafts of outputs go when their attempt is settled. */
 export function clearLeftovers(db: string, epoch: string): void {
   removeDrafts(dirname(db));
+  removeDrafts(`${db}.d`);
   finishSwaps(db, true);
   for (const { path } of abandonedParts(`${db}.d`, BALLAST)) rmSync(path, { force: true });
   clearStrayOutputs(`${db}.d`, epoch);

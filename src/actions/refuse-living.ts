@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 
 /**
  * A command that still runs without a worker would be started a second time beside itself, by a store that does not know it.
- * Asked of what is on disk: the store it belongs to may be gone, or beyond reading. `known`: the cookies of those that it does
+ * Asked of what is on disk: the store it belongs to may be gone, or beyond reading. `known`: the names of those that it does
  * know.
  */
 export function refuseLiving(stateDirectory: string, known: ReadonlySet<string> = new Set()): void {
@@ -32,12 +32,12 @@ export async function refuseLivingJobs(store: Store, stateDirectory: string): Pr
   }
 }
 
-/** What a copy takes for running, and finds again by these cookies. */
-export async function cookiesIn(draft: string): Promise<Set<string>> {
+/** Returns the names of the attempts that a copy takes for running, and finds again. */
+export async function runningIn(draft: string): Promise<Set<string>> {
   const store = await openCopy(draft);
   try {
     const running = await store.running();
-    return new Set(running.map(({ claim }) => placeOf('', store.epoch, claim.attempt).cookie));
+    return new Set(running.map(({ claim }) => placeOf('', store.epoch, claim.attempt).name));
   } finally {
     await store.close();
   }

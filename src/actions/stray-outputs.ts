@@ -14,7 +14,7 @@ export function strayOutputs(stateDirectory: string, epoch: string): Place[] {
   // Most often there are none, and the rest is not looked at.
   if (stray.size === 0) return [];
   return placesIn(stateDirectory).filter(
-    ({ cookie, record }) => stray.has(attemptOf(cookie)!.epoch) && !isThere(record),
+    ({ name, record }) => stray.has(attemptOf(name)!.epoch) && !isThere(record),
   );
 }
 

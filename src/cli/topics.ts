@@ -67,7 +67,7 @@ Set for a job, besides the worker's environment and the job's own variables:
   QUEUECTL_ATTEMPT  which execution this is, from 1
   QUEUECTL_FENCE    a number that rises with every claim: a later attempt has a higher one
   QUEUECTL_QUEUE    its queue
-  QUEUECTL_RUN      the name of this attempt; queuectl finds its processes by it
+  QUEUECTL_RUN      identifies this attempt; queuectl finds its processes by it
   QUEUECTL_SCHEDULE      the schedule that enqueued it, if one did
   QUEUECTL_SCHEDULED_AT  the time it was due by that schedule
   QUEUECTL_HOOK_EVENT, QUEUECTL_HOOK_JOB_ID, QUEUECTL_HOOK_STATE, QUEUECTL_HOOK_EXIT_CODE, QUEUECTL_HOOK_ERROR,

@@ -76,3 +76,8 @@ export function frameArguments(input: FrameInput): string[] {
     ? ['-c', PLAIN + command + PLAIN_END, ...fixed]
     : ['-c', SHELL, ...fixed, command];
 }
+
+/** Returns the record of the frame that runs with these arguments, the program's name before them. */
+export function recordIn(args: readonly string[]): string | undefined {
+  return args[4];
+}

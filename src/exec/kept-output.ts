@@ -1,26 +1,34 @@
 import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import { carriedNames } from './living.ts';
 import { namesIn } from './names-in.ts';
 import { attemptOf, placeOf, removePlace } from './place.ts';
-import { processes } from './processes.ts';
+
+/** A thousand attempts a second take 30 years to get there. */
+const HIGHEST = 1e12;
 
 /** The attempts of an epoch that have a directory there. */
 export function attemptsIn(stateDirectory: string, epoch: string): number[] {
   return attemptsAmong(namesIn(join(stateDirectory, 'attempts')), epoch);
 }
 
-function attemptsAmong(cookies: string[], epoch: string): number[] {
-  return cookies.flatMap((cookie) => {
-    const found = attemptOf(cookie);
+function attemptsAmong(names: string[], epoch: string): number[] {
+  return names.flatMap((name) => {
+    const found = attemptOf(name);
     return found?.epoch === epoch ? [found.attempt] : [];
   });
 }
 
-/** The highest that left a directory, or a process that still runs; 0: there is none. */
+/**
+ * Returns the highest attempt that left a directory, or a process that still runs; 0: there is none. A number above
+ * HIGHEST is somebody's mistake: whoever went on from there would soon have no numbers left.
+ */
 export function lastAttemptIn(stateDirectory: string, epoch: string): number {
-  const living = attemptsAmong([...(processes.cookies() ?? [])], epoch);
-  return [...attemptsIn(stateDirectory, epoch), ...living].reduce((last, one) => Math.max(last, one), 0);
+  const living = attemptsAmong([...(carriedNames(stateDirectory) ?? [])], epoch);
+  return [...attemptsIn(stateDirectory, epoch), ...living]
+    .filter((one) => one <= HIGHEST)
+    .reduce((last, one) => Math.max(last, one), 0);
 }
 
 /**
@@ -58,10 +66,10 @@ export function moveOutputs(from: string, to: string, epoch: string): void {
 export function removeOutputs(stateDirectory: string, epoch: string): void {
   const attempts = attemptsIn(stateDirectory, epoch);
   if (attempts.length === 0) return;
-  const cookies = processes.cookies();
+  const carried = carriedNames(stateDirectory);
   for (const attempt of attempts) {
     const place = placeOf(stateDirectory, epoch, attempt);
-    if (!cookies?.has(place.cookie)) removePlace(place);
+    if (!carried?.has(place.name)) removePlace(place);
   }
 }
 

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { isCookieOf, nameIn } from './cookie.ts';
+import { cookieFor } from './key.ts';
 import { isOutOfSight } from './lifeline.ts';
 import { namesIn } from './names-in.ts';
 import { attemptOf, type Place, placeOf } from './place.ts';
@@ -22,17 +24,29 @@ export function livingOf(place: Place): Living | null {
 
 /** The same of all attempts that have a directory there, of whatever store, but `known`; not of those whose command has ended. */
 export function livingIn(stateDirectory: string, known: ReadonlySet<string>): Living | null {
-  const cookies = processes.cookies();
+  const carried = carriedNames(stateDirectory);
   for (const place of placesIn(stateDirectory)) {
-    if (known.has(place.cookie)) continue;
+    if (known.has(place.name)) continue;
     const record = readRecord(place);
     if (record?.kind === 'ended' || record?.kind === 'gated') continue;
     // There may be thousands: only few are worth a look at all processes.
-    if (record?.kind !== 'running' && cookies?.has(place.cookie) === false) continue;
+    if (record?.kind !== 'running' && carried?.has(place.name) === false) continue;
     const living = livingOf(place);
     if (living !== null) return living;
   }
   return null;
+}
+
+/** Returns the names of the attempts there that a process carries the cookie of; null: the system does not tell. */
+export function carriedNames(stateDirectory: string): Set<string> | null {
+  const carriers = processes.carriers();
+  if (carriers === null) return null;
+  const names = new Set<string>();
+  for (const { cookie, own } of carriers) {
+    const name = nameIn(cookie);
+    if (isCookieOf(cookie, cookieFor(stateDirectory, name), () => own)) names.add(name);
+  }
+  return names;
 }
 
 /** Every attempt that has a directory there. */

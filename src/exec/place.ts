@@ -2,6 +2,7 @@ import { mkdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import type { Stream } from '../core/job.ts';
+import { cookieFor } from './key.ts';
 
 /** What of an attempt on disk concerns its output, or one stream of it. */
 export interface OutputPlace {
@@ -18,24 +19,32 @@ export interface Place extends OutputPlace {
   stdin: string;
   /** The proof of start and the exit code, written by the frame. */
   record: string;
-  /** In the environment of everything the attempt starts: by it we know our processes. */
-  cookie: string;
+  /** The epoch and the number, as the directory is called. */
+  name: string;
+  /** In the environment of everything the attempt starts: by it we know our processes. Others cannot make it up. */
+  readonly cookie: string;
 }
 
 export function placeOf(stateDirectory: string, epoch: string, attempt: number): Place {
-  const cookie = `${epoch}-${attempt}`;
-  const directory = join(stateDirectory, 'attempts', cookie);
+  const name = `${epoch}-${attempt}`;
+  const directory = join(stateDirectory, 'attempts', name);
+  let cookie: string | null = null;
   return {
     ...outputIn(directory, 'stdout'),
     stdin: join(directory, 'in'),
     record: join(directory, 'rec'),
-    cookie,
+    name,
+    // Most who ask for a place want its output, and the cookie takes a look at a file.
+    get cookie() {
+      cookie ??= cookieFor(stateDirectory, name);
+      return cookie;
+    },
   };
 }
 
 /** Whose name this is; null: no attempt's. */
-export function attemptOf(cookie: string): { epoch: string; attempt: number } | null {
-  const [, epoch, attempt] = /^([0-9a-f]{12})-(\d{1,15})$/.exec(cookie) ?? [];
+export function attemptOf(name: string): { epoch: string; attempt: number } | null {
+  const [, epoch, attempt] = /^([0-9a-f]{12})-(\d{1,15})$/.exec(name) ?? [];
   return epoch === undefined ? null : { epoch, attempt: Number(attempt) };
 }
 

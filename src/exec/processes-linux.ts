@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
+import { isCookieOf, nameIn } from './cookie.ts';
+import { recordIn } from './frame.ts';
 import type { Found, Processes, Wanted } from './processes.ts';
 
 /** The kernel counts process times in hundredths of a second on every platform we run on. */
@@ -46,8 +48,23 @@ export const linux: Processes = {
     if (about === null || about.parent !== parent || isOver(about)) return 'over';
     return about.state === 'T' || about.state === 't' ? 'stopped' : 'running';
   },
-  cookies() {
-    return new Set(allPids().flatMap((pid) => cookieOf(pid) ?? []));
+  frameOf(cookie) {
+    const record = `/attempts/${nameIn(cookie)}/rec`;
+    const isFrame = (pid: number): boolean => {
+      // The cookie first: few have it.
+      const about = hasCookie(pid, cookie) ? stat(pid) : null;
+      if (about === null || about.session !== pid || isOver(about)) return false;
+      // A process that the command started in a session of its own is no frame.
+      const args = (maybeRead(`/proc/${pid}/cmdline`) ?? '').split('\0');
+      return recordIn(args)?.endsWith(record) === true;
+    };
+    return allPids().find(isFrame) ?? null;
+  },
+  carriers() {
+    return allPids().flatMap((pid) => {
+      const cookie = cookieOf(pid);
+      return cookie === undefined ? [] : { cookie, own: isOwn(pid) };
+    });
   },
   inheritedOpenFiles() {
     // The runtime has raised our own by now; the parent's is what the user set.
@@ -62,6 +79,7 @@ export const linux: Processes = {
 
 function findAll(attempts: readonly Wanted[]): Map<string, Found[]> {
   const found = new Map<string, Found[]>(attempts.map(({ cookie }) => [cookie, []]));
+  const byName = new Map(attempts.map((one) => [nameIn(one.cookie), one]));
   const byFrame = new Map(attempts.filter(({ group }) => group > 0).map((one) => [one.group, one]));
   const since = Math.min(...attempts.map((one) => one.since ?? 0));
   const seen = new Set<number>();
@@ -74,10 +92,18 @@ function findAll(attempts: readonly Wanted[]): Map<string, Found[]> {
       const about = stat(pid);
       // A process that is older than every frame belongs to none of them.
       if (about === null || isOver(about) || Number(about.startTime) < since) continue;
-      const cookie = cookieOf(pid) ?? '';
-      const own = found.get(cookie) ?? ofSession(pid, byFrame.get(about.session), leads, found);
-      if (own !== undefined && !isOurs(pid))
-        own.push({ pid, group: about.group, startTime: about.startTime, stopped: about.state === 'T' });
+      // Whoever ends a job from inside it does not end himself.
+      if (pid === process.pid) continue;
+      const carried = cookieOf(pid) ?? '';
+      const named = byName.get(nameIn(carried));
+      const attempt =
+        named !== undefined && isCookieOf(carried, named.cookie, () => isOwn(pid))
+          ? named
+          : ofSession(pid, byFrame.get(about.session), leads);
+      if (attempt !== undefined)
+        found
+          .get(attempt.cookie)!
+          .push({ pid, group: about.group, startTime: about.startTime, stopped: about.state === 'T' });
     }
   }
   return found;
@@ -99,7 +125,8 @@ function allPids(): number[] {
 }
 
 function hasCookie(pid: number, cookie: string): boolean {
-  return cookieOf(pid) === cookie;
+  const carried = cookieOf(pid);
+  return carried !== undefined && isCookieOf(carried, cookie, () => isOwn(pid));
 }
 
 function cookieOf(pid: number): string | undefined {
@@ -120,23 +147,35 @@ function ofSession(
   pid: number,
   attempt: Wanted | undefined,
   leads: Map<Wanted, boolean>,
-  found: Map<string, Found[]>,
-): Found[] | undefined {
+): Wanted | undefined {
   if (attempt === undefined) return undefined;
   const { cookie, group } = attempt;
   const leading = leads.get(attempt) ?? hasCookie(group, cookie);
   leads.set(attempt, leading);
-  return leading || holdsOutput(pid, cookie) ? found.get(cookie) : undefined;
+  return leading || holdsOutput(pid, cookie) ? attempt : undefined;
 }
 
+/** Anybody can have a directory of that name and open a file in it, but not a file that only this user can read. */
 function holdsOutput(pid: number, cookie: string): boolean {
+  const directory = `/attempts/${nameIn(cookie)}/`;
   try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) =>
-      readlinkSync(`/proc/${pid}/fd/${fd}`).includes(`/attempts/${cookie}/`),
-    );
+    return readdirSync(`/proc/${pid}/fd`)
+      .map((fd) => `/proc/${pid}/fd/${fd}`)
+      .some((file) => readlinkSync(file).includes(directory) && isPrivate(file));
   } catch {
     return false;
   }
+}
+
+function isPrivate(file: string): boolean {
+  const { uid, mode } = statSync(file);
+  return uid === process.getuid?.() && (mode & 0o077) === 0;
+}
+
+/** Tells whether a process runs as this user with all its user ids: a setuid program that another started does not. */
+function isOwn(pid: number): boolean {
+  const ids = /^Uid:\s*(.*)$/m.exec(maybeRead(`/proc/${pid}/status`) ?? '')?.[1]?.split(/\s+/) ?? [];
+  return ids.length > 0 && ids.every((id) => Number(id) === process.getuid?.());
 }
 
 /** A list of the kernel's; where it is built without, all processes are asked for their parent. */
@@ -148,20 +187,6 @@ function childrenOf(pid: number): number[] {
 
 function isOver({ state }: Stat): boolean {
   return state === 'Z' || state === 'X';
-}
-
-/** A `worker start` inside a job carries the job's cookie too, and is none of the job's processes. */
-function isOurs(pid: number): boolean {
-  if (pid === process.pid) return true;
-  try {
-    if (readlinkSync(`/proc/${pid}/exe`) !== readlinkSync('/proc/self/exe')) return false;
-  } catch {
-    return false;
-  }
-  const script = process.argv[1] ?? '';
-  return (
-    script.startsWith('/$bunfs/') || (maybeRead(`/proc/${pid}/cmdline`) ?? '').split('\0').includes(script)
-  );
 }
 
 interface Stat {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { nameIn } from './cookie.ts';
 import type { Found, Processes } from './processes.ts';
 
 /**
@@ -44,7 +45,16 @@ export const portable: Processes = {
     if (Number(found) !== parent || state === undefined || state.startsWith('Z')) return 'over';
     return state.startsWith('T') ? 'stopped' : 'running';
   },
-  cookies: () => null,
+  frameOf(cookie) {
+    const record = `/attempts/${nameIn(cookie)}/rec `;
+    const lines = (ps(['-A', '-ww', '-o', 'pid=,pgid=,stat=,command=']) ?? '').split('\n');
+    const frame = lines.find((line) => {
+      const [pid, pgid, state] = line.trim().split(/\s+/);
+      return pid === pgid && state?.startsWith('Z') === false && line.includes(record);
+    });
+    return frame === undefined ? null : Number(frame.trim().split(/\s+/)[0]);
+  },
+  carriers: () => null,
   inheritedOpenFiles: () => null,
   ignoresAtStart: () => false,
 };

@@ -14,7 +14,7 @@ export interface Processes {
   ageMs(pid: number): number | null;
   /** Is this the frame of that attempt, and not a zombie? */
   carries(pid: number, cookie: string): boolean;
-  /** Every live process of the attempt whose frame has, or had, that pid (-1: not known); queuectl's own are exempt. */
+  /** Every live process of the attempt whose frame has, or had, that pid (-1: not known), but this one. */
   find(cookie: string, frame: number): Found[];
   /** The same for many attempts in one pass over all processes. Returns the processes of each attempt by its cookie. */
   findAll(attempts: readonly Wanted[]): Map<string, Found[]>;
@@ -24,8 +24,10 @@ export interface Processes {
   childOf(pid: number): number | null;
   /** Returns whether a child of this parent runs, is stopped, or is over (a zombie, or no longer its child). */
   childState(pid: number, parent: number): 'running' | 'stopped' | 'over';
-  /** Of every process that can be seen; null: the system does not tell. */
-  cookies(): Set<string> | null;
+  /** Returns the live frame of an attempt, whatever its record holds; null if there is none. */
+  frameOf(cookie: string): number | null;
+  /** Returns every process that carries a cookie, whoever gave it to it; null: the system does not tell. */
+  carriers(): Carrier[] | null;
   /** The soft limit of open files that this program was started with. */
   inheritedOpenFiles(): string | null;
   /** Was the signal ignored when this program started, as under nohup? */
@@ -39,6 +41,12 @@ export interface Wanted {
   group: number;
   /** No process of the attempt started before this, in the kernel's own count. */
   since?: number;
+}
+
+export interface Carrier {
+  cookie: string;
+  /** It runs as this user and has no rights of another. */
+  own: boolean;
 }
 
 export interface Found {

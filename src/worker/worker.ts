@@ -9,6 +9,7 @@ import type { ClaimedJob } from '../core/job.ts';
 import type { Settings } from '../core/settings.ts';
 import { refuseForeignProc, thisHost } from '../exec/host.ts';
 import { lastAttemptIn } from '../exec/kept-output.ts';
+import { makeKey } from '../exec/key.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { trimAll, trimStreams } from '../exec/trim.ts';
@@ -70,6 +71,7 @@ export async function startWorker(given: App, options: WorkerOptions, emit: Emit
   const app = { ...given, warn: once(tell) };
   const startedAt = app.clock.now();
   const host = thisHost(app.stateDirectory);
+  makeKey(app.stateDirectory);
   const queues = options.queues === null ? null : [...options.queues, HOOK_QUEUE];
   let settings: Settings = await currentSettings(app);
   const stopFile = stopFileOf(app.stateDirectory, process.env);
@@ -185,6 +187,7 @@ export async function startWorker(given: App, options: WorkerOptions, emit: Emit
     if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
     settings = await currentSettings(app);
     keepBallast(app.stateDirectory);
+    makeKey(app.stateDirectory);
     await keepSeal(app);
     const adopt = (job: ClaimedJob, how: Adoption): void => {
       emit({ type: 'attempt-adopted', job });

@@ -69,12 +69,12 @@ async function underHands(box: Sandbox, user: string[], id: string, deed: string
   writeFileSync(at('victim'), SECRET);
   if (user.length > 0) chownSync(at('victim'), NOBODY, NOBODY);
   // It goes on long enough for its output to be trimmed after the deed.
-  const command = `echo before; echo $QUEUECTL_RUN >'${at('started')}'
+  const command = `echo before; echo \${QUEUECTL_RUN%-*} >'${at('started')}'
     until test -e '${at('go')}'; do sleep 0.05; done
     head -c 1000000 /dev/zero | tr '\\0' x; sleep 1.5; echo after; echo ran >>'${at('witness')}'`;
   await enqueue(box, id, command);
-  const [cookie] = await until(() => lines(at('started')).length > 0 && lines(at('started')), `${id} runs`);
-  const cwd = join(box.home, 'queue.db.d', 'attempts', cookie!);
+  const [name] = await until(() => lines(at('started')).length > 0 && lines(at('started')), `${id} runs`);
+  const cwd = join(box.home, 'queue.db.d', 'attempts', name!);
   const env = { ...process.env, VICTIM: at('victim') };
   const [program, ...args] = [...user, 'sh', '-c', `cd '${cwd}' && ${deed}`];
   if (spawnSync(program!, args, { env }).status !== 0) return ['could not be done'];

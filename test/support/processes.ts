@@ -82,6 +82,16 @@ export function carrying(...variables: string[]): number[] {
   });
 }
 
+/** The arguments of a process, its name first; of one that is gone an empty one. */
+export function argumentsOf(pid: number): string[] {
+  return read(`/proc/${pid}/cmdline`).split('\0');
+}
+
+/** The user that a process runs as. */
+export function uidOf(pid: number): number {
+  return Number(/^Uid:\s*(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1]);
+}
+
 function read(path: string): string {
   try {
     return readFileSync(path, 'latin1');

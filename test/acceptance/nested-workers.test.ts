@@ -1,0 +1,122 @@
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gatedCommand, gatedJob, ONE_RUN } from '../support/gated-job.ts';
+import { isAlive } from '../support/processes.ts';
+import {
+  configure,
+  EXECUTABLE,
+  enqueue,
+  inSandbox,
+  lines,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+
+/** A command of a job that uses another store. */
+const inner = (box: Sandbox, args: string): string => `'${EXECUTABLE}' --db '${innerDb(box)}' ${args}`;
+const innerDb = (box: Sandbox): string => join(box.directory, 'inner.db');
+
+/** A job of another store that waits until it is let go, and nobody that runs it yet. */
+async function enqueueInner(box: Sandbox): Promise<ReturnType<typeof gatedJob>> {
+  await box.json([
+    '--db',
+    innerDb(box),
+    'enqueue',
+    JSON.stringify({ id: 'in', command: gatedCommand('in') }),
+  ]);
+  return gatedJob(box, 'in');
+}
+
+function innerState(box: Sandbox): Promise<{ state: string }> {
+  return box.json(['--db', innerDb(box), 'show', 'in']);
+}
+
+async function innerWorkers(box: Sandbox): Promise<number[]> {
+  const workers = await box.json<{ pid: number }[]>(['--db', innerDb(box), 'worker', 'list']);
+  return workers.map((one) => one.pid).filter(isAlive);
+}
+
+test.concurrent(
+  'cancelling a job ends the workers that it runs in the foreground, but not their jobs',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '300ms' });
+    await box.startWorkers();
+    const job = await enqueueInner(box);
+    await enqueue(box, 'outer', inner(box, 'worker start'));
+    await until(() => job.traces().length > 0, 'the inner job runs');
+    const workers = await innerWorkers(box);
+    expect(workers).toHaveLength(1);
+    await box.run(['cancel', 'outer']);
+    await untilState(box, 'outer', 'cancelled');
+    expect(workers.filter(isAlive)).toEqual([]);
+    expect(await innerState(box)).toMatchObject({ state: 'processing' });
+    job.letGo();
+    await box.run(['--db', innerDb(box), 'worker', 'start', '--drain']);
+    expect(await innerState(box)).toMatchObject({ state: 'completed' });
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'workers that a job starts with --detach go on when the job is cancelled',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '300ms' });
+    await box.startWorkers();
+    const job = await enqueueInner(box);
+    await enqueue(box, 'outer', `${inner(box, 'worker start --detach')}; echo ready >ready; sleep 1000`);
+    await until(() => lines(join(box.directory, 'ready')).length > 0, 'the workers are ready');
+    await until(() => job.traces().length > 0, 'the inner job runs');
+    const workers = await innerWorkers(box);
+    await box.run(['cancel', 'outer']);
+    await untilState(box, 'outer', 'cancelled');
+    expect(workers.filter(isAlive)).toEqual(workers);
+    job.letGo();
+    await until(async () => (await innerState(box)).state === 'completed', 'the inner job is done');
+    await box.run(['--db', innerDb(box), 'worker', 'stop']);
+    expect(job.traces()).toEqual(ONE_RUN);
+  }),
+);
+
+test.concurrent(
+  'a script that a job runs with the executable itself is ended with the job',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '300ms' });
+    await box.startWorkers();
+    const script = join(box.directory, 'script.js');
+    writeFileSync(
+      script,
+      `process.on('SIGTERM', () => {}); require('fs').writeFileSync('pid', process.pid + '\\n'); setInterval(() => {}, 1000);`,
+    );
+    await enqueue(box, 'outer', `BUN_BE_BUN=1 setsid '${EXECUTABLE}' run ${script} & sleep 1000`);
+    const [pid] = await until(() => {
+      const found = lines(join(box.directory, 'pid'));
+      return found.length > 0 && found;
+    }, 'the script runs');
+    await box.run(['cancel', 'outer']);
+    await untilState(box, 'outer', 'cancelled');
+    expect(isAlive(Number(pid))).toBe(false);
+  }),
+);
+
+test.concurrent(
+  'a job that cancels itself without a worker is cancelled',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '300ms' });
+    const workers = await box.startWorkers();
+    const cancel = `setsid '${EXECUTABLE}' cancel outer >cancelled 2>&1`;
+    await enqueue(
+      box,
+      'outer',
+      `echo ready >ready; until [ -e go ]; do sleep 0.05; done; ${cancel} & sleep 1000`,
+    );
+    await until(() => lines(join(box.directory, 'ready')).length > 0, 'the job runs');
+    const { pid } = (await box.json<{ pid: number }[]>(['worker', 'list']))[0]!;
+    await box.run(['worker', 'stop', '--leave']);
+    await workers.exit;
+    expect(isAlive(pid)).toBe(false);
+    writeFileSync(join(box.directory, 'go'), '');
+    await untilState(box, 'outer', 'cancelled');
+  }),
+);

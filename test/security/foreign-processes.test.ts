@@ -1,0 +1,172 @@
+import { expect, test } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { placeOf } from '../../src/exec/place.ts';
+import { processes } from '../../src/exec/processes.ts';
+import { startGatedJob } from '../support/gated-job.ts';
+import { argumentsOf, carrying, isAlive, killAll, processesOfJob, uidOf } from '../support/processes.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  lines,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+import { IS_ROOT, type Stranger, startStranger } from '../support/stranger.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+/** How often each attack is tried: TRIES=50 in full. */
+const TRIES = Number(process.env.TRIES ?? 2);
+const MAC = 'a'.repeat(32);
+
+/** Runs a job to its end and returns the name of its attempt. */
+async function nameOfNext(box: Sandbox, id: string): Promise<{ epoch: string; number: number }> {
+  const file = join(box.directory, `${id}.run`);
+  await enqueue(box, id, `echo $QUEUECTL_RUN >${file}`);
+  await box.run(['worker', 'start', '--drain']);
+  const [epoch, number] = lines(file)[0]!.split('-');
+  return { epoch: epoch!, number: Number(number) };
+}
+
+async function whileThere(stranger: Stranger, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+    expect(stranger.child.exitCode).toBeNull();
+  } finally {
+    stranger.end();
+  }
+}
+
+/** As another user finds it: in the arguments of the job's frame. */
+function nameOf(box: Sandbox, job: string): string {
+  const text = processesOfJob(box, job).flatMap(argumentsOf).join();
+  return /attempts\/([0-9a-f]{12}-\d+)\/rec/.exec(text)![1]!;
+}
+
+test.concurrent.skipIf(!IS_ROOT)(
+  'a process of another user does not change the numbers of attempts',
+  inSandbox(async (box) => {
+    const { epoch } = await nameOfNext(box, 'first');
+    for (let i = 0; i < TRIES; i++) {
+      const name = `${epoch}-99999999999${String(i).padStart(4, '0')}`;
+      const stranger = await startStranger(
+        `QUEUECTL_RUN=${name} sleep 1000 & QUEUECTL_RUN=${name}-${MAC} sleep 1000 & wait`,
+      );
+      await until(() => carrying(`QUEUECTL_RUN=${name}-${MAC}`).length > 0, 'it carries the cookie');
+      await whileThere(stranger, async () =>
+        expect(await nameOfNext(box, `job${i}`)).toMatchObject({ number: i + 2 }),
+      );
+    }
+  }),
+);
+
+test.concurrent(
+  'no process makes the numbers of attempts jump beyond those that can be used',
+  inSandbox(async (box) => {
+    const { epoch } = await nameOfNext(box, 'first');
+    const env = { ...process.env, QUEUECTL_HOME: box.home, QUEUECTL_RUN: `${epoch}-999999999999999` };
+    const own = spawn('sleep', ['1000'], { env, stdio: 'ignore' });
+    expect(await nameOfNext(box, 'second')).toMatchObject({ number: 2 });
+    own.kill('SIGKILL');
+  }),
+);
+
+test.concurrent.skipIf(!IS_ROOT)(
+  'a process of another user neither keeps a cancelled job running nor is signalled for it',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '100ms' });
+    await box.startWorkers();
+    for (let i = 0; i < TRIES; i++) {
+      await startGatedJob(box, `job${i}`);
+      const name = nameOf(box, `job${i}`);
+      // A new process all the time: whoever waits until none is left waits for ever.
+      const again = `while :; do QUEUECTL_RUN=${name} sleep 0.2 & sleep 0.01; done`;
+      const lasting = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
+      await whileThere(lasting, async () =>
+        whileThere(await startStranger(again), async () => {
+          await until(() => carrying(`QUEUECTL_RUN=${name}`).length > 2, 'its processes carry the cookie');
+          await box.run(['cancel', `job${i}`]);
+          await untilState(box, `job${i}`, 'cancelled', 20_000);
+        }),
+      );
+    }
+  }),
+);
+
+test.concurrent.skipIf(!IS_ROOT)(
+  'a job whose worker and processes were killed is not taken for running because of another user',
+  inSandbox(async (box) => {
+    for (let i = 0; i < TRIES; i++) {
+      const workers = await box.startWorkers();
+      const job = await startGatedJob(box, `job${i}`);
+      const name = nameOf(box, job.id);
+      await box.run(['worker', 'stop', '--leave']);
+      await workers.exit;
+      await killAll(processesOfJob(box, job.id));
+      // Where the record is missing, a process with the cookie would prove that the command runs.
+      rmSync(join(box.home, 'queue.db.d', 'attempts', name, 'rec'));
+      const stranger = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
+      await whileThere(stranger, async () => {
+        job.letGo();
+        await box.run(['worker', 'start', '--drain']);
+        expect(await box.json(['show', job.id])).toMatchObject({ state: 'completed' });
+      });
+    }
+  }),
+);
+
+test.concurrent.skipIf(!IS_ROOT)(
+  'a process that a job started as another user is ended with it, also when it left the session',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '100ms' });
+    await box.startWorkers();
+    const drop = 'setpriv --reuid 65534 --regid 65534 --clear-groups';
+    await enqueue(box, 'job', `setsid ${drop} sleep 1000 & sleep 1000`);
+    const inner = (): number | undefined =>
+      processesOfJob(box, 'job').find((pid) => argumentsOf(pid)[0] === 'sleep' && uidOf(pid) === 65534);
+    const pid = await until(inner, 'the process runs as another user');
+    await box.run(['cancel', 'job']);
+    await untilState(box, 'job', 'cancelled');
+    expect(isAlive(pid)).toBe(false);
+  }),
+);
+
+test.skipIf(!IS_ROOT)('an open file in a directory named like an attempt makes no process one of it', () =>
+  inTempDir(async (directory) => {
+    const place = placeOf(join(directory, 'state'), '0123456789ab', 7);
+    const fake = mkdtempSync(join(tmpdir(), 'queuectl-fake-'));
+    chmodSync(fake, 0o777);
+    mkdirSync(join(fake, 'attempts'), { mode: 0o777 });
+    chmodSync(join(fake, 'attempts'), 0o777);
+    const file = join(fake, 'attempts', basename(place.directory), 'out');
+    const stranger = await startStranger(
+      `umask 077; mkdir ${join(fake, 'attempts', basename(place.directory))}; exec sleep 1000 >${file}`,
+    );
+    await until(() => argumentsOf(stranger.pid)[0] === 'sleep', 'it has the file open');
+    // It leads a session whose number was a frame's before.
+    expect(processes.find(place.cookie, stranger.pid)).toEqual([]);
+    stranger.end();
+    rmSync(fake, { recursive: true });
+  }),
+);
+
+test.concurrent(
+  'neither the environment of a job nor an argument of its frame holds the key',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    const key = readFileSync(join(box.home, 'queue.db.d', 'key'));
+    for (const pid of processesOfJob(box, 'job')) {
+      for (const file of ['environ', 'cmdline']) {
+        const text = readFileSync(`/proc/${pid}/${file}`);
+        expect(text.includes(key) || text.includes(key.toString('hex'))).toBe(false);
+      }
+    }
+    job.letGo();
+    await untilState(box, 'job', 'completed');
+  }),
+);

@@ -1,0 +1,29 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { argumentsOf, uidOf } from './processes.ts';
+import { until } from './queuectl.ts';
+
+const NOBODY = '65534';
+
+/** Only root can start a process of another user. */
+export const IS_ROOT = process.getuid?.() === 0;
+
+export interface Stranger {
+  pid: number;
+  child: ChildProcess;
+  end(): void;
+}
+
+/** Starts a shell command as another local user, in a session of its own. Resolves when it is that user's. */
+export async function startStranger(command: string): Promise<Stranger> {
+  const user = ['--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'];
+  const child = spawn('setpriv', [...user, '/bin/sh', '-c', command], {
+    ...{ cwd: '/', env: { PATH: process.env.PATH }, stdio: 'ignore', detached: true },
+  });
+  const pid = child.pid!;
+  await until(() => isStrangers(pid), 'the process of another user');
+  return { pid, child, end: () => void process.kill(-pid, 'SIGKILL') };
+}
+
+function isStrangers(pid: number): boolean {
+  return uidOf(pid) === Number(NOBODY) && !argumentsOf(pid)[0]!.endsWith('setpriv');
+}
