@@ -29,10 +29,11 @@ export function sight(place: Place): Sighting {
       if (takeGate(place)) return { kind: 'never-started' };
       continue;
     }
-    if (before.kind === 'gated') return { kind: 'never-started' };
     const isHere = before.kind === 'running' && !isForeign(before);
     if (isHere && processes.carries(before.pid, place.cookie)) return { kind: 'alive', pid: before.pid };
     if (isOutOfSight(place)) return { kind: 'unseen' };
+    const frame = runningFrame(place);
+    if (frame !== null) return { kind: 'alive', pid: frame };
     if (before.kind === 'unreadable' || before.kind === 'empty' || isForeign(before)) {
       // Not yet written, perhaps, or with a pid that means nothing here: its processes tell.
       const [one] = processes.find(place.cookie, -1);
@@ -42,9 +43,25 @@ export function sight(place: Place): Sighting {
   }
 }
 
+/**
+ * Returns the frame of an attempt whose command runs; null: there is none. A command can write anything over its own record.
+ * Where that holds an end, a frame without a child is about to exit, and one that has a child is not.
+ */
+export function runningFrame(place: Place): number | null {
+  const frame = processes.frameOf(place.cookie);
+  return frame === null || hasEnded(place, frame) ? null : frame;
+}
+
+/** Tells whether the record of an attempt holds the end of its command, and its frame has no child that belies it. */
+export function hasEnded(place: Place, frame: number): boolean {
+  const record = readRecord(place);
+  if (record?.kind !== 'ended' && record?.kind !== 'gated') return false;
+  return !processes.carries(frame, place.cookie) || processes.childOf(frame) === null;
+}
+
 function fromRecord(record: AttemptRecord | null): Sighting {
   if (record?.kind === 'ended') return record;
-  if (record?.kind === 'empty') return { kind: 'never-started' };
+  if (record?.kind === 'empty' || record?.kind === 'gated') return { kind: 'never-started' };
   return { kind: 'lost', pid: record?.kind === 'running' ? record.pid : null };
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { runningFrame } from './adopt.ts';
 import { isCookieOf, nameIn } from './cookie.ts';
 import { cookieFor } from './key.ts';
 import { isOutOfSight } from './lifeline.ts';
@@ -28,9 +29,11 @@ export function livingIn(stateDirectory: string, known: ReadonlySet<string>): Li
   for (const place of placesIn(stateDirectory)) {
     if (known.has(place.name)) continue;
     const record = readRecord(place);
-    if (record?.kind === 'ended' || record?.kind === 'gated') continue;
+    const isCarried = carried?.has(place.name);
     // There may be thousands: only few are worth a look at all processes.
-    if (record?.kind !== 'running' && carried?.has(place.name) === false) continue;
+    const over = record?.kind === 'ended' || record?.kind === 'gated';
+    if (over && (isCarried !== true || runningFrame(place) === null)) continue;
+    if (record?.kind !== 'running' && isCarried === false) continue;
     const living = livingOf(place);
     if (living !== null) return living;
   }

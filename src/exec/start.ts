@@ -131,11 +131,13 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
   return new Promise((resolve) => {
     let missing = 0;
     const watchdog = setInterval(() => {
+      missing = processes.carries(pid, place.cookie) ? 0 : missing + 1;
+      // A command can write its own record. Only that of a frame that is gone counts.
+      if (missing === 0) return;
       const record = readRecord(place);
       if (record?.kind === 'ended')
         return finish({ kind: 'code', code: record.code, signalled: record.signalled });
       // Gone twice and no word of its end: it was killed.
-      missing = processes.carries(pid, place.cookie) ? 0 : missing + 1;
       if (missing === 2) finish({ kind: 'code', code: KILLED_CODE, signalled: false });
     }, WATCHDOG_MS);
     watchdog.unref();

@@ -6,14 +6,14 @@ import { hooksAfter } from '../core/hooks.ts';
 import type { ClaimedJob, EndReason, Seal } from '../core/job.ts';
 import { describeOutcome, exitCodeOf, lastNonBlankLine, type Outcome } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
-import { type Sighting, sight, untilOver } from '../exec/adopt.ts';
+import { hasEnded, type Sighting, sight, untilOver } from '../exec/adopt.ts';
 import type { UserLimits } from '../exec/frame.ts';
 import { homeDirectory } from '../exec/home.ts';
 import { endProcesses, groupExists, look } from '../exec/kill.ts';
 import type { Lifeline } from '../exec/lifeline.ts';
 import { type Place, placeOf, removePlace } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
-import { readRecord, recordedAt } from '../exec/record.ts';
+import { recordedAt } from '../exec/record.ts';
 import { isSealed } from '../exec/seal.ts';
 import { collectStreams } from '../exec/split-output.ts';
 import { type Exit, type ExitCode, startCommand } from '../exec/start.ts';
@@ -197,7 +197,7 @@ async function watch(
 ): Promise<Finished | null> {
   const target = { group: running.group, cookie: place.cookie, since: running.since };
   let over = false;
-  const hasEnded = (): boolean => over || readRecord(place)?.kind === 'ended';
+  const isOver = (): boolean => over || hasEnded(place, running.group);
   const asked: { ending?: Promise<Ending> } = {};
   // What cannot be committed is the worker's trouble at once, not only when the command ends.
   const trouble = Promise.withResolvers<never>();
@@ -209,7 +209,7 @@ async function watch(
   const act = (): void => {
     const reason = requests[0];
     if (reason !== undefined && !over)
-      asked.ending ??= endAttempt(context, job, target, reason, hasEnded).catch(giveUp);
+      asked.ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
   };
   onRequest(act);
   act();

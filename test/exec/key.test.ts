@@ -117,3 +117,15 @@ test('a job that was started with another key, since deleted, is seen', () =>
       expect(portable.frameOf(place.cookie)).toBe(frame);
     },
   ));
+
+test('what a finished command left in a session of its own is no frame', () =>
+  withFrame(
+    'setsid sleep 1000 & exit 4',
+    (place) => place.cookie,
+    async (place) => {
+      await until(() => readRecord(place)?.kind === 'ended', 'the command has ended');
+      await until(() => processes.frameOf(place.cookie) === null, 'the frame is gone');
+      await until(() => processes.find(place.cookie, -1).length > 0, 'something is left');
+      expect(sight(place)).toMatchObject({ kind: 'ended', code: 4 });
+    },
+  ));

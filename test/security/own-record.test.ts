@@ -1,0 +1,122 @@
+import { expect, test } from 'bun:test';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ONE_RUN } from '../support/gated-job.ts';
+import { killAll, processesOfJob, untilBeats, untilWorkerOf, workersOf } from '../support/processes.ts';
+import {
+  configure,
+  enqueue,
+  inSandbox,
+  lines,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+import { backupOf, dbOf } from '../support/replaced-store.ts';
+
+/** The records that a command might write over its own. The first number is the pid. */
+const FORGED: [string, string][] = [
+  ['that it ended', "printf '%-10s 0    \\n' $PPID"],
+  ['that a process which is gone ended', "printf '%-10s 0    \\n' 4194303"],
+  ['that it never started', "printf '%-10s gate \\n' 0"],
+];
+
+/** A command that writes its own record, as its frame would, and runs on until it is let go. */
+function forging(record: string): string {
+  // The shell that runs the command is a child of the frame, or of the subshell that the frame forked.
+  const find = `for p in $PPID $(cut -d' ' -f4 /proc/$PPID/stat); do tr '\\0' '\\n' </proc/$p/cmdline; done | grep '/rec$' | head -n 1`;
+  const write = `record=$(${find}); ${record} 1<>"$record"; echo start >>log`;
+  return `${write}; until [ -e go ]; do sleep 0.05; done; echo end >>log; exit 3`;
+}
+
+async function startForging(box: Sandbox, record: string, more: Record<string, unknown> = {}): Promise<void> {
+  await enqueue(box, 'job', forging(record), { max_retries: 1, ...more });
+  await until(() => traces(box).includes('start'), 'it has started');
+}
+
+const traces = (box: Sandbox): string[] => lines(join(box.directory, 'log'));
+const letGo = (box: Sandbox): void => writeFileSync(join(box.directory, 'go'), '');
+
+for (const [what, record] of FORGED) {
+  test.concurrent(
+    `a command that records ${what} is waited for by its adopter`,
+    inSandbox(async (box) => {
+      await configure(box, { 'heartbeat-interval': '100ms', lease: '1s' });
+      const first = await box.startWorkers();
+      await startForging(box, record);
+      await box.run(['worker', 'stop', '--leave']);
+      await first.exit;
+      await box.startWorkers();
+      await untilBeats(box, 3);
+      expect(await box.json(['show', 'job'])).toMatchObject({ state: 'processing' });
+      letGo(box);
+      expect(await untilState(box, 'job', 'dead')).toMatchObject({ attempts: 1, crashes: 0, exit_code: 3 });
+      expect(traces(box)).toEqual(ONE_RUN);
+    }),
+  );
+
+  test.concurrent(
+    `a command that records ${what} is ended by a cancel, with a worker and without`,
+    inSandbox(async (box) => {
+      await configure(box, { 'kill-grace': '100ms' });
+      const workers = await box.startWorkers();
+      await startForging(box, record);
+      await box.run(['cancel', 'job']);
+      await untilState(box, 'job', 'cancelled', 20_000);
+      expect(processesOfJob(box, 'job')).toEqual([]);
+      await box.run(['delete', 'job']);
+      writeFileSync(join(box.directory, 'log'), '');
+      await startForging(box, record);
+      await box.run(['worker', 'stop', '--leave']);
+      await workers.exit;
+      await box.run(['cancel', 'job']);
+      expect(await box.json(['show', 'job'])).toMatchObject({ state: 'cancelled' });
+      expect(processesOfJob(box, 'job')).toEqual([]);
+    }),
+  );
+}
+
+const [, ENDED] = FORGED[0]!;
+
+test.concurrent(
+  'a command that records its own end is ended by its timeout',
+  inSandbox(async (box) => {
+    await configure(box, { 'kill-grace': '100ms' });
+    await box.startWorkers();
+    await startForging(box, ENDED, { timeout: '1s' });
+    expect(await untilState(box, 'job', 'dead')).toMatchObject({ last_error: 'timed out after 1s' });
+    expect(processesOfJob(box, 'job')).toEqual([]);
+    expect(traces(box)).toEqual(['start']);
+  }),
+);
+
+test.concurrent(
+  'a command that records its own end is not settled while its worker watches it',
+  inSandbox(async (box) => {
+    await box.startWorkers();
+    await startForging(box, ENDED);
+    const { id } = await untilWorkerOf(box, 'job');
+    // The watchdog looks every five seconds, and so does the heart beat.
+    await untilBeats(box, 2);
+    expect((await workersOf(box)).map((one) => [one.id, one.current_jobs])).toEqual([[id, ['job']]]);
+    letGo(box);
+    expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 3 });
+  }),
+);
+
+test.concurrent(
+  'restore where the store is gone waits for a command that records its own end',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    await startForging(box, ENDED);
+    await box.json(['backup', backupOf(box)]);
+    await box.run(['worker', 'stop', '--leave']);
+    await workers.exit;
+    // Only what is on disk can tell what runs.
+    rmSync(dbOf(box));
+    const refused = await box.run(['restore', '--yes', backupOf(box)]);
+    expect(refused.stderr).toContain('is still running');
+    await killAll(processesOfJob(box, 'job'));
+    expect((await box.run(['restore', '--yes', backupOf(box)])).code).toBe(0);
+  }),
+);
