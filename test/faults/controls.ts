@@ -123,8 +123,8 @@ export const CONTROLS: Control[] = [
     patches: [
       {
         file: 'worker/recovery.ts',
-        from: 'const running = await app.store.running();',
-        to: 'const running: ClaimedJob[] = [];',
+        from: 'const running = await app.store.running();\n  const workers',
+        to: 'const running: ClaimedJob[] = [];\n  const workers',
       },
     ],
     fault: killedAfterSpawn,
