@@ -13,44 +13,6 @@ export interface Target {
 const LOOK_MS = 50;
 /** A process forked during a scan is in the next one: only two empty ones in a row prove that nothing is left. */
 const EMPTY_SCANS = 2;
-/** A frame without a child is about to start its command or to record its end. It has this long to do so. */
-const BETWEEN_MS = 1000;
-/** A process in an uninterruptible system call does not stop. After this long it counts as running. */
-const FREEZE_MS = 500;
-const QUICK_LOOK_MS = 2;
-
-/**
- * Returns whether the attempt's command is still running, and if so leaves it stopped by SIGSTOP. A command that is stopped
- * cannot end by itself any more, so whatever ends it afterwards was sent by the caller. `hasEnded` reads the record.
- */
-export async function freezeCommand(target: Target, hasEnded: () => boolean): Promise<boolean> {
-  const deadline = performance.now() + BETWEEN_MS;
-  for (;;) {
-    if (hasEnded()) return false;
-    if (!processes.carries(target.group, target.cookie)) {
-      // The frame was killed, so nobody records the end of what is left.
-      return (await scan(target)).length > 0 && !hasEnded();
-    }
-    const command = processes.childOf(target.group);
-    if (command !== null && (await freeze(command, target.group))) return true;
-    if (performance.now() > deadline) return true;
-    // Somebody may have stopped the frame alone.
-    if (command === null) send(target.group, 'SIGCONT');
-    await pause(QUICK_LOOK_MS);
-  }
-}
-
-/** Stops a child of the frame. Returns false if it ended first. */
-async function freeze(pid: number, frame: number): Promise<boolean> {
-  const deadline = performance.now() + FREEZE_MS;
-  send(pid, 'SIGSTOP');
-  for (;;) {
-    const state = processes.childState(pid, frame);
-    if (state !== 'running') return state === 'stopped';
-    if (performance.now() > deadline) return true;
-    await pause(QUICK_LOOK_MS);
-  }
-}
 
 /** SIGTERM to everything of the attempt, grace, then SIGKILL until nothing is left. */
 export async function endProcesses(target: Target, graceMs: number): Promise<void> {
@@ -130,7 +92,7 @@ function signalAll(found: Found[], target: Target, signal: NodeJS.Signals): void
   for (const one of found) if (one.group !== target.group) send(one.pid, signal);
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+export function send(pid: number, signal: NodeJS.Signals): void {
   crashPoint('before-signal');
   try {
     process.kill(pid, signal);
@@ -140,6 +102,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function pause(ms: number): Promise<void> {
+export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

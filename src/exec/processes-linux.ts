@@ -42,11 +42,16 @@ export const linux: Processes = {
   findAll,
   // The system rounds to whole seconds, up or down.
   now: () => (Math.floor(uptime()) - 2) * (1000 / TICK_MS),
-  childOf: (pid) => childrenOf(pid).find((child) => linux.childState(child, pid) !== 'over') ?? null,
-  childState(pid, parent) {
+  childOf: (pid) => childrenOf(pid).findLast((child) => linux.stateOf(child, pid) !== 'over') ?? null,
+  stateOf(pid, parent) {
     const about = stat(pid);
-    if (about === null || about.parent !== parent || isOver(about)) return 'over';
-    return about.state === 'T' || about.state === 't' ? 'stopped' : 'running';
+    if (about === null || isOver(about) || (parent ?? about.parent) !== about.parent) return 'over';
+    if (about.state === 'T' || about.state === 't') return 'stopped';
+    return about.state === 'R' ? 'running' : 'sleeping';
+  },
+  ranMs(pid) {
+    const text = maybeRead(`/proc/${pid}/schedstat`);
+    return text === null ? null : Number(text.split(' ')[0]) / 1e6;
   },
   frameOf(cookie) {
     const record = `/attempts/${nameIn(cookie)}/rec`;

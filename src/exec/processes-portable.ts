@@ -37,14 +37,17 @@ export const portable: Processes = {
     const lines = (ps(['-A', '-o', 'pid=,ppid=,stat=']) ?? '')
       .split('\n')
       .map((one) => one.trim().split(/\s+/));
-    const child = lines.find(([, parent, state]) => Number(parent) === pid && !state?.startsWith('Z'));
+    const child = lines.findLast(([, parent, state]) => Number(parent) === pid && !state?.startsWith('Z'));
     return child === undefined ? null : Number(child[0]);
   },
-  childState(pid, parent) {
+  stateOf(pid, parent) {
     const [found, state] = ps(['-o', 'ppid=,stat=', '-p', String(pid)])?.split(/\s+/) ?? [];
-    if (Number(found) !== parent || state === undefined || state.startsWith('Z')) return 'over';
-    return state.startsWith('T') ? 'stopped' : 'running';
+    if (state === undefined || state.startsWith('Z') || Number(found) !== (parent ?? Number(found)))
+      return 'over';
+    if (state.startsWith('T')) return 'stopped';
+    return state.startsWith('R') ? 'running' : 'sleeping';
   },
+  ranMs: () => null,
   frameOf(cookie) {
     const record = `/attempts/${nameIn(cookie)}/rec `;
     const lines = (ps(['-A', '-ww', '-o', 'pid=,pgid=,stat=,command=']) ?? '').split('\n');

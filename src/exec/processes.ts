@@ -20,10 +20,12 @@ export interface Processes {
   findAll(attempts: readonly Wanted[]): Map<string, Found[]>;
   /** Returns a time in the kernel's own count that is not later than the start of any process started from now on. */
   now(): number;
-  /** Returns the first child of a process that is not a zombie; null if it has none. */
+  /** Returns the newest child of a process that is not a zombie; null if it has none. */
   childOf(pid: number): number | null;
-  /** Returns whether a child of this parent runs, is stopped, or is over (a zombie, or no longer its child). */
-  childState(pid: number, parent: number): 'running' | 'stopped' | 'over';
+  /** Returns what a process does. A zombie, and one that is not the child of `parent` if that is given, is over. */
+  stateOf(pid: number, parent?: number): 'running' | 'sleeping' | 'stopped' | 'over';
+  /** Returns how long the first thread of a process has used a processor; null: the system does not tell. */
+  ranMs(pid: number): number | null;
   /** Returns the live frame of an attempt, whatever its record holds; null if there is none. */
   frameOf(cookie: string): number | null;
   /** Returns every process that carries a cookie, whoever gave it to it; null: the system does not tell. */

@@ -30,7 +30,7 @@ export interface AttemptContext {
   lifeline: Lifeline | null;
   emit: Emit;
   isStopping(): boolean;
-  /** When this worker last got a stop signal, by the monotonic clock; minus infinity: never. */
+  /** When this worker first got a stop signal, by the monotonic clock; minus infinity: never. */
   signalledAt(): number;
 }
 

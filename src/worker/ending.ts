@@ -1,7 +1,8 @@
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { signalNumber } from '../core/signals.ts';
-import { endProcesses, freezeCommand, type Target } from '../exec/kill.ts';
+import { freezeCommand } from '../exec/freeze.ts';
+import { endProcesses, type Target } from '../exec/kill.ts';
 import type { ExitCode } from '../exec/start.ts';
 import type { AttemptContext } from './attempt.ts';
 import { patiently } from './patience.ts';
@@ -80,5 +81,6 @@ async function stopsSoon({ isStopping }: AttemptContext): Promise<boolean> {
  * known to be its own only once it is settled. Other signals, such as SIGSEGV, are the command's own fault.
  */
 export function failedInStop({ signalledAt }: AttemptContext, outcome: Outcome, exitAt: number): boolean {
-  return outcome.why === 'exited' && outcome.code <= 128 && exitAt - signalledAt() < STOP_SPREAD_MS;
+  const apart = Math.abs(exitAt - signalledAt());
+  return outcome.why === 'exited' && outcome.code <= 128 && apart < STOP_SPREAD_MS;
 }

@@ -326,7 +326,8 @@ export async function startWorker(given: App, options: WorkerOptions, emit: Emit
   work.now();
   pruning.now();
   const signal = (name: string): void => {
-    signalledAt = app.clock.monotonic();
+    // The first one is the stop that may have reached the jobs at the same moment.
+    if (signalledAt === Number.NEGATIVE_INFINITY) signalledAt = app.clock.monotonic();
     stop('drain', name, true);
   };
   return { id, stop, signal, done: end.promise };

@@ -181,3 +181,23 @@ test.concurrent(
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
   }),
 );
+
+test.concurrent(
+  'a job that failed well before the stop is charged, although a process of it is still being ended',
+  inSandbox(async (box) => {
+    const workers = await box.startWorkers();
+    await enqueue(
+      box,
+      'failed',
+      `sh -c '(trap "" TERM; echo left > left; sleep 60) & until test -e left; do sleep 0.01; done; exit 7'`,
+      { max_retries: 1 },
+    );
+    await until(() => lines(`${box.directory}/left`).length > 0, 'the command has left a process behind');
+    // Longer than the signals of one stop are apart. The grace period of the process is far longer.
+    const start = performance.now();
+    await until(() => performance.now() - start > 600, 'the command has failed');
+    signalGroup(workers.pid, 'SIGTERM');
+    expect(await workers.exit).toBe(0);
+    expect(await show(box, 'failed')).toMatchObject({ state: 'dead', attempts: 1, exit_code: 7 });
+  }),
+);

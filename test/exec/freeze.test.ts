@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { frameArguments } from '../../src/exec/frame.ts';
-import { endProcesses, freezeCommand } from '../../src/exec/kill.ts';
+import { freezeCommand } from '../../src/exec/freeze.ts';
+import { endProcesses } from '../../src/exec/kill.ts';
 import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
 import { processes } from '../../src/exec/processes.ts';
 import { readRecord } from '../../src/exec/record.ts';
@@ -48,7 +49,7 @@ describe('freezeCommand', () => {
     withFrame('until test -e go; do :; done', async (place, frame) => {
       const target = { group: frame, cookie: place.cookie };
       expect(await freezeCommand(target, hasEnded(place))).toBe(true);
-      expect(processes.childState(processes.childOf(frame)!, frame)).toBe('stopped');
+      expect(processes.stateOf(processes.childOf(frame)!, frame)).toBe('stopped');
     }),
   );
 
@@ -79,6 +80,29 @@ describe('freezeCommand', () => {
       expect(hasEnded(place)()).toBe(false);
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(false);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 0 });
+    }),
+  );
+
+  test(
+    'lets a shell end whose program has ended',
+    withFrame('sleep 0.3', async (place, frame) => {
+      // A plain command runs in a subshell of the frame, which is stopped here over the end of its program.
+      const subshell = await until(() => processes.childOf(frame), 'the subshell runs');
+      await until(() => processes.childOf(subshell) !== null, 'the program runs');
+      process.kill(subshell, 'SIGSTOP');
+      await until(() => processes.childOf(subshell) === null, 'the program has ended');
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(false);
+      expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 0, signalled: false });
+    }),
+  );
+
+  test(
+    'stops the program that a shell waits for, not only the shell',
+    withFrame('sleep 60', async (place, frame) => {
+      const subshell = await until(() => processes.childOf(frame), 'the subshell runs');
+      const program = await until(() => processes.childOf(subshell), 'the program runs');
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
+      expect([processes.stateOf(subshell), processes.stateOf(program)]).toEqual(['stopped', 'stopped']);
     }),
   );
 

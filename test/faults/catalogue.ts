@@ -34,6 +34,7 @@ import { stoppedAdopters } from './f48-stopped-adopters.ts';
 import { stopOfEverything, stopOfEverythingOnce } from './f49-signal-everything.ts';
 import { stopMeetsStart } from './f50-stop-meets-start.ts';
 import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
+import { plainProgramsEnd } from './f51-plain-programs.ts';
 import { removedFiles } from './f52-removed-files.ts';
 import type { Fault } from './fault.ts';
 
@@ -84,5 +85,6 @@ export const FAULTS: Fault[] = [
   endedBeforeTimeout,
   endedBeforeForce,
   endedBeforeCancel,
+  plainProgramsEnd,
   removedFiles,
 ];

@@ -12,6 +12,7 @@ import { stoppedAdopters } from './f48-stopped-adopters.ts';
 import { stopOfEverything } from './f49-signal-everything.ts';
 import { stopMeetsStart } from './f50-stop-meets-start.ts';
 import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
+import { plainProgramsEnd } from './f51-plain-programs.ts';
 import type { Patch } from './patched.ts';
 
 /** Holds recovery between its look at the record and its look at the process: a job that ends just then is met often. */
@@ -321,6 +322,26 @@ export const CONTROLS: Control[] = [
     patches: ENDED_AS_MEANT,
     fault: endedBeforeForce,
     scale: 6,
+    found: ['twice'],
+  },
+  {
+    name: 'only the shell around a program is looked at (F51d)',
+    patches: [
+      // The shell lingers after its program, so that a stop often meets it then.
+      {
+        file: 'exec/frame.ts',
+        from: 'const PLAIN_END = `; exit $?)',
+        to: 'const PLAIN_END = `; set -- $?; sleep 0.05; exit $1)',
+      },
+      {
+        file: 'exec/freeze.ts',
+        from: '(last !== null && last === before)',
+        to: 'last !== null',
+      },
+      { file: 'exec/freeze.ts', from: '    parent = child;', to: '    return frozen;' },
+    ],
+    fault: plainProgramsEnd,
+    scale: 4,
     found: ['twice'],
   },
   {

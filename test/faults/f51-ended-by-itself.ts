@@ -1,3 +1,5 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
 import { askedToEnd, readJobs, unfinished } from './audit.ts';
@@ -8,7 +10,8 @@ import { roundsInLabs } from './rounds.ts';
 import { readWitness, witnessed } from './witness.ts';
 
 const JOBS = 8;
-const TIMEOUT_MS = 2000;
+/** Long enough for a slow machine to start all jobs of a round and freeze their worker within it. */
+const TIMEOUT_MS = 5000;
 /** A frozen worker keeps its jobs: nobody else lives who could take them over. */
 const SETTINGS = { 'kill-grace': '1s', lease: '1h' };
 
@@ -34,20 +37,20 @@ function overTheEnd(
     const figures = await roundsInLabs({
       ...{ rounds, seed, program, settings: SETTINGS },
       open: () => async (lab, round) => {
+        const go = `go-${round}`;
         const jobs = Array.from({ length: JOBS }, (_, i) => ({
           ...{ id: `j${round}-${i}`, max_retries: expected.maxRetries, timeout_ms: TIMEOUT_MS },
-          command: witnessed(0.2 + below(lab.random, 300) / 1000, i % 2 === 0 ? 0 : 3),
+          command: `: > begun-${round}-${i}; until test -e ${go}; do sleep 0.02; done; ${witnessed(0, i % 2 === 0 ? 0 : 3)}`,
         }));
         const ids = jobs.map(({ id }) => id);
         const supervisor = lab.supervisor(['--concurrency', String(JOBS)]);
         await ready(supervisor);
         await lab.enqueue(jobs);
-        await until(
-          () => readWitness(lab.box.directory).filter(({ job }) => ids.includes(job)).length >= JOBS,
-          'started',
-        );
+        const begun = (i: number): boolean => existsSync(join(lab.box.directory, `begun-${round}-${i}`));
+        await until(() => ids.every((_, i) => begun(i)), 'every job has begun');
         const [worker] = supervisor.workers();
         freeze(lab, worker!);
+        writeFileSync(join(lab.box.directory, go), '');
         await until(() => ended(lab, ids), 'every job has ended by itself');
         const finish = await meanwhile(lab, ids);
         process.kill(worker!, 'SIGCONT');
@@ -133,11 +136,7 @@ export const endedBeforeCancel: Fault = {
   run: overTheEnd(
     async (lab, ids) => {
       const cancels = ids.map((id) => lab.box.run(['cancel', id]));
-      const asked = (): boolean => {
-        const running = readJobs(lab.database).filter(({ state }) => state === 'processing').length;
-        return askedToEnd(lab.database) === running;
-      };
-      await until(asked, 'the wishes to cancel are in the store');
+      await until(() => askedToEnd(lab.database) === ids.length, 'the wishes to cancel are in the store');
       return async () =>
         (await Promise.all(cancels)).flatMap(({ code, stdout, stderr }, i) =>
           code === (i % 2 === 0 ? 4 : 0)

@@ -1,0 +1,77 @@
+import { pause, send, type Target } from './kill.ts';
+import { processes } from './processes.ts';
+import { scan } from './scan.ts';
+
+const LOOK_MS = 2;
+/** A frame without a child is about to start its command or to record its end. This many looks are enough for that. */
+const MOST_LOOKS = 500;
+/** A process in an uninterruptible system call does not stop. After this long it counts as stopped. */
+const FREEZE_MS = 500;
+/** A process that used the processor for this long without a pause is at work, and not just about to exit. */
+const BUSY_MS = 5;
+/** Where the system does not tell how long a process ran, this many looks at a busy one are enough. */
+const BUSY_LOOKS = 50;
+
+/**
+ * Returns whether the attempt's command is still running, and if so leaves it stopped by SIGSTOP. A command that is stopped
+ * cannot end by itself any more, so whatever ends it afterwards was sent by the caller.
+ *
+ * The program that does the work may be a child or a grandchild of the frame's child, because a shell waits for it. All of
+ * them are stopped, from the frame's child down to the last one. If that one is a shell whose program has just ended, the
+ * command is about to end. So the last process has to be the same one twice, with some time to go on in between.
+ */
+export async function freezeCommand(target: Target, hasEnded: () => boolean): Promise<boolean> {
+  let before: number | null = null;
+  for (let looks = 1; ; looks++) {
+    if (hasEnded()) return false;
+    if (!processes.carries(target.group, target.cookie)) {
+      // The frame was killed, so nobody records the end of what is left.
+      return (await scan(target)).length > 0 && !hasEnded();
+    }
+    const frozen = await freezeBelow(target.group);
+    const last = frozen.at(-1) ?? null;
+    if ((last !== null && last === before) || looks >= MOST_LOOKS) return true;
+    before = last;
+    // Somebody may have stopped the frame alone.
+    for (const pid of [target.group, ...frozen]) send(pid, 'SIGCONT');
+    if (last === null) await pause(LOOK_MS);
+    else await untilAtRest(last, hasEnded);
+  }
+}
+
+/** Stops the newest child of a process, the newest child of that one, and so on. Returns those that it stopped. */
+async function freezeBelow(frame: number): Promise<number[]> {
+  const frozen: number[] = [];
+  for (let parent = frame; ; ) {
+    const child = processes.childOf(parent);
+    if (child === null) return frozen;
+    if (!(await freeze(child, parent))) continue;
+    frozen.push(child);
+    parent = child;
+  }
+}
+
+/** Stops a child of the process. Returns false if it ended first. */
+async function freeze(pid: number, parent: number): Promise<boolean> {
+  const deadline = performance.now() + FREEZE_MS;
+  send(pid, 'SIGSTOP');
+  for (;;) {
+    const state = processes.stateOf(pid, parent);
+    if (state === 'stopped' || state === 'over') return state === 'stopped';
+    if (performance.now() > deadline) return true;
+    await pause(LOOK_MS);
+  }
+}
+
+/** Resolves when a process that goes on waits for something, is busy with its own work, has a child, or has ended. */
+async function untilAtRest(pid: number, hasEnded: () => boolean): Promise<void> {
+  const ranBefore = processes.ranMs(pid);
+  for (let looks = 1; looks < MOST_LOOKS && !hasEnded(); looks++) {
+    await pause(LOOK_MS);
+    const state = processes.stateOf(pid);
+    if (state === 'over' || state === 'sleeping' || processes.childOf(pid) !== null) return;
+    const ran = processes.ranMs(pid);
+    const busy = ran === null || ranBefore === null ? looks > BUSY_LOOKS : ran - ranBefore > BUSY_MS;
+    if (state === 'running' && busy) return;
+  }
+}
