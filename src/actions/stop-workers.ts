@@ -1,6 +1,5 @@
 import { QueueError } from '../core/errors.ts';
-import { processes } from '../exec/processes.ts';
-import { bootClock, lineage, untilAfter } from '../exec/started.ts';
+import { orderNow, untilAfter } from '../exec/started.ts';
 import { wake } from '../exec/wake.ts';
 import type { StopOrder, Worker } from '../store/worker.ts';
 import type { App } from './app.ts';
@@ -47,7 +46,7 @@ async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string
   const supervisors = new Set<string>();
   for (const one of await activeWorkers(app)) workers.add(one.id);
   for (const one of await activeSupervisors(app)) supervisors.add(one.id);
-  const mark = { boot: processes.bootId(), at: bootClock(), by: lineage() };
+  const mark = orderNow();
   await app.store.orderAll(order, mark);
   wake(app.stateDirectory);
   for (const one of await activeWorkers(app)) if (one.order !== null) workers.add(one.id);

@@ -127,7 +127,7 @@ export interface Claim {
   attempt: number;
 }
 
-/** What proves that the directory of all attempts was not emptied: the value of a file in it, for attempts after this number. */
+/** What proves that the directory of all attempts was not emptied: the value of a file below it, for attempts after this number. */
 export interface Seal {
   value: string;
   after: number;

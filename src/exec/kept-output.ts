@@ -4,6 +4,7 @@ import { crashPoint } from '../core/crash-point.ts';
 import { carriedNames } from './living.ts';
 import { namesIn } from './names-in.ts';
 import { attemptOf, placeOf, removePlace } from './place.ts';
+import { removeSeal } from './seal.ts';
 
 /** A thousand attempts a second take 30 years to get there. */
 const HIGHEST = 1e12;
@@ -52,6 +53,8 @@ export function copyOutput(from: string, to: string): void {
 
 /** To another state directory, all that is left of the attempts of an epoch. */
 export function moveOutputs(from: string, to: string, epoch: string): void {
+  // The store may come back to a place that its attempts have left.
+  removeSeal(from, epoch);
   for (const attempt of attemptsIn(from, epoch)) {
     const name = join('attempts', `${epoch}-${attempt}`);
     crashPoint('before-move-output');
@@ -64,6 +67,7 @@ export function moveOutputs(from: string, to: string, epoch: string): void {
 
 /** Of an epoch whose store is gone; not those of a command that still runs, which writes there. */
 export function removeOutputs(stateDirectory: string, epoch: string): void {
+  removeSeal(stateDirectory, epoch);
   const attempts = attemptsIn(stateDirectory, epoch);
   if (attempts.length === 0) return;
   const carried = carriedNames(stateDirectory);

@@ -44,7 +44,8 @@ export function placeOf(stateDirectory: string, epoch: string, attempt: number):
 
 /** Whose name this is; null: no attempt's. */
 export function attemptOf(name: string): { epoch: string; attempt: number } | null {
-  const [, epoch, attempt] = /^([0-9a-f]{12})-(\d{1,15})$/.exec(name) ?? [];
+  // Numbers begin at 1: 0 is the seal's.
+  const [, epoch, attempt] = /^([0-9a-f]{12})-([1-9]\d{0,14})$/.exec(name) ?? [];
   return epoch === undefined ? null : { epoch, attempt: Number(attempt) };
 }
 
@@ -87,7 +88,8 @@ export function removePlace(place: Place): void {
   }
 }
 
-function removeAll(directory: string): void {
+/** Removes a directory with whatever is in it, as far as it can. */
+export function removeAll(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true });
   } catch {

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { isCookieOf, nameIn } from './cookie.ts';
+import { runsThisExecutable } from './executable.ts';
 import { recordIn } from './frame.ts';
-import type { Found, Processes, Wanted } from './processes.ts';
+import { NAME } from './name.ts';
+import type { Ancestor, Found, Processes, Programs, Wanted } from './processes.ts';
 
 /** The kernel counts process times in hundredths of a second on every platform we run on. */
 const TICK_MS = 10;
@@ -15,6 +17,11 @@ const MOST_LOOKS = 30;
 
 /** The kernel's fixed number for it (PROC_TIME_INIT_INO). */
 const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
+
+/** The kernel's flag of a process that was forked and has not executed a program since (PF_FORKNOEXEC). */
+const FORKED_WITHOUT_EXEC = 0x40;
+/** Programs that are starting are among the newest, so a list of this length holds them. */
+const MOST_PROGRAMS = 1000;
 
 export const linux: Processes = {
   bootId: () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
@@ -34,8 +41,7 @@ export const linux: Processes = {
   ageMs(pid) {
     const found = stat(pid);
     if (found === null) return null;
-    const uptime = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * 1000;
-    return Math.max(0, uptime - Number(found.startTime) * TICK_MS);
+    return Math.max(0, linux.clock() - bornAt(found));
   },
   carries: (pid, cookie) => hasCookie(pid, cookie) && linux.startTime(pid) !== null,
   find: (cookie, frame) => findAll([{ cookie, group: frame }]).get(cookie) ?? [],
@@ -46,7 +52,7 @@ export const linux: Processes = {
   stateOf(pid, parent) {
     const about = stat(pid);
     if (about === null || isOver(about) || (parent ?? about.parent) !== about.parent) return 'over';
-    if (about.state === 'T' || about.state === 't') return 'stopped';
+    if (isStopped(about)) return 'stopped';
     return about.state === 'R' ? 'running' : 'sleeping';
   },
   ranMs(pid) {
@@ -71,6 +77,18 @@ export const linux: Processes = {
       return cookie === undefined ? [] : { cookie, own: isOwn(pid) };
     });
   },
+  clock: () => Math.round(Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * 1000),
+  lineage() {
+    const found: Ancestor[] = [];
+    for (let pid = process.pid; pid > 0; ) {
+      const about = stat(pid);
+      if (about === null) break;
+      found.push({ name: `${pid}:${about.startTime}`, born: bornAt(about) });
+      pid = about.parent;
+    }
+    return found;
+  },
+  programs,
   inheritedOpenFiles() {
     // The runtime has raised our own by now; the parent's is what the user set.
     const limits = maybeRead(`/proc/${process.ppid}/limits`);
@@ -112,6 +130,29 @@ function findAll(attempts: readonly Wanted[]): Map<string, Found[]> {
     }
   }
   return found;
+}
+
+function programs(since: number): Programs | null {
+  if (!linux.showsOwnPids()) return null;
+  const found: { name: string; born: number; runs: boolean }[] = [];
+  for (const pid of allPids()) {
+    // The flag first: once `exec` has cleared it, the link leads to the new executable.
+    const about = stat(pid);
+    if (about === null || isOver(about)) continue;
+    const born = bornAt(about);
+    const isFork = (about.flags & FORKED_WITHOUT_EXEC) !== 0 && born >= since;
+    const runs = about.comm === NAME || runsThisExecutable(pid) === true;
+    // A fork that is stopped does nothing before it goes on, however long that takes.
+    if (runs || isFork)
+      found.push({ name: `${pid}:${about.startTime}`, born, runs: runs || isStopped(about) });
+  }
+  found.sort((a, b) => b.born - a.born);
+  const names = (runs: boolean): string[] =>
+    found
+      .filter((one) => one.runs === runs)
+      .slice(0, MOST_PROGRAMS)
+      .map((one) => one.name);
+  return { running: names(true), forked: names(false) };
 }
 
 /** Nothing for the first time namespace of the machine, so that the identity of most workers has no such part. */
@@ -194,11 +235,22 @@ function isOver({ state }: Stat): boolean {
   return state === 'Z' || state === 'X';
 }
 
+function isStopped({ state }: Stat): boolean {
+  return state === 'T' || state === 't';
+}
+
+/** On the clock that all processes of this boot share. */
+function bornAt({ startTime }: Stat): number {
+  return Number(startTime) * TICK_MS;
+}
+
 interface Stat {
+  comm: string;
   state: string;
   parent: number;
   group: number;
   session: number;
+  flags: number;
   startTime: string;
 }
 
@@ -206,8 +258,10 @@ function stat(pid: number): Stat | null {
   const text = maybeRead(`/proc/${pid}/stat`);
   if (text === null) return null;
   // The name in parentheses may itself hold spaces and parentheses: count from its end.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const end = text.lastIndexOf(')');
+  const fields = text.slice(end + 2).split(' ');
   return {
+    ...{ comm: text.slice(text.indexOf('(') + 1, end), flags: Number(fields[6]) },
     ...{ state: fields[0]!, parent: Number(fields[1]), group: Number(fields[2]), session: Number(fields[3]) },
     startTime: fields[19]!,
   };

@@ -58,6 +58,9 @@ export const portable: Processes = {
     return frame === undefined ? null : Number(frame.trim().split(/\s+/)[0]);
   },
   carriers: () => null,
+  clock: () => Date.now(),
+  lineage: () => [],
+  programs: () => null,
   inheritedOpenFiles: () => null,
   ignoresAtStart: () => false,
 };

@@ -30,6 +30,15 @@ export interface Processes {
   frameOf(cookie: string): number | null;
   /** Returns every process that carries a cookie, whoever gave it to it; null: the system does not tell. */
   carriers(): Carrier[] | null;
+  /** Returns the time on a clock that all processes of this boot share, in milliseconds. */
+  clock(): number;
+  /** Returns this process and its ancestors. Empty where the system does not tell. */
+  lineage(): Ancestor[];
+  /**
+   * Returns the processes that run this executable, and those that were forked since a time on the shared clock and have not
+   * executed a program yet; null: the system does not tell.
+   */
+  programs(since: number): Programs | null;
   /** The soft limit of open files that this program was started with. */
   inheritedOpenFiles(): string | null;
   /** Was the signal ignored when this program started, as under nohup? */
@@ -49,6 +58,19 @@ export interface Carrier {
   cookie: string;
   /** It runs as this user and has no rights of another. */
   own: boolean;
+}
+
+export interface Ancestor {
+  /** `pid:start time`. */
+  name: string;
+  /** When the process was made, on the shared clock. An `exec` changes nothing about it. */
+  born: number;
+}
+
+/** Processes by their names, the newest first. */
+export interface Programs {
+  running: string[];
+  forked: string[];
 }
 
 export interface Found {

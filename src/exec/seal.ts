@@ -4,21 +4,25 @@ import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import type { Seal } from '../core/job.ts';
 import { newDraft, removeDraft } from './drafts.ts';
-import type { Place } from './place.ts';
+import { attemptOf, type Place, removeAll } from './place.ts';
 
 /**
- * A file beside the directories of the attempts, with a random value that the store holds too. While it is there, nobody has
- * emptied that directory. Its name sorts before theirs, so `rm -rf attempts/*` removes it first.
+ * A directory among those of the attempts, named like them, with a random value in a file that the store holds too. Whatever
+ * removes all directories of a store removes this one. Its name sorts before the others, so `rm -rf attempts/*` removes it
+ * first.
  */
-const NAME = '0-seal';
+function sealIn(attempts: string, epoch: string): string {
+  return join(attempts, `${epoch}-0`, 'seal');
+}
+
 const VALUE = /^[0-9a-f]{16}$/;
 
 /**
  * Returns the value of the seal. Makes a new seal where there is none, or none that can be read. Returns null if it cannot be
  * written, as on a full disk: without a seal nothing is proven, but jobs can run.
  */
-export function makeSeal(stateDirectory: string): string | null {
-  const file = join(stateDirectory, 'attempts', NAME);
+export function makeSeal(stateDirectory: string, epoch: string): string | null {
+  const file = sealIn(join(stateDirectory, 'attempts'), epoch);
   const found = read(file);
   if (found !== null) return found;
   const value = randomBytes(8).toString('hex');
@@ -44,7 +48,13 @@ export function makeSeal(stateDirectory: string): string | null {
  */
 export function isSealed(place: Place, attempt: number, seal: Seal | null): boolean {
   if (seal === null || attempt <= seal.after) return false;
-  return read(join(dirname(place.directory), NAME)) === seal.value;
+  const { epoch } = attemptOf(place.name)!;
+  return read(sealIn(dirname(place.directory), epoch)) === seal.value;
+}
+
+/** Removes the seal of a store whose directories of attempts are about to be moved away or removed. */
+export function removeSeal(stateDirectory: string, epoch: string): void {
+  removeAll(dirname(sealIn(join(stateDirectory, 'attempts'), epoch)));
 }
 
 /** Null: it is missing, or a power cut left it incomplete. */

@@ -20,6 +20,11 @@ export interface StopMark {
   at: number;
   /** The process that gave the order, and its ancestors: a program that one of them becomes started after the order. */
   by: string[];
+  /**
+   * The processes that had started the program then, or had just been forked, as that pid namespace names them. Missing in
+   * the mark of an older version; null where the system does not list processes.
+   */
+  programs?: { pidNamespace: string; running: string[]; forked: string[] } | null;
 }
 
 /** A process of ours, named for ever by its machine, its pid and its start. */

@@ -6,6 +6,6 @@ import { makeSeal } from '../exec/seal.ts';
  * claimed after the commit can rely on it, and all earlier ones are known to be older than the seal.
  */
 export async function keepSeal(app: App): Promise<void> {
-  const value = makeSeal(app.stateDirectory);
+  const value = makeSeal(app.stateDirectory, app.store.epoch);
   if (value !== null && (await app.store.seal())?.value !== value) await app.store.storeSeal(value);
 }

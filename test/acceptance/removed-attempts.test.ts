@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { namesIn } from '../../src/exec/names-in.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { killAll, untilNoProcessOf, workersOf } from '../support/processes.ts';
 import {
@@ -38,6 +39,9 @@ const REMOVALS = {
   'removed and made again': 'rm -rf attempts; mkdir -m 700 attempts',
   emptied: 'rm -rf attempts/*',
   'emptied with find': 'find attempts -mindepth 1 -delete',
+  'emptied of its directories': 'find attempts -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +',
+  'emptied of the attempts of its store': 'rm -rf attempts/????????????-*',
+  'emptied of everything inside them': 'find attempts -mindepth 2 -delete; rmdir attempts/*-[1-9]*',
 };
 
 for (const [what, command] of Object.entries(REMOVALS))
@@ -63,7 +67,7 @@ test.concurrent(
     await configure(box, { 'heartbeat-interval': '100ms' });
     const first = await box.startWorkers();
     removeAttempts(box);
-    await until(() => existsSync(seal(box)), 'the worker makes a new seal');
+    await until(() => isSealed(box), 'the worker makes a new seal');
     await killAll([first.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     await enqueue(box, 'job', 'echo start >> job.log', { at_most_once: true });
     const crashing = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'before-place' } });
@@ -73,6 +77,7 @@ test.concurrent(
   }),
 );
 
-function seal(box: Sandbox): string {
-  return join(box.home, 'queue.db.d', 'attempts', '0-seal');
+function isSealed(box: Sandbox): boolean {
+  const attempts = join(box.home, 'queue.db.d', 'attempts');
+  return namesIn(attempts).some((name) => existsSync(join(attempts, name, 'seal')));
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { processes } from '../../src/exec/processes.ts';
 import { isStopped } from '../faults/moments.ts';
 import { workersOf } from '../support/processes.ts';
 import { EXECUTABLE, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
@@ -28,6 +29,22 @@ test.concurrent(
 );
 
 test.concurrent(
+  'a program that was stopped while it started, and goes on long after a worker stop, obeys it',
+  inSandbox(async (box) => {
+    await box.json(['status']);
+    const workers = box.start(['worker', 'start']);
+    process.kill(workers.pid, 'SIGSTOP');
+    // The order stands also where the program was late to be stopped, and had registered.
+    await box.run(['worker', 'stop', '--timeout', '2s']);
+    const ordered = processes.clock();
+    await until(() => processes.clock() > ordered + 1100, 'more than a second passes');
+    process.kill(workers.pid, 'SIGCONT');
+    expect(await workers.closed).toBe(0);
+    expect(workers.output()).not.toContain(' ready ');
+  }),
+);
+
+test.concurrent(
   'worker start & worker stop, at the same moment: both end',
   inSandbox(async (box) => {
     for (let round = 0; round < 5; round++) {
@@ -53,6 +70,12 @@ const AFTER: Record<string, string> = {
   'with exec, after a stop in a subshell': '(cd /; "$0" worker stop); exec "$0" worker start',
   'one after the other': '"$0" worker stop; "$0" worker start',
   'in the background': '"$0" worker stop; "$0" worker start --detach; sleep 600',
+  'in an older process that waited for it':
+    '(until [ -e go ]; do sleep 0.05; done; exec "$0" worker start) & sleep 0.5; "$0" worker stop; touch go; wait',
+  'in a shell of its own that waited for it':
+    'sh -c \'touch up; until [ -e go ]; do sleep 0.01; done; exec "$0" worker start\' "$0" & until [ -e up ]; do sleep 0.01; done; "$0" worker stop; touch go; wait',
+  "after a stop that is nobody's child any more":
+    'setsid -f sh -c \'"$0" worker stop; touch go\' "$0"; until [ -e go ]; do sleep 0.01; done; exec "$0" worker start',
 };
 
 for (const [name, script] of Object.entries(AFTER)) {

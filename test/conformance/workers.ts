@@ -3,7 +3,8 @@ import { STOP_ORDERS } from '../../src/store/worker.ts';
 import { claimOne, ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-const MARK = { boot: 'boot', at: 1234, by: ['7:8', '1:2'] };
+const SEEN = { pidNamespace: 'pid', running: ['7:8', '9:10'], forked: ['11:12'] };
+const MARK = { boot: 'boot', at: 1234, by: ['7:8', '1:2'], programs: SEEN };
 
 export const workers: Record<string, Case> = {
   'no attempt gets a number that was used before, whatever the store knows of it': async ({ store }) => {

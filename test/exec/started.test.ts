@@ -1,19 +1,21 @@
 import { expect, test } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { processes } from '../../src/exec/processes.ts';
 import {
-  bootClock,
-  lineage,
+  orderNow,
   programStart,
   STARTED,
   startedBefore,
   startText,
   untilAfter,
 } from '../../src/exec/started.ts';
+import { until } from '../support/queuectl.ts';
 
 const boot = processes.bootId();
 
 test('a process knows its ancestors by pid and start time', () => {
-  const names = lineage();
+  const names = orderNow().by;
   expect(names[0]).toBe(`${process.pid}:${processes.startTime(process.pid)}`);
   expect(names[1]).toBe(`${process.ppid}:${processes.startTime(process.ppid)}`);
 });
@@ -21,31 +23,79 @@ test('a process knows its ancestors by pid and start time', () => {
 test('the start of a program is read once, and survives the way through the environment', () => {
   const own = programStart({});
   expect(own.born).toBeLessThanOrEqual(own.reached);
-  expect(own.reached).toBeLessThanOrEqual(bootClock());
+  expect(own.reached).toBeLessThanOrEqual(processes.clock());
   const environment: NodeJS.ProcessEnv = { [STARTED]: startText(own), OTHER: '1' };
   expect(programStart(environment)).toEqual(own);
   expect(environment).toEqual({ OTHER: '1' });
 });
 
+const at = processes.clock() - 5000;
+const pidNamespace = processes.pidNamespace();
+const order = {
+  ...{ boot, at, by: ['7:1'] },
+  programs: { pidNamespace, running: ['7:1', '8:2'], forked: ['9:3'] },
+};
+const start = { process: '8:2', born: at - 100, reached: at - 50 };
+
 test('which programs had started when the order was given', () => {
-  const at = bootClock() - 5000;
-  const order = { boot, at, by: ['7:1'] };
-  const start = { process: '8:2', born: at - 100, reached: at - 50 };
   expect(startedBefore(start, order)).toBe(true);
-  // The shell had made its process, but it had to wait for the processor.
-  expect(startedBefore({ ...start, born: at, reached: at + 900 }, order)).toBe(true);
-  // A process that was made after the order, and an old one that became the program later.
-  expect(startedBefore({ ...start, born: at + 10, reached: at + 20 }, order)).toBe(false);
-  expect(startedBefore({ ...start, reached: at + 2000 }, order)).toBe(false);
+  // One that had to wait for the processor, however long.
+  expect(startedBefore({ ...start, reached: at + 4000 }, order)).toBe(true);
+  // The shell had made its process, but it was not the program yet.
+  const fork = { process: '9:3', born: at, reached: at + 900 };
+  expect(startedBefore(fork, order)).toBe(true);
+  // A subshell that became the program later, and a process that was something else.
+  expect(startedBefore({ ...fork, reached: at + 2000 }, order)).toBe(false);
+  expect(startedBefore({ ...fork, process: '10:1' }, order)).toBe(false);
   // The shell that gave the order and then became the program.
   expect(startedBefore({ ...start, process: '7:1', reached: at + 5 }, order)).toBe(false);
   // A clock of another boot, and one that was set back.
   expect(startedBefore(start, { ...order, boot: 'another' })).toBe(false);
-  expect(startedBefore(start, { ...order, at: bootClock() + 60_000 })).toBe(false);
+  expect(startedBefore(start, { ...order, at: processes.clock() + 60_000 })).toBe(false);
 });
 
+for (const [what, programs] of Object.entries({
+  'of an older version': undefined,
+  'where processes are not listed': null,
+  'of another pid namespace': { pidNamespace: 'another', running: ['8:2'], forked: ['8:2'] },
+}))
+  test(`an order ${what} is compared by the age of the process`, () => {
+    const { programs: _, ...rest } = order;
+    const bare = programs === undefined ? rest : { ...rest, programs };
+    expect(startedBefore(start, bare)).toBe(true);
+    expect(startedBefore({ ...start, born: at, reached: at + 900 }, bare)).toBe(true);
+    expect(startedBefore({ ...start, born: at + 10, reached: at + 20 }, bare)).toBe(false);
+    expect(startedBefore({ ...start, reached: at + 2000 }, bare)).toBe(false);
+    expect(startedBefore({ ...start, process: '7:1', reached: at + 5 }, bare)).toBe(false);
+  });
+
+test.skipIf(process.platform !== 'linux')(
+  'an order lists its program, and forks that are none yet',
+  async () => {
+    const { running } = orderNow().programs!;
+    expect(running).toContain(`${process.pid}:${processes.startTime(process.pid)}`);
+    // A subshell that does not end, and beside it a program.
+    const script = '(while :; do :; done) & echo $!; exec sleep 1000';
+    const shell = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const pid = Number(String((await once(shell.stdout, 'data'))[0]));
+      const [fork, other] = [pid, shell.pid!].map((one) => `${one}:${processes.startTime(one)}`);
+      const found = processes.programs(0)!;
+      expect(found.forked).toContain(fork!);
+      expect(found.forked).not.toContain(other!);
+      expect(found.running).not.toContain(fork!);
+      expect(processes.programs(processes.clock() + 10)!.forked).not.toContain(fork!);
+      process.kill(pid, 'SIGSTOP');
+      await until(() => processes.programs(0)!.running.includes(fork!), 'a stopped fork is listed for good');
+      process.kill(pid, 'SIGKILL');
+    } finally {
+      shell.kill('SIGKILL');
+    }
+  },
+);
+
 test('after the wait no new process is as old as the order', async () => {
-  const at = bootClock();
+  const at = processes.clock();
   await untilAfter(at);
-  expect(bootClock()).toBeGreaterThan(at);
+  expect(processes.clock()).toBeGreaterThan(at);
 });

@@ -375,4 +375,13 @@ export const CONTROLS: Control[] = [
     scale: 8,
     found: ['missed'],
   },
+  {
+    name: 'a supervisor that compares a stop with the age of its process alone (F50)',
+    patches: [
+      { file: 'exec/started.ts', from: 'programs?.pidNamespace === processes.pidNamespace()', to: 'false' },
+    ],
+    fault: stopMeetsStart,
+    scale: 16,
+    found: ['missed', 'poisoned'],
+  },
 ];

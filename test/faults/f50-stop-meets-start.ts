@@ -13,29 +13,48 @@ const PAUSES = ['0', '0', '0.002', '0.005', '0.01', '0.02', '0.03', '0.05', '0.1
 
 const BACKGROUND = '"$0" "$@" & start=$!; sleep $PAUSE; "$0" worker stop $FLAG; wait $start';
 const DETACHED = '("$0" "$@" --detach || :) & sleep $PAUSE; "$0" worker stop $FLAG; wait';
+/** The program is stopped while it starts, for longer than a program takes to start. */
+const STOPPED =
+  '"$0" "$@" & start=$!; sleep $BRIEFLY; kill -STOP $start; "$0" worker stop $FLAG & sleep 1.5; kill -CONT $start; wait';
 const EXEC = '"$0" worker stop $FLAG; exec "$0" "$@" --drain';
+/** An older process becomes the program after the stop. */
+const LATER =
+  'sh -c \'touch $GO.up; until [ -e $GO ]; do sleep 0.05; done; exec "$0" "$@" --drain\' "$0" "$@" & until [ -e $GO.up ]; do sleep 0.01; done; "$0" worker stop $FLAG; touch $GO; wait $!';
+/** The stop is nobody's child any more. */
+const APART =
+  'setsid -f sh -c \'"$0" worker stop $FLAG; touch $GO\' "$0"; until [ -e $GO ]; do sleep 0.05; done; exec "$0" "$@" --drain';
+
+const MEETING = [BACKGROUND, BACKGROUND, BACKGROUND, DETACHED, STOPPED];
+const AFTERWARDS = [EXEC, LATER, APART];
+const SHAPES = [...MEETING, ...AFTERWARDS];
+/** The first of the pauses are so short that the program has not registered. */
+const BRIEF = 5;
 
 /** A stop while workers start: it reaches them. A start after a stop, in the same process too: it starts. */
 export const stopMeetsStart: Fault = {
   id: 'F50',
   title: 'a stop that meets a start',
-  small: 12,
+  small: 16,
   full: 200,
   async run(rounds, seed, program) {
     const wrong: Figures['violations'] = [];
     const figures = await roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       open: () => async (lab, round) => {
-        const script = pick(lab.random, [BACKGROUND, BACKGROUND, BACKGROUND, DETACHED, EXEC]);
+        const starts = round % SHAPES.length >= MEETING.length;
+        const script = SHAPES[round % SHAPES.length]!;
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(0) }]);
-        const env = { PAUSE: pick(lab.random, PAUSES), FLAG: pick(lab.random, ['', '', '--leave']) };
+        const env = {
+          ...{ PAUSE: pick(lab.random, PAUSES), FLAG: pick(lab.random, ['', '', '--leave']) },
+          ...{ BRIEFLY: pick(lab.random, PAUSES.slice(0, BRIEF)), GO: `go${round}` },
+        };
         const count = String(1 + below(lab.random, 4));
         const both = lab.supervisor(['--count', count], env, ['sh', '-c', script]);
-        const missed = await until(
-          async () => (both.child.exitCode !== null ? 'none' : await missedBy(lab, both.output(), script)),
-          'the stop has reached the start',
-        );
+        const missed = await until(async () => {
+          if (both.child.exitCode !== null) return 'none';
+          return starts ? null : await missedBy(lab, both.output());
+        }, 'the stop has reached the start');
         const about = `round ${round}, a pause of ${env.PAUSE} s: ${script}`;
         if (missed === 'some') {
           wrong.push({ kind: 'missed', what: about });
@@ -44,8 +63,7 @@ export const stopMeetsStart: Fault = {
         const code = await both.exit;
         if (code !== 0) wrong.push({ kind: 'code', what: `exit code ${code}: ${about}` });
         if ((await workersOf(lab.box)).length > 0) wrong.push({ kind: 'missed', what: about });
-        if (script === EXEC && stateOf(lab, id) !== 'completed')
-          wrong.push({ kind: 'poisoned', what: about });
+        if (starts && stateOf(lab, id) !== 'completed') wrong.push({ kind: 'poisoned', what: about });
         await lab.supervisor(['--drain']).exit;
         if (stateOf(lab, id) !== 'completed')
           wrong.push({ kind: 'poisoned', what: `the next start: ${about}` });
@@ -56,8 +74,8 @@ export const stopMeetsStart: Fault = {
 };
 
 /** After the stop has returned, a worker that is not stopping never will. */
-async function missedBy(lab: Lab, output: string, script: string): Promise<'some' | null> {
-  if (script === EXEC || !/^(no worker was running|stopped \d)/m.test(output)) return null;
+async function missedBy(lab: Lab, output: string): Promise<'some' | null> {
+  if (!/^(no worker was running|stopped \d)/m.test(output)) return null;
   const workers = await workersOf(lab.box);
   return workers.some((worker) => worker.status !== 'draining') ? 'some' : null;
 }

@@ -2,8 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sandbox } from './queuectl.ts';
 
-/** The names of the directories that attempts have. */
+/** The names of the directories that attempts have; number 0 is the seal. */
 export function placesOf(box: Sandbox): string[] {
   const entries = readdirSync(join(box.home, 'queue.db.d', 'attempts'), { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return entries
+    .filter((entry) => entry.isDirectory() && !entry.name.endsWith('-0'))
+    .map((entry) => entry.name);
 }
