@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { attemptsIn } from '../../src/exec/kept-output.ts';
-import { placeOf } from '../../src/exec/place.ts';
+import { attemptsIn, moveOutputs } from '../../src/exec/kept-output.ts';
+import { makePlace, placeOf } from '../../src/exec/place.ts';
 import { isSealed, makeSeal, removeSeal } from '../../src/exec/seal.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -35,4 +35,15 @@ test('only the seal that the store holds proves something, and only for attempts
     expect(isSealed(placeOf(directory, 'ba9876543210', 8), 8, { value, after: 7 })).toBe(false);
     removeSeal(directory, EPOCH);
     expect(isSealed(place, 8, { value, after: 7 })).toBe(false);
+  }));
+
+test('the seal does not stay where the attempts of its store were moved away', () =>
+  inTempDir(async (directory) => {
+    const value = makeSeal(directory, EPOCH)!;
+    const place = placeOf(directory, EPOCH, 8);
+    makePlace(place);
+    moveOutputs(directory, `${directory}/kept`, EPOCH);
+    expect(isSealed(place, 8, { value, after: 7 })).toBe(false);
+    expect(readdirSync(`${directory}/attempts`)).toEqual([]);
+    expect(attemptsIn(`${directory}/kept`, EPOCH)).toEqual([8]);
   }));
