@@ -71,17 +71,30 @@ function strace(box: Sandbox, { call, file, nth }: Injected): string[] {
       '-o',
       join(box.directory, 'trace'),
     ],
-    ...['-P', join(box.home, file), '-e', `trace=${call}`, '-e', `inject=${call}:error=EIO:when=${nth}`],
+    ...[
+      '-P',
+      join(box.home, file),
+      '-e',
+      'trace=fsync,pwrite64',
+      '-e',
+      `inject=${call}:error=EIO:when=${nth}`,
+    ],
   ];
 }
 
-/** The calls of each process, in their order; true: this one was made to fail. */
-function traced(box: Sandbox): Map<string, boolean[]> {
-  const calls = new Map<string, boolean[]>();
+interface Call {
+  name: string;
+  /** It was made to fail. */
+  failed: boolean;
+}
+
+/** Returns the calls of each process, in their order. */
+function traced(box: Sandbox): Map<string, Call[]> {
+  const calls = new Map<string, Call[]>();
   for (const line of readFileSync(join(box.directory, 'trace'), 'latin1').split('\n')) {
-    const pid = line.split(' ')[0]!;
-    if (pid === '' || line.includes('<unfinished')) continue;
-    calls.set(pid, [...(calls.get(pid) ?? []), line.includes('(INJECTED)')]);
+    const [, pid, name] = /^(\d+) +(?:<\.\.\. )?(\w+)/.exec(line) ?? [];
+    if (pid === undefined || name === undefined || line.includes('<unfinished')) continue;
+    calls.set(pid, [...(calls.get(pid) ?? []), { name, failed: line.includes('(INJECTED)') }]);
   }
   return calls;
 }
@@ -98,7 +111,7 @@ async function enqueueUnderFire(box: Sandbox, rounds: number, random: Random) {
     const fault = { call, file, nth: 1 + below(random, call === 'fsync' ? 3 : 12) };
     const id = `job-${round}`;
     const result = await box.run(['enqueue', 'true', '--id', id], { through: strace(box, fault) });
-    const hit = [...traced(box).values()].some((calls) => calls.includes(true));
+    const hit = [...traced(box).values()].some((calls) => calls.some((one) => one.failed));
     if (hit) faults++;
     if (result.code === 0) acknowledged.push(id);
     else if (!hit || result.code !== UNAVAILABLE || !/^error: .*input\/output error\n/.test(result.stderr))
@@ -147,11 +160,12 @@ async function workUnderFire(box: Sandbox, random: Random) {
       violations.push({ kind: 'stuck', what: `${what}: ${job.id} is ${job.state}` });
   let faults = 0;
   for (const [pid, calls] of traced(box)) {
-    const first = calls.indexOf(true);
+    const first = calls.findIndex((one) => one.failed);
     if (first === -1) continue;
     faults++;
-    // Pages that could not be written are clean to the kernel: a second sync of the same file would lie.
-    if (calls.length > first + 1)
+    // It must not commit anything more. The last process that closes the store still syncs the log and folds it into the
+    // database. That is safe: it folds only commits that were synced before, and the log is removed with the failed one.
+    if (calls.slice(first + 1).some((one) => one.name === 'pwrite64'))
       violations.push({ kind: 'went on after EIO', what: `${what}: process ${pid}` });
   }
   violations.push(...integrity(box));
