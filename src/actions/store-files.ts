@@ -8,7 +8,7 @@ import type { OpenedStore } from '../store/open.ts';
 /** SQLite makes or removes its files in less than this. */
 const ODD_MS = 50;
 const LOOK_MS = 1;
-/** Processes that use a removed file notice it within this time, if they are not stopped. */
+/** Workers and servers that use a removed file notice that and end within this time, unless they are stopped. */
 const NOTICE_MS = 10_000;
 const HOLDERS_LOOK_MS = 100;
 const OPEN_TRIES = 3;
@@ -89,6 +89,10 @@ export async function refuseLook(location: string): Promise<void> {
   refuseRemovedFiles(db);
 }
 
+/**
+ * Throws as long as another process has removed files open, and names it. A process that was stopped (SIGSTOP, Ctrl-Z) still
+ * has to save what is in them, which it can do only while nobody has made new ones.
+ */
 function refuseRemovedFiles(db: string): void {
   const holders = removedHolders(db);
   if (holders.length === 0) return;
@@ -96,7 +100,7 @@ function refuseRemovedFiles(db: string): void {
   throw new QueueError(
     'store-files-removed',
     `the -wal or -shm file of ${db} was removed while in use; process ${pids} still has the old one open`,
-    `wait some seconds for workers to notice; end what stays: kill ${pids} (jobs go on)`,
+    `let stopped processes continue, so that they save what is in it: kill -CONT ${pids}; wait some seconds, then end those that are left: kill ${pids} (jobs go on)`,
   );
 }
 
@@ -104,8 +108,8 @@ function refuseRemovedFiles(db: string): void {
  * SQLite makes the -wal before the -shm, removes it after that, and has both while any process uses the database. If one is
  * missing although somebody has the database open, or stands alone, it was removed. Those who have the removed files open
  * notice that within a second, save what is in them and end. Until then nobody else may open the database: with a new -wal,
- * what the old one held would be lost; with a new -shm, both would write into one -wal without a common lock. Returns the files
- * that the database is to be opened with; null: any.
+ * what the old one held would be lost; with a new -shm, both would write into one -wal without a common lock. Waits for them,
+ * and throws if some are left. Returns the files that the database is to be opened with; null: any.
  */
 async function settleFiles(db: string): Promise<Files | null> {
   const found = look(db);
@@ -117,7 +121,8 @@ async function settleFiles(db: string): Promise<Files | null> {
   }
   const end = performance.now() + NOTICE_MS;
   while (removedHolders(db).length > 0 && performance.now() < end) await pause(HOLDERS_LOOK_MS);
-  // It describes a -wal that is gone. Whoever still has it open shares it with nobody new.
+  refuseRemovedFiles(db);
+  // It describes a -wal that is gone, and nobody has that open any more.
   if (found[0] === null && look(db).join() === found.join()) removeOwn(`${db}-shm`, db);
   return null;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { serve } from '../support/http.ts';
@@ -12,6 +12,14 @@ const JOBS = ['n1', 'n2', 'n3', 'n4', 'n5'];
 
 function remove(box: Sandbox, ends: string[]): void {
   for (const end of ends) rmSync(dbOf(box) + end);
+}
+
+/** Expects that a job is not accepted, because of a process that has removed files open. */
+async function refused(box: Sandbox, id: string, pid: number): Promise<void> {
+  const { code, stderr } = await box.run(['enqueue', 'true', '--id', id]);
+  expect(code).toBe(5);
+  expect(stderr).toContain(`process ${pid} still has the old one open`);
+  expect(stderr).toContain(`kill -CONT ${pid}`);
 }
 
 const traceOf = (box: Sandbox): string => join(box.directory, 'trace');
@@ -110,16 +118,59 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
         await say('b', 'b opened');
         remove(box, ends);
         await say('c', 'store-files-removed store-files-removed');
-        // Others go on while that program still has the old files.
-        await enqueue(box, 'd', 'true');
-        const wal = statSync(`${dbOf(box)}-wal`).ino;
+        // Others are refused while that program still has the old files.
+        await refused(box, 'd', program.child.pid!);
         await say('e', 'store-files-removed store-files-removed');
         program.child.stdin!.end();
         expect(await program.closed).toBe(7);
-        expect(statSync(`${dbOf(box)}-wal`).ino).toBe(wal);
+        await enqueue(box, 'd', 'true');
         const found = await idsIn(box);
         // The change that was not acknowledged may be there.
         expect(found.filter((id) => id !== 'c')).toEqual(['a', 'b', 'd']);
+        expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+      }),
+    );
+  }
+}
+
+/** Closes the queue after the error and opens it again; ends with its input. */
+const REOPENS = `
+import { once } from 'node:events';
+import { openQueue } from 'queuectl';
+const db = process.argv.at(-1);
+const queue = await openQueue({ db });
+console.log('ready');
+await once(process.stdin, 'data');
+console.log(await queue.enqueue({ id: 'c', command: 'true' }).then((job) => job.id, (error) => error.code));
+await queue.close();
+console.log('closed');
+await once(process.stdin, 'data');
+const again = await openQueue({ db });
+console.log((await again.enqueue({ id: 'e', command: 'true' })).id + ' added');
+await again.close();
+process.stdin.destroy();
+`;
+
+for (const [name, runtime] of Object.entries(RUNTIMES)) {
+  for (const ends of name === 'Bun' ? REMOVED.slice(2) : REMOVED.slice(0, 2)) {
+    test.concurrent(
+      `${ends.join(' and ')} removed under a program on ${name} that closes the queue: others go on, and it can open it again`,
+      inSandbox(async (box) => {
+        await enqueue(box, 'a', 'true');
+        const program = box.start([dbOf(box)], { through: [...runtime, REOPENS], open: true, cwd: root });
+        await until(() => program.output().includes('ready'), 'it has the queue open');
+        await enqueue(box, 'b', 'true');
+        remove(box, ends);
+        program.child.stdin!.write('\n');
+        await until(
+          () => program.output().includes('store-files-removed\nclosed'),
+          'it has closed the queue',
+        );
+        await enqueue(box, 'd', 'true');
+        program.child.stdin!.write('\n');
+        await until(() => program.output().includes('e added'), 'it has opened the queue again');
+        expect(await program.closed).toBe(0);
+        expect((await idsIn(box)).filter((id) => id !== 'c')).toEqual(['a', 'b', 'd', 'e']);
         expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
       }),
     );
@@ -145,5 +196,51 @@ test.concurrent(
     await untilState(box, 'a', 'completed');
     expect(lines(traceOf(box))).toEqual(['a']);
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+  }),
+);
+
+for (const ends of REMOVED)
+  test.concurrent(
+    `${ends.join(' and ')} removed under a stopped worker: others are refused until it goes on, and nothing is lost`,
+    inSandbox(async (box) => {
+      const supervisor = await box.startWorkers();
+      await enqueue(box, 'before', traced(box, 'before'));
+      await untilState(box, 'before', 'completed');
+      for (const id of JOBS) await box.json(['enqueue', 'true', '--id', id, '--delay', '1h']);
+      const [worker] = await workersOf(box);
+      send([worker!.pid], 'SIGSTOP');
+      await until(() => stateOf(worker!.pid) === 'T', 'the worker is stopped');
+      remove(box, ends);
+      const second = box.start(['worker', 'start']);
+      await refused(box, 'early', worker!.pid);
+      expect(await second.exit).toBe(5);
+      expect(second.output()).toContain(`process ${worker!.pid} still has the old one open`);
+      send([worker!.pid], 'SIGCONT');
+      await enqueue(box, 'after', traced(box, 'after'));
+      await untilState(box, 'after', 'completed');
+      expect(supervisor.output()).toContain(`worker process ${worker!.pid} ended (exit code 5)`);
+      expect(await idsIn(box)).toEqual(['after', 'before', ...JOBS].sort());
+      expect(lines(traceOf(box))).toEqual(['before', 'after']);
+      expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+    }),
+  );
+
+test.concurrent(
+  'a supervisor retries its other workers until one that was stopped with removed files goes on',
+  inSandbox(async (box) => {
+    const supervisor = await box.startWorkers('--count', '2');
+    const [stopped, other] = await workersOf(box);
+    send([stopped!.pid], 'SIGSTOP');
+    await until(() => stateOf(stopped!.pid) === 'T', 'one worker is stopped');
+    remove(box, ['-wal', '-shm']);
+    await until(
+      () => supervisor.output().includes(`process ${stopped!.pid} still has the old one open`),
+      'a worker that was started instead of the other was refused',
+    );
+    expect(supervisor.output()).toContain(`worker process ${other!.pid} ended (exit code 5)`);
+    send([stopped!.pid], 'SIGCONT');
+    await enqueue(box, 'a', traced(box, 'a'));
+    await untilState(box, 'a', 'completed');
+    expect(lines(traceOf(box))).toEqual(['a']);
   }),
 );

@@ -57,8 +57,9 @@ export interface Connection {
   /** Writes the whole database, as of one moment, into an empty file. */
   copyInto(path: string): Promise<void>;
   /**
-   * Closes it, unless its -wal or -shm file was removed: SQLite would copy old pages over new ones, and remove the new -wal by
-   * its name. Such a connection stays open until the process ends.
+   * Closes it, unless another -wal or -shm file has the name of its own: SQLite would copy old pages over new ones, and remove
+   * the new -wal by its name. Such a connection stays open until the process ends. If its files were only removed, closing is
+   * safe: nobody makes new ones while this process has the old ones open (actions/store-files.ts).
    */
   close(): void;
 }
@@ -148,7 +149,7 @@ export async function connect(
         db.prepare('VACUUM INTO ?').run(target);
       }),
     close: () => {
-      if (!db.isOpen || files.isRemoved()) return;
+      if (!db.isOpen || files.isReplaced()) return;
       files.stop();
       db.close();
     },

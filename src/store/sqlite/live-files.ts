@@ -34,8 +34,10 @@ export interface FileWatch {
   lookSometimes(): void;
   /** Runs `work`, outside of a transaction. If it fails and the files were removed, saves what it can and says so. */
   around<T>(work: () => T): T;
-  /** One of the files was removed, and the database was not: SQLite must not close it. */
+  /** One of the files was removed, and the database was not. */
   isRemoved(): boolean;
+  /** Tells whether another file has the name of one that this connection has open: SQLite must not close it then. */
+  isReplaced(): boolean;
 }
 
 /**
@@ -102,6 +104,7 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
       }
     },
     isRemoved,
+    isReplaced: () => isRemoved() && files !== null && LIVE_FILES.some((file) => hasSuccessor(files![file])),
   };
 }
 
@@ -140,6 +143,14 @@ function isOther({ name, stat: was }: Known): boolean {
   } catch {
     // In a directory that may not be read any more it cannot be told.
     return false;
+  }
+}
+
+function hasSuccessor(known: Known): boolean {
+  try {
+    return statSync(known.name, IF_THERE) !== undefined && isOther(known);
+  } catch {
+    return true;
   }
 }
 
