@@ -6,7 +6,7 @@ import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
 import { attemptsIn, copyOutput, removeOutputs } from '../exec/kept-output.ts';
 import { placeOf } from '../exec/place.ts';
-import { checkOwner, copyStore, openCopy } from '../store/open.ts';
+import { checkDraftPlace, checkOwner, copyStore, openCopy } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { loser } from './lose.ts';
@@ -53,6 +53,7 @@ export async function backup(
 ): Promise<Backup> {
   const target = resolve(file);
   refusePlace(dirname(target));
+  await checkDraftPlace(dirname(target), options.anyOwner);
   if (!options.force) refuseExisting(target);
   refuseStore(target, location);
   refusePart(target);

@@ -47,7 +47,7 @@ export async function repairDatabase(
 ): Promise<Repair | null> {
   if (!existsSync(location)) throw await missingStore(resolve(location));
   const db = realpathSync(location);
-  await checkOwner(db, anyOwner);
+  await checkOwner(resolve(location), anyOwner);
   await refuseSecondName(db);
   refuseWhileUsed(db);
   if (await isSound(db)) {

@@ -40,7 +40,7 @@ export async function restore(
   const source = resolve(file);
   refuseMissing(source, db);
   await refuseStranger(source);
-  await checkOwner(db, anyOwner);
+  await checkOwner(resolve(location), anyOwner);
   await refuseSecondName(db);
   refuseWhileUsed(db);
   const before = await whatIsThere(app, location, `${db}.d`);

@@ -2,7 +2,7 @@ import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync, unlinkSy
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
-import { isDraft, newDraft, removeDraft } from '../exec/drafts.ts';
+import { draftsNamed, newDraft, removeDraft } from '../exec/drafts.ts';
 import { sync, syncFile } from '../exec/durable.ts';
 import { holdersOf } from '../exec/holders.ts';
 import { namesIn } from '../exec/names-in.ts';
@@ -155,9 +155,11 @@ function isHiddenName(db: string, name: string): boolean {
 
 /** Counts the other names of a database that a restore, repair or backup made and has not removed yet, or was killed before. */
 export function countOwnLinks(db: string): number {
-  const isOurs = (name: string): boolean => isHiddenName(db, name) || isDraft(name);
-  return namesIn(dirname(db)).filter((name) => isOurs(name) && isSameFile(join(dirname(db), name), db))
-    .length;
+  const own = namesIn(dirname(db)).flatMap((name) => {
+    const path = join(dirname(db), name);
+    return isHiddenName(db, name) ? [path] : draftsNamed(path);
+  });
+  return own.filter((path) => isSameFile(path, db)).length;
 }
 
 /** A worker that has just started may do it, too. */

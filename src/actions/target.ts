@@ -18,7 +18,7 @@ import { QueueError } from '../core/errors.ts';
 import { sync } from '../exec/durable.ts';
 import { lacksHardLinks } from '../exec/hard-links.ts';
 import { holdersOf } from '../exec/holders.ts';
-import { checkOwner, epochsOf } from '../store/open.ts';
+import { checkOwner, epochsOf, isExposed } from '../store/open.ts';
 import { isThere, takeStore } from './swap.ts';
 
 /** What SQLite takes for a part of the database by its name alone. */
@@ -108,7 +108,7 @@ function isDatabase(path: string): boolean {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
   let file: number;
   try {
-    file = openSync(path, 'r');
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch {
     return false;
   }
@@ -129,12 +129,15 @@ function isSameFile(a: string, b: string): boolean {
  * In the place of a backup that is there. That may have been used as a store, and its last writer killed: what is in its WAL
  * is put into its one file first, and everybody is kept out until it has lost its name. So at every moment the name leads to
  * the whole old backup or to the whole new one. Only of one that SQLite cannot read does the WAL go first: nobody could put
- * the two together, and the new one must never stand beside it.
+ * the two together, and the new one must never stand beside it. In a directory such as /tmp nobody uses it as a store, and
+ * SQLite must not open it there: it is replaced if nothing is beside it.
  */
 export async function replaceDatabase(draft: string, target: string, anyOwner: boolean): Promise<void> {
+  const exposed = !anyOwner && (await isExposed(target));
   // Somebody else's WAL is not read, nor is it ours to remove.
   if (beside(target).length > 0) await checkOwner(target, anyOwner);
-  const old = isDatabase(target) && !lstatSync(target).isSymbolicLink() ? await takeStore(target) : null;
+  const isStore = !exposed && isDatabase(target) && !lstatSync(target).isSymbolicLink();
+  const old = isStore ? await takeStore(target) : null;
   try {
     for (const one of beside(target)) rmSync(one);
     crashPoint('cleared-backup');

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { lstatSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { QueueError } from '../core/errors.ts';
 import { namesIn } from './names-in.ts';
 import { processes } from './processes.ts';
 
@@ -13,41 +14,89 @@ export interface Leftover {
 const STALE_MS = 24 * 3600 * 1000;
 const NAME = /^\.queuectl-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.draft([-.].*)?$/;
 
+const FILE = 'new';
+
 /**
- * A name for a file that is made beside its target, so that it can be moved into place as a whole. It tells whose it is:
- * those that killed processes left there go now.
+ * Returns a path for a file that is to be moved to its target as a whole. It is in a new directory beside the target that nobody
+ * else can enter: other users could put files beside it otherwise. The name of the directory tells whose it is, and those that
+ * killed processes left there are removed first.
  */
 export function newDraft(target: string): string {
   const directory = dirname(target);
   removeDrafts(directory);
-  return join(directory, `.queuectl-${here()}-${process.pid}-${randomBytes(6).toString('hex')}.draft`);
+  const name = `.queuectl-${here()}-${process.pid}-${randomBytes(6).toString('hex')}.draft`;
+  try {
+    mkdirSync(join(directory, name), { mode: 0o700 });
+  } catch (error) {
+    throw refusedIn(directory, error as NodeJS.ErrnoException);
+  }
+  return join(directory, name, FILE);
 }
 
-/** Looked at first: a read-only file system refuses to remove even what is not there, and would hide the error before. */
+const REASONS: Record<string, string> = {
+  EROFS: 'read-only file system',
+  EACCES: 'permission denied',
+  ENOSPC: 'the disk is full',
+};
+
+/** The error names the directory: nobody knows a draft by its name. */
+function refusedIn(directory: string, { code, message }: NodeJS.ErrnoException): QueueError {
+  return new QueueError(
+    code === 'ENOSPC' ? 'disk-full' : 'not-permitted',
+    `${directory} cannot be written: ${REASONS[String(code)] ?? message}`,
+  );
+}
+
 export function removeDraft(draft: string): void {
-  for (const end of ['', '-wal', '-shm', '-journal'])
-    if (existsSync(draft + end)) rmSync(draft + end, { force: true });
+  if (isDraft(basename(dirname(draft)))) removeDirectory(dirname(draft));
 }
 
-export function isDraft(name: string): boolean {
+/** Returns the files that a draft of this name may be. Older versions made no directory for it. */
+export function draftsNamed(path: string): string[] {
+  return isDraft(basename(path)) ? [path, join(path, FILE)] : [];
+}
+
+function isDraft(name: string): boolean {
   return NAME.test(name);
 }
 
 export function removeDrafts(directory: string): void {
-  for (const { path } of abandonedDrafts(directory)) rmSync(path, { force: true });
+  for (const { path } of abandonedBy(directory, NAME)) rmSync(path, { force: true });
+  for (const { path } of abandonedDirectories(directory)) removeDirectory(path);
+}
+
+/** Not with everything below it: nothing of ours has a directory in it, and a link is never followed. */
+function removeDirectory(path: string): void {
+  for (const name of namesIn(path)) rmSync(join(path, name), { force: true });
+  // Looked at first: a read-only file system refuses to remove even what is not there, and would hide the error before.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) rmdirSync(path);
 }
 
 export function abandonedDrafts(directory: string): Leftover[] {
-  return abandonedBy(directory, NAME);
+  const directories = abandonedDirectories(directory).map(({ path }) => {
+    const sizes = namesIn(path).map(
+      (name) => lstatSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0,
+    );
+    return { path, bytes: sizes.reduce((sum, one) => sum + one, 0) };
+  });
+  return [...abandonedBy(directory, NAME), ...directories];
+}
+
+function abandonedDirectories(directory: string): Leftover[] {
+  return leftoversIn(directory, isAbandoned(NAME), 'directory');
 }
 
 /** Of this user, and of processes that are gone: `names` begins with where that was and its pid. */
 export function abandonedBy(directory: string, names: RegExp): Leftover[] {
-  return leftoversIn(directory, (name, changedAt) => {
+  return leftoversIn(directory, isAbandoned(names));
+}
+
+function isAbandoned(names: RegExp): (name: string, changedAt: number) => boolean {
+  return (name, changedAt) => {
     const [, host, pid] = names.exec(name) ?? [];
     if (host === undefined) return false;
     return (host === here() && isGone(Number(pid))) || Date.now() - changedAt > STALE_MS;
-  });
+  };
 }
 
 /** What is named by the process that was to move it into place, such as `out.123`, and is not its own name. */
@@ -58,12 +107,22 @@ export function abandonedParts(directory: string, names: RegExp): Leftover[] {
   });
 }
 
-function leftoversIn(directory: string, wanted: (name: string, changedAt: number) => boolean): Leftover[] {
+function leftoversIn(
+  directory: string,
+  wanted: (name: string, changedAt: number) => boolean,
+  kind: 'file' | 'directory' = 'file',
+): Leftover[] {
   const found: Leftover[] = [];
   for (const name of namesIn(directory)) {
     const path = join(directory, name);
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat?.isFile() && stat.uid === (process.getuid?.() ?? stat.uid) && wanted(name, stat.mtimeMs))
+    const fits = kind === 'file' ? stat?.isFile() : stat?.isDirectory();
+    if (
+      fits &&
+      stat !== undefined &&
+      stat.uid === (process.getuid?.() ?? stat.uid) &&
+      wanted(name, stat.mtimeMs)
+    )
       found.push({ path, bytes: stat.size });
   }
   return found;

@@ -148,6 +148,18 @@ export async function checkOwner(path: string, anyOwner: boolean): Promise<void>
   refuseUnsafe(path, anyOwner);
 }
 
+/** Refuses a directory in which others could replace a backup that is being made. */
+export async function checkDraftPlace(directory: string, anyOwner: boolean): Promise<void> {
+  const { refuseUnsafeDrafts } = await import('./sqlite/owner.ts');
+  refuseUnsafeDrafts(directory, anyOwner);
+}
+
+/** Tells whether others could put files beside this one, or in its place. */
+export async function isExposed(path: string): Promise<boolean> {
+  const { unsafeParts } = await import('./sqlite/owner.ts');
+  return unsafeParts(path).length > 0;
+}
+
 /** Copies a store as of one moment, whoever works on it; `to` must not exist. The copy is its own only once it is renewed. */
 export async function copyStore(from: string, to: string): Promise<void> {
   refusePostgres(from);

@@ -197,7 +197,6 @@ asRoot.concurrent(
     await box.run(['worker', 'start', '--drain', '--quiet']);
     const shared = file(box, 'shared');
     mkdirSync(shared);
-    chmodSync(shared, 0o1777);
     const traps: Record<string, (directory: string) => void> = {
       theirs: (one) => chownSync(one, 65534, 65534),
       open: (one) => chmodSync(join(one, 'attempts'), 0o777),

@@ -105,12 +105,15 @@ const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
     /belongs to user 65534/,
   ],
   ['a home that others can write', (db) => chmodSync(dirname(db), 0o777), /home can be written by others/],
-  ['a home that the group can write', (db) => chmodSync(dirname(db), 0o770), /home can be written by others/],
+  [
+    'a sticky home that others can write',
+    (db) => chmodSync(dirname(db), 0o1777),
+    /others can put files beside/,
+  ],
   ["somebody else's home", (db) => chownSync(dirname(db), 65534, 65534), /home belongs to user 65534/],
   ...['-wal', '-shm', '-journal'].map((end): (typeof UNSAFE)[number] => [
-    `somebody else's ${end} in a sticky home`,
+    `somebody else's ${end}`,
     (db) => {
-      chmodSync(dirname(db), 0o1777);
       writeFileSync(db + end, '');
       chownSync(db + end, 65534, 65534);
     },
@@ -148,7 +151,7 @@ for (const [what, make, says] of UNSAFE) {
 }
 
 test.concurrent(
-  'S16: a new store is not even begun in a home that others can write; in a sticky one it is used',
+  'S16: a new store is not even begun in a home that others can write, nor in a sticky one',
   inSandbox(async (box) => {
     mkdirSync(box.home);
     chmodSync(box.home, 0o777);
@@ -156,6 +159,10 @@ test.concurrent(
     expect((await box.run(['doctor'])).code).toBe(1);
     expect(readdirSync(box.home)).toEqual([]);
     chmodSync(box.home, 0o1777);
+    expectRefusal(await box.run(['enqueue', 'true']), 6, /others can put files beside/);
+    expect((await box.run(['doctor'])).code).toBe(1);
+    expect(readdirSync(box.home)).toEqual([]);
+    chmodSync(box.home, 0o700);
     await enqueue(box, 'job', 'true');
     expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
     expect(await box.json(['show', 'job'])).toMatchObject({ state: 'completed' });
@@ -180,7 +187,7 @@ for (const mode of [0o777, 0o1777]) {
       await box.run([], { cwd: theirs, through: [...NOBODY, 'sh', '-c', attack] });
       expect(statSync(join(box.home, 'queue.db-wal')).uid).toBe(65534);
       for (const command of [['worker', 'start', '--drain'], ['db', 'check'], ['list']])
-        expectRefusal(await box.run(command), 6, /belongs to|written by others/);
+        expectRefusal(await box.run(command), 6, /belongs to|written by others|others can put/);
       expect(existsSync(join(box.directory, 'pwned'))).toBe(false);
       rmSync(join(box.home, 'queue.db-wal'));
       chmodSync(box.home, 0o700);
@@ -192,7 +199,7 @@ for (const mode of [0o777, 0o1777]) {
 test.skipIf(process.getuid!() !== 0)(
   'an attempt of another user, left by its worker, does not end the next one again and again',
   inSandbox(async (box) => {
-    chmodSync(box.directory, 0o777);
+    chmodSync(box.directory, 0o1777);
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);

@@ -15,6 +15,8 @@ export const foreignKeyCheck = 'PRAGMA foreign_key_check';
 
 /** What must hold between rows; each names the rows for which it does not. */
 export const INVARIANTS: Record<string, string> = {
+  'the epoch and the origin have 12 hex digits': `SELECT key AS row FROM meta WHERE key IN ('epoch', 'origin')
+    AND (length(value) <> 12 OR value GLOB '*[^0-9a-f]*')`,
   'the counters are those of the rows': `SELECT queue || ' ' || state AS row FROM (
       SELECT queue, state, count(*) AS jobs, sum(bytes) AS bytes FROM job GROUP BY queue, state
       EXCEPT SELECT queue, state, jobs, bytes FROM counter)

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import type { Store } from '../store.ts';
 import * as sql from './care-sql.ts';
@@ -16,7 +16,7 @@ import { sqliteStore } from './store.ts';
  * checked; `to` must not exist.
  */
 export async function copySqlite(from: string, to: string): Promise<void> {
-  const source = await openToLook(from);
+  const source = await openToLook(from, dirname(to));
   try {
     if ((await source.read(() => version(source))) === 0)
       throw new QueueError('not-a-database', `${source.path} is empty, not a queuectl database`);
@@ -34,7 +34,7 @@ async function copyInto(source: Connection, to: string): Promise<void> {
     makeFile(to);
     await source.copyInto(to);
   } catch (error) {
-    throw translate(error, to);
+    throw translate(error, dirname(dirname(to)));
   }
 }
 
@@ -52,11 +52,11 @@ export async function openCopy(path: string): Promise<Store> {
   }
 }
 
-async function openToLook(location: string): Promise<Connection> {
+async function openToLook(location: string, scratch: string): Promise<Connection> {
   try {
     const path = realpathSync(resolve(location));
     refuseOddFile(path);
-    return await connect(path, lookAt);
+    return await connect(path, (one) => lookAt(one, scratch));
   } catch (error) {
     throw translate(error, resolve(location));
   }

@@ -16,8 +16,9 @@ import { translate } from './failures.ts';
 import { SCHEMA_VERSION, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
 import { refuseNoStore, wasOurs } from './odd-file.ts';
-import { modeOf, unsafeParts } from './owner.ts';
+import { unsafeParts } from './owner.ts';
 import { lookAt } from './peek.ts';
+import { modeOf } from './safe-path.ts';
 
 /** What a look from outside tells. Nothing is made or changed; as a `whole` it is read to its end. */
 export async function inspectSqlite(

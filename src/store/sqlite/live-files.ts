@@ -194,6 +194,11 @@ export function hasRemovedFiles(): boolean {
   return [...stores.keys()].some((isRemoved) => isRemoved());
 }
 
+/** Tells whether this process has this store open: then its file must not be opened but by SQLite. */
+export function isOpenHere(path: string): boolean {
+  return [...stores.values()].some((store) => store.path === path);
+}
+
 /**
  * Refuses to open a database again in a process that has it open with removed files. SQLite would use the old -shm for the new
  * connection, too.

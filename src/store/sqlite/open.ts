@@ -34,9 +34,12 @@ export async function openSqlite(
   const hadState = existsSync(`${resolve(location)}.d/attempts`);
   const { path, created } = prepareFiles(resolve(location), create, anyOwner);
   const connection = await enter(path, actor);
+  const store = sqliteStore(connection);
   try {
     await migrate(connection);
     connection.guard(() => refuseNewer(connection));
+    // Both are parts of paths: a store in which they are not is refused before anything is done with it.
+    await connection.read(() => [store.epoch, store.origin]);
     // Only now: a file that turned out to be no queue of ours gets no neighbour.
     mkdirSync(`${path}.d/attempts`, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -44,7 +47,7 @@ export async function openSqlite(
     throw translate(error, path);
   }
   return {
-    store: sqliteStore(connection),
+    store,
     stateDirectory: `${path}.d`,
     created,
     warning:
@@ -105,7 +108,7 @@ function prepareFiles(
     refuseNoFile(location, statSync(location, { throwIfNoEntry: false }));
     // Before anything is made, or read by SQLite: it takes whatever stands beside the file by its name.
     refuseUnsafe(location, anyOwner);
-    const created = create && makeFile(location);
+    const created = create && makeFile(location, anyOwner);
     const path = realpathSync(location);
     const stat = statSync(path);
     refuseOddFile(path, created);
@@ -117,8 +120,12 @@ function prepareFiles(
   }
 }
 
-function makeFile(location: string): boolean {
-  mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
+function makeFile(location: string, anyOwner: boolean): boolean {
+  if (!existsSync(dirname(location))) {
+    mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
+    // In a directory such as /tmp somebody else may have made it first.
+    refuseUnsafe(location, anyOwner);
+  }
   try {
     closeSync(openSync(location, 'ax', 0o600));
     return true;

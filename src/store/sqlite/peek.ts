@@ -1,13 +1,14 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
 import type { Store } from '../store.ts';
 import { connect } from './connection.ts';
 import { translate } from './failures.ts';
+import { isOpenHere } from './live-files.ts';
 import { SCHEMA_VERSION, version } from './migrate.ts';
 import { refuseOddFile } from './odd-file.ts';
-import { refuseForeignBeside } from './owner.ts';
+import { unsafeParts } from './owner.ts';
+import { openAlone, openPrivateCopy } from './private-copy.ts';
 import { sqliteStore } from './store.ts';
 
 /** By what it is known, of whatever version it is. */
@@ -47,12 +48,10 @@ export async function peekSqlite(location: string): Promise<Store | null> {
 /**
  * Leaves no trace. A WAL file means that somebody is at work, or died: then it has to be read too, and is there already.
  * Without one the file is complete in itself; opened the ordinary way, SQLite would put a WAL beside it, and beside a file that
- * was cut to nothing remove the one that is there.
+ * was cut to nothing remove the one that is there. Where other users could put files beside it, a private copy is opened.
  */
-export function lookAt(path: string): DatabaseSync {
-  refuseForeignBeside(path);
-  const alone = pathToFileURL(path);
-  alone.search = '?immutable=1';
+export function lookAt(path: string, scratch?: string): DatabaseSync {
+  if (unsafeParts(path).length > 0 && !isOpenHere(path)) return openPrivateCopy(path, scratch);
   const readsWal = existsSync(`${path}-wal`) && statSync(path).size > 0;
-  return new DatabaseSync(readsWal ? path : alone, { readOnly: true });
+  return readsWal ? new DatabaseSync(path, { readOnly: true }) : openAlone(path);
 }

@@ -15,7 +15,7 @@ import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
 import { openWreck, type Wreck } from './salvage.ts';
 import * as sql from './sql.ts';
-import { readSettings } from './store.ts';
+import { EPOCH, readSettings } from './store.ts';
 import { SAVED, type SavedTable, unreadable } from './tables.ts';
 
 /**
@@ -53,8 +53,8 @@ type Saving = Omit<Repaired, 'problems'>;
 
 function saveAll(db: Connection, wreck: Wreck, knownEpoch: string | null, loser: Loser): Saving {
   const saving: Saving = { how: wreck.how, saved: {}, loose: {}, lost: [], jobs: 0 };
-  const epoch = wreck.column(sql.epoch)[0] ?? knownEpoch;
-  if (epoch !== null && /^[0-9a-f]{12}$/.test(epoch)) db.run(care.setEpoch, epoch);
+  const epoch = [wreck.column(sql.epoch)[0], knownEpoch].find((one) => EPOCH.test(one ?? ''));
+  if (epoch != null) db.run(care.setEpoch, epoch);
   const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
   for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
   if (wreck.blind) saving.lost.push('whatever stood on pages that are gone: nothing that is left names it');

@@ -27,7 +27,8 @@ export function sqliteStore(db: Connection): Store {
       return epoch;
     },
     get origin() {
-      return (db.get(care.origin)?.value as string | undefined) ?? null;
+      const row = db.get(care.origin);
+      return row === undefined ? null : checkEpoch(db, row.value);
     },
     ...jobVerbs(db),
     ...claimVerbs(db),
@@ -78,8 +79,19 @@ function readEpoch(db: Connection): string {
     throw translate(error, db.path);
   }
   if (row === undefined) throw new QueueError('store-corrupt', `${db.path} is damaged: it has no epoch`);
-  return row.value as string;
+  return checkEpoch(db, row.value);
 }
+
+/** An epoch becomes part of the paths of attempts, and is compared with the cookies of processes. */
+function checkEpoch(db: Connection, value: unknown): string {
+  if (typeof value === 'string' && EPOCH.test(value)) return value;
+  throw new QueueError(
+    'store-corrupt',
+    `${db.path} is damaged: '${String(value).slice(0, 40)}' is no epoch, which has 12 hex digits`,
+  );
+}
+
+export const EPOCH = /^[0-9a-f]{12}$/;
 
 export function readSettings(db: Connection): Map<string, string> {
   return new Map(db.all(sql.settings).map((row) => [row.key as string, row.value as string]));

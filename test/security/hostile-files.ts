@@ -1,0 +1,32 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const PAGE_SIZE_AT = 16;
+const SECTOR = 512;
+const MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
+
+/** Writes a hot journal that turns any database beside it into `database` when SQLite rolls it back. */
+export function writeHotJournal(database: string, journal: string): void {
+  const bytes = readFileSync(database);
+  const pageSize = bytes.readUInt16BE(PAGE_SIZE_AT);
+  const pages = bytes.length / pageSize;
+  const header = Buffer.alloc(SECTOR);
+  MAGIC.copy(header);
+  // The number of records, the start of the checksums, and the sizes of database, sector and page.
+  for (const [i, value] of [pages, 0, pages, SECTOR, pageSize].entries())
+    header.writeUInt32BE(value, 8 + 4 * i);
+  const records = Array.from({ length: pages }, (_, i) => {
+    const page = bytes.subarray(i * pageSize, (i + 1) * pageSize);
+    const record = Buffer.alloc(pageSize + 8);
+    record.writeUInt32BE(i + 1, 0);
+    page.copy(record, 4);
+    record.writeUInt32BE(checksum(page), pageSize + 4);
+    return record;
+  });
+  writeFileSync(journal, Buffer.concat([header, ...records]));
+}
+
+function checksum(page: Buffer): number {
+  let sum = 0;
+  for (let at = page.length - 200; at > 0; at -= 200) sum += page[at]!;
+  return sum;
+}

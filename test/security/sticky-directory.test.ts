@@ -1,0 +1,262 @@
+import { expect, test } from 'bun:test';
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+import { writeHotJournal } from './hostile-files.ts';
+
+/** QUEUECTL_SECURITY_TRIES=50 runs the exploits in full. */
+const TRIES = Number(process.env.QUEUECTL_SECURITY_TRIES ?? 1);
+const NOBODY = 65534;
+const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+const asRoot = test.skipIf(process.getuid!() !== 0);
+/** Commands of the victim in each try: the attacker has to hit one. */
+const LOOKS = TRIES === 1 ? 5 : 20;
+const LIMIT_MS = 60_000 + TRIES * 20_000;
+
+/** A directory like /tmp with a store of the victim in it, and what the attacker needs to attack it. */
+interface Scene {
+  shared: string;
+  db: string;
+  /** Exists if a command of the attacker ran as the victim. */
+  pwned: string;
+  hostile: Record<'-wal' | '-journal', string>;
+  attack(...args: string[]): Promise<ChildProcess>;
+}
+
+async function scene(box: Sandbox): Promise<Scene> {
+  chmodSync(box.directory, 0o755);
+  const shared = join(box.directory, 'shared');
+  mkdirSync(shared);
+  chmodSync(shared, 0o1777);
+  const theirs = join(box.directory, 'theirs');
+  mkdirSync(theirs, { mode: 0o755 });
+  chownSync(theirs, NOBODY, NOBODY);
+  const pwned = join(box.directory, 'pwned');
+  const evil = `--cwd / --id evil 'touch ${pwned}'`;
+  const prepare = `export QUEUECTL_HOME=wal; QUEUECTL_CRASH_AT=after-insert "$0" enqueue ${evil}
+    export QUEUECTL_HOME=whole; "$0" enqueue ${evil} && "$0" backup --quiet whole.db`;
+  await box.run([], { cwd: theirs, through: [...AS_NOBODY, 'sh', '-c', prepare] });
+  const hostile = { '-wal': join(theirs, 'wal', 'queue.db-wal'), '-journal': join(theirs, 'evil-journal') };
+  writeHotJournal(join(theirs, 'whole.db'), hostile['-journal']);
+  const parking = join(shared, 'parking');
+  mkdirSync(parking);
+  chownSync(parking, NOBODY, NOBODY);
+  for (const [end, file] of Object.entries(hostile)) {
+    copyFileSync(file, join(parking, basename(file)));
+    chownSync(join(parking, basename(file)), NOBODY, NOBODY);
+    hostile[end as '-wal'] = join(parking, basename(file));
+  }
+  const runtime = join(box.directory, 'bun');
+  const racer = join(box.directory, 'racer.ts');
+  place(process.execPath, runtime);
+  copyFileSync(join(import.meta.dir, 'racer.ts'), racer);
+  await enqueue(box, 'mine', 'true');
+  return {
+    ...{ shared, pwned, hostile, db: join(shared, 'q.db') },
+    attack: (...args) =>
+      new Promise((done, fail) => {
+        const child = spawn(runtime, [racer, ...args], {
+          ...{ uid: NOBODY, gid: NOBODY, cwd: '/', env: { HOME: '/', PATH: process.env.PATH! } },
+          stdio: ['ignore', 'pipe', 'ignore'],
+        });
+        child.once('error', fail);
+        child.stdout!.once('data', () => done(child));
+      }),
+  };
+}
+
+function place(file: string, at: string): void {
+  try {
+    linkSync(file, at);
+  } catch {
+    copyFileSync(file, at);
+  }
+}
+
+/** Runs `work` while the attacker is at it. */
+async function during<T>(attack: Promise<ChildProcess>, work: () => Promise<T>): Promise<T> {
+  const child = await attack;
+  try {
+    return await work();
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+/** Puts a fresh copy of the victim's store there, as an older version left it. */
+function leaveStore(box: Sandbox, db: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal', '.d'])
+    rmSync(db + end, { recursive: true, force: true });
+  copyFileSync(join(box.home, 'queue.db'), db);
+  chmodSync(db, 0o600);
+}
+
+for (const end of ['-wal', '-journal'] as const) {
+  asRoot(
+    `a ${end} that another user moves beside a store in a sticky directory never runs his commands`,
+    inSandbox(async (box) => {
+      const { db, pwned, hostile, attack } = await scene(box);
+      let won = 0;
+      for (let i = 0; i < TRIES; i++) {
+        leaveStore(box, db);
+        await during(attack('beside', hostile[end], db, end), async () => {
+          for (let look = 0; look < LOOKS; look++) await box.run(['--db', db, 'list']);
+        });
+        await box.run(['--db', db, 'worker', 'start', '--drain', '--quiet']);
+        if (existsSync(pwned)) won++;
+        rmSync(pwned, { force: true });
+      }
+      expect({ won }).toEqual({ won: 0 });
+    }),
+    LIMIT_MS,
+  );
+
+  asRoot(
+    `a ${end} that another user moves beside a draft in a sticky directory gets nothing into a backup`,
+    inSandbox(async (box) => {
+      const { shared, hostile, attack } = await scene(box);
+      let won = 0;
+      for (let i = 0; i < TRIES; i++) {
+        const made = join(shared, `backup-${i}.db`);
+        await during(attack('drafts', hostile[end], shared, end), () => box.run(['backup', made]));
+        if (existsSync(made) && readFileSync(made, 'latin1').includes('evil')) won++;
+      }
+      expect({ won }).toEqual({ won: 0 });
+    }),
+    LIMIT_MS,
+  );
+}
+
+asRoot(
+  `a -wal that another user moves beside a backup in a sticky directory gets nothing into a restore`,
+  inSandbox(async (box) => {
+    const { db, hostile, attack } = await scene(box);
+    await box.json(['backup', db]);
+    let won = 0;
+    for (let i = 0; i < TRIES; i++) {
+      const restored = join(box.directory, `restored-${i}`, 'queue.db');
+      await during(attack('beside', hostile['-wal'], db, '-wal'), () =>
+        box.run(['--db', restored, 'restore', '--yes', db]),
+      );
+      if (existsSync(restored) && readFileSync(restored, 'latin1').includes('evil')) won++;
+    }
+    expect({ won }).toEqual({ won: 0 });
+  }),
+  LIMIT_MS,
+);
+
+asRoot.concurrent(
+  'a store directly in a sticky directory is refused with the commands that help, and these do help',
+  inSandbox(async (box) => {
+    const shared = join(box.directory, 'shared');
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    const db = join(shared, 'q.db');
+    const refused = await box.run(['--db', db, 'enqueue', 'true']);
+    expectRefusal(refused, 6, /q\.db is in a directory where others can put files beside it \(mode 1777\)/);
+    expect(refused.stderr).toContain(`mkdir -m 700 ${shared}/q && queuectl --db ${shared}/q/q.db …`);
+    expect(readdirSync(shared)).toEqual([]);
+    await enqueue(box, 'mine', 'true');
+    copyFileSync(join(box.home, 'queue.db'), db);
+    chmodSync(db, 0o600);
+    const found = await box.run(['--db', db, 'list']);
+    expectRefusal(found, 6, /where others can put files beside it/);
+    expect((await box.run(['--db', db, 'doctor'])).stdout).toContain('where others can put files beside it');
+    const command = /try: (mkdir .*), while nothing/.exec(found.stderr)![1]!;
+    expect((await box.run([], { through: ['sh', '-c', command] })).code).toBe(0);
+    expect((await box.run(['--db', join(shared, 'q', 'q.db'), 'list', '-q'])).stdout).toBe('mine\n');
+    symlinkSync(join(shared, 'q', 'q.db'), db);
+    expect((await box.run(['--db', db, 'list', '-q'])).stdout).toBe('mine\n');
+    const anyOwner = { env: { QUEUECTL_ANY_OWNER: '1' } };
+    expect((await box.run(['--db', join(shared, 'other.db'), 'enqueue', 'true'], anyOwner)).code).toBe(0);
+  }),
+);
+
+asRoot.concurrent(
+  'a directory that others can write is refused wherever it is on the way; the own private group passes',
+  inSandbox(async (box) => {
+    const home = join(box.directory, 'a', 'b', 'c');
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    const db = join(home, 'q.db');
+    const run = () => box.run(['--db', db, 'enqueue', 'true']);
+    const middle = join(box.directory, 'a', 'b');
+    expect((await run()).code).toBe(0);
+    chmodSync(middle, 0o777);
+    expectRefusal(await run(), 6, /a\/b can be written by others \(mode 0777\)/);
+    chmodSync(middle, 0o1777);
+    expect((await run()).code).toBe(0);
+    chmodSync(middle, 0o770);
+    expect((await run()).code).toBe(0);
+    chownSync(middle, 0, NOBODY);
+    expectRefusal(await run(), 6, /a\/b can be written by others \(mode 0770\)/);
+    chmodSync(middle, 0o755);
+    chownSync(middle, NOBODY, NOBODY);
+    expectRefusal(await run(), 6, /a\/b belongs to user 65534/);
+    chownSync(middle, 0, 0);
+    renameSync(middle, `${middle}-real`);
+    symlinkSync(`${middle}-real`, middle);
+    expect((await run()).code).toBe(0);
+    chmodSync(join(box.directory, 'a'), 0o777);
+    expectRefusal(await run(), 6, /a can be written by others/);
+  }),
+);
+
+asRoot.concurrent(
+  'a directory that somebody else makes first in a sticky one is not used',
+  inSandbox(async (box) => {
+    const shared = join(box.directory, 'shared');
+    mkdirSync(join(shared, 'theirs'), { recursive: true });
+    chmodSync(shared, 0o1777);
+    chownSync(join(shared, 'theirs'), NOBODY, NOBODY);
+    const made = await box.run(['--db', join(shared, 'theirs', 'new', 'q.db'), 'enqueue', 'true']);
+    expectRefusal(made, 6, /theirs belongs to user 65534/);
+    expect((await box.run(['--db', join(shared, 'mine', 'q.db'), 'enqueue', 'true'])).code).toBe(0);
+  }),
+);
+
+asRoot.concurrent(
+  'backup and export into a sticky directory leave nothing but their file; others are refused or replaced as ever',
+  inSandbox(async (box) => {
+    const shared = join(box.directory, 'shared');
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    await enqueue(box, 'mine', 'true');
+    const [made, lines] = [join(shared, 'b.db'), join(shared, 'b.jsonl')];
+    for (const [verb, file] of [
+      ['backup', made],
+      ['export', lines],
+    ] as const) {
+      expect((await box.run([verb, file])).code).toBe(0);
+      expectRefusal(await box.run([verb, file]), 4, /exists already/);
+      expect((await box.run([verb, '--force', file])).code).toBe(0);
+    }
+    expect(readdirSync(shared).sort()).toEqual(['b.db', 'b.jsonl']);
+    expect((await box.run(['--db', made, 'db', 'check'])).stdout).toBe('ok\n');
+    writeFileSync(`${made}-wal`, '');
+    chownSync(`${made}-wal`, NOBODY, NOBODY);
+    expectRefusal(
+      await box.run(['backup', '--force', made]),
+      6,
+      /where others can put|belongs to user 65534/,
+    );
+    expectRefusal(await box.run(['--db', made, 'db', 'check']), 6, /belongs to user 65534/);
+    chmodSync(shared, 0o777);
+    expectRefusal(await box.run(['backup', join(shared, 'c.db')]), 6, /shared can be written by others/);
+    expect((await box.run(['export', join(shared, 'c.jsonl')])).code).toBe(0);
+  }),
+);
