@@ -59,7 +59,8 @@ function environment(): string {
   QUEUECTL_CRASH_AT for tests: name:nth, the process kills itself at the nth passing of that point (after-claim:2);
                     with :stop, :throw or :block behind it, it stops, fails or stands still there instead.
                     Neither jobs nor the replacement of a worker see it
-  TMPDIR            where standard input is kept while enqueue --file reads it (/tmp)
+  TMPDIR            where standard input is kept while enqueue --file reads it (/tmp), and where a database is copied
+                    to be read if other users could put files beside it
 
 Set for a job, besides the worker's environment and the job's own variables:
 

@@ -8,10 +8,15 @@ const LATEST_MS = Date.UTC(9999, 11, 31);
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(Z|z|[+-]\d\d:?\d\d)?$/;
 
+/** The last moment that a date can be, in the year 275760. */
+export const LATEST_DATE_MS = 8_640_000_000_000_000;
+
+/** A stored time that no date can be, such as one that somebody wrote by hand, is shown as the nearest one. */
 export function toIso(ms: number): string;
 export function toIso(ms: number | null): string | null;
 export function toIso(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
+  if (ms === null) return null;
+  return new Date(Math.min(Math.max(ms, -LATEST_DATE_MS), LATEST_DATE_MS) || 0).toISOString();
 }
 
 /** ISO with zone, ISO without zone (local time), `+10m`, epoch seconds or milliseconds. */

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { namesIn } from './names-in.ts';
 import { processes } from './processes.ts';
@@ -26,7 +27,9 @@ export function newDraft(target: string): string {
   removeDrafts(directory);
   const name = `.queuectl-${here()}-${process.pid}-${randomBytes(6).toString('hex')}.draft`;
   try {
+    crashPoint('before-draft');
     mkdirSync(join(directory, name), { mode: 0o700 });
+    crashPoint('after-draft');
   } catch (error) {
     throw refusedIn(directory, error as NodeJS.ErrnoException);
   }

@@ -154,13 +154,16 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
 }
 
 /** The body of a test that has a sandbox to itself and leaves nothing behind, however it ends. */
-export function inSandbox(body: (box: Sandbox) => Promise<void>): () => Promise<void> {
+export function inSandbox(
+  body: (box: Sandbox) => Promise<void>,
+  limitMs = BODY_LIMIT_MS,
+): () => Promise<void> {
   return async () => {
     const box = sandbox();
     let timer: Timer | undefined;
     // Before the runner's own limit, which would leave the sandbox as it is.
     const limit = new Promise<never>((_, fail) => {
-      timer = setTimeout(() => fail(new Error(`not within ${BODY_LIMIT_MS} ms`)), BODY_LIMIT_MS);
+      timer = setTimeout(() => fail(new Error(`not within ${limitMs} ms`)), limitMs);
     });
     try {
       await Promise.race([body(box), limit]);

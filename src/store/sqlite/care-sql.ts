@@ -1,3 +1,5 @@
+import { outsideRows, VALUES } from './ranges.ts';
+
 /** What the care of a store asks. Apart from sql.ts because all of it reads whole tables, and is meant to. */
 
 export const quickCheck = 'PRAGMA quick_check(20)';
@@ -17,6 +19,7 @@ export const foreignKeyCheck = 'PRAGMA foreign_key_check';
 export const INVARIANTS: Record<string, string> = {
   'the epoch and the origin have 12 hex digits': `SELECT key AS row FROM meta WHERE key IN ('epoch', 'origin')
     AND (length(value) <> 12 OR value GLOB '*[^0-9a-f]*')`,
+  'numbers and times are within their ranges': Object.keys(VALUES).map(outsideRows).join(' UNION ALL '),
   'the counters are those of the rows': `SELECT queue || ' ' || state AS row FROM (
       SELECT queue, state, count(*) AS jobs, sum(bytes) AS bytes FROM job GROUP BY queue, state
       EXCEPT SELECT queue, state, jobs, bytes FROM counter)

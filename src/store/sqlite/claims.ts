@@ -7,11 +7,12 @@ import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from 
 import type { Connection, Row } from './connection.ts';
 import { parentEnded } from './dependencies.ts';
 import { recordOfAttempt, recordOfJob } from './events.ts';
+import { isBadRow } from './failures.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
 import { addHooks } from './hooks.ts';
 import { openQueues } from './queues.ts';
 import { countAttempt, tally } from './rollups.ts';
-import { toClaimedJob } from './rows.ts';
+import { refuseUnreadable, toClaimedJob } from './rows.ts';
 import * as sql from './sql.ts';
 
 type ClaimVerbs = Pick<
@@ -23,8 +24,15 @@ const SPARE = { spare: true };
 
 export function claimVerbs(db: Connection): ClaimVerbs {
   return {
-    claim: (request, now) =>
-      db.write('claim', () => claim(db, request, now), { spare: request.settle.length > 0 }),
+    async claim(request, now) {
+      const how = { spare: request.settle.length > 0 };
+      try {
+        return await db.write('claim', () => claim(db, request, now, take), how);
+      } catch (error) {
+        if (!isBadRow(error)) throw error;
+        return db.write('claim', () => claim(db, request, now, takeOrHold), how);
+      }
+    },
     nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
     busy: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
     settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, SPARE),
@@ -71,7 +79,9 @@ function readSeal(db: Connection): Seal | null {
 /** So many jobs that fell due become ready in one transaction, whoever waits for the writer. */
 const PROMOTED_AT_ONCE = 1000;
 
-function claim(db: Connection, request: ClaimRequest, now: number): ClaimResult {
+type Take = (db: Connection, number: number, workerId: string, now: number) => ClaimedJob | null;
+
+function claim(db: Connection, request: ClaimRequest, now: number, takeOne: Take): ClaimResult {
   const results = request.settle.map((settlement) => settle(db, settlement, request.workerId));
   const settled = results.map((result) => result.answer);
   const unblocked = results.some((result) => result.unblocked > 0);
@@ -82,7 +92,7 @@ function claim(db: Connection, request: ClaimRequest, now: number): ClaimResult 
   const heads = bestHeads(db, { ...request, limit }, now);
   return {
     settled,
-    jobs: heads.map((number) => take(db, number, request.workerId, now)),
+    jobs: heads.map((number) => takeOne(db, number, request.workerId, now)).filter((job) => job !== null),
     limited,
     unblocked,
   };
@@ -139,7 +149,25 @@ function take(db: Connection, number: number, workerId: string, now: number): Cl
   const attempt = db.lastNumber(sql.insertAttempt, workerId, now, now, number);
   db.run(sql.takeJob, attempt, workerId, now, now, number);
   recordOfAttempt(db, { kind: 'started' }, attempt);
-  return claimedJob(db, number);
+  const row = db.get(sql.claimedJob, number)!;
+  refuseUnreadable(row);
+  return toClaimedJob(row);
+}
+
+/** Holds a job that cannot be taken because of what is in its row: it would keep every worker from all others. */
+function takeOrHold(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
+  db.exec('SAVEPOINT take');
+  try {
+    return take(db, number, workerId, now);
+  } catch (error) {
+    if (!isBadRow(error)) throw error;
+    db.exec('ROLLBACK TO take');
+    db.run(sql.holdBadJob, now, `it cannot be started: ${(error as Error).message}`, number);
+    recordOfJob(db, { kind: 'held' }, db.get(sql.idOfJob, number)!.id as string);
+    return null;
+  } finally {
+    db.exec('RELEASE take');
+  }
 }
 
 function claimedJob(db: Connection, number: number): ClaimedJob {

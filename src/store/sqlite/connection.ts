@@ -4,7 +4,7 @@ import { QueueError } from '../../core/errors.ts';
 import { isSqliteSound, OLDEST_SQLITE } from '../../core/sqlite-version.ts';
 import { freeBallast } from '../ballast.ts';
 import type { Store } from '../store.ts';
-import { BUSY, isBusy, isFull, translate } from './failures.ts';
+import { BUSY, isBusy, isFull, isOutOfRange, translate } from './failures.ts';
 import { fileOf, watchLiveFiles } from './live-files.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
@@ -31,6 +31,11 @@ export interface Connection {
   pragma(name: string): number;
   /** From now on every write asks this first, inside its transaction; it throws to refuse. */
   guard(check: () => void): void;
+  /**
+   * When a write fails because of a value out of range, `mend` is called in a transaction of its own, and the write is done again
+   * if that has changed anything.
+   */
+  onBadValue(mend: (error: unknown) => boolean): void;
   /** Turns a file of ours to WAL mode, where it is not: without it no commit is taken. */
   useWal(): Promise<void>;
   /**
@@ -82,19 +87,62 @@ export async function connect(
     return statement;
   };
   let check = (): void => {};
+  let mend: (error: unknown) => boolean = () => false;
+  let writing = false;
+  /** Reads once more what holds a value that is too large. It is shown as nearly as possible. */
+  const large = (sql: string, values: SQLInputValue[]): Row[] => {
+    const statement = db.prepare(sql);
+    statement.setReadBigInts(true);
+    return (statement.all(...values) as Row[]).map(withoutBigInts);
+  };
+  // What is written must not depend on a value that is only nearly right.
+  const readable = <T>(read: () => T, again: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      if (writing || !isOutOfRange(error)) throw error;
+      return again();
+    }
+  };
   const files = watchLiveFiles(path, () => fileOf(path) === file);
   const connection: Connection = {
     path,
     actor,
-    get: (sql, ...values) => prepared(sql).get(...values) as Row | undefined,
-    all: (sql, ...values) => prepared(sql).all(...values) as Row[],
-    each: (sql, ...values) => prepared(sql).iterate(...values) as Iterable<Row>,
+    get: (sql, ...values) =>
+      readable(
+        () => prepared(sql).get(...values) as Row | undefined,
+        () => large(sql, values)[0],
+      ),
+    all: (sql, ...values) =>
+      readable(
+        () => prepared(sql).all(...values) as Row[],
+        () => large(sql, values),
+      ),
+    *each(sql, ...values) {
+      let count = 0;
+      try {
+        for (const row of prepared(sql).iterate(...values)) {
+          yield row as Row;
+          count++;
+        }
+      } catch (error) {
+        if (writing || !isOutOfRange(error)) throw error;
+        yield* large(sql, values).slice(count);
+      }
+    },
     run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
-    lastNumber: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
+    lastNumber: (sql, ...values) => {
+      const number = Number(prepared(sql).run(...values).lastInsertRowid);
+      if (Number.isSafeInteger(number)) return number;
+      throw Object.assign(new RangeError(`${number} is no number for a row`), { code: 'ERR_OUT_OF_RANGE' });
+    },
     exec: (sql) => db.exec(sql),
     pragma: (name) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as Row)[0]),
     guard: (wanted) => {
       check = wanted;
+    },
+    onBadValue: (wanted) => {
+      mend = wanted;
     },
     useWal: () =>
       untilFree(path, () => {
@@ -117,11 +165,15 @@ export async function connect(
           return done;
         });
       const commitOnce = (): T => {
+        writing = true;
         try {
           return commit();
         } catch (error) {
-          if (!spare || !isFull(error) || !freeBallast(`${path}.d`)) throw error;
+          const mended = (isOutOfRange(error) || isFull(error)) && mend(error);
+          if (!mended && !(spare && isFull(error) && freeBallast(`${path}.d`))) throw error;
           return commit();
+        } finally {
+          writing = false;
         }
       };
       const result = await untilFree(path, () =>
@@ -161,6 +213,12 @@ export async function connect(
     throw error;
   }
   return connection;
+}
+
+function withoutBigInts(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' ? Number(value) : value]),
+  );
 }
 
 function openFile(path: string): DatabaseSync {

@@ -123,17 +123,27 @@ function expand(db: Connection, row: Row, after: number, limit: number): StoreEv
 
 function toEvent(row: Row): StoreEvent {
   // Of a queue that was deleted since, the name stands among the rest.
-  const { queue = null, ...detail } = row.detail === null ? {} : JSON.parse(row.detail as string);
+  const { queue = null, ...detail } = detailOf(row.detail);
   return {
     number: row.number as number,
     at: row.at as number,
     kind: row.kind as EventKind,
     actor: row.actor as string | null,
     jobId: row.id as string | null,
-    queue: (row.queue as string | null) ?? queue,
+    queue: (row.queue as string | null) ?? (queue as string | null),
     attempt: row.attempt as number | null,
     detail,
   };
+}
+
+/** One bad row must not hide all others. */
+function detailOf(text: Row[string] | undefined): EventDetail {
+  try {
+    const read: unknown = JSON.parse((text as string | null) ?? '{}');
+    return typeof read === 'object' && read !== null ? (read as EventDetail) : {};
+  } catch {
+    return {};
+  }
 }
 
 function lastEvent(db: Connection): number {

@@ -59,6 +59,21 @@ export function isUniqueViolation(error: unknown): boolean {
   return (error as { errcode?: unknown } | null)?.errcode === 2067;
 }
 
+const WRONG_TYPE = 3091;
+
+/** A value in a row is larger than a number of JavaScript can be exactly, or a sum of some does not fit into a column. */
+export function isOutOfRange(error: unknown): boolean {
+  const { code, errcode, message } = error as { code?: unknown; errcode?: unknown; message?: unknown };
+  return code === 'ERR_OUT_OF_RANGE' || errcode === WRONG_TYPE || message === 'integer overflow';
+}
+
+/** The row itself is at fault: it breaks a rule of its table, or cannot be read. */
+export function isBadRow(error: unknown): boolean {
+  if (error instanceof QueueError) return error.code === 'store-corrupt' && error.cause === undefined;
+  return isOutOfRange(error) || primaryResult(error) === CONSTRAINT;
+}
+
+const CONSTRAINT = 19;
 const FULL = 13;
 const IOERR_SHMSIZE = 4874;
 

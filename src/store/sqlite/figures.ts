@@ -55,7 +55,11 @@ function named(db: Connection, rows: Row[]): (Labels & Figures)[] {
   const labels = new Map(
     db.all(sql.kinds).map((row) => [row.number, { queue: row.queue as string, name: row.name as string }]),
   );
-  return rows.map((row) => ({ ...labels.get(row.kind!)!, ...toFigures(row) }));
+  // Figures whose queue is gone belong to nothing that could be named.
+  return rows.flatMap((row) => {
+    const label = labels.get(row.kind!);
+    return label === undefined ? [] : [{ ...label, ...toFigures(row) }];
+  });
 }
 
 function toFigures(row: Row): Figures {

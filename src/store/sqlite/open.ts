@@ -16,6 +16,7 @@ import type { OpenedStore } from '../open.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMoved, lacksWal, translate } from './failures.ts';
 import { refuseAgain } from './live-files.ts';
+import { mendOnFailure } from './mend.ts';
 import { migrate, refuseNewer, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
 import { refuseNoFile, refuseOddFile } from './odd-file.ts';
@@ -38,6 +39,7 @@ export async function openSqlite(
   try {
     await migrate(connection);
     connection.guard(() => refuseNewer(connection));
+    mendOnFailure(connection);
     // Both are parts of paths: a store in which they are not is refused before anything is done with it.
     await connection.read(() => [store.epoch, store.origin]);
     // Only now: a file that turned out to be no queue of ours gets no neighbour.

@@ -11,6 +11,7 @@ import { type Connection, connect, type Row } from './connection.ts';
 import { type LooseRow, shapeOf } from './loose-rows.ts';
 import { migrate } from './migrate.ts';
 import { makeFile } from './new-file.ts';
+import { outOfRange } from './ranges.ts';
 import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
 import { openWreck, type Wreck } from './salvage.ts';
@@ -142,7 +143,9 @@ function isOwn(db: Connection, table: string, { key, job, attempt, bytes, stderr
 
 function bad(table: SavedTable, row: Row): string | null {
   const column = unreadable(table, row);
-  return column === undefined ? null : `its ${column} is not readable`;
+  if (column !== undefined) return `its ${column} is not readable`;
+  const odd = outOfRange(table.name, row);
+  return odd === undefined ? null : `its ${odd} is out of range`;
 }
 
 function tryInsert(

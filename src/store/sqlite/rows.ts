@@ -5,26 +5,34 @@ import type { Attempt } from '../attempt.ts';
 import type { ListedJob } from '../listing.ts';
 import { STOP_ORDERS, type StopMark, type StopOrder, type Supervised, type Worker } from '../worker.ts';
 import type { Row } from './connection.ts';
+import { SAVED, unreadable } from './tables.ts';
 
 const text = (value: Row[string] | undefined): string => value as string;
 const integer = (value: Row[string] | undefined): number => value as number;
 const maybeText = (value: Row[string] | undefined): string | null => value as string | null;
 const maybeInteger = (value: Row[string] | undefined): number | null => value as number | null;
+/** What is not JSON of the right kind is shown as if it were not there: one bad row must not hide all others. */
 const json = <T>(value: Row[string] | undefined, fallback: T): T => {
   if (value === null || value === undefined) return fallback;
   let read: unknown;
   try {
     read = JSON.parse(value as string);
   } catch {
-    // Told below.
+    return fallback;
   }
-  if (typeof read === 'object' && read !== null && Array.isArray(read) === Array.isArray(fallback ?? []))
-    return read as T;
-  throw new QueueError(
-    'store-corrupt',
-    `the database is damaged: '${String(value).slice(0, 40)}' should be JSON of another kind`,
-  );
+  const fits =
+    typeof read === 'object' && read !== null && Array.isArray(read) === Array.isArray(fallback ?? []);
+  return fits ? (read as T) : fallback;
 };
+
+/** Throws if a job would not run as it was meant to, because a part of its row cannot be read. */
+export function refuseUnreadable(row: Row): void {
+  const column = unreadable(JOB_TABLE, row);
+  if (column !== undefined)
+    throw new QueueError('store-corrupt', `the ${column} of job '${row.id}' is not JSON of its kind`);
+}
+
+const JOB_TABLE = SAVED.find((table) => table.name === 'job')!;
 
 /** The column `start`: what is not said is left out. */
 export interface StartColumn {

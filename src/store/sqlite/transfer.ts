@@ -6,6 +6,7 @@ import type { ExportedRow, Loaded, Loading, LoadOptions } from '../transfer.ts';
 import * as care from './care-sql.ts';
 import { settle } from './claims.ts';
 import type { Connection, Row } from './connection.ts';
+import { LARGEST_IMPORTED, outOfRange } from './ranges.ts';
 import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
 import { SAVED, type SavedTable, unreadable } from './tables.ts';
@@ -85,7 +86,7 @@ function createLoader(db: Connection, { onConflict }: LoadOptions): Loader {
       return;
     }
     const mine: Row = { ...row };
-    if (table.numbered) mine.number = moved(name, row.number);
+    if (table.numbered) mine.number = withRoom(table, moved(name, row.number));
     for (const [column, target] of Object.entries(table.refs))
       if (mine[column] != null)
         mine[column] =
@@ -137,6 +138,14 @@ function checkColumns(table: SavedTable, row: Row, known: string[]): void {
       throw invalid(`${column} names no ${target}`);
   const column = unreadable(table, row);
   if (column !== undefined) throw invalid(`its ${column} is not JSON of its kind`);
+  const odd = outOfRange(table.name, row);
+  if (odd !== undefined) throw invalid(`its ${odd} is out of range: ${String(row[odd]).slice(0, 40)}`);
+}
+
+/** The next rows get higher numbers than all that are here. */
+function withRoom({ name }: SavedTable, number: number): number {
+  if (number > 0 && number <= LARGEST_IMPORTED) return number;
+  throw invalid(`its number is out of range: with ${number}, too few are left for the next ${name}s`);
 }
 
 function insert(db: Connection, statement: string, values: SQLInputValue[]): number {

@@ -1,0 +1,101 @@
+import type { Connection } from './connection.ts';
+import { recordOfJob } from './events.ts';
+import { isFull } from './failures.ts';
+import { isOutside, LARGEST_NUMBER, NAMES, VALUES } from './ranges.ts';
+import { SAVED } from './tables.ts';
+
+/** Rows of a table that are given another number at once: more are not put there by mistake. */
+const MOST_NUMBERS = 10_000;
+
+/** From now on a write that fails because of a value out of range is done again, once such values were put right. */
+export function mendOnFailure(db: Connection): void {
+  db.onBadValue((error) => {
+    if (isFull(error) && !areNumbersUsedUp(db)) return false;
+    db.exec('BEGIN IMMEDIATE');
+    try {
+      const changed = mend(db);
+      db.exec('COMMIT');
+      return changed;
+    } catch {
+      // The failure itself is what is told.
+      db.exec('ROLLBACK');
+      return false;
+    }
+  });
+}
+
+/**
+ * Puts numbers and times that are out of range back into it, so that one bad row does not stop the queue. It reads whole tables,
+ * and is called only when a write has failed. A job that was changed and has not begun is held, because it may not be what its
+ * owner wanted. Returns whether anything was changed.
+ */
+function mend(db: Connection): boolean {
+  // A bad row may break a rule of its table as well, and no statement could change it then.
+  db.exec('PRAGMA ignore_check_constraints = ON; PRAGMA defer_foreign_keys = ON');
+  try {
+    const jobs = db.all(badJobs).map((row) => row.id as string);
+    let changed = 0;
+    for (const table of Object.keys(VALUES)) changed += db.run(clamp(table));
+    for (const table of Object.keys(NAMES)) changed += renumber(db, table);
+    for (const id of jobs) {
+      if (db.run(holdJob, REASON, id) === 0) continue;
+      recordOfJob(db, { kind: 'held' }, id);
+    }
+    return changed > 0;
+  } finally {
+    db.exec('PRAGMA ignore_check_constraints = OFF');
+  }
+}
+
+const REASON = 'its row held numbers or times out of range, which were changed: look at it, then release it';
+const holdJob = `UPDATE job SET phase = 'held', last_error = ?
+  WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
+
+function outside(table: string): { columns: string[]; where: string } {
+  const ranges = Object.entries(VALUES[table]!);
+  return {
+    columns: ranges.map(([column, [min, max]]) => `${column} = min(max(${column}, ${min}), ${max})`),
+    where: ranges.map(([column, range]) => isOutside(column, range)).join(' OR '),
+  };
+}
+
+const badJobs = `SELECT id FROM job WHERE ${outside('job').where} OR ${isOutside('number', [1, LARGEST_NUMBER])}`;
+
+function clamp(table: string): string {
+  const { columns, where } = outside(table);
+  return `UPDATE OR REPLACE ${table} SET ${columns.join(', ')} WHERE ${where}`;
+}
+
+/** A row with the largest number there is leaves none for the next one. Returns how many rows got another number. */
+function renumber(db: Connection, table: string): number {
+  const bad = db.all(
+    `SELECT CAST(number AS TEXT) AS number FROM ${table} WHERE ${isOutside('number', [1, LARGEST_NUMBER])} LIMIT ?`,
+    MOST_NUMBERS,
+  );
+  const sequence = `(SELECT seq FROM sqlite_sequence WHERE name = '${table}' AND seq BETWEEN 0 AND ${LARGEST_NUMBER})`;
+  const highest = `max(coalesce(${sequence}, 0),
+    coalesce((SELECT max(number) FROM ${table} WHERE number BETWEEN 1 AND ${LARGEST_NUMBER}), 0))`;
+  for (const { number } of bad) {
+    const next = db.get(`SELECT ${highest} + 1 AS number`)!.number as number;
+    for (const [child, column] of referrers(table))
+      db.run(`UPDATE ${child} SET ${column} = ? WHERE ${column} = CAST(? AS INTEGER)`, next, number!);
+    db.run(`UPDATE ${table} SET number = ? WHERE number = CAST(? AS INTEGER)`, next, number!);
+  }
+  const reset = `UPDATE sqlite_sequence SET seq = ${highest} WHERE name = '${table}' AND seq <> ${highest}`;
+  return bad.length + db.run(reset);
+}
+
+function referrers(table: string): [child: string, column: string][] {
+  return SAVED.flatMap(({ name, refs }) =>
+    Object.entries(refs).flatMap(([column, target]): [string, string][] =>
+      target === table ? [[name, column]] : [],
+    ),
+  );
+}
+
+/** Tells whether a row has a number that leaves none for the next one. Cheap, because the disk may just be full. */
+function areNumbersUsedUp(db: Connection): boolean {
+  return Object.keys(NAMES).some(
+    (table) => db.get(`SELECT 1 FROM ${table} WHERE number > ${LARGEST_NUMBER} LIMIT 1`) !== undefined,
+  );
+}

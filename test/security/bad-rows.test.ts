@@ -1,0 +1,136 @@
+import { expect, test } from 'bun:test';
+import { cpSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { enqueue, inSandbox, type Result, type Sandbox } from '../support/queuectl.ts';
+
+/** QUEUECTL_SECURITY_TRIES=50 tries every value in every column. Otherwise some columns get one of them. */
+const ALL = Number(process.env.QUEUECTL_SECURITY_TRIES ?? 1) > 1;
+const LIMIT_MS = ALL ? 3_600_000 : 90_000;
+const TABLES = ['job', 'attempt', 'queue', 'schedule', 'event'];
+const VALUES = [
+  ...['-9223372036854775808', '-1', '0', '2147483648', '9007199254740991', '9007199254740994'],
+  ...['9223372036854775807', "'text'", 'NULL', '9e999'],
+];
+/** The one row of each table that is changed. */
+const ROW: Record<string, string> = {
+  job: "id = 'bad'",
+  attempt: "job = (SELECT number FROM job WHERE id = 'bad')",
+  queue: "name = 'theirs'",
+  schedule: "name = 'nightly'",
+  event: 'number = (SELECT max(number) FROM event)',
+};
+
+/** A store with a job that waits for its second attempt, another that is ready, and one row of everything else. */
+async function fill(box: Sandbox): Promise<void> {
+  await enqueue(box, 'bad', 'test "$QUEUECTL_ATTEMPT" -gt 1', { max_retries: 3 });
+  await enqueue(box, 'done', 'true');
+  await box.run(['queue', 'set', 'theirs', '--concurrency', '2', '--rate', '100/s']);
+  await box.run(['enqueue', '--id', 'other', '--queue', 'theirs', '--delay', '1h', 'true']);
+  await box.run(['schedule', 'add', 'nightly', '--every', '1d', '--', 'true']);
+  await box.run(['config', 'set', 'backoff-base', '1000']);
+  const workers = await box.startWorkers();
+  await box.run(['wait', 'done']);
+  for (let state = ''; state !== 'failed'; ) ({ state } = await box.json<{ state: string }>(['show', 'bad']));
+  workers.child.kill('SIGTERM');
+  await workers.exit;
+  await box.run(['retry', 'bad']);
+  await enqueue(box, 'good', 'true');
+}
+
+/** Every column of numbers, with the values that its table accepts. */
+function casesOf(template: string): { table: string; column: string; value: string }[] {
+  const db = new DatabaseSync(template);
+  const found = TABLES.flatMap((table) => {
+    const columns = db
+      .prepare(`SELECT name FROM pragma_table_info(?) WHERE type IN ('INTEGER', 'REAL')`)
+      .all(table);
+    return columns.flatMap(({ name }, at) => {
+      if (!ALL && at % 6 !== 0) return [];
+      const values = ALL ? VALUES : [VALUES[(at + TABLES.indexOf(table) + 5) % 7]!];
+      return values.map((value) => ({ table, column: String(name), value }));
+    });
+  });
+  db.close();
+  return found;
+}
+
+function change(
+  file: string,
+  { table, column, value }: { table: string; column: string; value: string },
+): boolean {
+  const db = new DatabaseSync(file);
+  try {
+    db.exec('PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF');
+    db.exec(`UPDATE ${table} SET ${column} = ${value} WHERE ${ROW[table]}`);
+    return true;
+  } catch {
+    // The type of the column refuses it.
+    return false;
+  } finally {
+    db.close();
+  }
+}
+
+const READERS = [
+  ['list', '--json'],
+  ['status', '--json'],
+  ['stats', '--json'],
+  ['events', '--json'],
+  ['queue', 'list', '--json'],
+  ['schedule', 'list', '--json'],
+  ['metrics'],
+  ['export'],
+];
+
+function faultOf(command: string[], { code, stderr }: Result, allowed = [0]): string[] {
+  const calm = !/internal|RangeError|TypeError|at .*\(/.test(stderr);
+  return allowed.includes(code) && calm
+    ? []
+    : [`${command.join(' ')} exited with ${code}: ${stderr.slice(0, 200)}`];
+}
+
+async function faultsOf(box: Sandbox, home: string): Promise<string[]> {
+  const env = { env: { QUEUECTL_HOME: home } };
+  const found: string[] = [];
+  for (const command of READERS) found.push(...faultOf(command, await box.run(command, env)));
+  for (const id of ['bad', 'good'])
+    found.push(...faultOf(['show'], await box.run(['show', id, '--json'], env), [0, 3]));
+  found.push(...faultOf(['db', 'check'], await box.run(['db', 'check'], env), [0, 1]));
+  found.push(...faultOf(['enqueue'], await box.run(['enqueue', '--id', 'late', 'true'], env)));
+  const drain = await box.run(['worker', 'start', '--drain', '--quiet'], {
+    ...env,
+    through: ['timeout', '60'],
+  });
+  found.push(...faultOf(['worker start'], drain));
+  for (const id of ['good', 'late']) {
+    const { stdout } = await box.run(['show', id, '--json'], env);
+    if (!stdout.includes('"completed"'))
+      found.push(`${id} did not run: ${/"state":"\w+"/.exec(stdout)?.[0]}`);
+  }
+  return found;
+}
+
+test(
+  'a row with an impossible number or time stops neither readers nor workers',
+  inSandbox(async (box) => {
+    await fill(box);
+    await box.run(['config', 'set', 'backoff-base', '1']);
+    const template = join(box.home, 'queue.db');
+    const cases = casesOf(template);
+    const faults: string[] = [];
+    const next = async (): Promise<void> => {
+      for (let one = cases.shift(); one !== undefined; one = cases.shift()) {
+        const home = join(box.directory, `${one.table}-${one.column}-${one.value.replace(/\W/g, '_')}`);
+        mkdirSync(home, { mode: 0o700 });
+        cpSync(template, join(home, 'queue.db'));
+        if (!change(join(home, 'queue.db'), one)) continue;
+        for (const fault of await faultsOf(box, home))
+          faults.push(`${one.table}.${one.column} = ${one.value}: ${fault}`);
+      }
+    };
+    await Promise.all([next(), next(), next(), next()]);
+    expect(faults).toEqual([]);
+  }, LIMIT_MS),
+  2 * LIMIT_MS,
+);
