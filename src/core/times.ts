@@ -21,6 +21,8 @@ export async function fireTimes(timing: Timing): Promise<FireTimes> {
 
 /** Also before the anchor: a clock that was wrong when the schedule was made does not silence it. */
 function evenly(everyMs: number, anchorAt: number): FireTimes {
+  // Only a row that somebody changed by hand has such an interval: its schedule never fires.
+  if (!(everyMs > 0)) return { after: () => null };
   return { after: (instant) => anchorAt + (Math.floor((instant - anchorAt) / everyMs) + 1) * everyMs };
 }
 

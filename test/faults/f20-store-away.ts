@@ -52,7 +52,7 @@ const asNobody =
 
 /** It costs no job an attempt. */
 async function forbidden(box: Sandbox): Promise<void> {
-  chmodSync(box.directory, 0o777);
+  chmodSync(box.directory, 0o1777);
   const home = { cwd: '/', through: asNobody };
   const run = (...args: string[]) => box.run(args, home);
   const done = async (): Promise<string> => (await run('list', '--state', 'completed', '-q')).stdout;

@@ -134,3 +134,43 @@ test(
   }, LIMIT_MS),
   2 * LIMIT_MS,
 );
+
+test.concurrent(
+  'db check names a row with values out of range, and db repair keeps the job, held',
+  inSandbox(async (box) => {
+    await enqueue(box, 'bad', 'true');
+    await enqueue(box, 'good', 'true');
+    const file = join(box.home, 'queue.db');
+    change(file, { table: 'job', column: 'priority', value: '9223372036854775807' });
+    const found = await box.run(['db', 'check']);
+    expect(found).toMatchObject({ code: 1, stdout: expect.stringContaining('(job bad: priority)') });
+    expect((await box.run(['list', '-q'])).stdout.trim().split('\n').sort()).toEqual(['bad', 'good']);
+    const repaired = await box.run(['db', 'repair']);
+    expect({ code: repaired.code, said: repaired.stdout + repaired.stderr }).toMatchObject({
+      said: expect.stringContaining("job 'bad': its priority, out of range"),
+    });
+    expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+    expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
+    expect(await box.json(['show', 'good'])).toMatchObject({ state: 'completed' });
+    expect(await box.json(['show', 'bad'])).toMatchObject({ state: 'pending', priority: 1_000_000 });
+    expect((await box.run(['release', 'bad'])).code).toBe(0);
+    expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
+    expect(await box.json(['show', 'bad'])).toMatchObject({ state: 'completed' });
+  }),
+);
+
+test.concurrent(
+  'a job whose row cannot be read is shown, held with the reason by the next claim, and stops no other',
+  inSandbox(async (box) => {
+    await enqueue(box, 'bad', 'true');
+    await enqueue(box, 'good', 'true');
+    change(join(box.home, 'queue.db'), { table: 'job', column: 'argv', value: "'{'" });
+    expect((await box.run(['list', '--json'])).code).toBe(0);
+    expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
+    expect(await box.json(['show', 'good'])).toMatchObject({ state: 'completed' });
+    expect(await box.json(['show', 'bad'])).toMatchObject({
+      state: 'pending',
+      last_error: "it cannot be started: the argv of job 'bad' is not JSON of its kind",
+    });
+  }),
+);

@@ -215,7 +215,8 @@ export async function connect(
   return connection;
 }
 
-function withoutBigInts(row: Row): Row {
+/** Numbers that are too large for JavaScript become the nearest that it has. */
+export function withoutBigInts(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' ? Number(value) : value]),
   );

@@ -47,7 +47,8 @@ function mend(db: Connection): boolean {
   }
 }
 
-const REASON = 'its row held numbers or times out of range, which were changed: look at it, then release it';
+export const REASON =
+  'its row held numbers or times out of range, which were changed: look at it, then release it';
 const holdJob = `UPDATE job SET phase = 'held', last_error = ?
   WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 

@@ -62,6 +62,21 @@ export function outOfRange(table: string, row: Record<string, unknown>): string 
   )?.[0];
 }
 
+/** Returns the row with all numbers and times in range, and the columns that were changed for it. */
+export function intoRange<T extends Record<string, unknown>>(
+  table: string,
+  row: T,
+): { row: T; changed: string[] } {
+  const changed = Object.entries(VALUES[table] ?? {}).filter(
+    ([column, range]) => typeof row[column] === 'number' && !isWithin(row[column], range),
+  );
+  const values = changed.map(([column, [min, max]]) => [
+    column,
+    Math.min(Math.max(row[column] as number, min), max),
+  ]);
+  return { row: { ...row, ...Object.fromEntries(values) }, changed: changed.map(([column]) => column) };
+}
+
 function isWithin(value: unknown, [min, max]: Range): boolean {
   return typeof value === 'number' && value >= min && value <= max;
 }
@@ -72,7 +87,7 @@ export function isOutside(column: string, [min, max]: Range): string {
 
 /** The rows of a table that hold a number or a time out of range, with the names of the columns. */
 export function outsideRows(table: string): string {
-  const ranges = Object.entries({ ...(NAMES[table] ? { number: NUMBER } : {}), ...VALUES[table] });
+  const ranges = Object.entries({ ...(NAMES[table] ? { number: COUNT } : {}), ...VALUES[table] });
   const columns = ranges.map(([column, range]) => `iif(${isOutside(column, range)}, '${column}', NULL)`);
   const name = NAMES[table] ?? Object.keys(VALUES[table]!)[0]!;
   return `SELECT '${table} ' || ${name} || ': ' || concat_ws(', ', ${columns.join(', ')}) AS row FROM ${table}

@@ -9,9 +9,10 @@ import { problemsOf } from './check.ts';
 import { settle } from './claims.ts';
 import { type Connection, connect, type Row } from './connection.ts';
 import { type LooseRow, shapeOf } from './loose-rows.ts';
+import { REASON } from './mend.ts';
 import { migrate } from './migrate.ts';
 import { makeFile } from './new-file.ts';
-import { outOfRange } from './ranges.ts';
+import { intoRange, LARGEST_NUMBER, outOfRange } from './ranges.ts';
 import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
 import { openWreck, type Wreck } from './salvage.ts';
@@ -96,8 +97,11 @@ function saveTable(
     gaps = true;
     saving.lost.push(why);
   };
-  const keep = (row: Row): void => {
-    const problem = save(row);
+  const keep = (found: Row): void => {
+    const { row, changed } = intoRange(table.name, found);
+    if (changed.length > 0)
+      saving.lost.push(`${nameOf(table, row)}: its ${changed.join(', ')}, out of range`);
+    const problem = save(changed.length > 0 ? heldRow(table, row) : row);
     if (problem === null) saving.saved[table.name]!++;
     else if (problem !== 'there already') saving.lost.push(`${nameOf(table, row)}: ${problem}`);
   };
@@ -121,7 +125,7 @@ function saveLoose(
   const fit = (found: LooseRow): boolean => ofNow(found) && isOwn(db, name, found.row);
   let refused = 0;
   for (const { row, loose } of wreck.loose(shapeOf(db, table), fit)) {
-    const problem = save(row);
+    const problem = outOfRange(name, row) === undefined ? save(row) : 'out of range';
     if (problem === null) saving.saved[name]!++;
     else if (problem !== 'there already') refused++;
     if (problem === null && loose) saving.loose[name] = (saving.loose[name] ?? 0) + 1;
@@ -141,10 +145,17 @@ function isOwn(db: Connection, table: string, { key, job, attempt, bytes, stderr
   );
 }
 
+/** A job that has not begun, and may not be what its owner wanted, waits until he has looked at it. */
+function heldRow({ name }: SavedTable, row: Row): Row {
+  const isWaiting = name === 'job' && ['ready', 'waiting', 'blocked'].includes(String(row.phase));
+  return isWaiting ? { ...row, phase: 'held', last_error: REASON } : row;
+}
+
 function bad(table: SavedTable, row: Row): string | null {
   const column = unreadable(table, row);
   if (column !== undefined) return `its ${column} is not readable`;
-  const odd = outOfRange(table.name, row);
+  const numbers = [...(table.numbered ? ['number'] : []), ...Object.keys(table.refs)];
+  const odd = numbers.find((one) => Number(row[one] ?? 0) < 0 || Number(row[one] ?? 0) > LARGEST_NUMBER);
   return odd === undefined ? null : `its ${odd} is out of range`;
 }
 

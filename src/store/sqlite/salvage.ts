@@ -2,7 +2,8 @@ import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from '
 import { DatabaseSync } from 'node:sqlite';
 import type { Held } from '../open.ts';
 import { hasJobs, roots, rowsAfter, rowsInOrder } from './care-sql.ts';
-import type { Row } from './connection.ts';
+import { type Row, withoutBigInts } from './connection.ts';
+import { isOutOfRange } from './failures.ts';
 import { type LooseRow, type LooseRows, looseRows, type Shape } from './loose-rows.ts';
 import { freshDatabase } from './migrate.ts';
 import { childrenOf, PAGE } from './pages.ts';
@@ -142,8 +143,16 @@ function byNumber(
   keep: (row: Row) => void,
   gap: (why: string) => void,
 ): void {
-  const after = (number: number, limit: number): Row[] =>
-    db.prepare(rowsAfter(table, key, limit)).all(number) as Row[];
+  const after = (number: number, limit: number): Row[] => {
+    const statement = db.prepare(rowsAfter(table, key, limit));
+    try {
+      return statement.all(number) as Row[];
+    } catch (error) {
+      if (!isOutOfRange(error)) throw error;
+      statement.setReadBigInts(true);
+      return (statement.all(number) as Row[]).map(withoutBigInts);
+    }
+  };
   const readable = (number: number): boolean => {
     try {
       after(number, 1);
