@@ -64,7 +64,7 @@ const badJobs = `SELECT id FROM job WHERE ${outside('job').where} OR ${isOutside
 
 function clamp(table: string): string {
   const { columns, where } = outside(table);
-  return `UPDATE OR REPLACE ${table} SET ${columns.join(', ')} WHERE ${where}`;
+  return `UPDATE OR IGNORE ${table} SET ${columns.join(', ')} WHERE ${where}`;
 }
 
 /** A row with the largest number there is leaves none for the next one. Returns how many rows got another number. */
