@@ -26,19 +26,27 @@ export function makeSeal(stateDirectory: string, epoch: string): string | null {
   const found = read(file);
   if (found !== null) return found;
   const value = randomBytes(8).toString('hex');
-  const draft = newDraft(file);
   try {
     crashPoint('before-make-seal');
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    crashPoint('in-make-seal');
+    writeSeal(file, value);
+    return value;
+  } catch {
+    return null;
+  }
+}
+
+function writeSeal(file: string, value: string): void {
+  const draft = newDraft(file);
+  try {
     crashPoint('writing-seal');
     writeFileSync(draft, value, { mode: 0o600, flag: 'wx' });
     crashPoint('moving-seal');
     renameSync(draft, file);
     crashPoint('after-make-seal');
-    return value;
-  } catch {
+  } finally {
     removeDraft(draft);
-    return null;
   }
 }
 
