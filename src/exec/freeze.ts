@@ -39,11 +39,14 @@ export async function freezeCommand(target: Target, hasEnded: () => boolean): Pr
   }
 }
 
-/** Stops the newest child of a process, the newest child of that one, and so on. Returns those that it stopped. */
+/**
+ * Stops the frame's child, the newest child of that one, and so on. Returns those that it stopped. A child that has left the
+ * session is not waited for by a shell: it may be a job of a worker that runs inside this one, and is none of our business.
+ */
 async function freezeBelow(frame: number): Promise<number[]> {
   const frozen: number[] = [];
   for (let parent = frame; ; ) {
-    const child = processes.childOf(parent);
+    const child = parent === frame ? processes.childOf(frame) : processes.childInSession(parent);
     if (child === null) return frozen;
     if (!(await freeze(child, parent))) continue;
     frozen.push(child);
@@ -69,7 +72,7 @@ async function untilAtRest(pid: number, hasEnded: () => boolean): Promise<void> 
   for (let looks = 1; looks < MOST_LOOKS && !hasEnded(); looks++) {
     await pause(LOOK_MS);
     const state = processes.stateOf(pid);
-    if (state === 'over' || state === 'sleeping' || processes.childOf(pid) !== null) return;
+    if (state === 'over' || state === 'sleeping' || processes.childInSession(pid) !== null) return;
     const ran = processes.ranMs(pid);
     const busy = ran === null || ranBefore === null ? looks > BUSY_LOOKS : ran - ranBefore > BUSY_MS;
     if (state === 'running' && busy) return;

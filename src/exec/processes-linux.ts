@@ -49,6 +49,12 @@ export const linux: Processes = {
   // The system rounds to whole seconds, up or down.
   now: () => (Math.floor(uptime()) - 2) * (1000 / TICK_MS),
   childOf: (pid) => childrenOf(pid).findLast((child) => linux.stateOf(child, pid) !== 'over') ?? null,
+  childInSession(pid) {
+    const session = stat(pid)?.session;
+    const isOne = (child: number): boolean =>
+      linux.stateOf(child, pid) !== 'over' && stat(child)?.session === session;
+    return childrenOf(pid).findLast(isOne) ?? null;
+  },
   stateOf(pid, parent) {
     const about = stat(pid);
     if (about === null || isOver(about) || (parent ?? about.parent) !== about.parent) return 'over';

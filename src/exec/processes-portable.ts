@@ -40,6 +40,8 @@ export const portable: Processes = {
     const child = lines.findLast(([, parent, state]) => Number(parent) === pid && !state?.startsWith('Z'));
     return child === undefined ? null : Number(child[0]);
   },
+  // `ps` does not tell sessions everywhere.
+  childInSession: () => null,
   stateOf(pid, parent) {
     const [found, state] = ps(['-o', 'ppid=,stat=', '-p', String(pid)])?.split(/\s+/) ?? [];
     if (state === undefined || state.startsWith('Z') || Number(found) !== (parent ?? Number(found)))

@@ -22,6 +22,8 @@ export interface Processes {
   now(): number;
   /** Returns the newest child of a process that is not a zombie; null if it has none. */
   childOf(pid: number): number | null;
+  /** The same among the children that have not left the session of the process. */
+  childInSession(pid: number): number | null;
   /** Returns what a process does. A zombie, and one that is not the child of `parent` if that is given, is over. */
   stateOf(pid: number, parent?: number): 'running' | 'sleeping' | 'stopped' | 'over';
   /** Returns how long the first thread of a process has used a processor; null: the system does not tell. */

@@ -75,6 +75,7 @@ describe('freezeCommand', () => {
   test(
     'lets a frame that was stopped after its command record the end',
     withFrame('sleep 0.3', async (place, frame) => {
+      await until(() => processes.childOf(frame) !== null, 'the command runs');
       process.kill(frame, 'SIGSTOP');
       await until(() => processes.childOf(frame) === null, 'the command has ended');
       expect(hasEnded(place)()).toBe(false);
@@ -103,6 +104,21 @@ describe('freezeCommand', () => {
       const program = await until(() => processes.childOf(subshell), 'the program runs');
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
       expect([processes.stateOf(subshell), processes.stateOf(program)]).toEqual(['stopped', 'stopped']);
+    }),
+  );
+
+  test(
+    'leaves alone what has left the session',
+    withFrame('setsid sleep 60 & sleep 60', async (place, frame) => {
+      const shell = await until(() => processes.childOf(frame), 'the shell runs');
+      const left = await until(
+        () => processes.find(place.cookie, frame).find((one) => one.group === one.pid && one.pid !== frame),
+        'a process has left the session',
+      );
+      await until(() => processes.childInSession(shell), 'the other one runs');
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
+      expect(processes.stateOf(shell)).toBe('stopped');
+      expect(processes.stateOf(left.pid)).not.toBe('stopped');
     }),
   );
 

@@ -312,7 +312,15 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'a timeout counts though the command had ended (F51)',
-    patches: ENDED_AS_MEANT,
+    patches: [
+      ...ENDED_AS_MEANT,
+      // A worker that wakes may hear of the ends or of the deadlines first: here it is the deadlines.
+      {
+        file: 'exec/start.ts',
+        from: "finish(exitFor(place, code, signal ?? 'SIGKILL'));",
+        to: "setTimeout(() => finish(exitFor(place, code, signal ?? 'SIGKILL')), 100);",
+      },
+    ],
     fault: endedBeforeTimeout,
     scale: 2,
     found: ['misjudged'],
