@@ -32,7 +32,8 @@ export function sight(place: Place): Sighting {
     const isHere = before.kind === 'running' && !isForeign(before);
     if (isHere && processes.carries(before.pid, place.cookie)) return { kind: 'alive', pid: before.pid };
     if (isOutOfSight(place)) return { kind: 'unseen' };
-    const frame = runningFrame(place);
+    // A command can write anything over its own record. The frame has the last word, and has it when it is gone.
+    const frame = processes.frameOf(place.cookie);
     if (frame !== null) return { kind: 'alive', pid: frame };
     if (before.kind === 'unreadable' || before.kind === 'empty' || isForeign(before)) {
       // Not yet written, perhaps, or with a pid that means nothing here: its processes tell.
@@ -41,15 +42,6 @@ export function sight(place: Place): Sighting {
     }
     return fromRecord(readRecord(place));
   }
-}
-
-/**
- * Returns the frame of an attempt whose command runs; null: there is none. A command can write anything over its own record.
- * Where that holds an end, a frame without a child is about to exit, and one that has a child is not.
- */
-export function runningFrame(place: Place): number | null {
-  const frame = processes.frameOf(place.cookie);
-  return frame === null || hasEnded(place, frame) ? null : frame;
 }
 
 /** Tells whether the record of an attempt holds the end of its command, and its frame has no child that belies it. */

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { runningFrame } from './adopt.ts';
 import { isCookieOf, nameIn } from './cookie.ts';
 import { cookieFor } from './key.ts';
 import { isOutOfSight } from './lifeline.ts';
@@ -32,7 +31,7 @@ export function livingIn(stateDirectory: string, known: ReadonlySet<string>): Li
     const isCarried = carried?.has(place.name);
     // There may be thousands: only few are worth a look at all processes.
     const over = record?.kind === 'ended' || record?.kind === 'gated';
-    if (over && (isCarried !== true || runningFrame(place) === null)) continue;
+    if (over && (isCarried !== true || processes.frameOf(place.cookie) === null)) continue;
     if (record?.kind !== 'running' && isCarried === false) continue;
     const living = livingOf(place);
     if (living !== null) return living;

@@ -320,6 +320,7 @@ export const CONTROLS: Control[] = [
         from: "finish(exitFor(place, code, signal ?? 'SIGKILL'));",
         to: "setTimeout(() => finish(exitFor(place, code, signal ?? 'SIGKILL')), 100);",
       },
+      { file: 'exec/start.ts', from: 'const WATCHDOG_MS = 5000;', to: 'const WATCHDOG_MS = 500_000;' },
     ],
     fault: endedBeforeTimeout,
     scale: 2,
