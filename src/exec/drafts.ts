@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, rmdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
@@ -68,11 +68,35 @@ export function removeDrafts(directory: string): void {
   for (const { path } of abandonedDirectories(directory)) removeDirectory(path);
 }
 
-/** Not with everything below it: nothing of ours has a directory in it, and a link is never followed. */
+/**
+ * Removes a directory of ours with the files in it. It is opened first and the files are removed through the descriptor: in a
+ * directory that others can write, its name may lead elsewhere by the time its files are removed.
+ */
 function removeDirectory(path: string): void {
-  for (const name of namesIn(path)) rmSync(join(path, name), { force: true });
-  // Looked at first: a read-only file system refuses to remove even what is not there, and would hide the error before.
+  const opened = openOwnDirectory(path);
+  if (opened === null) return;
+  try {
+    for (const name of namesIn(opened.through)) rmSync(join(opened.through, name), { force: true });
+  } finally {
+    closeSync(opened.file);
+  }
+  // A read-only file system refuses to remove even what is not there, and would hide the error before.
   if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) rmdirSync(path);
+}
+
+/** Opens a directory that is ours alone, without following a link. Null: there is none, or it is not. */
+function openOwnDirectory(path: string): { file: number; through: string } | null {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    return null;
+  }
+  const { uid, mode } = fstatSync(file);
+  if (uid === (process.getuid?.() ?? uid) && (mode & 0o077) === 0)
+    return { file, through: process.platform === 'linux' ? `/proc/self/fd/${file}` : path };
+  closeSync(file);
+  return null;
 }
 
 export function abandonedDrafts(directory: string): Leftover[] {
