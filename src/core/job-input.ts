@@ -18,6 +18,12 @@ export interface ReadJob {
 }
 
 const NO_WARNINGS: readonly string[] = [];
+/** Fields of other tools. Ignoring one would run a command with more rights than its author asked for. */
+const CONFINEMENT = new Set(
+  'sandbox user uid gid group memory_limit cpu_limit network chroot container isolation cgroup seccomp'.split(
+    ' ',
+  ),
+);
 
 /** Reads one job object. Throws on the first thing that is wrong; unknown fields are only a warning, unless it is `strict`. */
 export function readJobObject(value: unknown, now: number, strict = false): ReadJob {
@@ -36,6 +42,11 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
         printed = true;
         continue;
       }
+      if (CONFINEMENT.has(name))
+        throw invalid(
+          `'${name}' would confine the job, which queuectl cannot do`,
+          'confine the worker instead',
+        );
       if (strict) throw invalid(unknownField(name, '', true));
       warnings ??= [];
       warnings.push(unknownField(name, ' was ignored', warnings.length < GUESSED));

@@ -76,12 +76,14 @@ function removeDirectory(path: string): void {
   const opened = openOwnDirectory(path);
   if (opened === null) return;
   try {
-    for (const name of namesIn(opened.through)) rmSync(join(opened.through, name), { force: true });
+    for (const name of namesIn(opened.through))
+      rmSync(join(opened.through, name), { force: true, recursive: true });
+    rmdirSync(path);
+  } catch {
+    // A read-only file system, or files of a network file system that are still open: the next sweep tries again.
   } finally {
     closeSync(opened.file);
   }
-  // A read-only file system refuses to remove even what is not there, and would hide the error before.
-  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) rmdirSync(path);
 }
 
 /** Opens a directory that is ours alone, without following a link. Null: there is none, or it is not. */

@@ -5,6 +5,8 @@ import { scan } from './scan.ts';
 const LOOK_MS = 2;
 /** A frame without a child is about to start its command or to record its end. This many looks are enough for that. */
 const MOST_LOOKS = 500;
+/** Where a look is expensive, fewer have to do. */
+const LONGEST_MS = 2000;
 /** A process in an uninterruptible system call does not stop. After this long it counts as stopped. */
 const FREEZE_MS = 500;
 /** A process that used the processor for this long without a pause is at work, and not just about to exit. */
@@ -21,7 +23,10 @@ const BUSY_LOOKS = 50;
  * command is about to end. So the last process has to be the same one twice, with some time to go on in between.
  */
 export async function freezeCommand(target: Target, hasEnded: () => boolean): Promise<boolean> {
+  // A job that somebody has suspended as a whole was not about to end, and is not to go on for a look.
+  if (isSuspended(target)) return true;
   let before: number | null = null;
+  const deadline = performance.now() + LONGEST_MS;
   for (let looks = 1; ; looks++) {
     if (hasEnded()) return false;
     if (!processes.carries(target.group, target.cookie)) {
@@ -30,13 +35,21 @@ export async function freezeCommand(target: Target, hasEnded: () => boolean): Pr
     }
     const frozen = await freezeBelow(target.group);
     const last = frozen.at(-1) ?? null;
-    if ((last !== null && last === before) || looks >= MOST_LOOKS) return true;
+    const isTimeUp = looks >= MOST_LOOKS || (last !== null && performance.now() > deadline);
+    if ((last !== null && last === before) || isTimeUp) return true;
     before = last;
     // Somebody may have stopped the frame alone.
     for (const pid of [target.group, ...frozen]) send(pid, 'SIGCONT');
     if (last === null) await pause(LOOK_MS);
     else await untilAtRest(last, hasEnded);
   }
+}
+
+function isSuspended({ group, cookie }: Target): boolean {
+  if (!processes.carries(group, cookie)) return false;
+  return [group, processes.childOf(group)].every(
+    (pid) => pid !== null && processes.stateOf(pid) === 'stopped',
+  );
 }
 
 /**

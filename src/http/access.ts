@@ -62,6 +62,9 @@ export function createAccess(stateDirectory: string, rotate: boolean, now: () =>
     },
     logIn({ role, ended, session }) {
       if (session !== null) refuse('not-allowed', 'a session cannot start another one', 'send the token');
+      // The token may have been replaced while the rest of the request was on its way.
+      look();
+      if (ended.aborted) refuse('no-token', 'this token was replaced');
       return sessions.begin(role, ended);
     },
     close: () => clearInterval(timer),

@@ -98,6 +98,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
       const { pathname, search, searchParams } = new URL(c.req.url);
       checkQuery(route, searchParams);
       const body = await readBody(route, c.req.raw);
+      if (grant?.ended.aborted) refuse('no-token', 'this token was replaced, or its session has ended');
       if (route.access === 'change') {
         const seconds = changes(Array.isArray(body) ? body.length : 1);
         if (seconds > 0) refuse('too-many-changes', `too many changes; try again in ${seconds} s`);

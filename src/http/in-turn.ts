@@ -23,6 +23,8 @@ export function inTurn(handle: RequestListener, most = MOST_WAITING): RequestLis
 
   return (incoming, outgoing) => {
     const { socket } = incoming;
+    // Node goes on with the requests of a chunk that it has read, also when the connection was closed at one of them.
+    if (socket.destroyed) return;
     const line = lines.get(socket);
     if (line === undefined) {
       lines.set(socket, []);

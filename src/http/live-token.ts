@@ -51,8 +51,12 @@ function usableToken(file: string): string | null {
   }
 }
 
-/** Changes with every new content of the file. Null if there is none. */
+/** Changes with every new content of the file. Null if there is none, or it cannot be looked at. */
 function stampOf(file: string): string | null {
-  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? null : `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
+  try {
+    const stat = statSync(file, { bigint: true });
+    return `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
+  } catch {
+    return null;
+  }
 }

@@ -197,6 +197,11 @@ describe('fields that are not known', () => {
     expect(warnings).toEqual([`unknown field '${name}' was ignored; did you mean '${meant}'?`]);
   });
 
+  test('a field that asks for confinement is refused, not ignored', () => {
+    for (const name of ['sandbox', 'user', 'memory_limit'])
+      expect(() => read({ [name]: true })).toThrow(`'${name}' would confine the job`);
+  });
+
   test('like nothing: a warning without a guess', () => {
     expect(read({ frobnicate: 1 }).warnings).toEqual(["unknown field 'frobnicate' was ignored"]);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { freezeCommand } from '../../src/exec/freeze.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
@@ -104,6 +105,21 @@ describe('freezeCommand', () => {
       const program = await until(() => processes.childOf(subshell), 'the program runs');
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
       expect([processes.stateOf(subshell), processes.stateOf(program)]).toEqual(['stopped', 'stopped']);
+    }),
+  );
+
+  test(
+    'does not let a suspended command go on',
+    withFrame('while :; do echo x; done >>lines', async (place, frame) => {
+      const lines = join(place.directory, '..', '..', 'lines');
+      await until(() => existsSync(lines) && statSync(lines).size > 0, 'the command is at work');
+      process.kill(-frame, 'SIGSTOP');
+      const stopped = () =>
+        [frame, processes.childOf(frame)!].every((pid) => processes.stateOf(pid) === 'stopped');
+      await until(stopped, 'all of it is suspended');
+      const { size } = statSync(lines);
+      expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
+      expect(statSync(lines).size).toBe(size);
     }),
   );
 

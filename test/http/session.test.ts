@@ -1,6 +1,7 @@
 /** S33 and S43: sessions of a running server, and what ends them. */
 import { expect, test } from 'bun:test';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { reach, type Site, serve } from '../support/http.ts';
 import { inSandbox, until } from '../support/queuectl.ts';
@@ -117,5 +118,33 @@ test(
     await until(() => stream.seen.length > 0, 'the stream goes on');
     expect(stream.over).toBe(false);
     stream.close();
+  }),
+);
+
+test(
+  'a login that began before the token was replaced starts no session',
+  inSandbox(async (box) => {
+    const site = await serve(box);
+    const socket = connect(site.port, '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text) => {
+      answer += text;
+    });
+    const head = [
+      'POST /api/v1/session HTTP/1.1',
+      `Host: 127.0.0.1:${site.port}`,
+      `Authorization: Bearer ${site.token}`,
+      'Transfer-Encoding: chunked',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    // An answer on another connection: the server has read what came before it.
+    await ok(site, 'GET', '/api/v1/jobs');
+    const file = join(`${box.home}/queue.db.d`, 'token');
+    writeFileSync(`${file}.new`, 'A'.repeat(43), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+    socket.write('0\r\n\r\n');
+    await until(() => answer.includes('\r\n\r\n'), 'an answer');
+    socket.destroy();
+    expect(answer).toStartWith('HTTP/1.1 401');
   }),
 );

@@ -157,17 +157,18 @@ function take(db: Connection, number: number, workerId: string, now: number): Cl
 /** Holds a job that cannot be taken because of what is in its row: it would keep every worker from all others. */
 function takeOrHold(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
   db.exec('SAVEPOINT take');
+  let job: ClaimedJob | null = null;
   try {
-    return take(db, number, workerId, now);
+    job = take(db, number, workerId, now);
   } catch (error) {
     if (!isBadRow(error)) throw error;
     db.exec('ROLLBACK TO take');
     db.run(sql.holdBadJob, now, `it cannot be started: ${(error as Error).message}`, number);
     recordOfJob(db, { kind: 'held' }, db.get(sql.idOfJob, number)!.id as string);
-    return null;
-  } finally {
-    db.exec('RELEASE take');
   }
+  // Not after any other error: SQLite may have rolled back everything, and a second error would hide the first.
+  db.exec('RELEASE take');
+  return job;
 }
 
 function claimedJob(db: Connection, number: number): ClaimedJob {

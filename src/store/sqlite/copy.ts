@@ -5,7 +5,7 @@ import type { Store } from '../store.ts';
 import * as sql from './care-sql.ts';
 import { type Connection, connect } from './connection.ts';
 import { translate } from './failures.ts';
-import { expectedSchema, migrate, version } from './migrate.ts';
+import { expectedSchema, migrate, SCHEMA_VERSION, version } from './migrate.ts';
 import { makeFile } from './new-file.ts';
 import { refuseOddFile } from './odd-file.ts';
 import { lookAt } from './peek.ts';
@@ -42,6 +42,8 @@ async function copyInto(source: Connection, to: string): Promise<void> {
 export async function openCopy(path: string): Promise<Store> {
   const connection = await connect(path);
   try {
+    // The check evaluates the constraints of the file, so a schema that is not ours is refused first.
+    if (version(connection) === SCHEMA_VERSION) refuseForeignSchema(connection);
     refuseDamaged(connection);
     await migrate(connection);
     refuseForeignSchema(connection);

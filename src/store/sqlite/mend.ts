@@ -17,8 +17,10 @@ export function mendOnFailure(db: Connection): void {
       db.exec('COMMIT');
       return changed;
     } catch {
-      // The failure itself is what is told.
-      db.exec('ROLLBACK');
+      // The caller reports the original error. SQLite may have rolled back by itself.
+      try {
+        db.exec('ROLLBACK');
+      } catch {}
       return false;
     }
   });
