@@ -55,7 +55,9 @@ export function createSessions(now: () => number, most = MOST): Sessions {
       },
       isIdle: () => inUse === 0 && now() - usedAt > IDLE_MS,
     });
-    if (sessions.size > most) sessions.values().next().value!.end();
+    // By role: whoever may only read must not be able to log others out.
+    const alike = [...sessions.values()].filter((one) => one.role === role);
+    if (alike.length > most) alike[0]!.end();
     return secret;
   };
 

@@ -57,3 +57,12 @@ test('a session ends with the token that it came from, and alone when it is ende
   expect(sessions.find(b!)).toBeNull();
   expect(sessions.find(other!)).not.toBeNull();
 });
+
+test('sessions of one role do not end those of another', () => {
+  const sessions = createSessions(() => 0, 2);
+  const never = new AbortController().signal;
+  const full = sessions.begin('full', never);
+  const readers = Array.from({ length: 3 }, () => sessions.begin('read-only', never));
+  expect(sessions.find(full)).not.toBeNull();
+  expect(readers.map((one) => sessions.find(one) !== null)).toEqual([false, true, true]);
+});
