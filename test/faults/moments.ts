@@ -23,11 +23,16 @@ export async function ready(supervisor: Supervisor, count = 1): Promise<void> {
 
 /** Stops a process, though never while it holds the database: that would stop everybody. */
 export function freeze(lab: Lab, pid: number): void {
+  do stopNow(pid);
+  while (!canWrite(lab.database));
+}
+
+/** A process that was signalled inside a system call stops only at its end, and may take a lock before. */
+function stopNow(pid: number): void {
+  process.kill(pid, 'SIGCONT');
   process.kill(pid, 'SIGSTOP');
-  while (!canWrite(lab.database)) {
-    process.kill(pid, 'SIGCONT');
-    process.kill(pid, 'SIGSTOP');
-  }
+  const deadline = performance.now() + 5000;
+  while (!isStopped(pid) && performance.now() < deadline) Bun.sleepSync(1);
 }
 
 function canWrite(database: string): boolean {
