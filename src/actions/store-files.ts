@@ -143,10 +143,19 @@ function isOdd([wal, shm]: Files, db: string): boolean {
   return wal === null && shm === null ? isLocked(statSync(db).ino) : wal === null || shm === null;
 }
 
-/** Whoever has the database open holds a lock on it; this asks without a look at every process. */
+/** The kernel hands out its list of locks page by page, and a lock may slip from one to the next between two of them. */
+const LOOKS_AT_LOCKS = 5;
+const ONE_PAGE = 3500;
+
+/** Tells whether a process has the database open: it holds a lock on it then. This needs no look at every process. */
 function isLocked(file: number): boolean {
   try {
-    return readFileSync('/proc/locks', 'latin1').includes(`:${file} `);
+    for (let looks = 0; looks < LOOKS_AT_LOCKS; looks++) {
+      const locks = readFileSync('/proc/locks', 'latin1');
+      if (locks.includes(`:${file} `)) return true;
+      if (locks.length < ONE_PAGE) return false;
+    }
+    return false;
   } catch {
     return false;
   }
