@@ -67,6 +67,16 @@ const ENDED_AS_MEANT: Patch[] = [
   },
 ];
 
+/** A worker that wakes may hear of the ends of its jobs or of the requests to end them first: here it is the requests. */
+const LATE_EXIT: Patch[] = [
+  {
+    file: 'exec/start.ts',
+    from: "finish(exitFor(place, code, signal ?? 'SIGKILL'));",
+    to: "setTimeout(() => finish(exitFor(place, code, signal ?? 'SIGKILL')), 1500);",
+  },
+  { file: 'exec/start.ts', from: 'const WATCHDOG_MS = 5000;', to: 'const WATCHDOG_MS = 500_000;' },
+];
+
 /** Each takes one safeguard away. */
 export const CONTROLS: Control[] = [
   {
@@ -312,16 +322,7 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'a timeout counts though the command had ended (F51)',
-    patches: [
-      ...ENDED_AS_MEANT,
-      // A worker that wakes may hear of the ends or of the deadlines first: here it is the deadlines.
-      {
-        file: 'exec/start.ts',
-        from: "finish(exitFor(place, code, signal ?? 'SIGKILL'));",
-        to: "setTimeout(() => finish(exitFor(place, code, signal ?? 'SIGKILL')), 100);",
-      },
-      { file: 'exec/start.ts', from: 'const WATCHDOG_MS = 5000;', to: 'const WATCHDOG_MS = 500_000;' },
-    ],
+    patches: [...ENDED_AS_MEANT, ...LATE_EXIT],
     fault: endedBeforeTimeout,
     scale: 2,
     found: ['misjudged'],
@@ -355,7 +356,7 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'a cancel counts though the command had ended (F51c)',
-    patches: ENDED_AS_MEANT,
+    patches: [...ENDED_AS_MEANT, ...LATE_EXIT],
     fault: endedBeforeCancel,
     scale: 2,
     found: ['misjudged'],
