@@ -1,8 +1,9 @@
 /**
- * Writes the table of figures in docs/guarantees.md from the results of `npm run test:faults`: other results may be
- * named as arguments and are taken besides. Nothing in that table is written by hand.
+ * Writes the table of figures in docs/guarantees.md from the results of `npm run test:faults`. Further result files can be
+ * given as arguments. The table is never edited by hand.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { count } from '../test/faults/fault.ts';
 import type { FaultResult } from '../test/faults/main.ts';
 
 const PAGE = 'docs/guarantees.md';
@@ -11,22 +12,19 @@ const [BEGIN, END] = ['<!-- figures -->', '<!-- end of figures -->'];
 
 const files = [RESULTS, ...process.argv.slice(2)];
 const results = files.flatMap((file): FaultResult[] => JSON.parse(readFileSync(file, 'utf8')));
-const rows = results.map(
-  (one) =>
-    `| ${one.test} | ${one.title} | ${count(one.jobs)} | ${count(one.faults)} | ${one.result} | ${one.seed} | ${one.commit} |`,
-);
+const rows = results.map(({ test, title, jobs, faults, result, seed, commit }) => {
+  const [outcome, ...details] = result.split('; ');
+  return `| ${test} | ${title} | ${count(jobs)} | ${count(faults)} | ${outcome} | ${details.join('; ')} | ${seed} | ${commit} |`;
+});
 const table = [
-  '| test | fault | jobs | faults | result | seed | commit |',
-  '|---|---|---|---|---|---|---|',
+  '| Test | Fault | Jobs | Faults injected | Result | Details | Seed | Commit |',
+  '|---|---|---:|---:|---|---|---|---|',
   ...rows,
 ];
 
 const page = readFileSync(PAGE, 'utf8');
 const [before, rest] = page.split(BEGIN);
 const after = rest?.split(END)[1];
-if (before === undefined || after === undefined) throw new Error(`${PAGE} has no place for the figures`);
+if (before === undefined || after === undefined)
+  throw new Error(`${PAGE} has no '${BEGIN}' and '${END}' around the table of figures`);
 writeFileSync(PAGE, `${before}${BEGIN}\n${table.join('\n')}\n${END}${after}`);
-
-function count(number: number): string {
-  return number.toLocaleString('en');
-}

@@ -14,7 +14,7 @@ const SUPERVISOR_IN = 10;
 /** SIGKILL of random workers and supervisors, as long as there are kills and jobs. */
 export const killStorm: Fault = {
   id: 'F1',
-  title: 'SIGKILL storm on workers and supervisors',
+  title: 'Random SIGKILLs of workers and supervisors',
   small: 15,
   full: 500,
   run: (kills, seed, program) =>

@@ -29,7 +29,7 @@ function orphanRounds(point: string, longestMs: number): Fault['run'] {
 /** The job runs, and nobody has written down as what: it is found by its cookie and adopted. */
 export const killedAfterSpawn: Fault = {
   id: 'F3',
-  title: 'worker killed between spawn and the record of it',
+  title: 'A worker is killed between starting a command and recording the start',
   small: 8,
   full: 200,
   run: orphanRounds('after-spawn', 800),
@@ -38,7 +38,7 @@ export const killedAfterSpawn: Fault = {
 /** The job has ended, and nobody has settled it: its record tells how, and it is not run again. */
 export const killedAfterExit: Fault = {
   id: 'F4',
-  title: 'worker killed between the end of a job and its settlement',
+  title: 'A worker is killed between the end of a job and its settlement',
   small: 8,
   full: 200,
   run: orphanRounds('after-exit', 100),

@@ -11,7 +11,7 @@ const LONGEST_JOB_MS = 800;
 /** SIGKILL to a supervisor alone, or to it and all its workers; then another start. */
 export const supervisorKilled: Fault = {
   id: 'F5',
-  title: 'supervisor killed, alone or with all its workers, and started again',
+  title: 'A supervisor is killed, alone or with all its workers, and started again',
   small: 8,
   full: 100,
   run: (rounds, seed, program) =>

@@ -8,7 +8,7 @@ const JOBS = 40;
 /** Many `worker start`s at the same moment work side by side. */
 export const manyStarts: Fault = {
   id: 'F6',
-  title: `${STARTS} worker starts at once`,
+  title: `${STARTS} worker start commands at once`,
   small: 1,
   full: 100,
   run: async (rounds, seed, program) => {

@@ -17,10 +17,10 @@ const LONG_SECONDS = 3;
 
 /** How the clock is at each tenth of a second; the first steps leave it alone, so that jobs run when it moves. */
 const CASES: [string, (step: number, random: Random) => number][] = [
-  ['an hour ahead', (step) => (step < 10 ? 0 : HOUR)],
-  ['an hour back', (step) => (step < 10 ? 0 : -HOUR)],
-  ['a year ahead', (step) => (step < 10 ? 0 : YEAR)],
-  ['leaps each 100 ms', (_step, random) => below(random, 2 * HOUR) - HOUR],
+  ['one hour forward', (step) => (step < 10 ? 0 : HOUR)],
+  ['one hour back', (step) => (step < 10 ? 0 : -HOUR)],
+  ['one year forward', (step) => (step < 10 ? 0 : YEAR)],
+  ['a jump every 100 ms', (_step, random) => below(random, 2 * HOUR) - HOUR],
 ];
 /** Steps after which it stays ahead of everything that it ever was: due times are those of the wall clock. */
 const UNSTEADY_STEPS = 50;
@@ -28,7 +28,7 @@ const UNSTEADY_STEPS = 50;
 /** Steps of the wall clock of workers and of everybody else, by a preloaded library; the monotonic clock goes on. */
 export const clockSteps: Fault = {
   id: 'F9',
-  title: 'steps of the wall clock',
+  title: 'The wall clock is set forward and back',
   small: 40,
   full: 1000,
   missing: async () => ((await inTempDir(buildClock)) === null ? 'no C compiler on Linux' : null),

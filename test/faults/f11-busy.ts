@@ -12,7 +12,7 @@ const OPERATIONS = 3;
 /** Worker processes, enqueuers and somebody who holds the database for seconds: nobody sees an error, all get their turn. */
 export const busyStorm: Fault = {
   id: 'F11',
-  title: 'many writers, and one that holds the lock in bursts',
+  title: 'Many writers, and one that holds the lock in bursts',
   small: 400,
   full: 17_000,
   run: (jobs, seed, program) =>
@@ -35,7 +35,7 @@ export const busyStorm: Fault = {
         const violations = await lab.judge();
         if (refused !== '') violations.push({ kind: 'invariant', what: refused });
         if (BUSY.test(said)) violations.push({ kind: 'invariant', what: 'a worker told of a busy database' });
-        const notes = `${OPERATIONS * jobs} operations, slowest enqueue ${Math.round(slowest)} ms`;
+        const notes = `${OPERATIONS * jobs} operations, slowest enqueue ${Math.round(slowest)}ms`;
         return { jobs, faults: bursts, violations, notes };
       },
       program,

@@ -18,7 +18,7 @@ const SLACK = 8 * MIB;
  */
 export const longReader: Fault = {
   id: 'F12',
-  title: 'a reader that stays for as long as the load lasts',
+  title: 'A reader keeps a transaction open for as long as the load lasts',
   small: 200,
   full: 10_000,
   run: (jobs, seed, program) =>
@@ -59,7 +59,7 @@ export const longReader: Fault = {
 
         const violations = [...(await lab.judge()), ...wrong];
         const [a, b, c] = [during, after, ours].map((bytes) => (bytes / MIB).toFixed(0));
-        const notes = `write-ahead log ${a} MiB while it read, ${b} after it, ${c} under our own readers`;
+        const notes = `write-ahead log ${a} MiB during the read, ${b} MiB after it, ${c} MiB with queuectl readers only`;
         return { jobs: lab.enqueued.length, faults: 1, violations, notes };
       },
       program,

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { EXECUTABLE } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
-import type { Fault, Figures } from './fault.ts';
+import { count, type Fault, type Figures } from './fault.ts';
 import { cuts, type Told, VARIANTS, withBench } from './power-cuts.ts';
 import { hasTool, type Op, record } from './syscalls.ts';
 
@@ -16,7 +16,7 @@ const OPENED_BY_US = 50;
 /** Power cuts at every system call of processes that enqueue, claim and settle. */
 export const powerCut: Fault = {
   id: 'F13',
-  title: 'power cuts at every system call',
+  title: 'Power cut at every system call',
   small: 1,
   full: 12,
   missing: () => (hasTool('strace') ? null : 'no strace'),
@@ -105,7 +105,7 @@ async function judge(
     }
   });
   const { enqueued, completed } = promised;
-  const notes = `${states} states of ${trace.length} calls, ${enqueued.size} jobs and ${completed.size} ends acknowledged`;
+  const notes = `${count(states)} states after ${count(trace.length)} calls; ${enqueued.size} jobs and ${completed.size} results acknowledged`;
   return { jobs: enqueued.size, faults: states, violations, notes };
 }
 

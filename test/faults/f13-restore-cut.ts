@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { finishKilledSwap } from '../../src/actions/swap.ts';
 import { EXECUTABLE } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
-import type { Fault, Figures } from './fault.ts';
+import { count, type Fault, type Figures } from './fault.ts';
 import { cuts, VARIANTS, withBench } from './power-cuts.ts';
 import { hasTool, type Op, record } from './syscalls.ts';
 
@@ -15,7 +15,7 @@ const BACKUP = 'backup.db';
 /** Power cuts at every system call of a backup over an older one with a WAL, and of a restore. */
 export const restoreCut: Fault = {
   id: 'F13b',
-  title: 'power cuts at every system call of backup and restore',
+  title: 'Power cut at every system call of backup and restore',
   small: 1,
   full: 4,
   missing: () => (hasTool('strace') ? null : 'no strace'),
@@ -30,7 +30,7 @@ async function cutEverywhere(rounds: number, seed: number, program = EXECUTABLE)
     all.faults += one.faults;
     all.violations.push(...one.violations);
   }
-  return { ...all, notes: `${all.faults} states` };
+  return { ...all, notes: `${count(all.faults)} states` };
 }
 
 /** Odd rounds: the last writer of the store was killed, so a WAL stands beside it. */

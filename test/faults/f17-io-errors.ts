@@ -19,7 +19,7 @@ type Violations = Figures['violations'];
 /** The disk answers EIO to a sync or a write of the store's files, of `enqueue` and of workers. */
 export const ioErrors: Fault = {
   id: 'F17',
-  title: 'input/output errors of the disk',
+  title: 'I/O errors of the disk',
   small: 6,
   full: 100,
   missing: () => (hasTool('strace') ? null : 'no strace'),

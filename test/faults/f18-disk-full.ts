@@ -10,7 +10,7 @@ const MOST_ON_FULL = 100;
 
 export const diskFull: Fault = {
   id: 'F18',
-  title: 'a disk that fills up and is freed again',
+  title: 'The disk fills up and is freed again',
   small: 3,
   full: 50,
   missing: () => (mayMount ? null : 'may not mount'),
@@ -92,6 +92,6 @@ async function fillAndFree(cycles: number): Promise<Figures> {
     unmount(box.home);
     await box.cleanup();
   }
-  const notes = `${seen.refused} refused with a clear line, ${seen.deleted} deleted on the full disk`;
+  const notes = `${seen.refused} enqueues refused with a clear error, ${seen.deleted} jobs deleted on the full disk`;
   return { jobs: known.length, faults: cycles, violations, notes };
 }

@@ -49,12 +49,12 @@ async function limitedFiles(box: Sandbox): Promise<void> {
 
 const SCENES = {
   ...(mayMount ? { 'no inodes': noInodes } : {}),
-  ...(hasTool('prlimit') ? { 'a limit on the size of files': limitedFiles } : {}),
+  ...(hasTool('prlimit') ? { 'a limit on file sizes': limitedFiles } : {}),
 };
 
 export const noRoom: Fault = {
   id: 'F19',
-  title: 'no inodes left, or a limit on the size of files',
+  title: 'No inodes left, or a limit on file sizes',
   small: Object.keys(SCENES).length,
   full: 20,
   missing: () => (Object.keys(SCENES).length > 0 ? null : 'may not mount, no prlimit'),

@@ -71,12 +71,12 @@ async function forbidden(box: Sandbox): Promise<void> {
 const SCENES: Record<string, Scene> = {
   'moved away and back': movedAway,
   ...(mayMount ? { 'a read-only file system': readOnly } : {}),
-  'a directory that may not be entered': forbidden,
+  'an inaccessible directory': forbidden,
 };
 
 export const storeAway: Fault = {
   id: 'F20',
-  title: 'the store moved away, read-only or forbidden under its workers',
+  title: 'The store is moved away, made read-only or made inaccessible under running workers',
   small: Object.keys(SCENES).length,
   full: 20,
   run: (rounds) => playScenes(SCENES, rounds),

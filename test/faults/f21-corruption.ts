@@ -134,7 +134,7 @@ const isError = (said: Said): boolean => said.code !== 0 && /^\{"error":|^error:
 /** Mutants, the kinds in turn. */
 export const corruption: Fault = {
   id: 'F21',
-  title: 'damaged database files',
+  title: 'Damaged database files',
   small: 56,
   full: 2000,
   async run(mutants, seed) {
@@ -147,7 +147,7 @@ export const corruption: Fault = {
     // Most of what is done to them shows: else the fault is none.
     if (seen.detected * 6 < mutants || seen.repaired * 12 < mutants)
       violations.push({ kind: 'idle', what: JSON.stringify(seen) });
-    const notes = `${seen.detected} told, ${seen.repaired} repaired, ${seen.beyondRepair} beyond repair and said so`;
+    const notes = `${seen.detected} detected, ${seen.repaired} repaired, ${seen.beyondRepair} reported as beyond repair`;
     return { jobs: 0, faults: mutants, violations, notes } satisfies Figures;
   },
 };

@@ -12,7 +12,7 @@ const SAID = 'was removed or replaced while in use';
 /** The database is moved away under its workers, with or without another in its place: they stop rather than write on. */
 export const replacedFile: Fault = {
   id: 'F22',
-  title: 'database file removed or replaced while in use',
+  title: 'The database file is removed or replaced while in use',
   small: 4,
   full: 20,
   run: (rounds, seed, program) =>

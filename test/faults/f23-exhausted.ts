@@ -21,7 +21,7 @@ function exhausted(through: string[]): Fault['run'] {
         await workers.exit;
         const violations = await lab.judge();
         const short = workers.output().split('put back (never-started)').length - 1;
-        return { jobs, faults: short, violations, notes: `${short} starts put back` };
+        return { jobs, faults: short, violations, notes: `${short} starts postponed` };
       },
       program,
     );
@@ -29,7 +29,7 @@ function exhausted(through: string[]): Fault['run'] {
 
 export const openFilesExhausted: Fault = {
   id: 'F23',
-  title: `${SLOTS} slots and a limit of ${OPEN_FILES} open files`,
+  title: `${SLOTS} slots with a limit of ${OPEN_FILES} open files`,
   small: 150,
   full: 1000,
   missing: () => (spawnSync('prlimit', ['--version']).status === 0 ? null : 'no prlimit'),
@@ -38,7 +38,7 @@ export const openFilesExhausted: Fault = {
 
 export const processesExhausted: Fault = {
   id: 'F24',
-  title: `${SLOTS} slots and a limit of ${PROCESSES} processes`,
+  title: `${SLOTS} slots with a limit of ${PROCESSES} processes`,
   small: 150,
   full: 500,
   missing: noProcessLimit,

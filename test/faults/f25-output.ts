@@ -36,7 +36,7 @@ const FORMS = [
 /** Jobs that print a great deal at the same time: nothing stops them, their output is kept or marked where it is not. */
 export const floods: Fault = {
   id: 'F25',
-  title: 'floods of output',
+  title: 'Jobs with very large output',
   small: 5,
   full: 110,
   missing: () => (process.platform === 'linux' ? null : 'no /proc'),
@@ -97,7 +97,7 @@ async function flood(box: Sandbox, megabytes: number, seed: number): Promise<Fig
   if (peak > WORKER_MB) violations.push({ kind: 'memory', what: `the worker took ${peak.toFixed(0)} MB` });
   for (const printer of printers) violations.push(...judgeLog(box, printer));
   const bytes = printers.reduce((sum, one) => sum + one.records * RECORD, 0);
-  const notes = `${(bytes / 2 ** 20).toFixed(0)} MB in ${seconds.toFixed(1)} s, worker at most ${peak.toFixed(0)} MB`;
+  const notes = `${(bytes / 2 ** 20).toFixed(0)} MiB in ${seconds.toFixed(1)}s, worker memory at most ${peak.toFixed(0)} MiB`;
   return { jobs, faults: jobs, violations, notes };
 }
 

@@ -15,7 +15,7 @@ const printing = (lines: number): string =>
 /** The command writes into its file, not through the worker: nothing is lost, and nothing is signalled. */
 export const killedWhilePrinting: Fault = {
   id: 'F26',
-  title: 'worker killed while its job prints',
+  title: 'A worker is killed while its job writes output',
   small: 8,
   full: 100,
   run: (rounds, seed, program) =>

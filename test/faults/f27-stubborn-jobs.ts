@@ -22,7 +22,7 @@ const KINDS = Object.keys(STUBBORN);
 /** Ended by a timeout or a cancel, whatever it does; and nothing of it is left once it is said to be over. */
 export const stubbornJobs: Fault = {
   id: 'F27',
-  title: 'jobs that ignore SIGTERM, fork, daemonise, leave their session',
+  title: 'Jobs that ignore SIGTERM, fork, daemonize or leave their session',
   small: KINDS.length,
   full: 100 * KINDS.length,
   run: (rounds, seed, program) =>

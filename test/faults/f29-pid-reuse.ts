@@ -15,7 +15,7 @@ const TRIES = 100;
 /** The pid in the record, or that of the dead worker, now belongs to somebody else: who must never be signalled. */
 export const pidReuse: Fault = {
   id: 'F29',
-  title: 'the pid of a dead job or worker belongs to an innocent process',
+  title: 'The pid of a dead job or worker is reused by another process',
   small: 4,
   full: 200,
   missing() {

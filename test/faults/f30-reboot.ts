@@ -14,7 +14,7 @@ const MOUNT = `mount --bind "$0" ${BOOT_ID} && exec "$@"`;
 /** After a restart of the machine nothing of before it lives: claims are void at once, however long the lease. */
 export const reboot: Fault = {
   id: 'F30',
-  title: 'another boot id, all jobs gone, a lease of an hour',
+  title: 'A reboot (simulated by another boot id), with a lease of one hour',
   small: 2,
   full: 20,
   missing() {

@@ -31,7 +31,7 @@ async function twice(supervisor: Supervisor, signal: NodeJS.Signals): Promise<vo
 /** Drained or forced, the exit code is 0 and nothing is charged; the next start does the rest. */
 export const stopSignals: Fault = {
   id: 'F31',
-  title: 'stop by SIGTERM, SIGINT, SIGHUP, SIGQUIT, once and twice, to one and to all',
+  title: 'Stop by SIGTERM, SIGINT, SIGHUP or SIGQUIT, sent once or twice, to one process or to all',
   small: SIGNALS.length,
   full: 100 * SIGNALS.length,
   async run(rounds, seed, program) {

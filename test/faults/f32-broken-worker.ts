@@ -44,7 +44,7 @@ function brokenWorker(points: string[], how: string): Fault['run'] {
 
 export const unexpectedError: Fault = {
   id: 'F32',
-  title: 'an error that nobody expected in a worker',
+  title: 'An unexpected error in a worker',
   small: THROWS.length,
   full: 10 * THROWS.length,
   run: brokenWorker(THROWS, 'throw'),
@@ -52,7 +52,7 @@ export const unexpectedError: Fault = {
 
 export const blockedLoop: Fault = {
   id: 'F33',
-  title: 'the event loop of a worker blocked for three leases',
+  title: 'The event loop of a worker is blocked for three leases',
   small: 4,
   full: 50,
   run: brokenWorker(BLOCKS, 'block'),

@@ -11,7 +11,7 @@ const CONFLICT = 4;
 /** `enqueue` is killed somewhere, and its user tries again with the same id or unique key: one job, never two. */
 export const killedEnqueue: Fault = {
   id: 'F34',
-  title: 'enqueue killed at any moment, then tried again',
+  title: '`enqueue` is killed at any moment and tried again',
   small: 60,
   full: 2000,
   async run(rounds, seed, program) {

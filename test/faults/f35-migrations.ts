@@ -34,7 +34,7 @@ const CALLS = ['pwrite64', 'fdatasync', 'fsync', 'ftruncate', 'unlink'];
 /** The migration dies at its points, and at each of its system calls that change a file. */
 export const killedMigration: Fault = {
   id: 'F36',
-  title: 'a migration killed at every point and every write',
+  title: 'A migration is killed at every crash point and every write',
   small: 12,
   full: 400,
   missing: () => (spawnSync('strace', ['-V']).status === 0 ? null : 'no strace'),

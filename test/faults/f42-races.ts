@@ -8,7 +8,7 @@ import type { Store } from '../../src/store/store.ts';
 import { COMMANDS } from '../model/commands.ts';
 import { type Model, newModel } from '../model/model.ts';
 import { newWorker } from '../support/jobs.ts';
-import type { Fault, Figures } from './fault.ts';
+import { count, type Fault, type Figures } from './fault.ts';
 import { roundDone, startProgress } from './progress.ts';
 
 const LONGEST = 60;
@@ -16,7 +16,7 @@ const LONGEST = 60;
 /** Random interleavings of workers, sweepers and people, each step taken by a model and by the real store. */
 export const races: Fault = {
   id: 'F42',
-  title: 'races, against a model',
+  title: 'Random interleavings of operations, compared with a model',
   small: 250,
   full: 100_000,
   run: (interleavings, seed) => raceIn(openSqlite, interleavings, seed),
@@ -48,7 +48,7 @@ export async function raceIn(open: typeof openSqlite, numRuns: number, seed: num
       jobs: 0,
       faults: details.numRuns,
       violations: details.failed ? [{ kind: 'race', what: report(details) }] : [],
-      notes: `${steps} steps`,
+      notes: `${count(steps)} steps`,
     };
   } finally {
     plain.close();

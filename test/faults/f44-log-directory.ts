@@ -12,21 +12,21 @@ const SECRET = 'of somebody else\n'.repeat(60_000);
 const DEEDS: Record<string, string> = {
   'output deleted': 'rm out',
   'output rotated': 'mv out out.1; : >out',
-  'output a link': 'ln -sf "$VICTIM" out',
-  'output a link to nothing': 'ln -sf "$VICTIM.none" out',
-  'shortened output a link': 'ln -s "$VICTIM" out.short',
-  'output a pipe': 'rm out; mkfifo out',
-  'output a directory': 'rm out; mkdir out',
-  'output forbidden': 'chmod 000 out',
+  'output replaced by a link': 'ln -sf "$VICTIM" out',
+  'output replaced by a broken link': 'ln -sf "$VICTIM.none" out',
+  'shortened output replaced by a link': 'ln -s "$VICTIM" out.short',
+  'output replaced by a pipe': 'rm out; mkfifo out',
+  'output replaced by a directory': 'rm out; mkdir out',
+  'output unreadable': 'chmod 000 out',
   'directory read-only': 'chmod 500 .',
-  'directory forbidden': 'chmod 000 .',
+  'directory inaccessible': 'chmod 000 .',
   'directory deleted': 'rm -r "$PWD"',
 };
 
 /** The directory of a running attempt is meddled with: the job runs on, no other file is read or changed. */
 export const logDirectory: Fault = {
   id: 'F44',
-  title: 'the directory of an attempt meddled with',
+  title: 'The directory of a running attempt is changed or removed',
   small: 1,
   full: 6,
   run: asAnotherUser,

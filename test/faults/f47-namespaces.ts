@@ -83,7 +83,7 @@ function nameOf(pid: number): string {
 /** Workers of several pid namespaces on one state directory: none can see the processes of all. */
 export const namespaces: Fault = {
   id: 'F47',
-  title: 'two pid namespaces on one state directory, workers killed in one',
+  title: 'Two pid namespaces share a state directory; workers in one are killed',
   small: 4,
   full: 80,
   missing: () =>

@@ -37,7 +37,7 @@ const STOPS: [number, Stop][] = [
 /** Workers are killed, others adopt their jobs, and are stopped: no job is left without a worker. */
 export const stoppedAdopters: Fault = {
   id: 'F48',
-  title: 'workers killed, jobs adopted, then stopped',
+  title: 'Workers are killed, others adopt their jobs and are then stopped',
   small: STOPS.length,
   full: 20 * STOPS.length,
   async run(rounds, seed, program) {

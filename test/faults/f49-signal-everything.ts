@@ -102,7 +102,7 @@ function judge(lab: Lab, id: string, once: boolean): Figures['violations'] {
 
 export const stopOfEverything: Fault = {
   id: 'F49',
-  title: 'a stop that signals supervisor, workers and jobs at once, in every order',
+  title: 'A stop signals the supervisor, workers and jobs at once, in every order',
   small: 6,
   full: 200,
   run: signalEverything(false),
@@ -110,7 +110,7 @@ export const stopOfEverything: Fault = {
 
 export const stopOfEverythingOnce: Fault = {
   id: 'F49b',
-  title: 'the same for jobs that are started at most once',
+  title: 'The same stop, with at-most-once jobs',
   small: 3,
   full: 200,
   run: signalEverything(true),

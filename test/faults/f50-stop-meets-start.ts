@@ -33,7 +33,7 @@ const BRIEF = 5;
 /** A stop while workers start: it reaches them. A start after a stop, in the same process too: it starts. */
 export const stopMeetsStart: Fault = {
   id: 'F50',
-  title: 'a stop that meets a start',
+  title: '`worker stop` while workers are starting',
   small: 16,
   full: 200,
   async run(rounds, seed, program) {

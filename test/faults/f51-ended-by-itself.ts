@@ -76,7 +76,7 @@ function overTheEnd(
 
 export const endedBeforeTimeout: Fault = {
   id: 'F51',
-  title: 'a worker stands still over the end and the deadline of its jobs',
+  title: 'A worker is frozen while its jobs end and their timeouts pass',
   small: 4,
   full: 200,
   run: overTheEnd(
@@ -101,7 +101,7 @@ const SHORT = (ms: number): string => `sleep ${ms / 1000}; trap '' TERM; ${witne
 
 export const endedBeforeForce: Fault = {
   id: 'F51b',
-  title: 'worker stop --force while many short jobs end',
+  title: '`worker stop --force` while many short jobs end',
   small: 4,
   full: 200,
   run: (rounds, seed, program) =>
@@ -130,7 +130,7 @@ export const endedBeforeForce: Fault = {
 
 export const endedBeforeCancel: Fault = {
   id: 'F51c',
-  title: 'cancel after the end of a job and before its settlement',
+  title: '`cancel` after the end of a job and before its settlement',
   small: 4,
   full: 200,
   run: overTheEnd(

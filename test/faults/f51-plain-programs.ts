@@ -66,7 +66,7 @@ async function round(seed: number, program?: string): Promise<Figures> {
 
 export const plainProgramsEnd: Fault = {
   id: 'F51d',
-  title: 'worker stop --force while programs end, with and without a shell around them',
+  title: '`worker stop --force` while programs end, with and without a shell around them',
   small: 4,
   full: 60,
   missing: async () => ((await inTempDir(build)) === null ? 'no C compiler' : null),

@@ -1,26 +1,31 @@
-/** What a run of a fault came to. */
+/** The figures of one run of a fault. */
 export interface Figures {
   jobs: number;
   faults: number;
-  /** Empty when everything held. */
+  /** Empty if every promise held. */
   violations: { kind: string; what: string }[];
-  /** What else is worth a word in the table. */
+  /** Details for the table of figures. */
   notes?: string;
 }
 
-/** One line of the catalogue: a fault, done small in `npm test` and in full by `npm run test:faults`. */
+/** One fault of the catalogue. `npm test` runs it in a small form, `npm run test:faults` in full. */
 export interface Fault {
   id: string;
   title: string;
   small: number;
   full: number;
-  /** Why this machine cannot do it; null: it can. */
+  /** Returns why this machine cannot run the fault, or null if it can. */
   missing?: () => string | null | Promise<string | null>;
-  /** `scale` is the number of rounds, jobs or kills; the seed decides everything that is left to chance. */
+  /** `scale` is the number of rounds, jobs or kills. The seed determines every random choice. */
   run(scale: number, seed: number, program?: string): Promise<Figures>;
 }
 
-/** F7b is 7. */
+/** Returns a count with thousands separators, for the table of figures. */
+export function count(number: number): string {
+  return number.toLocaleString('en');
+}
+
+/** Returns the number in an id: 7 for F7b. */
 export function numberOf({ id }: Fault): number {
   return Number.parseInt(id.slice(1), 10);
 }

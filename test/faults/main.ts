@@ -1,8 +1,8 @@
 /**
- * The full figures: `npm run test:faults [-- --only F1,F4] [--seed N] [--out FILE]`. Prints a table and writes the same as
- * JSON to test/faults/results.json, from which scripts/guarantees.ts makes the table of docs/guarantees.md; faults that
- * were not run keep their figures. Less than all of a fault (`--scale N`, and for F2 `--points mark,swap`) is written only
- * where `--out` says. On stderr it tells every half minute how far it is.
+ * Runs the faults in full: `npm run test:faults [-- --only F1,F4] [--seed N] [--out FILE]`. Prints a table and writes the
+ * same figures as JSON to test/faults/results.json. Faults that were not run keep their figures. scripts/guarantees.ts makes
+ * the table in docs/guarantees.md from that file. A partial run (`--scale N`, and for F2 `--points mark,swap`) is written
+ * only to the file given by `--out`. Progress goes to stderr every 30 seconds.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ const chosen = FAULTS.filter(({ id }) => only === undefined || only.includes(id.
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
 const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
 
-/** One that could not be brought to its end has failed, and the others go on. */
+/** Makes a violation of an error that ended a fault early, so that the other faults still run. */
 function broken(error: Error): Figures {
   return { jobs: 0, faults: 0, violations: [{ kind: 'error', what: error.message }] };
 }
@@ -80,7 +80,7 @@ for (const fault of chosen) {
     `${test.padEnd(4)} ${title}: ${jobs} jobs, ${faults} faults, ${result.result} (${seconds} s)\n`,
   );
   const before = results.findIndex((one) => one.test === test);
-  // What this machine cannot do leaves the figures of one that can.
+  // A fault that this machine cannot run keeps the figures of a machine that could.
   if (left && before !== -1) continue;
   results.splice(before === -1 ? results.length : before, before === -1 ? 0 : 1, result);
   const order = FAULTS.map(({ id }) => id);
