@@ -1,5 +1,5 @@
 #!/bin/sh
-# Shows the main job in one go, in a store of its own that is gone afterwards.
+# Shows the main features in a temporary store, which is removed at the end.
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PWD/dist:$PATH
@@ -16,32 +16,32 @@ show() {
   eval "$*"
 }
 
-say 'Three jobs: a good one, a flaky one, a hopeless one'
+say 'Enqueue three jobs: one succeeds, one fails once, one always fails'
 show "queuectl enqueue --id good 'echo hello from \$(hostname)'"
 show "queuectl enqueue --id flaky 'test -e seen || { touch seen; echo not yet; exit 1; }; echo now it works'"
 show "queuectl enqueue --id hopeless --max-retries 2 'echo cannot reach the moon >&2; exit 3'"
 show 'queuectl list'
 
-say 'Two workers run them: failures wait 2 s, 4 s, … and are tried again; --drain stops when all is done'
+say 'Start two workers. Failed jobs are retried after 2s, 4s, …; --drain stops the workers when all jobs are done'
 show 'queuectl worker start --count 2 --drain'
 
-say 'What came of it'
+say 'Check the results'
 show 'queuectl status'
 show 'queuectl logs flaky'
 show 'queuectl show flaky'
 
-say 'The hopeless one is in the dead letter queue, with the reason'
+say 'The job that always fails is in the dead letter queue, with its error'
 show 'queuectl dlq list'
 
-say 'Put it back, and it gets all its attempts again'
+say 'Retry it: it is pending again, with all its attempts'
 show 'queuectl dlq retry hopeless'
 show 'queuectl list --state pending'
 
-say 'Now yours'
+say 'Try it yourself'
 cat <<'END'
-  npm link                            puts queuectl on your PATH
+  npm link                            put queuectl on your PATH
   queuectl enqueue 'echo hello'       add a job
-  queuectl worker start               run jobs (Ctrl-C stops when the running ones are done)
-  queuectl status                     see how it goes
-  queuectl help                       everything else
+  queuectl worker start               run jobs (Ctrl-C stops after the running jobs)
+  queuectl status                     show the state of the queue
+  queuectl help                       list all commands
 END

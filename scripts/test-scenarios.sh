@@ -1,6 +1,6 @@
 #!/bin/sh
-# The five core flows, typed as a person would type them. Exits with 1 at the first thing that is not as it should be.
-# Uses a store of its own, and the executable given by QUEUECTL or the built one.
+# Runs the five core scenarios as a user would type them, in a temporary store. Exits with 1 at the first failure.
+# Tests the executable given by QUEUECTL, or else dist/queuectl.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 queuectl=${QUEUECTL:-$root/dist/queuectl}
@@ -19,7 +19,7 @@ fail() {
   exit 1
 }
 
-# until_true SECONDS COMMAND...: polls; the bound is generous, the wait is as short as it can be.
+# until_true SECONDS COMMAND...: polls until the command succeeds, at most this long.
 until_true() {
   tries=$(($1 * 10))
   shift
@@ -47,7 +47,7 @@ echo '2. A failing job is retried and ends in the dead letter queue'
 until_true 60 in_state job2 dead || fail 'job2 is not dead'
 "$queuectl" dlq list | grep '^job2' || fail 'job2 is not in dlq list'
 
-echo '3. Several workers run jobs side by side, each job once'
+echo '3. Several workers run jobs at the same time, each job once'
 "$queuectl" worker start --count 3 2>/dev/null &
 until_true 60 workers 4 || fail 'there are not 4 workers'
 "$queuectl" enqueue "{\"id\":\"job3\",\"command\":\"sleep 2; echo 3 >>'$QUEUECTL_HOME/ran'\"}" || fail 'enqueue job3'
@@ -56,7 +56,7 @@ until_true 60 in_state job3 completed || fail 'job3 is not completed'
 until_true 60 in_state job4 completed || fail 'job4 is not completed'
 [ "$(sort "$QUEUECTL_HOME/ran" | tr -d '\n')" = 34 ] || fail 'job3 and job4 did not run once each'
 
-echo '4. A command that does not exist fails like any other'
+echo '4. A command that does not exist fails with exit code 127'
 "$queuectl" enqueue '{"id":"nope","command":"no-such-command-anywhere","max_retries":1}' || fail 'enqueue nope'
 until_true 60 in_state nope dead || fail 'nope is not dead'
 "$queuectl" dlq list | grep '^nope' | grep -q 127 || fail 'the exit code of nope is not 127'
