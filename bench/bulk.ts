@@ -1,4 +1,4 @@
-/** P3: `enqueue --file` of 100,000 JSON lines, the whole process, beside a loop that does nothing but insert the rows. */
+/** P3: `enqueue --file` of 100,000 JSON lines, the whole process, compared with a loop that only inserts the rows. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Lab, must } from './lab.ts';
@@ -8,12 +8,12 @@ import type { Row } from './report.ts';
 
 const JOBS = 100_000;
 const RUNS = 9;
-const MEMORY_MB = 150;
+const MEMORY_MIB = 150;
 
-/** The bare table has the same columns and a unique id; the store's own has its checks, indexes and counters too. */
+/** The bare table has the same columns and a unique id. The table of the store also has checks, indexes and counters. */
 const PEERS = [
   { what: 'prepared-insert loop, bare table', table: 'bare' },
-  { what: "prepared-insert loop, the store's own table", table: 'store' },
+  { what: 'prepared-insert loop, table of the store', table: 'store' },
 ];
 
 export async function bulk(lab: Lab): Promise<Row[]> {
@@ -32,7 +32,7 @@ export async function bulk(lab: Lab): Promise<Row[]> {
       return { command: [lab.program('insert-many'), table, db, String(JOBS)] };
     });
     batches.push(timeInTurn(lab, 1, [own, ...peers]));
-    memory.push(await peakMb(lab, [lab.queuectl, 'enqueue', '--file', file], store(lab, 'p3-own')));
+    memory.push(await peakMib(lab, [lab.queuectl, 'enqueue', '--file', file], store(lab, 'p3-own')));
   }
   const [own, ...peers] = joined(batches).map((times) =>
     summarize(
@@ -40,7 +40,7 @@ export async function bulk(lab: Lab): Promise<Row[]> {
       'jobs/s',
     ),
   );
-  const peak = summarize(memory, 'MB');
+  const peak = summarize(memory, 'MiB');
   return [
     { name: 'P3', what: 'queuectl enqueue --file, 100,000 JSON lines', value: own! },
     ...PEERS.map(({ what }, i): Row => {
@@ -54,8 +54,8 @@ export async function bulk(lab: Lab): Promise<Row[]> {
       };
     }),
     {
-      ...{ name: 'P3', what: `its memory, beside ${MEMORY_MB} MB`, value: peak },
-      ...{ ratio: peak.median / MEMORY_MB, target: { at: 'most', limit: 1 } },
+      ...{ name: 'P3', what: `peak memory, relative to ${MEMORY_MIB} MiB`, value: peak },
+      ...{ ratio: peak.median / MEMORY_MIB, target: { at: 'most', limit: 1 } },
     },
   ];
 }
@@ -75,8 +75,8 @@ function store(lab: Lab, name: string): { QUEUECTL_HOME: string } {
   return environment;
 }
 
-/** Looked at while it runs: in the kernel's sum a child begins with the memory of the process that started it. */
-async function peakMb(lab: Lab, command: string[], environment: Record<string, string>): Promise<number> {
+/** Polls the memory while the process runs, because the kernel's total of a child starts with the memory of its parent. */
+async function peakMib(lab: Lab, command: string[], environment: Record<string, string>): Promise<number> {
   const child = Bun.spawn(command, { env: { ...lab.environment, ...environment }, stdout: 'ignore' });
   let peak = 0;
   while (child.exitCode === null) {

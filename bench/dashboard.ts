@@ -1,6 +1,6 @@
 /**
- * D1: every request that a page of the dashboard makes, on a store with 1,000,000 jobs in which something happens. D2: what 20 open dashboards, each
- * with its event stream and asking again and again, cost the workers.
+ * D1: every request of the dashboard's pages, on a store with 1,000,000 jobs that keeps changing. D2: what 20 open
+ * dashboards, each with an event stream and regular requests, cost the workers.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const JOBS = 1_000_000;
 const ASKED = 40;
 const P95_MS = 50;
 
-/** Where a text is found in many, in few, or in none of the jobs, the work differs. */
+/** Searches that match many, few or no jobs, because their cost differs. */
 const REQUESTS = [
   ...[
     '/jobs',
@@ -95,10 +95,10 @@ async function pages(lab: Lab): Promise<Row[]> {
   }
 }
 
-/** Between two requests something happens, here and elsewhere: nothing is answered from memory. */
+/** Changes the store between two requests, so that no answer comes from memory. */
 const HAPPENS = "INSERT INTO event (at, kind, actor) VALUES (unixepoch() * 1000, 'setting-set', 'bench')";
 
-/** Names, tags, errors and events as a long life leaves them. */
+/** Adds names, tags, errors and events like those of a store in long use. */
 function colour(file: string): void {
   const db = new DatabaseSync(file);
   try {
@@ -124,11 +124,11 @@ function at95(times: number[]): ReturnType<typeof summarize> {
 
 interface Served {
   child: ChildProcess;
-  /** The milliseconds until the whole answer is there. */
+  /** Returns the milliseconds until the whole response has arrived. */
   ask(path: string): Promise<number>;
-  /** Changes something that no request is about. */
+  /** Changes something that no request reads. */
   change(): Promise<void>;
-  /** An event stream that is read for as long as the server lives. */
+  /** Reads an event stream until the server ends. */
   follow(): Promise<void>;
 }
 
@@ -145,7 +145,7 @@ async function serve(lab: Lab, home: string): Promise<Served> {
           .split(/\n(token file: )/),
       ),
     );
-    child.once('exit', () => reject(new Error('the server has ended')));
+    child.once('exit', () => reject(new Error('the server ended')));
   });
   const base = url!.replace(/\/$/, '');
   const headers = { authorization: `Bearer ${readFileSync(file!, 'utf8').trim()}` };
@@ -164,7 +164,7 @@ async function serve(lab: Lab, home: string): Promise<Served> {
       const body = JSON.stringify({ paused });
       const asked = { method: 'PATCH', body, headers: { ...headers, 'content-type': 'application/json' } };
       const answer = await fetch(`${base}/api/v1/queues/elsewhere`, asked);
-      if (!answer.ok) throw new Error(`it cannot be changed: ${answer.status}`);
+      if (!answer.ok) throw new Error(`the change failed: ${answer.status}`);
     },
     async follow() {
       const { body } = await fetch(`${base}/api/v1/events`, { headers });
@@ -178,10 +178,10 @@ async function serve(lab: Lab, home: string): Promise<Served> {
 const WATCHED_JOBS = 3000;
 const ROUNDS = 11;
 const DASHBOARDS = 20;
-/** What a page that shows the overview asks for, twice a second. */
+/** The requests of the overview page, sent twice a second. */
 const POLLED = ['/stats', '/queues', '/workers', '/jobs?state=processing&limit=10'];
 const POLL_MS = 500;
-/** They were open before: what a server costs in its first seconds, while its code is being compiled, is not theirs. */
+/** The dashboards are open this long before the measurement, so that the warm-up of the server does not count. */
 const OPEN_MS = 3000;
 
 async function watched(lab: Lab): Promise<Row[]> {
@@ -193,9 +193,9 @@ async function watched(lab: Lab): Promise<Row[]> {
   }
   const [without, value] = [summarize(alone, 'jobs/s'), summarize(seen, 'jobs/s')];
   return [
-    { name: 'D2', what: 'worker with 4 slots, nobody looks on', value: without },
+    { name: 'D2', what: 'worker with 4 slots, no dashboard', value: without },
     {
-      ...{ name: 'D2', what: `the same with ${DASHBOARDS} open dashboards`, value },
+      ...{ name: 'D2', what: `worker with 4 slots, ${DASHBOARDS} open dashboards`, value },
       ...{ ratio: value.median / without.median, target: { at: 'least', limit: 0.9 } },
     },
   ];

@@ -1,4 +1,4 @@
-/** How late 500 jobs are that time out or fail together, beside one job that does so alone. */
+/** The delay of 500 jobs that time out or fail at the same time, compared with a single job. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -56,20 +56,20 @@ export async function endings(lab: Lab): Promise<Row[]> {
   try {
     const rows: Row[] = [];
     const pair = (what: string, one: number, many: number): void => {
-      rows.push({ name: 'endings', what: `one job ${what}`, value: summarize([one], 'ms') });
+      rows.push({ name: 'endings', what: `one job, ${what}`, value: summarize([one], 'ms') });
       rows.push({
         ...{
           name: 'endings',
-          what: `${MANY} jobs ${what} together, beside one`,
+          what: `${MANY} jobs at once, ${what}, relative to one`,
           value: summarize([many], 'ms'),
         },
         ratio: many / one,
       });
     };
     const one = run('timeout-one', 1, 'sleep 600', TIMEOUT_MS);
-    pair('over the timeout', one, run('timeout-many', MANY, 'sleep 600', TIMEOUT_MS));
+    pair('delay after the timeout', one, run('timeout-many', MANY, 'sleep 600', TIMEOUT_MS));
     const failed = run('fail-one', 1, waiting('fail-one'), null);
-    pair('from failure to settlement', failed, run('fail-many', MANY, waiting('fail-many'), null));
+    pair('failure to settlement', failed, run('fail-many', MANY, waiting('fail-many'), null));
     return rows;
   } finally {
     worker.kill('SIGTERM');

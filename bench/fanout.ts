@@ -1,4 +1,4 @@
-/** The end of a job that 10,000 others wait for: the time of the store, beside a second. */
+/** The time the store needs to settle a job that 10,000 others wait for, relative to one second. */
 import { join } from 'node:path';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import { claimOne, ending, jobSpec, NOW, succeeded } from '../test/support/jobs.ts';
@@ -30,7 +30,7 @@ export async function fanout(lab: Lab): Promise<Row[]> {
   const value = summarize(times, 'ms');
   return [
     {
-      ...{ name: 'fanout', what: `${CHILDREN} children unblocked, beside a second`, value },
+      ...{ name: 'fanout', what: `${CHILDREN} children unblocked, relative to 1s`, value },
       ...{ ratio: value.median / LIMIT_MS, target: { at: 'most', limit: 1 } },
     },
   ];

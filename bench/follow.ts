@@ -1,4 +1,4 @@
-/** F1: how soon whoever waits for a job, or follows it, hears of its end and of what it writes. */
+/** F1: how soon a waiting or following command learns of the end of a job and of its output. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
 const SAMPLES = 40;
-/** Long enough that whoever waits has settled down to it. */
+/** Long enough for the waiting command to have started its watch. */
 const BEFORE = 'sleep 0.15';
 const WAIT_MS = 100;
 const LINE_MS = 200;
@@ -33,8 +33,8 @@ export async function follow(lab: Lab): Promise<Row[]> {
     await stop(worker);
   }
   return [
-    row('last instruction -> enqueue --wait has exited', ends, WAIT_MS),
-    row('line written -> line shown by run', shown, LINE_MS),
+    row('last instruction -> exit of enqueue --wait', ends, WAIT_MS),
+    row('line written -> line printed by run', shown, LINE_MS),
   ];
 }
 

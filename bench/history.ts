@@ -1,4 +1,4 @@
-/** P5: what a long history, or many urgent jobs of the future, costs the commands that must not look at them. */
+/** P5: what a long history, or many urgent future jobs, cost commands that do not need them. */
 import { join } from 'node:path';
 import { type Lab, must } from './lab.ts';
 import { type Timed, timeInTurn } from './measure.ts';
@@ -7,13 +7,13 @@ import type { Row } from './report.ts';
 import { seed } from './seed.ts';
 
 const RUNS = 30;
-/** First the one that the others are compared with. */
+/** The first one is the reference. */
 const STORES = [
   { what: 'empty store', finished: 0, future: 0 },
   { what: '1,000,000 finished jobs', finished: 1_000_000, future: 0 },
   { what: '50,000 urgent future jobs', finished: 0, future: 50_000 },
 ];
-/** In this order the drain finds exactly the one job that was just added: its time is start-up, one claim, one run. */
+/** In this order, the drain finds exactly the job that was just added. It measures start-up, one claim and one run. */
 const COMMANDS = [
   ['enqueue', 'true'],
   ['status'],
@@ -28,7 +28,7 @@ export function history(lab: Lab): Row[] {
     seed(join(home, 'queue.db'), finished, future);
     return home;
   });
-  // The stores side by side for each command, so that both sides of a ratio are measured moments apart.
+  // Measures all stores in turn for each command, so that both sides of a ratio meet the same load.
   const commands = COMMANDS.flatMap((args) =>
     homes.map((home): Timed => ({ command: [lab.queuectl, ...args], environment: { QUEUECTL_HOME: home } })),
   );

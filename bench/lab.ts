@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXECUTABLE } from '../scripts/executable.ts';
 
-/** A directory for one run of the benchmarks, with everything they start in it. */
+/** The directory of one run of the benchmarks. */
 export interface Lab {
   directory: string;
-  /** A copy: a build that goes on meanwhile must not change what is measured. */
+  /** A copy of the executable, so that a build at the same time does not change what is measured. */
   queuectl: string;
-  /** Null: there is no C compiler here. */
+  /** Null if there is no C compiler. */
   tools: Record<'times' | 'loop' | 'stamp', string> | null;
   environment: NodeJS.ProcessEnv;
-  /** An empty directory of that name. */
+  /** Returns an empty directory with this name. */
   fresh(name: string): string;
-  /** bench/programs/NAME.ts, compiled as the executable is. */
+  /** Compiles bench/programs/NAME.ts like the executable and returns its path. */
   program(name: string): string;
   remove(): void;
 }
@@ -48,7 +48,7 @@ export function openLab(): Lab {
   return lab;
 }
 
-/** Runs a command of the lab to its end and answers its output; a failure ends the benchmark. */
+/** Runs a command and returns its output. Throws if it fails. */
 export function must(lab: Lab, command: string[], environment: NodeJS.ProcessEnv = {}): string {
   const { status, stdout, stderr, error } = spawnSync(command[0]!, command.slice(1), {
     encoding: 'utf8',
@@ -61,7 +61,7 @@ export function must(lab: Lab, command: string[], environment: NodeJS.ProcessEnv
   throw new Error(`${command.slice(0, 3).join(' ')}: ${error?.message ?? `exit code ${status}: ${stderr}`}`);
 }
 
-/** Nothing of the caller's own queue, and nothing that changes the runtime inside the executable. */
+/** Removes variables that name a queue of the caller or change the runtime inside the executable. */
 function cleanEnvironment(home: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(QUEUECTL_|BUN_|NODE_)/.test(name));
   return { ...Object.fromEntries(kept), QUEUECTL_HOME: home };

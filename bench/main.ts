@@ -1,4 +1,4 @@
-/** bun bench/main.ts [NAME…]: runs the benchmarks, prints a table, writes bench/results/latest.json. Never a test. */
+/** bun bench/main.ts [NAME…]: runs the benchmarks, prints a table and writes bench/results/latest.json. */
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { bulk } from './bulk.ts';
@@ -44,14 +44,14 @@ async function run(names: string[]): Promise<Row[]> {
   return rows;
 }
 
-// Ctrl-C ends the child that is being measured; its failure then ends us in order, with the directory removed.
+// Ctrl-C ends the measured child. Its failure then ends this process, which removes its directory.
 process.on('SIGINT', () => {});
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !(name in BENCHMARKS));
 if (unknown.length > 0) {
   process.stderr.write(
-    `no benchmark ${unknown.join(', ')}; there are ${Object.keys(BENCHMARKS).join(', ')}\n`,
+    `unknown benchmark: ${unknown.join(', ')}. Use one of: ${Object.keys(BENCHMARKS).join(', ')}\n`,
   );
   process.exitCode = 2;
 } else {

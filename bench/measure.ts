@@ -5,11 +5,11 @@ export interface Timed {
   environment?: Record<string, string>;
   /** Removed before each run. */
   fresh?: string;
-  /** Measured up to the time that `stamp` notes in this file, instead of up to the command's end. */
+  /** Measures until the time that `stamp` writes to this file, instead of the end of the command. */
   stamp?: string;
 }
 
-/** Runs the commands in turn, so that a burst of other load meets all of them, and answers the milliseconds of each. */
+/** Runs the commands in turn, so that other load affects all of them. Returns the milliseconds of each. */
 export function timeInTurn(lab: Lab, runs: number, commands: Timed[]): number[][] {
   return lab.tools === null
     ? timeHere(lab, runs, commands)
@@ -30,7 +30,7 @@ function timeByTool(lab: Lab, tool: string, runs: number, commands: Timed[]): nu
   return lines.map((line) => line.split(' ').map((ns) => Number(ns) / 1e6));
 }
 
-/** Without a C compiler: dearer by this runtime's own spawn, for all of them alike. */
+/** Measures without the C tool. The cost of spawning in this runtime is added to all of them alike. */
 function timeHere(lab: Lab, runs: number, commands: Timed[]): number[][] {
   const times = commands.map((): number[] => []);
   for (let run = 0; run < runs; run++) {
@@ -43,7 +43,7 @@ function timeHere(lab: Lab, runs: number, commands: Timed[]): number[][] {
   return times;
 }
 
-/** For a benchmark that measures in batches: the batches of each command joined. */
+/** Joins the batches of each command. */
 export function joined(batches: number[][][]): number[][] {
   return batches[0]!.map((_, i) => batches.flatMap((batch) => batch[i]!));
 }

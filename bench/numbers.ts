@@ -1,5 +1,5 @@
 export interface Summary {
-  unit: 'ms' | 'jobs/s' | 'MB';
+  unit: 'ms' | 'jobs/s' | 'MiB';
   runs: number;
   median: number;
   p10: number;
@@ -7,7 +7,7 @@ export interface Summary {
   p99: number;
 }
 
-/** Medians, because one run that met a neighbour's burst says nothing. */
+/** Uses medians, so that one run disturbed by other load does not count. */
 export function summarize(values: number[], unit: Summary['unit']): Summary {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number): number =>
@@ -18,6 +18,6 @@ export function summarize(values: number[], unit: Summary['unit']): Summary {
 export function format({ unit, median, p10, p90, p99 }: Summary): string {
   const digits = unit !== 'ms' || median >= 1000 ? 0 : median < 1 ? 3 : 1;
   const [low, high, tail] = [p10, p90, p99].map((value) => value.toFixed(digits));
-  // Of a rate the high end is the good one: no tail to warn of.
+  // For a rate, high values are good, so p99 is not shown.
   return `${median.toFixed(digits)} ${unit} (${low}–${high}${unit === 'ms' ? `, ${tail}` : ''})`;
 }

@@ -1,6 +1,6 @@
 /**
- * What 50,000 jobs that may not run cost a claim of one that may: the store's own verb, many times, without a disk where
- * there is memory to work in, so that no fsync hides the rest.
+ * What 50,000 jobs that cannot run cost the claim of one that can. Calls the store directly, in a memory file system if there
+ * is one, so that no fsync hides the difference.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ const CLAIMS = 2000;
 const IDLE = 50_000;
 const MEMORY = '/dev/shm';
 
-/** First the one that the others are compared with. */
+/** The first one is the reference. */
 const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
-  { what: 'nothing else', prepare: async () => {} },
+  { what: 'no other jobs', prepare: async () => {} },
   {
     what: '50,000 jobs of a paused queue',
     async prepare(store) {
@@ -27,7 +27,7 @@ const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
     },
   },
   {
-    what: '50,000 jobs of a full queue',
+    what: '50,000 jobs of a queue at its limit',
     async prepare(store) {
       await store.insert(many({ queue: 'a', priority: 100 }), NOW);
       await store.setQueue('a', { concurrency: 1 });
@@ -35,7 +35,7 @@ const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
     },
   },
   {
-    what: '50,000 urgent jobs of the future',
+    what: '50,000 urgent future jobs',
     prepare: async (store) =>
       void (await store.insert(many({ queue: 'b', priority: 100, runAt: 2 * NOW }), NOW)),
   },
@@ -49,7 +49,7 @@ export async function paused(lab: Lab): Promise<Row[]> {
     for (const store of stores) await store.close();
     const values = times.map((one) => summarize(one, 'ms'));
     return STORES.map(({ what }, i): Row => {
-      const row: Row = { name: 'paused', what: `settle and claim beside ${what}`, value: values[i]! };
+      const row: Row = { name: 'paused', what: `settle and claim, ${what}`, value: values[i]! };
       if (i === 0) return row;
       const ratio = values[i]!.median / values[0]!.median;
       return { ...row, ratio, target: { at: 'most', limit: 1.5 } };
@@ -69,7 +69,7 @@ async function open(path: string, which: number): Promise<Store> {
   return store;
 }
 
-/** One claim of each store after the other: a burst of other load meets all of them. */
+/** Claims from each store in turn, so that other load affects all of them. */
 async function claimInTurn(stores: Store[]): Promise<number[][]> {
   const times = stores.map((): number[] => []);
   const held: (ClaimedJob | undefined)[] = [];

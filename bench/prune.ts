@@ -1,4 +1,4 @@
-/** What an enqueue notices of half a million jobs being pruned beside it. */
+/** How much pruning half a million jobs delays an enqueue at the same time. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync } from 'node:fs';
@@ -11,15 +11,15 @@ import { seed } from './seed.ts';
 
 const RUNS = 300;
 const FINISHED = 1_000_000;
-/** Of the completed ones, which are 99 of 100: half a million go. */
+/** Of 100 jobs 99 are completed, so this removes half a million. */
 const KEPT = 490_000;
 
-/** What a prune may add to the slowest enqueue of a hundred. */
+/** The most that a prune may add to the p99 of enqueue. */
 const DELAY_MS = 50;
 
 /**
- * A copy of the store that nobody prunes is enqueued to in turn with the pruned one: it meets the same disk and the same
- * load, so that the difference is what the prune does to those who wait for it.
+ * Enqueues in turn to the pruned store and to a copy that is not pruned. Both meet the same disk and load, so the difference
+ * is the effect of the prune.
  */
 export async function prune(lab: Lab): Promise<Row[]> {
   const pruned = { QUEUECTL_HOME: lab.fresh('prune') };
@@ -39,18 +39,18 @@ export async function prune(lab: Lab): Promise<Row[]> {
   });
   const ended = once(pruner, 'exit');
   const [other, own] = timeInTurn(lab, RUNS, enqueue).map((times) => summarize(times, 'ms'));
-  if (pruner.exitCode !== null) throw new Error('the prune was over before it could be measured');
+  if (pruner.exitCode !== null) throw new Error('the prune ended before it could be measured');
   await ended;
   const delay = summarize([own!.p99 - other!.p99], 'ms');
   return [
     { name: 'prune', what: 'enqueue before, 1,000,000 finished jobs', value: summarize(before, 'ms') },
-    { name: 'prune', what: 'enqueue to another store while 500,000 are pruned', value: other! },
+    { name: 'prune', what: 'enqueue to a copy that is not pruned', value: other! },
     {
-      ...{ name: 'prune', what: 'enqueue to the store that is pruned', value: own! },
+      ...{ name: 'prune', what: 'enqueue to the store while 500,000 jobs are pruned', value: own! },
       ...{ ratio: own!.median / other!.median },
     },
     {
-      ...{ name: 'prune', what: `its p99 less that of the other, beside ${DELAY_MS} ms`, value: delay },
+      ...{ name: 'prune', what: `difference of the p99s, relative to ${DELAY_MS}ms`, value: delay },
       ...{ ratio: delay.median / DELAY_MS, target: { at: 'most', limit: 1 } },
     },
     { name: 'prune', what: 'the prune itself', value: summarize([performance.now() - start], 'ms') },

@@ -3,18 +3,18 @@ import { cpus, loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import { format, type Summary } from './numbers.ts';
 
-/** A measurement; beside a peer or a limit also queuectl's figure divided by this one. */
+/** A measurement. For a reference or a limit, also the ratio of queuectl's figure to it. */
 export interface Row {
   name: string;
   what: string;
   value: Summary | null;
-  /** In place of a value: why there is none. */
+  /** Why there is no value. */
   skipped?: string;
   ratio?: number;
   target?: { at: 'most' | 'least'; limit: number };
 }
 
-const HEAD = ['name', 'what', 'median (p10–p90, p99 of times)', 'queuectl ÷ this', 'target'];
+const HEAD = ['Name', 'Measurement', 'Median (p10–p90, p99 of times)', 'queuectl ÷ this', 'Target'];
 
 export function table(rows: Row[]): string {
   const lines = [HEAD, ...rows.map(cells)];
@@ -36,7 +36,7 @@ function goal({ ratio, target }: Row): string {
   return `${sign} ${target.limit} ${met ? 'met' : 'not met'}`;
 }
 
-/** With the machine's load: a figure from a busy machine says little. */
+/** Writes the results together with the load of the machine. */
 export function writeResults(file: string, rows: Row[], loadBefore: number): void {
   const machine = { cpus: cpus().length, model: cpus()[0]?.model, loadBefore, loadAfter: loadavg()[0] };
   mkdirSync(dirname(file), { recursive: true });

@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 
 const MANY = 1_000_000;
 
-/** Counted inside SQLite: a row costs no crossing from this language. */
+/** Counts inside SQLite, so that no row has to be passed from JavaScript. */
 const NUMBERS = 'WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < :jobs)';
 
-/** One of a hundred dead, the others completed. */
+/** One job in a hundred is dead, the others are completed. */
 const FINISHED = `${NUMBERS}
   INSERT INTO job (id, command, queue, priority, max_retries, cwd, state, phase, attempts, runs, token, attempt,
     created_at, updated_at, started_at, finished_at, exit_code, last_error, duration_ms)
@@ -25,14 +25,14 @@ const FUTURE = `${NUMBERS}
   SELECT format('later-%08d', i), 'true', :queue, 100, 3, :due + i, '/', 'pending', 'waiting', :start, :start, :due + i
   FROM n`;
 
-/** As the store's own insert does. */
+/** Updates the counters like the insert of the store. */
 const COUNTED = `INSERT OR REPLACE INTO counter (queue, state, jobs) SELECT queue, state, count(*) FROM job GROUP BY 1, 2`;
 
-/** Only into a store without jobs: job and attempt take the same numbers. */
+/** Fills an empty store. Jobs and attempts get the same numbers. */
 export function seed(path: string, finished: number, future: number): void {
   const db = new DatabaseSync(path);
   try {
-    // A store that is lost in a crash is seeded again.
+    // A store that is lost in a crash is simply seeded again.
     db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; BEGIN IMMEDIATE');
     db.exec("INSERT OR IGNORE INTO queue (name) VALUES ('default')");
     const { number: queue } = db.prepare("SELECT number FROM queue WHERE name = 'default'").get() as {
@@ -55,7 +55,7 @@ export function seed(path: string, finished: number, future: number): void {
 
 function check(db: DatabaseSync, jobs: number): void {
   const counted = db.prepare('SELECT coalesce(sum(jobs), 0) AS jobs FROM counter').get() as { jobs: number };
-  if (counted.jobs !== jobs) throw new Error(`the counters say ${counted.jobs} jobs, not ${jobs}`);
+  if (counted.jobs !== jobs) throw new Error(`the counters show ${counted.jobs} jobs instead of ${jobs}`);
   const alone = `SELECT count(*) AS jobs FROM job WHERE phase = 'ended'
     AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = job.attempt AND attempt.job = job.number)`;
   const without = db.prepare(alone).get() as { jobs: number };

@@ -1,6 +1,6 @@
 /**
- * P2: 3,000 jobs that do nothing through one worker with four slots, beside loops in C that only start processes: with a
- * command that the frame's subshell may run itself, and with one that needs a shell of its own.
+ * P2: 3,000 empty jobs on one worker with four slots, compared with C loops that only start processes. Measures a plain
+ * command, which the subshell of the frame runs itself, and one that needs a shell of its own.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,8 +16,8 @@ const SLOTS = 4;
 const ROUNDS = 5;
 
 const TEXTS = [
-  { what: 'true', command: 'true', limit: 0.6 },
-  { what: 'any text', command: 'true "$PWD"', limit: 0.42 },
+  { what: 'plain command', command: 'true', limit: 0.6 },
+  { what: 'command with its own shell', command: 'true "$PWD"', limit: 0.42 },
 ];
 
 export function throughput(lab: Lab): Row[] {
@@ -41,15 +41,15 @@ export function throughput(lab: Lab): Row[] {
     const { whole, inside, framed } = measured[i]!;
     const own = summarize(whole, 'jobs/s');
     return [
-      { name: 'P2', what: `queuectl, ${what}, worker start to its end`, value: own },
+      { name: 'P2', what: `queuectl, ${what}, whole run of the worker`, value: own },
       { name: 'P2', what: `queuectl, ${what}, first start to last end`, value: summarize(inside, 'jobs/s') },
-      beside('C loop, sh -c true', loop, limit, own),
-      beside('C loop with the same frame', framed, 0.85, own),
+      reference('C loop, sh -c true', loop, limit, own),
+      reference('C loop with the same frame', framed, 0.85, own),
     ];
   });
 }
 
-function beside(what: string, rates: number[], limit: number, own: Summary): Row {
+function reference(what: string, rates: number[], limit: number, own: Summary): Row {
   const row: Row = { name: 'P2', what, value: null, target: { at: 'least', limit } };
   if (rates.length === 0) return { ...row, skipped: 'no C compiler' };
   const value = summarize(rates, 'jobs/s');
@@ -80,13 +80,14 @@ function drain(lab: Lab, job: string): { wholeMs: number; insideMs: number } {
   return { wholeMs: times![0]!, insideMs: insideMs(lab, environment) };
 }
 
-/** By the store's own times, which also prove that every job ran, once. */
+/** Uses the times in the store, which also prove that every job ran once. */
 function insideMs(lab: Lab, environment: Record<string, string>): number {
   const listed = must(lab, [lab.queuectl, 'list', '--limit', String(JOBS + 1), '--json'], environment);
   const jobs: { state: string; attempts: number; started_at: string; finished_at: string }[] =
     JSON.parse(listed);
   const done = jobs.filter((job) => job.state === 'completed' && job.attempts === 1);
-  if (done.length !== JOBS) throw new Error(`${done.length} of ${JOBS} jobs completed at the first attempt`);
+  if (done.length !== JOBS)
+    throw new Error(`only ${done.length} of ${JOBS} jobs completed at the first attempt`);
   const times = (pick: 'started_at' | 'finished_at'): number[] => done.map((job) => Date.parse(job[pick]));
   return Math.max(...times('finished_at')) - Math.min(...times('started_at'));
 }
@@ -95,7 +96,7 @@ function cLoop(lab: Lab, tool: string, args: string[]): number {
   return Number(must(lab, [tool, String(JOBS), String(SLOTS), ...args])) / 1e6;
 }
 
-/** The worker's own shell text. The loop does the least that it needs: no directory per job, nothing removed. */
+/** Returns the arguments of the worker's frame. The loop does the minimum: no directory per job, nothing is removed. */
 function frame(lab: Lab, command: string): string[] {
   const fixed = { record: 'RECORD', umask: process.umask(), openFiles: processes.inheritedOpenFiles() };
   return [lab.fresh('p2-frames'), ...frameArguments({ ...fixed, command, argv: null })];

@@ -1,4 +1,4 @@
-/** How the executable is compiled. Each flag has its reason: see "The executable" in docs/architecture.md. */
+/** The flags of the executable. docs/internals/executable.md gives the reason for each of them. */
 export const EXECUTABLE = [
   ...[
     '--compile',

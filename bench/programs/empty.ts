@@ -1,2 +1,2 @@
-/** Nothing: what the runtime itself costs. */
+/** Does nothing. Measures the runtime itself. */
 export {};

@@ -1,4 +1,4 @@
-/** insert-many bare|store FILE JOBS: the rows of P3 in one durable transaction by one prepared statement, and nothing else. */
+/** insert-many bare|store FILE JOBS: inserts the rows of P3 in one durable transaction with one prepared statement. */
 import { DatabaseSync } from 'node:sqlite';
 
 const COLUMNS = `number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, command TEXT NOT NULL, argv TEXT, queue INTEGER NOT NULL,
