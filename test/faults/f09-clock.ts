@@ -20,7 +20,7 @@ const CASES: [string, (step: number, random: Random) => number][] = [
   ['one hour forward', (step) => (step < 10 ? 0 : HOUR)],
   ['one hour back', (step) => (step < 10 ? 0 : -HOUR)],
   ['one year forward', (step) => (step < 10 ? 0 : YEAR)],
-  ['a jump every 100 ms', (_step, random) => below(random, 2 * HOUR) - HOUR],
+  ['a jump every 100ms', (_step, random) => below(random, 2 * HOUR) - HOUR],
 ];
 /** Steps after which it stays ahead of everything that it ever was: due times are those of the wall clock. */
 const UNSTEADY_STEPS = 50;
