@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { matches, reshown } from './compare.ts';
+import { readPage, type Step, withOutputs } from './page.ts';
+import { startShell } from './shell.ts';
+
+const ROOT = resolve(import.meta.dir, '../../..');
+/** Pages that scripts write; other tests keep them up to date. */
+const GENERATED = ['docs/commands.md', 'docs/configuration.md', 'docs/screens.md'];
+
+/** The pages that people write. */
+export function pages(): string[] {
+  const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+  return ['README.md', ...docs.map((name) => `docs/${name}`)]
+    .filter((page) => !GENERATED.includes(page))
+    .sort();
+}
+
+export const readText = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
+
+export interface Problem {
+  where: string;
+  command: string;
+  exit?: { expected: number | 'error'; actual: number; output: string };
+  shown?: string;
+  printed?: string;
+}
+
+/** Runs the commands of a page in order. Returns what is not as the page shows it. */
+export async function runPage(page: string): Promise<Problem[]> {
+  return (await tryPage(page)).problems;
+}
+
+/** Runs a page, and shows the real output wherever it differs. Returns what that cannot mend: wrong exit codes. */
+export async function updatePage(page: string): Promise<Problem[]> {
+  const { problems, outputs } = await tryPage(page);
+  const before = readText(page);
+  const after = withOutputs(before, outputs);
+  if (after !== before) writeFileSync(join(ROOT, page), after);
+  return problems.filter(({ exit }) => exit !== undefined);
+}
+
+async function tryPage(page: string): Promise<{ problems: Problem[]; outputs: Map<Step, string[]> }> {
+  const { steps } = readPage(readText(page));
+  const problems: Problem[] = [];
+  const outputs = new Map<Step, string[]>();
+  if (steps.length === 0) return { problems, outputs };
+  const shell = await startShell();
+  try {
+    // The steps of the page itself hold the numbers of its lines, so they are the keys of the outputs.
+    for (const step of steps) {
+      const { code, output } = await shell.run(step);
+      const where = `${page}:${step.line}`;
+      const expected = step.exit;
+      if (expected === 'error' ? code === 0 : code !== expected)
+        problems.push({
+          ...{ where, command: step.command },
+          exit: { expected, actual: code, output: output.join('\n') },
+        });
+      if (step.shown === null || matches(step.shown, output)) continue;
+      problems.push({
+        ...{ where, command: step.command },
+        ...{ shown: step.shown.join('\n'), printed: output.join('\n') },
+      });
+      outputs.set(step, reshown(step.shown, output));
+    }
+  } finally {
+    await shell.close();
+  }
+  return { problems, outputs };
+}
