@@ -19,6 +19,12 @@ export function normalise(line: string): string {
   return VARYING.reduce((text, [pattern, name]) => text.replace(pattern, name), line).trim();
 }
 
+/** Leaves out the notes of a command if the page shows none of them. */
+export function withoutHiddenNotes(shown: string[], actual: string[]): string[] {
+  const isNote = (line: string): boolean => line.startsWith('note:');
+  return shown.some(isNote) ? actual : actual.filter((line) => !isNote(line));
+}
+
 /** Whether the output has the shape that the page shows, apart from ids, times and the like. */
 export function matches(shown: string[], actual: string[]): boolean {
   const [first, ...rest] = shown;

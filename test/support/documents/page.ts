@@ -3,7 +3,7 @@
  *
  * - A `console` block is a terminal session. A line that starts with `$ ` is a command, lines that start with `> ` (or that
  *   follow a `\`) continue it, and everything else is its output. A line `…` stands for any number of lines, and `…`
- *   inside a line stands for any text.
+ *   inside a line stands for any text. Notes (`note: …`) may be left out.
  * - A command must exit with 0. It must exit with N if it ends in `# exit code N`, and with any other code than 0 if
  *   the output shows a line that starts with `error:`.
  * - A `sh` block is run as a whole. Every command in it must succeed, and its output is not compared.
