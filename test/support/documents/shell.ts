@@ -6,11 +6,13 @@ import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { carrying, send } from '../processes.ts';
 import { EXECUTABLE, until } from '../queuectl.ts';
+import { matches, withoutHiddenNotes } from './compare.ts';
 import type { Step } from './page.ts';
 
 const ROWS = 50;
 const COLUMNS = 100;
 const LIMIT_MS = 60_000;
+const BACKGROUND_LIMIT_MS = 10_000;
 /** The names that the pages use for what differs from machine to machine. */
 const SHOWN_HOME = '/home/ana';
 const SHOWN_HOST = 'vm';
@@ -73,13 +75,15 @@ export async function startShell(): Promise<Shell> {
       commands.write(`${strict.join('\n').replaceAll(SHOWN_PORT, String(port))}\0`);
       const what = `line ${line}: ${command} has ended`;
       const [, before, code] = await until(() => /^([\s\S]*?)\x1e(\d+)\x1e/.exec(text), what, LIMIT_MS);
-      let output = before!;
+      let output = tidy(before!);
+      // A command in the background prints while the next one could already be typed.
       if (inBackground(command) && shown !== null && shown.length > 0) {
-        const rest = () => text.replaceAll(/\x1e\d+\x1e/g, '');
-        await until(() => rest().split('\n').length > shown.length, `line ${line}: ${command} has printed`);
-        output = rest();
+        const printed = () => tidy(text.replaceAll(/\x1e\d+\x1e/g, ''));
+        const complete = () => matches(shown, withoutHiddenNotes(shown, printed()));
+        await until(complete, 'the output', BACKGROUND_LIMIT_MS).catch(() => {});
+        output = printed();
       }
-      return { code: Number(code), output: tidy(output) };
+      return { code: Number(code), output };
     },
     async close() {
       commands.end();
