@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize, resolve } from 'node:path';
 import { matches, reshown } from '../support/documents/compare.ts';
 import { readPage } from '../support/documents/page.ts';
 import { pages, readText, runPage } from '../support/documents/run.ts';
@@ -49,6 +49,35 @@ async function runProgram(file: string): Promise<void> {
     });
     expect({ file, status, stderr }).toEqual({ file, status: 0, stderr: '' });
   });
+}
+
+test('links between the documents lead somewhere', () => {
+  const broken = pages().flatMap((page) =>
+    linksOf(readText(page)).flatMap((link) => {
+      const [path, anchor] = link.split('#');
+      const target = path === '' ? page : normalize(join(dirname(page), path!));
+      if (!existsSync(join(ROOT, target))) return [`${page}: ${link}`];
+      return anchor === undefined || anchorsOf(readText(target)).includes(anchor) ? [] : [`${page}: ${link}`];
+    }),
+  );
+  expect(broken).toEqual([]);
+});
+
+/** The targets of the links and pictures of a page, apart from those of other sites. */
+function linksOf(text: string): string[] {
+  const targets = text.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g);
+  return [...targets].map(([, a, b]) => (a ?? b)!).filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** The anchors that GitHub gives the headings of a page. */
+function anchorsOf(text: string): string[] {
+  const headings = text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
 }
 
 test('every block that is not run has a reason', () => {
