@@ -31,7 +31,7 @@ export async function runPage(page: string): Promise<Problem[]> {
   return (await tryPage(page)).problems;
 }
 
-/** Runs a page, and shows the real output wherever it differs. Returns what that cannot mend: wrong exit codes. */
+/** Runs a page, and writes the real output into it where that differs. Returns the commands with a wrong exit code. */
 export async function updatePage(page: string): Promise<Problem[]> {
   const { problems, outputs } = await tryPage(page);
   const before = readText(page);
@@ -47,23 +47,18 @@ async function tryPage(page: string): Promise<{ problems: Problem[]; outputs: Ma
   if (steps.length === 0) return { problems, outputs };
   const shell = await startShell();
   try {
-    // The steps of the page itself hold the numbers of its lines, so they are the keys of the outputs.
     for (const step of steps) {
       const { code, output } = await shell.run(step);
-      const where = `${page}:${step.line}`;
+      const at = { where: `${page}:${step.line}`, command: step.command };
       const expected = step.exit;
-      if (expected === 'error' ? code === 0 : code !== expected)
-        problems.push({
-          ...{ where, command: step.command },
-          exit: { expected, actual: code, output: output.join('\n') },
-        });
+      if (expected === 'error' ? code === 0 : code !== expected) {
+        problems.push({ ...at, exit: { expected, actual: code, output: output.join('\n') } });
+        continue;
+      }
       if (step.shown === null) continue;
       const visible = withoutHiddenNotes(step.shown, output);
       if (matches(step.shown, visible)) continue;
-      problems.push({
-        ...{ where, command: step.command },
-        ...{ shown: step.shown.join('\n'), printed: visible.join('\n') },
-      });
+      problems.push({ ...at, shown: step.shown.join('\n'), printed: visible.join('\n') });
       outputs.set(step, reshown(step.shown, visible));
     }
   } finally {
