@@ -36,11 +36,14 @@ export function matches(shown: string[], actual: string[]): boolean {
   return actual.length > 0 && lineMatches(first, actual[0]!) && matches(rest, actual.slice(1));
 }
 
+/** Either line may be cut: the one on the page by hand, the other one by the width of its column. */
 function lineMatches(shown: string, actual: string): boolean {
-  const pattern = normalise(shown)
-    .split(ANY)
-    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${pattern.join('.*')}$`).test(normalise(actual));
+  return patternOf(shown).test(normalise(actual)) || patternOf(actual).test(normalise(shown));
+}
+
+function patternOf(line: string): RegExp {
+  const parts = normalise(line).split(ANY);
+  return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*')}$`);
 }
 
 /** Returns the output to show instead. Where the page left lines out, it leaves out those that resemble none of its own. */

@@ -10,7 +10,7 @@ import { matches, withoutHiddenNotes } from './compare.ts';
 import type { Step } from './page.ts';
 
 const ROWS = 50;
-const COLUMNS = 100;
+const COLUMNS = 120;
 const LIMIT_MS = 60_000;
 const BACKGROUND_LIMIT_MS = 10_000;
 /** The names that the pages use for what differs from machine to machine. */
