@@ -99,7 +99,7 @@ async function main(): Promise<void> {
         );
     }
     const head =
-      '# Screens\n\nReal output on terminals of 80 and 140 columns, captured by `scripts/screens.ts`, without colors.\n';
+      '# Screens\n\nReal output on terminals of 80 and 140 columns, captured by `scripts/screens.ts`, without colours.\n';
     writeFileSync('docs/screens.md', `${[head, ...blocks].join('\n')}`);
   } finally {
     workers.kill('SIGTERM');

@@ -10,9 +10,13 @@ import { inTempDir } from '../support/temp-dir.ts';
 const ROOT = resolve(import.meta.dir, '../..');
 
 for (const page of pages()) {
-  test(`the commands of ${page} work and print what it shows`, async () => {
-    expect(await runPage(page)).toEqual([]);
-  });
+  const needsCurl = readPage(readText(page)).steps.some(({ command }) => command.includes('curl '));
+  test.skipIf(needsCurl && Bun.which('curl') === null)(
+    `the commands of ${page} work and print what it shows`,
+    async () => {
+      expect(await runPage(page)).toEqual([]);
+    },
+  );
 }
 
 test('the TypeScript of the documents passes the type checker and runs', async () => {
