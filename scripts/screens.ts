@@ -1,6 +1,6 @@
 /**
- * Writes docs/screens.md: what status, list, show and top look like, captured on a terminal of that size from the built
- * executable, on a small store that is busy. Run it after a build: npx bun scripts/screens.ts
+ * Writes docs/screens.md, which shows status, list, show and top. The output is captured from the built executable, on
+ * terminals of two sizes, with a small store that is busy. Run it after a build: npx bun scripts/screens.ts
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const SIZES = [
   { columns: 80, rows: 30 },
   { columns: 140, rows: 30 },
 ];
-/** Long enough for a sparkline. */
+/** How long the store is busy before the capture, so that the sparkline has points. */
 const LIVELY_S = 20;
 
 const directory = mkdtempSync(join(tmpdir(), 'queuectl-screens-'));
@@ -84,10 +84,13 @@ async function main(): Promise<void> {
     await liven();
     const blocks = [];
     for (const [args, what] of [
-      [['status'], 'How many jobs there are in each state, and who works.'],
-      [['list', '--limit', '12'], 'The newest jobs.'],
-      [['show', 'backup-db'], 'A job, and every attempt at it.'],
-      [['top', '--once'], 'The live screen (`--once` prints one picture of it); `?` shows its keys.'],
+      [['status'], 'The number of jobs by state, and the active workers.'],
+      [['list', '--limit', '12'], 'The newest jobs first.'],
+      [['show', 'backup-db'], 'One job with all its attempts.'],
+      [
+        ['top', '--once'],
+        'The live screen. `--once` prints it a single time; press `?` in the live screen to see its keys.',
+      ],
     ] as const) {
       blocks.push(`## ${args[0]}\n\n${what}\n`);
       for (const size of SIZES)
@@ -96,7 +99,7 @@ async function main(): Promise<void> {
         );
     }
     const head =
-      '# Screens\n\nReal output, captured on terminals of 80 and 140 columns by `scripts/screens.ts`; colours left out.\n';
+      '# Screens\n\nReal output on terminals of 80 and 140 columns, captured by `scripts/screens.ts`, without colours.\n';
     writeFileSync('docs/screens.md', `${[head, ...blocks].join('\n')}`);
   } finally {
     workers.kill('SIGTERM');

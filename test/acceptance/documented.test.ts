@@ -80,12 +80,6 @@ test('the man page knows every command, flag and topic', () => {
     expect(sections.at(-1)).toContain(`.SH ${topic.replaceAll('-', ' ').toUpperCase()}`);
 });
 
-test("README's list of commands is that of the table", () => {
-  const [, list] = /\n### Commands\n([\s\S]*?)\n### /.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))!;
-  const named = [...list!.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name!);
-  expect(named.sort()).toEqual(commands.map(([name]) => name).sort());
-});
-
 for (const [program, args] of [
   ['groff', ['-man', '-Tutf8', '-ww', MAN]],
   ['mandoc', ['-T', 'lint', '-W', 'error', MAN]],

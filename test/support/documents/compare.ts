@@ -1,0 +1,88 @@
+/** Compares the output that a page shows with the output of the program. */
+
+const ANY = '…';
+
+/** What differs from run to run, and what stands for it in the comparison. The order matters. */
+const VARYING: [pattern: RegExp, name: string][] = [
+  [/\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?/g, 'TIME'],
+  [/\b\d[0-9a-z]{12}\b/g, 'ID'],
+  [/\b[0-9a-f]{12}\b(?:\s+\d+\b)?/g, 'WORKER'],
+  [/\b(pids?[=: ]+)\d+(?:, \d+)*/g, '$1PID'],
+  [/(_ms"?: ?|_at"?: ?)\d+/g, '$1NUMBER'],
+  [/\b\d+(?:\.\d+)?(?:ms|s|m|h|d)(?: ?\d+(?:ms|s|m|h))*\b/g, 'DURATION'],
+  [/DURATION ago|\b(?:just )?now\b/g, 'AGO'],
+  [/\b\d+(?:\.\d+)? ?(?:[KMGT]iB|[KMGT]B?)\b/g, 'SIZE'],
+  [/\s+/g, ' '],
+];
+
+export function normalise(line: string): string {
+  return VARYING.reduce((text, [pattern, name]) => text.replace(pattern, name), line).trim();
+}
+
+/** Leaves out the notes of a command if the page shows none of them. */
+export function withoutHiddenNotes(shown: string[], actual: string[]): string[] {
+  const isNote = (line: string): boolean => line.startsWith('note:');
+  return shown.some(isNote) ? actual : actual.filter((line) => !isNote(line));
+}
+
+/** Whether the output has the shape that the page shows, apart from ids, times and the like. */
+export function matches(shown: string[], actual: string[]): boolean {
+  const [first, ...rest] = shown;
+  if (first === undefined) return actual.length === 0;
+  if (first === ANY)
+    return Array.from({ length: actual.length + 1 }, (_, skipped) => skipped).some((skipped) =>
+      matches(rest, actual.slice(skipped)),
+    );
+  return actual.length > 0 && lineMatches(first, actual[0]!) && matches(rest, actual.slice(1));
+}
+
+/** Either line may be cut: the one on the page by hand, the other one by the width of its column. */
+function lineMatches(shown: string, actual: string): boolean {
+  return patternOf(shown).test(normalise(actual)) || patternOf(actual).test(normalise(shown));
+}
+
+function patternOf(line: string): RegExp {
+  const parts = normalise(line).split(ANY);
+  return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*')}$`);
+}
+
+/** Returns the output to show instead. Where the page left lines out, it leaves out those that resemble none of its own. */
+export function reshown(shown: string[], actual: string[]): string[] {
+  if (!shown.includes(ANY)) return actual;
+  const wanted = shown.filter((line) => line !== ANY);
+  const kept = alignment(wanted, actual);
+  const result: string[] = [];
+  actual.forEach((line, at) => {
+    if (kept.has(at)) result.push(line);
+    else if (result.at(-1) !== ANY) result.push(ANY);
+  });
+  return result.length > 0 ? result : [ANY];
+}
+
+/** Pairs the shown lines with lines of the output, in order and as alike as possible. Returns the indexes of the latter. */
+function alignment(wanted: string[], actual: string[]): Set<number> {
+  const best = Array.from({ length: wanted.length + 1 }, () =>
+    Array.from({ length: actual.length + 1 }, () => ({ score: 0, kept: [] as number[] })),
+  );
+  for (let i = 1; i <= wanted.length; i++)
+    for (let j = 1; j <= actual.length; j++) {
+      const before = best[i - 1]![j - 1]!;
+      const likeness = alike(wanted[i - 1]!, actual[j - 1]!);
+      const paired = { score: before.score + likeness, kept: [...before.kept, j - 1] };
+      const others = [best[i - 1]![j]!, best[i]![j - 1]!];
+      best[i]![j] = others.reduce(
+        (a, b) => (b.score > a.score ? b : a),
+        likeness > 0 ? paired : { score: 0, kept: [] },
+      );
+    }
+  return new Set(best[wanted.length]![actual.length]!.kept);
+}
+
+/** From 0 to 1: the share of words that two lines have in common. */
+function alike(a: string, b: string): number {
+  const [one, other] = [words(a), words(b)];
+  const common = [...one].filter((word) => other.has(word)).length;
+  return common / Math.max(one.size, other.size, 1);
+}
+
+const words = (line: string): Set<string> => new Set(normalise(line).split(/\W+/).filter(Boolean));
