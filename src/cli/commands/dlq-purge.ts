@@ -7,17 +7,24 @@ import type { Command } from '../command.ts';
 
 export default {
   name: 'dlq purge',
-  summary: 'Delete dead jobs for good, with their output',
+  summary: 'Delete dead jobs and their output permanently',
   args: '[ID…]',
   most: Number.POSITIVE_INFINITY,
-  flags: { yes: { short: 'y', help: 'do not ask' } },
+  flags: { yes: { short: 'y', help: 'do not ask for confirmation' } },
   examples: ['queuectl dlq purge job2', 'queuectl dlq purge --yes'],
   notes: [SHORT_IDS],
   async run(context, input) {
     const app = await context.app();
     if (input.args.length === 0 && !input.has('yes')) {
       const total = await countJobs(app, { states: ['dead'] });
-      if (total > 0 && !confirmed(context, `delete ${total} dead jobs for good?`, 'queuectl dlq purge --yes'))
+      if (
+        total > 0 &&
+        !confirmed(
+          context,
+          `permanently delete ${total} dead ${total === 1 ? 'job' : 'jobs'}?`,
+          'queuectl dlq purge --yes',
+        )
+      )
         return 1;
     }
     const ids = input.args.length === 0 ? null : await selectJobs(app, { names: input.args });

@@ -19,15 +19,13 @@ const BUFFER = 256 * 1024;
 
 export default {
   name: 'export',
-  summary: 'Write everything in the queue as JSON lines',
+  summary: 'Export the whole queue as JSON lines',
   args: '[FILE]',
   most: 1,
-  flags: { force: { help: 'replace FILE if it is there' } },
+  flags: { force: { help: 'overwrite FILE if it exists' } },
   examples: ['queuectl export queue.jsonl', 'queuectl export | gzip >queue.jsonl.gz'],
   notes: [
-    'Jobs in every state with their attempts and outputs, queues with their limits,',
-    'schedules, settings, events, figures: as of one moment, while workers go on. To',
-    'standard output without FILE. A slow reader keeps the WAL from shrinking.',
+    'Exports all jobs with their attempts and output, queues, schedules, settings, events and statistics. The export is consistent, and workers keep running. Without FILE, it goes to standard output. The write-ahead log grows while a slow reader is connected.',
   ],
   async run({ io, app, location }, input) {
     const [file] = input.args;
@@ -68,7 +66,7 @@ export default {
       if (error instanceof QueueError || code === undefined) throw error;
       throw new QueueError(
         code === 'ENOSPC' ? 'disk-full' : 'no-such-file',
-        `${target} cannot be written: ${message.replace(draft, target)}`,
+        `cannot write ${target}: ${message.replace(draft, target)}`,
       );
     } finally {
       progress.end();
@@ -77,7 +75,7 @@ export default {
   },
 } satisfies Command as Command;
 
-/** A line at a time would be a system call for each. */
+/** Collects lines, because writing each one would need a system call. */
 function buffered(out: (text: string) => void): { write(line: string): void; flush(): void } {
   let text = '';
   const flush = (): void => {

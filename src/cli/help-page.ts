@@ -1,0 +1,77 @@
+/** A part of a help page. The terminal, the man page and the command reference render the same parts. */
+export type Block =
+  | { heading: string }
+  | { text: string }
+  /** A list of terms, each with its explanation. */
+  | { rows: Row[] }
+  /** The form of a command line, with placeholders. */
+  | { usage: string }
+  /** Lines that are printed as they are. A line that starts with # is a comment. */
+  | { code: string[] };
+
+export type Row = [term: string, text: string];
+
+const MAX_WIDTH = 100;
+const INDENT = 2;
+/** A term column takes at most this share of the width. Longer terms get a line of their own. */
+const TERM_SHARE = 0.38;
+/** Explanations start below their terms on a terminal narrower than this. */
+const NARROW = 60;
+
+export interface Style {
+  width: number;
+  heading(text: string): string;
+  term(text: string): string;
+  comment(text: string): string;
+}
+
+/** Renders a page for a terminal: everything below the first heading is indented. */
+export function renderPage(page: Block[], style: Style): string {
+  const width = Math.min(style.width, MAX_WIDTH);
+  let indent = 0;
+  let text = '';
+  for (const [i, block] of page.entries()) {
+    const before = page[i - 1];
+    if (before !== undefined && !('heading' in before)) text += '\n';
+    if ('heading' in block) indent = INDENT;
+    text += `${blockLines(block, indent, width, style).join('\n')}\n`;
+  }
+  return text;
+}
+
+function blockLines(block: Block, indent: number, width: number, style: Style): string[] {
+  if ('heading' in block) return [style.heading(`${block.heading}:`)];
+  const space = ' '.repeat(indent);
+  if ('text' in block) return wrap(block.text, width - indent).map((line) => space + line);
+  if ('rows' in block) return rowLines(block.rows, width, style);
+  const margin = ' '.repeat(INDENT);
+  if ('usage' in block) return [margin + block.usage];
+  return block.code.map((line) => margin + (line.startsWith('#') ? style.comment(line) : line));
+}
+
+function rowLines(rows: Row[], width: number, style: Style): string[] {
+  const longest = Math.max(...rows.map(([term]) => term.length));
+  const column = width < NARROW ? 4 : Math.min(longest, Math.floor(width * TERM_SHARE));
+  const margin = ' '.repeat(INDENT);
+  const hanging = ' '.repeat(INDENT + column + 2);
+  return rows.flatMap(([term, text]) => {
+    const lines = wrap(text, width - hanging.length).map((line) => hanging + line);
+    const painted = margin + style.term(term);
+    if (term.length > column) return [painted, ...lines];
+    const [first = '', ...more] = lines;
+    return [painted + ' '.repeat(column - term.length) + first.slice(margin.length + column), ...more];
+  });
+}
+
+/** Breaks a text at its spaces. A word longer than a line keeps a line of its own. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return line === '' ? lines : [...lines, line];
+}
