@@ -13,8 +13,8 @@ export type Row = [term: string, text: string];
 
 const MAX_WIDTH = 100;
 const INDENT = 2;
-/** A term column takes at most this share of the width. Longer terms get a line of their own. */
-const TERM_SHARE = 0.38;
+/** The column of terms takes at most this share of the width. Longer terms get a line of their own. */
+const TERM_SHARE = 0.37;
 /** Explanations start below their terms on a terminal narrower than this. */
 const NARROW = 60;
 
@@ -28,30 +28,43 @@ export interface Style {
 /** Renders a page for a terminal: everything below the first heading is indented. */
 export function renderPage(page: Block[], style: Style): string {
   const width = Math.min(style.width, MAX_WIDTH);
+  const column = termColumn(page, width);
   let indent = 0;
   let text = '';
   for (const [i, block] of page.entries()) {
     const before = page[i - 1];
     if (before !== undefined && !('heading' in before)) text += '\n';
     if ('heading' in block) indent = INDENT;
-    text += `${blockLines(block, indent, width, style).join('\n')}\n`;
+    text += `${blockLines(block, { indent, width, column }, style).join('\n')}\n`;
   }
   return text;
 }
 
-function blockLines(block: Block, indent: number, width: number, style: Style): string[] {
+/** Returns the width of the column of terms, which is the same for the whole page. */
+function termColumn(page: Block[], width: number): number {
+  if (width < NARROW) return 4;
+  const most = Math.floor(width * TERM_SHARE);
+  const lengths = page.flatMap((block) => ('rows' in block ? block.rows.map(([term]) => term.length) : []));
+  return Math.max(0, ...lengths.filter((length) => length <= most));
+}
+
+interface Layout {
+  indent: number;
+  width: number;
+  column: number;
+}
+
+function blockLines(block: Block, { indent, width, column }: Layout, style: Style): string[] {
   if ('heading' in block) return [style.heading(`${block.heading}:`)];
   const space = ' '.repeat(indent);
   if ('text' in block) return wrap(block.text, width - indent).map((line) => space + line);
-  if ('rows' in block) return rowLines(block.rows, width, style);
+  if ('rows' in block) return rowLines(block.rows, width, column, style);
   const margin = ' '.repeat(INDENT);
   if ('usage' in block) return [margin + block.usage];
   return block.code.map((line) => margin + (line.startsWith('#') ? style.comment(line) : line));
 }
 
-function rowLines(rows: Row[], width: number, style: Style): string[] {
-  const longest = Math.max(...rows.map(([term]) => term.length));
-  const column = width < NARROW ? 4 : Math.min(longest, Math.floor(width * TERM_SHARE));
+function rowLines(rows: Row[], width: number, column: number, style: Style): string[] {
   const margin = ' '.repeat(INDENT);
   const hanging = ' '.repeat(INDENT + column + 2);
   return rows.flatMap(([term, text]) => {

@@ -16,7 +16,7 @@ export const SHORT_HELP: Block[] = [
 ];
 
 export const ABOUT =
-  'queuectl runs shell commands in the background. It retries failed jobs with exponential backoff, moves hopeless ones to a dead letter queue, and loses nothing in a crash.';
+  'queuectl runs shell commands in the background. It retries failed jobs with exponential backoff, moves jobs that keep failing to a dead letter queue, and loses no job in a crash.';
 
 export async function fullHelp(): Promise<Block[]> {
   const sections = await Promise.all(
@@ -37,12 +37,8 @@ export async function fullHelp(): Promise<Block[]> {
     { heading: 'Topics' },
     { rows: Object.entries(TOPICS).map(([name, topic]): Row => [name, topic.summary]) },
     { heading: 'More help' },
-    {
-      rows: [
-        ['queuectl help COMMAND', 'Show the flags and examples of a command'],
-        ['queuectl help TOPIC', 'Show a topic'],
-      ],
-    },
+    { usage: 'queuectl help COMMAND' },
+    { usage: 'queuectl help TOPIC' },
   ];
 }
 
@@ -54,12 +50,17 @@ export async function groupHelp(name: string, group: Group): Promise<Block[]> {
     { heading: 'Commands' },
     { rows: await summaries(Object.values(group.commands), (command) => signature(command)) },
     { heading: 'More help' },
-    { rows: [[`queuectl help ${name} COMMAND`, 'Show the flags and examples of a command']] },
+    { usage: `queuectl help ${name} COMMAND` },
   ];
 }
 
 export function commandHelp(command: Command): Block[] {
-  return [{ text: command.summary }, ...commandParts(command), { text: globalFlagsLine() }];
+  return [
+    { text: command.summary },
+    ...commandParts(command),
+    { heading: 'Global flags' },
+    { text: globalFlagsLine() },
+  ];
 }
 
 /** Everything about a command except its summary. */
@@ -71,7 +72,7 @@ export function commandParts(command: Command): Block[] {
     { code: command.examples },
     ...flagGroups(command.flags).flatMap(([heading, flags]): Block[] => [
       { heading },
-      { rows: flagRows(flags) },
+      { rows: flagRows(flags, hasShorts(command.flags)) },
     ]),
     ...(command.notes === undefined ? [] : [{ heading: 'Details' }]),
     ...(command.notes ?? []).map((text) => ({ text })),
@@ -102,7 +103,7 @@ function flagGroups(flags: Record<string, Flag>): [heading: string, flags: Recor
 
 function globalFlagsLine(): string {
   const names = Object.entries(GLOBAL_FLAGS).map(([name, flag]) => `--${name}${valueText(flag)}`);
-  return `Global flags (see 'queuectl help'): ${names.join(', ')}`;
+  return `${names.join(', ')} (see 'queuectl help')`;
 }
 
 async function summaries(loads: Load[], term = (command: Command): string => command.name): Promise<Row[]> {
@@ -110,13 +111,15 @@ async function summaries(loads: Load[], term = (command: Command): string => com
   return commands.map((command) => [term(command), command.summary]);
 }
 
-export function flagRows(flags: Record<string, Flag>): Row[] {
-  const shown = Object.entries(flags).filter(([, flag]) => !flag.hidden);
-  const anyShort = shown.some(([, flag]) => flag.short !== undefined);
-  return shown.map(([name, flag]) => {
-    const short = flag.short === undefined ? (anyShort ? '    ' : '') : `-${flag.short}, `;
+export function flagRows(flags: Record<string, Flag>, shorts = hasShorts(flags)): Row[] {
+  return Object.entries(flags).map(([name, flag]) => {
+    const short = flag.short === undefined ? (shorts ? '    ' : '') : `-${flag.short}, `;
     return [`${short}--${name}${valueText(flag)}`, flag.help];
   });
+}
+
+function hasShorts(flags: Record<string, Flag>): boolean {
+  return Object.values(flags).some((flag) => flag.short !== undefined);
 }
 
 function valueText(flag: Flag): string {

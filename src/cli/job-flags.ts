@@ -16,7 +16,7 @@ export const JOB_FLAGS: Record<string, Flag> = {
   ...inGroup('What to run', {
     id: { value: 'ID', help: 'id of the job; must not exist yet (default: generated)' },
     name: { value: 'NAME', help: 'name of this kind of job, for lists and filters' },
-    queue: { value: 'NAME', help: 'queue to add the job to (default: default)' },
+    queue: { value: 'NAME', help: 'queue to add the job to (default: "default")' },
     tag: { value: 'K=V', many: true, help: 'add a tag; can be repeated' },
   }),
   ...inGroup('When to run', {
@@ -97,11 +97,11 @@ export const JOB_FLAGS: Record<string, Flag> = {
     after: {
       value: 'ID,…',
       many: true,
-      help: 'run after these jobs have completed; any:ID: after it finished, notok:ID: after it died or was cancelled',
+      help: 'run after these jobs complete (any:ID: however the job ends, notok:ID: if it is dead or cancelled)',
     },
     'on-parent-failure': {
       value: 'cancel|hold|run',
-      help: 'what to do with the job if a parent job ends in another way (default: cancel)',
+      help: 'what to do if a parent job ends differently (default: cancel)',
     },
   }),
   ...inGroup('Hooks', {
@@ -119,7 +119,7 @@ export const JOB_FLAGS: Record<string, Flag> = {
     },
   }),
   ...inGroup('Uniqueness', {
-    unique: { value: 'KEY', help: 'add no job while another one with this key is unfinished' },
+    unique: { value: 'KEY', help: 'add no job while an unfinished job has this key' },
     'unique-for': { value: 'TIME', help: 'with --unique: reserve the key for this long instead' },
     'unique-while': {
       value: 'pending|active',

@@ -202,10 +202,10 @@ function formatting(): Block[] {
 
 function config(): Block[] {
   return [
+    { heading: 'Settings' },
     {
       text: 'Settings are stored in the database and shared by all workers. Running workers apply a change within one heartbeat. A flag or a job field overrides a setting. The names max-retries, max_retries and maxRetries are equivalent.',
     },
-    { heading: 'Settings' },
     {
       rows: SETTING_KEYS.map((key): Row => {
         const row = SETTINGS[key] as Setting<unknown>;

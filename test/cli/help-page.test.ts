@@ -21,10 +21,10 @@ test('a page is wrapped, with continuation lines indented to the column', () => 
   expect(renderPage(PAGE, { width: 60, ...style })).toBe(`Adds one job or many jobs to a queue.
 
 Flags:
-  --id ID                 the id
+  --id ID  the id
   --a-very-long-flag-with PLACEHOLDER
-                          a text that is much too long for
-                          one line of this terminal
+           a text that is much too long for one line of this
+           terminal
 
 Examples:
   # A caption

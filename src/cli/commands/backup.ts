@@ -1,6 +1,7 @@
 import { backup } from '../../actions/backup.ts';
 import { QueueError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
+import { countOf } from '../../core/words.ts';
 import type { Command } from '../command.ts';
 import { printable } from '../text.ts';
 
@@ -35,10 +36,10 @@ export default {
     const made = await backup(await app({ create: false }), location, file, options);
     if (io.json) io.out(`${JSON.stringify(made)}\n`);
     else if (!io.tty || io.quiet) io.out(`${made.file}\n`);
-    else io.out(`${printable(made.file)}: ${made.jobs} jobs, ${formatBytes(made.bytes)}\n`);
+    else io.out(`${printable(made.file)}: ${countOf(made.jobs)}, ${formatBytes(made.bytes)}\n`);
     if (made.outputs_left > 0)
       io.note(
-        `the backup does not include ${made.outputs_left} outputs longer than 16 KiB. Use --with-output to include them`,
+        `the backup does not include ${countOf(made.outputs_left, 'output')} longer than 16 KiB. Use --with-output to include them`,
       );
     return 0;
   },

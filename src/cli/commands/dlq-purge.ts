@@ -1,6 +1,7 @@
 import { countJobs } from '../../actions/jobs.ts';
 import { purgeDead } from '../../actions/purge.ts';
 import { selectJobs } from '../../actions/select.ts';
+import { countOf } from '../../core/words.ts';
 import { confirmed, SHORT_IDS } from '../act.ts';
 import { printChanged } from '../changed.ts';
 import type { Command } from '../command.ts';
@@ -19,11 +20,7 @@ export default {
       const total = await countJobs(app, { states: ['dead'] });
       if (
         total > 0 &&
-        !confirmed(
-          context,
-          `permanently delete ${total} dead ${total === 1 ? 'job' : 'jobs'}?`,
-          'queuectl dlq purge --yes',
-        )
+        !confirmed(context, `permanently delete ${countOf(total, 'dead job')}?`, 'queuectl dlq purge --yes')
       )
         return 1;
     }

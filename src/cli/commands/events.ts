@@ -18,7 +18,7 @@ const LINES = { min: 0, max: 1_000_000_000, integer: true };
 
 export default {
   name: 'events',
-  summary: 'Show events of jobs, queues, schedules, settings and workers',
+  summary: 'Show events of jobs, queues, workers and settings',
   args: '',
   most: 0,
   flags: {

@@ -9,6 +9,7 @@ import {
   refuseStore,
 } from '../../actions/target.ts';
 import { QueueError } from '../../core/errors.ts';
+import { countOf } from '../../core/words.ts';
 import { newDraft, removeDraft } from '../../exec/drafts.ts';
 import { syncFile } from '../../exec/durable.ts';
 import type { Command } from '../command.ts';
@@ -59,7 +60,7 @@ export default {
       syncFile(target);
       progress.end();
       if (io.json) io.out(`${JSON.stringify({ file: target, ...counts })}\n`);
-      else io.out(io.tty && !io.quiet ? `${printable(target)}: ${counts.jobs} jobs\n` : `${target}\n`);
+      else io.out(io.tty && !io.quiet ? `${printable(target)}: ${countOf(counts.jobs)}\n` : `${target}\n`);
       return 0;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;

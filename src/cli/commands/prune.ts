@@ -8,6 +8,7 @@ import {
 } from '../../actions/prune.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { formatRetention } from '../../core/retention.ts';
+import { countOf } from '../../core/words.ts';
 import type { Command } from '../command.ts';
 import type { Io } from '../io.ts';
 import { printTable } from '../table.ts';
@@ -42,7 +43,7 @@ function progress(io: Io): (jobs: number) => void {
   return (jobs) => {
     if (performance.now() < next) return;
     next = performance.now() + PROGRESS_MS;
-    io.note(`${jobs} jobs removed so far`);
+    io.note(`${countOf(jobs)} removed so far`);
   };
 }
 
@@ -59,7 +60,7 @@ function print(io: Io, states: PrunedObject[], events: PrunedEvents, dryRun: boo
     rows,
   );
   const { jobs, bytes } = sum(states);
-  const what = `${jobs} ${jobs === 1 ? 'job' : 'jobs'} with ${formatBytes(bytes)} of output and ${events.events} ${events.events === 1 ? 'event' : 'events'}`;
+  const what = `${countOf(jobs)} with ${formatBytes(bytes)} of output and ${countOf(events.events, 'event')}`;
   io.note(dryRun ? `would remove ${what}` : `removed ${what}`);
 }
 

@@ -5,7 +5,7 @@ import { ADD_FLAGS, addJobs, checkForms, notGone } from './enqueue.ts';
 
 export default {
   name: 'run',
-  summary: 'Add a job, print its output and exit with its exit code',
+  summary: 'Run a job, print its output, exit with its exit code',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
   flags: {

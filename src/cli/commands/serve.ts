@@ -11,7 +11,7 @@ const PORT = { min: 0, max: 65_535, integer: true };
 
 export default {
   name: 'serve',
-  summary: 'Start the HTTP API, the dashboard and the metrics endpoint',
+  summary: 'Serve the HTTP API, the dashboard and the metrics',
   args: '',
   most: 0,
   flags: {

@@ -1,6 +1,7 @@
 import { stopWorkers } from '../../actions/stop-workers.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
+import { countOf } from '../../core/words.ts';
 import type { Command } from '../command.ts';
 
 export default {
@@ -39,9 +40,7 @@ export default {
         if (jobs.length > 0 && order === 'drain' && !io.quiet && !io.json) {
           const named =
             jobs.length > 5 ? `${jobs.slice(0, 5).join(', ')} and ${jobs.length - 5} more` : jobs.join(', ');
-          io.err(
-            `waiting for ${left.length} ${left.length === 1 ? 'worker' : 'workers'} to finish ${named}\n`,
-          );
+          io.err(`waiting for ${countOf(left.length, 'worker')} to finish ${named}\n`);
         }
       },
     });
@@ -50,7 +49,7 @@ export default {
       io.out(
         stopped === 0
           ? 'no worker was running. Workers that are just starting will stop\n'
-          : `stopped ${stopped} ${stopped === 1 ? 'worker' : 'workers'}\n`,
+          : `stopped ${countOf(stopped, 'worker')}\n`,
       );
     return 0;
   },
