@@ -27,7 +27,7 @@ export function fieldsOf({ name, prints }: Command): string[] {
   if (prints === undefined)
     throw new QueueError(
       'usage',
-      `${name} does not support the selection of fields`,
+      `${name} does not support --json with fields`,
       `queuectl ${name} --json`,
     );
   const schema = prints.object === undefined ? {} : SCHEMAS[prints.object]!.properties;

@@ -90,7 +90,7 @@ function readJob(input: Input, now: number): JobInput {
   if (forms.length !== 1) {
     const problem =
       forms.length === 0
-        ? 'a schedule needs a command'
+        ? 'a schedule requires a command'
         : 'give the command only once: as an argument, with --command or after --';
     throw new QueueError('usage', problem, EXAMPLE);
   }
