@@ -1,12 +1,13 @@
-import { type Command, type Flag, GLOBAL_FLAGS } from '../src/cli/command.ts';
-import { COMMANDS, isGroup } from '../src/cli/commands.ts';
-import { signature } from '../src/cli/help.ts';
+import { GLOBAL_FLAGS } from '../src/cli/command.ts';
+import { ABOUT, commandParts, flagRows, signature } from '../src/cli/help.ts';
+import type { Block } from '../src/cli/help-page.ts';
 import { TOPICS } from '../src/cli/topics.ts';
 import { VERSION } from '../src/core/version.ts';
+import { allCommands } from './all-commands.ts';
 
-/** queuectl(1) in roff, from the table of commands and the help topics. */
+/** Returns queuectl(1) in roff, made from the command table and the help topics. */
 export async function manPage(): Promise<string> {
-  const commands = await allCommands();
+  const sections = await allCommands();
   return `${[
     `.TH QUEUECTL 1 "" "queuectl ${VERSION}" "User Commands"`,
     '.SH NAME',
@@ -14,62 +15,50 @@ export async function manPage(): Promise<string> {
     '.SH SYNOPSIS',
     '.B queuectl',
     '.I command',
-    '[\\fIarguments\\fR] [\\fIflags\\fR]',
+    '[\\fIflags\\fR] [\\fIarguments\\fR]',
     '.SH DESCRIPTION',
-    text(
-      'queuectl runs shell commands in the background: retries with exponential backoff, a dead letter queue,',
-    ),
-    text('and nothing lost when anything crashes. Its state is one SQLite file.'),
-    '.SH COMMANDS',
-    ...commands.flatMap(commandLines),
-    '.SH FLAGS OF EVERY COMMAND',
-    ...flagLines(GLOBAL_FLAGS),
+    text(`${ABOUT} All state is in one SQLite file.`),
+    ...sections.flatMap(([heading, commands]) => [
+      `.SH ${text(heading.toUpperCase())}`,
+      ...commands.flatMap((command) => [
+        `.SS ${text(signature(command))}`,
+        `${text(command.summary)}.`,
+        ...commandParts(command).flatMap(subsection),
+      ]),
+    ]),
+    '.SH GLOBAL FLAGS',
+    ...subsection({ rows: flagRows(GLOBAL_FLAGS) }),
     ...Object.entries(TOPICS).flatMap(([name, topic]) => [
       `.SH ${text(name.replaceAll('-', ' ').toUpperCase())}`,
-      ...preformatted(topic()),
+      ...topic.page().flatMap(subsection),
     ]),
     '.SH FILES',
     '.TP',
     text('~/.queuectl/queue.db'),
-    'The jobs, unless another place is given.',
+    'The default database.',
     '.TP',
     text('~/.queuectl/queue.db.d/'),
-    'Output of running jobs, logs of detached workers.',
+    'The state directory: output of running jobs, tokens, logs of detached workers.',
   ].join('\n')}\n`;
 }
 
-function allCommands(): Promise<Command[]> {
-  const loads = Object.values(COMMANDS).flatMap((entry) =>
-    isGroup(entry) ? Object.values(entry.commands) : [entry],
-  );
-  return Promise.all(loads.map(async (load) => (await load()).default));
+function subsection(block: Block): string[] {
+  if ('heading' in block) return ['.PP', `\\fB${text(block.heading)}\\fR`];
+  if ('text' in block) return ['.PP', text(block.text)];
+  if ('usage' in block) return ['.PP', '.RS', text(block.usage), '.RE'];
+  if ('code' in block) return ['.PP', '.RS', '.nf', ...block.code.map(text), '.fi', '.RE'];
+  return block.rows.flatMap(([term, about]) => ['.TP', bold(term), text(about)]);
 }
 
-function commandLines(command: Command): string[] {
-  return [
-    `.SS ${text(signature(command))}`,
-    `${text(command.summary)}.`,
-    ...flagLines(command.flags),
-    ...(command.notes === undefined ? [] : ['.PP', ...command.notes.map(text)]),
-    ...preformatted(command.examples.join('\n')),
-  ];
+/** Sets the names of flags in bold, and their values as they are. */
+function bold(term: string): string {
+  const flag = /^( *)((?:-\w, )?)(--[\w-]+)(.*)$/.exec(term);
+  if (flag === null) return `\\fB${text(term)}\\fR`;
+  const [, , short, long, value] = flag;
+  return `${short === '' ? '' : `\\fB${text(short!.slice(0, -2))}\\fR, `}\\fB${text(long!)}\\fR${text(value!)}`;
 }
 
-function flagLines(flags: Record<string, Flag>): string[] {
-  const shown = Object.entries(flags).filter(([, flag]) => !flag.hidden);
-  return shown.flatMap(([name, flag]) => {
-    const short = flag.short === undefined ? '' : `\\fB${text(`-${flag.short}`)}\\fR, `;
-    const given = flag.value === undefined ? '' : `\\fI${text(flag.value)}\\fR`;
-    const value = given === '' ? '' : flag.bare === undefined ? ` ${given}` : `[=${given}]`;
-    return ['.TP', `${short}\\fB${text(`--${name}`)}\\fR${value}`, text(flag.help)];
-  });
-}
-
-function preformatted(lines: string): string[] {
-  return ['.PP', '.nf', ...lines.split('\n').map(text), '.fi'];
-}
-
-/** Nothing of it is roff: no escapes, no requests at the start of a line, hyphens and quotes as typed. */
+/** Escapes everything that roff would interpret. Hyphens and quotes stay as typed. */
 function text(plain: string): string {
   const escaped = plain
     .replaceAll('\\', '\\e')

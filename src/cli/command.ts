@@ -2,31 +2,37 @@ import type { App } from '../actions/app.ts';
 import type { Io } from './io.ts';
 
 export interface Flag {
-  /** What stands for the value in the help; a flag without one is a switch. */
+  /** The placeholder of the value in the help. A flag without one is a switch. */
   value?: string;
   short?: string;
-  /** The value where the flag is given without one; another one then needs a `=`. */
+  /** The value if the flag is given without one. Any other value then needs a `=`. */
   bare?: string;
-  /** For queuectl's own use: not in the help. */
+  /** Not in the help: for queuectl's own use. */
   hidden?: boolean;
   help: string;
+  /** The heading under which the help lists the flag. */
+  group?: string;
   /** May be given several times. */
   many?: boolean;
 }
 
-/** What a command works with. The store opens on first use, so that help and version touch no file. */
+export function inGroup(group: string, flags: Record<string, Flag>): Record<string, Flag> {
+  return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }]));
+}
+
+/** Everything a command works with. The store opens on first use, so that help and version touch no file. */
 export interface Context {
   io: Io;
   cwd: string;
   environment: NodeJS.ProcessEnv;
   location: string;
-  /** `actor`: who acts, where it is not the person. */
+  /** `actor` names who acts, if it is not the user. */
   app(how?: { create: boolean; actor?: string }): Promise<App>;
 }
 
 export interface Input {
   args: string[];
-  /** What stood behind `--`; null when there was none. */
+  /** The arguments after `--`, or null if there was none. */
   rest: string[] | null;
   has(flag: string): boolean;
   one(flag: string): string | undefined;
@@ -34,43 +40,45 @@ export interface Input {
 }
 
 export interface Printed {
-  /** By its name among the schemas of the HTTP API. */
+  /** The name of a schema of the HTTP API. */
   object?: string;
-  /** What else there is. */
+  /** Fields that the schema does not have. */
   fields?: string[];
 }
 
 export interface Command {
   name: string;
   summary: string;
-  /** How the arguments are written in the help. */
+  /** The arguments, as the help shows them. */
   args: string;
   flags: Record<string, Flag>;
+  /** Command lines. One that starts with # is a caption for those below it. */
   examples: string[];
-  /** Lines below the flags. */
+  /** Paragraphs at the end of the help. */
   notes?: string[];
-  /** At most so many arguments. */
+  /** The maximum number of arguments. */
   most: number;
-  /** What stands behind `--` is for this command. */
+  /** The command takes arguments after `--`. */
   rest?: boolean;
-  /** What it prints with --json: fields of it can be chosen. */
+  /** The object that --json prints, so that fields of it can be selected. */
   prints?: Printed;
-  /** With these arguments it exits with the code of a job: then no error of its own may look like one. */
+  /** True if it exits with a job's exit code for these arguments. Its own errors then use other codes. */
   answersForJob?(args: string[]): boolean;
-  /** Answers the exit code, 0 when there is none. */
+  /** Returns the exit code; undefined means 0. */
   run(context: Context, input: Input): Promise<number | undefined>;
 }
 
 export const GLOBAL_FLAGS: Record<string, Flag> = {
-  db: { value: 'PATH', help: 'the database file (QUEUECTL_DB)' },
+  db: { value: 'PATH', help: 'database file (default: QUEUECTL_DB, else ~/.queuectl/queue.db)' },
   json: {
     value: 'FIELD,…',
     bare: '',
     many: true,
-    help: 'print JSON; only these fields of it (help: which there are)',
+    help: 'print JSON, optionally only these fields; --json=help lists the fields',
   },
-  quiet: { short: 'q', help: 'no notes and warnings; ids only where there is a list or jobs are added' },
-  color: { value: 'WHEN', help: 'auto, always or never' },
+  quiet: { short: 'q', help: 'print no notes or warnings, and only ids for lists and new jobs' },
+  color: { value: 'WHEN', help: 'use colors: auto, always or never (default: auto)' },
+  'no-pager': { help: 'do not open help in a pager' },
   help: { short: 'h', help: 'show help' },
   version: { short: 'V', help: 'show the version' },
 };

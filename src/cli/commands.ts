@@ -7,100 +7,118 @@ export interface Group {
   commands: Record<string, Load>;
 }
 
-/** Every command, each behind an import of its own: starting one loads no other. */
-export const COMMANDS: Record<string, Load | Group> = {
-  enqueue: () => import('./commands/enqueue.ts'),
-  run: () => import('./commands/run.ts'),
-  status: () => import('./commands/status.ts'),
-  list: () => import('./commands/list.ts'),
-  show: () => import('./commands/show.ts'),
-  logs: () => import('./commands/logs.ts'),
-  wait: () => import('./commands/wait.ts'),
-  cancel: () => import('./commands/cancel.ts'),
-  retry: () => import('./commands/retry.ts'),
-  delete: () => import('./commands/delete.ts'),
-  edit: () => import('./commands/edit.ts'),
-  hold: () => import('./commands/hold.ts'),
-  release: () => import('./commands/release.ts'),
-  suspend: () => import('./commands/suspend.ts'),
-  continue: () => import('./commands/continue.ts'),
-  top: () => import('./commands/top.ts'),
-  stats: () => import('./commands/stats.ts'),
-  explain: () => import('./commands/explain.ts'),
-  events: () => import('./commands/events.ts'),
-  queue: {
-    summary: 'Queues: pause them, limit them',
-    commands: {
-      list: () => import('./commands/queue-list.ts'),
-      pause: () => import('./commands/queue-pause.ts'),
-      resume: () => import('./commands/queue-resume.ts'),
-      set: () => import('./commands/queue-set.ts'),
-      delete: () => import('./commands/queue-delete.ts'),
+/** Every command by purpose. Each sits behind its own import, so that starting one loads no other. */
+export const SECTIONS: Record<string, Record<string, Load | Group>> = {
+  Jobs: {
+    enqueue: () => import('./commands/enqueue.ts'),
+    run: () => import('./commands/run.ts'),
+    list: () => import('./commands/list.ts'),
+    show: () => import('./commands/show.ts'),
+    logs: () => import('./commands/logs.ts'),
+    wait: () => import('./commands/wait.ts'),
+    explain: () => import('./commands/explain.ts'),
+    cancel: () => import('./commands/cancel.ts'),
+    retry: () => import('./commands/retry.ts'),
+    delete: () => import('./commands/delete.ts'),
+    edit: () => import('./commands/edit.ts'),
+    hold: () => import('./commands/hold.ts'),
+    release: () => import('./commands/release.ts'),
+    suspend: () => import('./commands/suspend.ts'),
+    continue: () => import('./commands/continue.ts'),
+  },
+  'Dead letter queue': {
+    dlq: {
+      summary: 'Inspect, retry and purge dead jobs',
+      commands: {
+        list: () => import('./commands/dlq-list.ts'),
+        show: () => import('./commands/dlq-show.ts'),
+        retry: () => import('./commands/dlq-retry.ts'),
+        purge: () => import('./commands/dlq-purge.ts'),
+      },
     },
   },
-  schedule: {
-    summary: 'Schedules: jobs that are enqueued again and again',
-    commands: {
-      add: () => import('./commands/schedule-add.ts'),
-      list: () => import('./commands/schedule-list.ts'),
-      show: () => import('./commands/schedule-show.ts'),
-      edit: () => import('./commands/schedule-edit.ts'),
-      remove: () => import('./commands/schedule-remove.ts'),
-      pause: () => import('./commands/schedule-pause.ts'),
-      resume: () => import('./commands/schedule-resume.ts'),
-      run: () => import('./commands/schedule-run.ts'),
+  Queues: {
+    queue: {
+      summary: 'List, pause and limit queues',
+      commands: {
+        list: () => import('./commands/queue-list.ts'),
+        pause: () => import('./commands/queue-pause.ts'),
+        resume: () => import('./commands/queue-resume.ts'),
+        set: () => import('./commands/queue-set.ts'),
+        delete: () => import('./commands/queue-delete.ts'),
+      },
     },
   },
-  worker: {
-    summary: 'Start, stop and list workers',
-    commands: {
-      start: () => import('./commands/worker-start.ts'),
-      stop: () => import('./commands/worker-stop.ts'),
-      list: () => import('./commands/worker-list.ts'),
+  Schedules: {
+    schedule: {
+      summary: 'Enqueue jobs by a cron expression or at a fixed interval',
+      commands: {
+        add: () => import('./commands/schedule-add.ts'),
+        list: () => import('./commands/schedule-list.ts'),
+        show: () => import('./commands/schedule-show.ts'),
+        edit: () => import('./commands/schedule-edit.ts'),
+        remove: () => import('./commands/schedule-remove.ts'),
+        pause: () => import('./commands/schedule-pause.ts'),
+        resume: () => import('./commands/schedule-resume.ts'),
+        run: () => import('./commands/schedule-run.ts'),
+      },
     },
   },
-  dlq: {
-    summary: 'The dead letter queue: jobs that were given up',
-    commands: {
-      list: () => import('./commands/dlq-list.ts'),
-      show: () => import('./commands/dlq-show.ts'),
-      retry: () => import('./commands/dlq-retry.ts'),
-      purge: () => import('./commands/dlq-purge.ts'),
+  Workers: {
+    worker: {
+      summary: 'Start, stop and list workers',
+      commands: {
+        start: () => import('./commands/worker-start.ts'),
+        stop: () => import('./commands/worker-stop.ts'),
+        list: () => import('./commands/worker-list.ts'),
+      },
     },
   },
-  config: {
-    summary: 'Settings, kept in the store and shared by all workers',
-    commands: {
-      list: () => import('./commands/config-list.ts'),
-      get: () => import('./commands/config-get.ts'),
-      set: () => import('./commands/config-set.ts'),
-      unset: () => import('./commands/config-unset.ts'),
+  Monitoring: {
+    status: () => import('./commands/status.ts'),
+    top: () => import('./commands/top.ts'),
+    stats: () => import('./commands/stats.ts'),
+    events: () => import('./commands/events.ts'),
+    serve: () => import('./commands/serve.ts'),
+    dashboard: () => import('./commands/dashboard.ts'),
+    metrics: () => import('./commands/metrics.ts'),
+  },
+  Settings: {
+    config: {
+      summary: 'List and change the settings',
+      commands: {
+        list: () => import('./commands/config-list.ts'),
+        get: () => import('./commands/config-get.ts'),
+        set: () => import('./commands/config-set.ts'),
+        unset: () => import('./commands/config-unset.ts'),
+      },
     },
   },
-  serve: () => import('./commands/serve.ts'),
-  dashboard: () => import('./commands/dashboard.ts'),
-  completion: () => import('./commands/completion.ts'),
-  doctor: () => import('./commands/doctor.ts'),
-  backup: () => import('./commands/backup.ts'),
-  restore: () => import('./commands/restore.ts'),
-  export: () => import('./commands/export.ts'),
-  import: () => import('./commands/import.ts'),
-  db: {
-    summary: 'The database file: check it, repair it',
-    commands: {
-      check: () => import('./commands/db-check.ts'),
-      repair: () => import('./commands/db-repair.ts'),
+  Maintenance: {
+    doctor: () => import('./commands/doctor.ts'),
+    prune: () => import('./commands/prune.ts'),
+    backup: () => import('./commands/backup.ts'),
+    restore: () => import('./commands/restore.ts'),
+    export: () => import('./commands/export.ts'),
+    import: () => import('./commands/import.ts'),
+    db: {
+      summary: 'Check and repair the database',
+      commands: {
+        check: () => import('./commands/db-check.ts'),
+        repair: () => import('./commands/db-repair.ts'),
+      },
     },
+    completion: () => import('./commands/completion.ts'),
+    version: () => import('./commands/version.ts'),
   },
-  prune: () => import('./commands/prune.ts'),
-  metrics: () => import('./commands/metrics.ts'),
-  version: () => import('./commands/version.ts'),
 };
 
-/** Not for people: how a shell asks what may come next (cli/complete.ts). */
+export const COMMANDS: Record<string, Load | Group> = Object.assign({}, ...Object.values(SECTIONS));
+
+/** Not for users: a shell asks for completions with it (cli/complete.ts). */
 export const COMPLETE = '__complete';
 
-/** Not for people: how a supervisor starts its workers. */
+/** Not for users: a supervisor starts its workers with it. */
 export const WORKER_PROCESS = '__worker';
 
 export function isGroup(entry: Load | Group): entry is Group {

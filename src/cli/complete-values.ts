@@ -4,7 +4,7 @@ import { storeLocation } from '../store/location.ts';
 import type { Store } from '../store/store.ts';
 import type { Command, Flag } from './command.ts';
 
-/** Values, or what the shell itself knows best. */
+/** Values, or a request to the shell to complete file names. */
 export type Values = Suggestion[] | ':files' | ':dirs';
 
 export interface Ask {
@@ -18,7 +18,7 @@ type Source = (prefix: string, ask: Ask, command: string) => Promise<Values> | V
 
 const words = (...values: string[]): Suggestion[] => values.map((value) => ({ value, help: '' }));
 
-/** By the name that stands for a value in the help. */
+/** Sources by the placeholder of a value in the help. */
 const BY_PLACEHOLDER: Record<string, Source> = {
   ID: (prefix, ask, command) =>
     withStore(ask, async (store) => {
@@ -41,7 +41,7 @@ const BY_PLACEHOLDER: Record<string, Source> = {
   DIR: () => ':dirs',
 };
 
-/** Flags whose placeholder says less than their name. */
+/** Sources by flag, where the placeholder is not specific enough. */
 const BY_FLAG: Record<string, Source> = {
   state: BY_PLACEHOLDER.STATE!,
   queue: BY_PLACEHOLDER.QUEUE!,
@@ -66,14 +66,14 @@ export async function flagValues(
   const placeholder = flag.value ?? '';
   const source = BY_FLAG[name] ?? sourceOf(placeholder);
   if (source === null) return [];
-  // Of a list only what stands behind its last comma is being typed.
+  // In a list, only the part after the last comma is being typed.
   const kept = placeholder.includes(',') ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
   const found = await source(typed.slice(kept.length), ask, '');
   if (typeof found === 'string') return found;
   return found.map(({ value, help }) => ({ value: before + kept + value, help }));
 }
 
-/** For the argument at this place; null when the command takes none there. */
+/** Returns values for the argument at this position, or null if the command takes none there. */
 export async function argumentValues(
   command: Command,
   at: number,
@@ -86,7 +86,7 @@ export async function argumentValues(
   return (await sourceOf(placeholder)?.(typed, ask, command.name)) ?? [];
 }
 
-/** `[ID…]`, `ID[,ID]` and `ID` are one; `bash|zsh|fish` are the values themselves. */
+/** Finds the source for a placeholder: `[ID…]`, `ID[,ID]` and `ID` are the same, `bash|zsh|fish` lists its values. */
 function sourceOf(placeholder: string): Source | null {
   const choices = placeholder.split('|');
   if (choices.length > 1 && choices.every((choice) => /^[a-z-]+$/.test(choice)))
@@ -94,7 +94,7 @@ function sourceOf(placeholder: string): Source | null {
   return BY_PLACEHOLDER[/[A-Z]+/.exec(placeholder)?.[0] ?? ''] ?? null;
 }
 
-/** Whatever the store is, it is left as it was; without one there are no values. */
+/** Reads from the store without changing it. Returns nothing if there is no store. */
 async function withStore(ask: Ask, read: (store: Store) => Promise<Suggestion[]>): Promise<Suggestion[]> {
   const { peekStore } = await import('../store/open.ts');
   const store = await peekStore(storeLocation(typedStore(ask), ask.environment));
@@ -106,7 +106,7 @@ async function withStore(ask: Ask, read: (store: Store) => Promise<Suggestion[]>
   }
 }
 
-/** As typed: nobody has expanded the ~ yet. */
+/** Returns the --db that was typed, with ~ expanded, because the shell has not done it yet. */
 function typedStore({ before, environment }: Ask): string | undefined {
   const at = before.lastIndexOf('--db');
   const path = at === -1 ? before.findLast((word) => word.startsWith('--db='))?.slice(5) : before[at + 1];

@@ -7,8 +7,8 @@ import { cut, printable } from './text.ts';
 const HELP_WIDTH = 60;
 
 /**
- * What may come next, one a line, a tab and a word about it behind; `:files` or `:dirs` alone leaves it to the shell. The
- * last word is the one being typed. Never an error: a shell has nowhere to show one.
+ * Returns the possible next words, one per line, each with a tab and a description. `:files` or `:dirs` tells the shell to
+ * complete file names. The last of `words` is the one being typed. Never throws: a shell cannot show an error.
  */
 export async function complete(words: string[], environment: NodeJS.ProcessEnv): Promise<string> {
   try {
@@ -42,11 +42,11 @@ async function suggest(before: string[], current: string, environment: NodeJS.Pr
   return suggestFor(command, before, current, ask);
 }
 
-const HELP: Suggestion[] = [{ value: 'help', help: 'Explain a command or a topic' }];
+const HELP: Suggestion[] = [{ value: 'help', help: 'Show help for a command or a topic' }];
 
 async function topics(): Promise<Suggestion[]> {
   const { TOPICS } = await import('./topics.ts');
-  return Object.keys(TOPICS).map((value) => ({ value, help: 'topic' }));
+  return Object.entries(TOPICS).map(([value, { summary }]) => ({ value, help: summary }));
 }
 
 async function suggestFor(command: Command, before: string[], current: string, asked: Ask): Promise<Values> {
@@ -66,7 +66,7 @@ async function suggestFor(command: Command, before: string[], current: string, a
   return (await argumentValues(command, at, current, ask)) ?? flagNames(flags, before);
 }
 
-/** The flag that the word before leaves waiting for its value. */
+/** Returns the flag whose value is missing, if the previous word is such a flag. */
 function openFlag(flags: Record<string, Flag>, word: string | undefined): string | null {
   const found = Object.entries(flags).find(
     ([name, flag]) =>
@@ -77,7 +77,7 @@ function openFlag(flags: Record<string, Flag>, word: string | undefined): string
   return found?.[0] ?? null;
 }
 
-/** The words that are neither flags nor values of flags. */
+/** Returns the words that are neither flags nor values of flags. */
 function plainWords(words: string[], flags: Record<string, Flag>): string[] {
   return words.filter((word, i) => !word.startsWith('-') && openFlag(flags, words[i - 1]) === null);
 }

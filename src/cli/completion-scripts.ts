@@ -1,7 +1,7 @@
 import { COMPLETE } from './commands.ts';
 
 /**
- * Each only asks `queuectl __complete` with the words up to the cursor: what it knows is always that of the executable.
+ * Completion scripts. Each one calls `queuectl __complete` with the words up to the cursor, so it is never out of date.
  * bash splits words at = and :, so its words are taken from the line itself.
  */
 const bash = `# bash completion for queuectl: source <(queuectl completion bash)
@@ -17,7 +17,7 @@ _queuectl() {
     :dirs) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     '') return ;;
   esac
-  # What stands before the last = or : is not part of the word that bash replaces.
+  # The part before the last = or : does not belong to the word that bash replaces.
   local kept=\${typed%"$cur"}
   [[ $cur == = || $cur == : ]] && kept=$typed
   while IFS=$'\\t' read -r value _; do

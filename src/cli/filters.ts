@@ -1,25 +1,25 @@
 import { type JobFilter, readJobFilter } from '../core/filter.ts';
 import { STATES } from '../core/job.ts';
 import { parseNumber } from '../core/numbers.ts';
-import type { Flag, Input } from './command.ts';
+import { type Flag, type Input, inGroup } from './command.ts';
 
-/** Which jobs are meant: the same flags for lists and for every action on many. */
-export const FILTER_FLAGS: Record<string, Flag> = {
-  state: { value: 'S,…', short: 's', many: true, help: `one or several of ${STATES.join(', ')}` },
-  queue: { value: 'NAME', help: 'only this queue' },
-  name: { value: 'NAME', help: 'only jobs of this name' },
-  tag: { value: 'K=V', many: true, help: 'only jobs with this tag; may be repeated' },
-  'older-than': { value: 'TIME', help: 'enqueued at least so long ago' },
-  error: { value: 'TEXT', help: 'the last error contains this' },
-  'exit-code': { value: 'N', help: 'the last exit code is this' },
+/** The flags that select jobs, for lists and for every action on jobs. */
+export const FILTER_FLAGS: Record<string, Flag> = inGroup('Filters', {
+  state: { value: 'S,…', short: 's', many: true, help: `jobs in these states: ${STATES.join(', ')}` },
+  queue: { value: 'NAME', help: 'jobs in this queue' },
+  name: { value: 'NAME', help: 'jobs with this name' },
+  tag: { value: 'K=V', many: true, help: 'jobs with this tag; can be repeated' },
+  'older-than': { value: 'TIME', help: 'jobs enqueued at least this long ago, such as 2h or 7d' },
+  error: { value: 'TEXT', help: 'jobs whose last error contains this text' },
+  'exit-code': { value: 'N', help: 'jobs whose last exit code is this' },
   search: {
     value: 'TEXT',
-    help: 'this is part of the id, name, command, tags or last error (newest 100,000 jobs)',
+    help: 'jobs with this text in the id, name, command, tags or last error (newest 100,000 jobs)',
   },
-  where: { value: 'COND,…', help: "conditions such as 'attempts>3' or 'duration>=5m'" },
-};
+  where: { value: 'COND,…', help: "jobs that match conditions such as 'attempts>3' or 'duration>=5m'" },
+});
 
-export const LIMIT_FLAG: Flag = { value: 'N', short: 'n', help: 'at most so many' };
+export const LIMIT_FLAG: Flag = { value: 'N', short: 'n', help: 'maximum number of results' };
 
 export function readFilter(input: Input, now: number): JobFilter {
   return readJobFilter({ one: input.one, all: input.all, called: (field) => `--${field}` }, now);

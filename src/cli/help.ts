@@ -1,82 +1,128 @@
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
-import { COMMANDS, type Group, isGroup } from './commands.ts';
+import { type Group, isGroup, type Load, SECTIONS } from './commands.ts';
+import type { Block, Row } from './help-page.ts';
 import { TOPICS } from './topics.ts';
 
-export const SHORT_HELP = `queuectl runs shell commands in the background, reliably.
+export const SHORT_HELP: Block[] = [
+  { text: 'queuectl runs shell commands in the background and retries them when they fail.' },
+  {
+    rows: [
+      ["queuectl enqueue 'echo hello'", 'Add a job'],
+      ['queuectl worker start', 'Run jobs in this terminal (--detach: in the background)'],
+      ['queuectl status', 'Count the jobs in each state and list the workers'],
+    ],
+  },
+  { text: "Run 'queuectl help' to see all commands." },
+];
 
-  queuectl enqueue 'echo hello'     add a job
-  queuectl worker start             run jobs (in this terminal; --detach for the background)
-  queuectl status                   see how it goes
+export const ABOUT =
+  'queuectl runs shell commands in the background. It retries failed jobs with exponential backoff, moves jobs that keep failing to a dead letter queue, and loses no job in a crash.';
 
-All commands: queuectl help
-`;
-
-export async function fullHelp(): Promise<string> {
-  const loads = Object.values(COMMANDS).flatMap((entry) =>
-    isGroup(entry) ? Object.values(entry.commands) : [entry],
+export async function fullHelp(): Promise<Block[]> {
+  const sections = await Promise.all(
+    Object.entries(SECTIONS).map(async ([heading, entries]): Promise<Block[]> => {
+      const loads = Object.values(entries).flatMap((entry) =>
+        isGroup(entry) ? Object.values(entry.commands) : [entry],
+      );
+      return [{ heading }, { rows: await summaries(loads) }];
+    }),
   );
-  return `queuectl runs shell commands in the background: retries with exponential backoff, a dead letter queue,
-and nothing lost when anything crashes.
-
-Commands:
-${await summaries(loads)}
-
-Flags of every command:
-${flagLines(GLOBAL_FLAGS)}
-
-Where the jobs are: --db, else QUEUECTL_DB, else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db
-Topics: ${Object.keys(TOPICS).join(', ')}
-More: queuectl help COMMAND, queuectl help TOPIC
-`;
-}
-
-export async function groupHelp(name: string, group: Group): Promise<string> {
-  return `${group.summary}
-
-${await summaries(Object.values(group.commands))}
-
-More: queuectl help ${name} COMMAND
-`;
-}
-
-export function commandHelp(command: Command): string {
-  const parts = [
-    `${command.summary}\n`,
-    `Examples:\n${command.examples.map((example) => `  ${example}`).join('\n')}\n`,
+  return [
+    { text: ABOUT },
+    { heading: 'Usage' },
+    { usage: 'queuectl COMMAND [flags]' },
+    ...sections.flat(),
+    { heading: 'Global flags' },
+    { rows: flagRows(GLOBAL_FLAGS) },
+    { heading: 'Topics' },
+    { rows: Object.entries(TOPICS).map(([name, topic]): Row => [name, topic.summary]) },
+    { heading: 'More help' },
+    { usage: 'queuectl help COMMAND' },
+    { usage: 'queuectl help TOPIC' },
   ];
-  parts.push(`Usage: queuectl ${signature(command)} [flags]\n`);
-  if (Object.keys(command.flags).length > 0) parts.push(`Flags:\n${flagLines(command.flags)}\n`);
-  parts.push(`Flags of every command:\n${flagLines(GLOBAL_FLAGS)}\n`);
-  if (command.notes) parts.push(`${command.notes.join('\n')}\n`);
-  return parts.join('\n');
 }
 
-async function summaries(loads: (() => Promise<{ default: Command }>)[]): Promise<string> {
+export async function groupHelp(name: string, group: Group): Promise<Block[]> {
+  return [
+    { text: group.summary },
+    { heading: 'Usage' },
+    { usage: `queuectl ${name} COMMAND [flags]` },
+    { heading: 'Commands' },
+    { rows: await summaries(Object.values(group.commands), (command) => signature(command)) },
+    { heading: 'More help' },
+    { usage: `queuectl help ${name} COMMAND` },
+  ];
+}
+
+export function commandHelp(command: Command): Block[] {
+  return [
+    { text: command.summary },
+    ...commandParts(command),
+    { heading: 'Global flags' },
+    { text: globalFlagsLine() },
+  ];
+}
+
+/** Everything about a command except its summary. */
+export function commandParts(command: Command): Block[] {
+  return [
+    { heading: 'Usage' },
+    { usage: usage(command) },
+    { heading: 'Examples' },
+    { code: command.examples },
+    ...flagGroups(command.flags).flatMap(([heading, flags]): Block[] => [
+      { heading },
+      { rows: flagRows(flags, hasShorts(command.flags)) },
+    ]),
+    ...(command.notes === undefined ? [] : [{ heading: 'Details' }]),
+    ...(command.notes ?? []).map((text) => ({ text })),
+  ];
+}
+
+export function signature({ name, args }: Command): string {
+  return args === '' ? name : `${name} ${args}`;
+}
+
+/** Flags come before the arguments, because everything after `--` belongs to the job. */
+function usage({ name, args, flags }: Command): string {
+  return ['queuectl', name, ...(Object.keys(flags).length > 0 ? ['[flags]'] : []), args]
+    .filter((word) => word !== '')
+    .join(' ');
+}
+
+/** Groups the flags by the heading that each one names, in the order in which the headings appear. */
+function flagGroups(flags: Record<string, Flag>): [heading: string, flags: Record<string, Flag>][] {
+  const groups = new Map<string, Record<string, Flag>>();
+  for (const [name, flag] of Object.entries(flags)) {
+    if (flag.hidden) continue;
+    const heading = flag.group ?? 'Flags';
+    groups.set(heading, { ...groups.get(heading), [name]: flag });
+  }
+  return [...groups];
+}
+
+function globalFlagsLine(): string {
+  const names = Object.entries(GLOBAL_FLAGS).map(([name, flag]) => `--${name}${valueText(flag)}`);
+  return `${names.join(', ')} (see 'queuectl help')`;
+}
+
+async function summaries(loads: Load[], term = (command: Command): string => command.name): Promise<Row[]> {
   const commands = await Promise.all(loads.map(async (load) => (await load()).default));
-  return columns(commands.map((command) => [signature(command), command.summary]));
+  return commands.map((command) => [term(command), command.summary]);
 }
 
-export function signature(command: Command): string {
-  return command.args === '' ? command.name : `${command.name} ${command.args}`;
+export function flagRows(flags: Record<string, Flag>, shorts = hasShorts(flags)): Row[] {
+  return Object.entries(flags).map(([name, flag]) => {
+    const short = flag.short === undefined ? (shorts ? '    ' : '') : `-${flag.short}, `;
+    return [`${short}--${name}${valueText(flag)}`, flag.help];
+  });
 }
 
-function flagLines(flags: Record<string, Flag>): string {
-  return columns(
-    Object.entries(flags)
-      .filter(([, flag]) => !flag.hidden)
-      .map(([name, flag]) => {
-        const short = flag.short === undefined ? '    ' : `-${flag.short}, `;
-        return [`${short}--${name}${valueText(flag)}`, flag.help];
-      }),
-  );
+function hasShorts(flags: Record<string, Flag>): boolean {
+  return Object.values(flags).some((flag) => flag.short !== undefined);
 }
 
 function valueText(flag: Flag): string {
   if (flag.value === undefined) return '';
   return flag.bare === undefined ? ` ${flag.value}` : `[=${flag.value}]`;
-}
-
-function columns(lines: [string, string][]): string {
-  const width = Math.min(44, Math.max(...lines.map(([left]) => left.length)));
-  return lines.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
 }

@@ -8,71 +8,127 @@ import type { JobInput } from '../core/job-fields.ts';
 import { readJobObject } from '../core/job-input.ts';
 import { parseNumber } from '../core/numbers.ts';
 import { RANGES } from '../core/settings.ts';
-import type { Context, Flag, Input } from './command.ts';
+import { type Context, type Flag, type Input, inGroup } from './command.ts';
 import { readStdin } from './stdin.ts';
 
-/** What a job can be given on the command line; each is a field of a job object, read by the same rules. */
+/** The flags that describe a job. Each is a field of a job object and is read by the same rules. */
 export const JOB_FLAGS: Record<string, Flag> = {
-  id: { value: 'ID', help: 'a name of your own; refused when it exists' },
-  queue: { value: 'NAME', help: 'the queue (default)' },
-  priority: { value: 'N', short: 'p', help: 'higher runs first; or low, normal, high, urgent (0)' },
-  'max-retries': { value: 'N', short: 'r', help: 'executions in all (setting max-retries)' },
-  timeout: {
-    value: 'TIME',
-    short: 't',
-    help: 'end it after 30s, 5m, …; none for no timeout (setting job-timeout)',
-  },
-  'run-at': { value: 'TIME', help: 'not before 2030-01-31T09:00:00Z, +10m, epoch seconds' },
-  delay: { value: 'TIME', help: 'not before so long from now' },
-  'backoff-base': { value: 'N', help: 'retry after N^attempts seconds (setting backoff-base)' },
-  cwd: { value: 'DIR', help: 'where it runs (this directory)' },
-  name: { value: 'NAME', help: 'what kind of job this is, for lists and filters' },
-  tag: { value: 'K=V', many: true, help: 'a tag; may be repeated' },
-  unique: { value: 'KEY', help: 'add no second job with this key while one is pending or running' },
-  'unique-for': { value: 'TIME', help: 'with --unique: for so long from now on instead' },
-  'unique-while': {
-    value: 'pending|active',
-    help: 'with --unique: only while it is pending, or also while it runs (active)',
-  },
-  'retry-on': { value: 'CODES', help: 'try again only after these exit codes, such as 75 or 1,75' },
-  'no-retry-on': { value: 'CODES', help: 'give up at once after these exit codes, such as 64-78' },
-  'at-most-once': { help: 'start it only once: a failed, stopped or lost attempt makes it dead' },
-  after: {
-    value: 'ID,…',
-    many: true,
-    help: 'run it when these have completed; any:ID however it ends, notok:ID when it is dead or cancelled',
-  },
-  'on-parent-failure': {
-    value: 'cancel|hold|run',
-    help: 'what becomes of it when one of those ends otherwise (cancel)',
-  },
-  'on-complete': { value: 'COMMAND', help: 'run this when it has completed (setting on-complete)' },
-  'on-failure': { value: 'COMMAND', help: 'run this after each failed attempt (setting on-failure)' },
-  'on-dead': { value: 'COMMAND', help: 'run this when it is given up (setting on-dead)' },
-  env: { value: 'K=V', many: true, help: 'a variable of its environment; may be repeated' },
-  'env-file': {
-    value: 'FILE',
-    help: 'variables from a file, NAME=VALUE a line; quotes around a value are taken off',
-  },
-  'inherit-env': { value: 'A,B', many: true, help: 'variables as they are here and now' },
-  'secret-env': {
-    value: 'A,B',
-    many: true,
-    help: "variables that the worker's environment has when it runs; only their names are stored",
-  },
-  'clean-env': { help: "of the worker's environment only PATH, HOME and the like, and the secrets" },
-  stdin: {
-    value: 'TEXT',
-    help: 'what the command reads; @FILE: what is in it now; -: standard input (nothing)',
-  },
-  'split-output': { help: 'keep stdout and stderr apart: queuectl logs --stderr' },
-  backoff: {
-    value: 'exponential|linear|fixed',
-    help: 'how the wait between retries grows (setting backoff-strategy)',
-  },
-  'retry-delay': { value: 'TIME', help: 'the wait of fixed, the step of linear (setting retry-delay)' },
-  'backoff-max': { value: 'TIME', help: 'no retry waits longer (setting backoff-max)' },
-  jitter: { value: 'N', help: 'the part of the wait left to chance, 0 to 1 (setting backoff-jitter)' },
+  ...inGroup('What to run', {
+    id: { value: 'ID', help: 'id of the job; must not exist yet (default: generated)' },
+    name: { value: 'NAME', help: 'name of this kind of job, for lists and filters' },
+    queue: { value: 'NAME', help: 'queue to add the job to (default: "default")' },
+    tag: { value: 'K=V', many: true, help: 'add a tag; can be repeated' },
+  }),
+  ...inGroup('When to run', {
+    'run-at': {
+      value: 'TIME',
+      help: 'earliest start time: 2030-01-31T09:00:00Z, 23:30, +10m or epoch seconds',
+    },
+    delay: { value: 'TIME', help: 'delay before the first attempt, such as 10m' },
+    priority: {
+      value: 'N',
+      short: 'p',
+      help: 'priority: a number, or low, normal, high, urgent; higher runs first (default: 0)',
+    },
+  }),
+  ...inGroup('Retries and timeout', {
+    'max-retries': {
+      value: 'N',
+      short: 'r',
+      help: 'maximum number of attempts, including the first (default: setting max-retries)',
+    },
+    timeout: {
+      value: 'TIME',
+      short: 't',
+      help: 'stop an attempt after this time, such as 30s or 5m, or none (default: setting job-timeout)',
+    },
+    backoff: {
+      value: 'exponential|linear|fixed',
+      help: 'how the delay between retries grows (default: setting backoff-strategy)',
+    },
+    'backoff-base': {
+      value: 'N',
+      help: 'exponential backoff: retry after N^attempts seconds (default: setting backoff-base)',
+    },
+    'backoff-max': {
+      value: 'TIME',
+      help: 'maximum delay between retries (default: setting backoff-max)',
+    },
+    'retry-delay': {
+      value: 'TIME',
+      help: 'delay of fixed backoff, step of linear backoff (default: setting retry-delay)',
+    },
+    jitter: {
+      value: 'N',
+      help: 'random jitter: share of the delay, from 0 to 1 (default: setting backoff-jitter)',
+    },
+    'retry-on': { value: 'CODES', help: 'retry only after these exit codes, such as 75 or 1,75' },
+    'no-retry-on': { value: 'CODES', help: 'do not retry after these exit codes, such as 64-78' },
+    'at-most-once': {
+      help: 'start the job at most once; a failed, stopped or lost attempt makes it dead',
+    },
+  }),
+  ...inGroup('Environment and input', {
+    cwd: { value: 'DIR', help: 'working directory (default: the current directory)' },
+    env: { value: 'K=V', many: true, help: 'set an environment variable; can be repeated' },
+    'env-file': {
+      value: 'FILE',
+      help: 'read environment variables from a file with one NAME=VALUE per line',
+    },
+    'inherit-env': {
+      value: 'A,B',
+      many: true,
+      help: 'copy these variables from the current environment',
+    },
+    'secret-env': {
+      value: 'A,B',
+      many: true,
+      help: "take these variables from the worker's environment at run time; only the names are stored",
+    },
+    'clean-env': {
+      help: 'inherit only PATH, HOME and similar variables from the worker, plus --secret-env',
+    },
+    stdin: {
+      value: 'TEXT',
+      help: 'standard input of the command: a text, @FILE for the contents of a file, or - (default: empty)',
+    },
+  }),
+  ...inGroup('Dependencies', {
+    after: {
+      value: 'ID,…',
+      many: true,
+      help: 'run after these jobs complete (any:ID: however the job ends, notok:ID: if it is dead or cancelled)',
+    },
+    'on-parent-failure': {
+      value: 'cancel|hold|run',
+      help: 'what to do if a parent job ends differently (default: cancel)',
+    },
+  }),
+  ...inGroup('Hooks', {
+    'on-complete': {
+      value: 'COMMAND',
+      help: 'run this command when the job completes (default: setting on-complete)',
+    },
+    'on-failure': {
+      value: 'COMMAND',
+      help: 'run this command after each failed attempt (default: setting on-failure)',
+    },
+    'on-dead': {
+      value: 'COMMAND',
+      help: 'run this command when the job is dead (default: setting on-dead)',
+    },
+  }),
+  ...inGroup('Uniqueness', {
+    unique: { value: 'KEY', help: 'add no job while an unfinished job has this key' },
+    'unique-for': { value: 'TIME', help: 'with --unique: reserve the key for this long instead' },
+    'unique-while': {
+      value: 'pending|active',
+      help: 'with --unique: reserve the key until the job starts or until it finishes (default: active)',
+    },
+  }),
+  ...inGroup('Output', {
+    'split-output': { help: 'store stdout and stderr separately (see logs --stderr)' },
+  }),
 };
 
 export function readJobFlags(
@@ -127,14 +183,14 @@ export function readJobFlags(
   if (Object.keys(env).length > 0) object.env = env;
   const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
   if (unique !== undefined && !input.has('unique'))
-    throw new QueueError('usage', `--${unique} needs --unique`);
+    throw new QueueError('usage', `--${unique} requires --unique`);
   const read = readNamed(flagOf, () => readJobObject(object, now).input);
-  // Not ids yet, but what people type for one: see withParents.
+  // These may be short ids, which withParents resolves.
   if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfter);
   return read;
 }
 
-/** What is wrong with a field is said by the name of its flag. */
+/** Names the flag instead of the field in an error about it. */
 function readNamed(flagOf: ReadonlyMap<string, string>, read: () => JobInput): JobInput {
   try {
     return read();
@@ -148,11 +204,11 @@ function readNamed(flagOf: ReadonlyMap<string, string>, read: () => JobInput): J
 }
 
 function absolute(path: string, cwd: () => string): string {
-  if (path === '') throw new QueueError('invalid-value', '--cwd is empty');
+  if (path === '') throw new QueueError('invalid-value', '--cwd must not be empty');
   return path.startsWith('/') ? path : `${cwd().replace(/\/$/, '')}/${path}`;
 }
 
-/** A line a variable; blank lines and comments are left out, and so are an `export` before the name and quotes around the value. */
+/** Reads one variable per line. Skips blank lines and comments, and drops a leading `export` and quotes around the value. */
 function readEnvFile(file: string | undefined): Record<string, string> {
   if (file === undefined) return {};
   let text: string;
@@ -161,7 +217,7 @@ function readEnvFile(file: string | undefined): Record<string, string> {
   } catch (error) {
     throw new QueueError(
       'no-such-file',
-      `--env-file: ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`,
+      `cannot read the --env-file ${file}: ${(error as NodeJS.ErrnoException).code}`,
     );
   }
   const lines = text
@@ -179,7 +235,7 @@ function inherited(input: Input, environment: NodeJS.ProcessEnv): Record<string,
     names.map((name) => {
       const value = environment[name.trim()];
       if (value === undefined)
-        throw new QueueError('invalid-value', `--inherit-env: ${name.trim()} is not set`);
+        throw new QueueError('invalid-value', `--inherit-env: the variable ${name.trim()} is not set`);
       return [name.trim(), value];
     }),
   );
@@ -195,32 +251,32 @@ function readEnv(pairs: string[], what = '--env'): Record<string, string> {
   );
 }
 
-/** --after takes the beginning of an id and @last, as every command does that names jobs. */
+/** Resolves short ids and @last in --after, as every command does that takes job ids. */
 export async function withParents({ app }: Context, flags: JobInput): Promise<JobInput> {
   if (flags.dependsOn === undefined) return flags;
   const { findJob } = await import('../actions/select.ts');
   const dependsOn: JobInput['dependsOn'] = [];
   for (const { id, on } of flags.dependsOn) {
-    if (id === flags.id) throw new QueueError('invalid-job', `job '${id}' cannot wait for itself`);
+    if (id === flags.id) throw new QueueError('invalid-job', `job '${id}' cannot depend on itself`);
     dependsOn.push({ id: await findJob(await app(), id), on });
   }
-  // Two beginnings may mean one job.
+  // Two short ids may name the same job.
   return { ...flags, dependsOn: readDependencies(dependsOn, '--after') };
 }
 
-/** Flags fill in what the jobs leave open. Saying a thing twice is an error, not a question of who wins. */
+/** Completes jobs with the values of flags. A value that both of them give is an error, so that neither wins silently. */
 export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
   const fill = filler(flags);
   return inputs.map((job) => fill(job, inputs.length > 1));
 }
 
-/** The same for jobs that come one by one. */
+/** Does the same for jobs that arrive one by one. */
 export function filler(flags: JobInput): (job: JobInput, several?: boolean) => JobInput {
   const given = Object.keys(flags) as (keyof JobInput)[];
   let number = 0;
   return (job, several = true) => {
     if (++number > 1 && flags.id !== undefined)
-      throw new QueueError('usage', '--id names one job, and there are several');
+      throw new QueueError('usage', '--id cannot be used with several jobs');
     const hook = HOOK_EVENTS.find((event) => job.hooks?.[event] && flags.hooks?.[event]);
     const rule = POLICY_FIELDS.find(
       ([key]) => job.policy?.[key] !== undefined && flags.policy?.[key] !== undefined,
@@ -229,11 +285,11 @@ export function filler(flags: JobInput): (job: JobInput, several?: boolean) => J
     const twice = hook === undefined ? (rule?.[1] ?? plain) : `on_${hook}`;
     if (twice !== undefined) {
       const which = several ? `job ${number}` : 'the job';
-      throw new QueueError('usage', `${which} and a flag both give ${FIELD_NAMES[twice] ?? twice}`);
+      throw new QueueError('usage', `${which} and a flag both set ${FIELD_NAMES[twice] ?? twice}`);
     }
     if (given.length === 0) return job;
     if (!several && flags.policy?.onParentFailure && !(flags.dependsOn ?? job.dependsOn)?.length)
-      throw new QueueError('usage', '--on-parent-failure needs --after');
+      throw new QueueError('usage', '--on-parent-failure requires --after');
     return {
       ...job,
       ...flags,
@@ -269,7 +325,7 @@ const FIELD_NAMES: Record<string, string> = {
   cleanEnv: 'clean_env',
 };
 
-/** What a hook enqueues triggers no hooks: a command on completion that enqueues would never end. */
+/** Removes the hooks of a job that a hook enqueues: an on-complete command that enqueues jobs would never end. */
 export function asEnqueuedHere(job: JobInput, environment: NodeJS.ProcessEnv): JobInput {
   return environment.QUEUECTL_HOOK_EVENT ? withoutHooks(job) : job;
 }

@@ -7,7 +7,7 @@ import { type Format, type Layout, TIME_FLAGS, type TimeStyle } from './layout.t
 export const FORMATS = ['table', 'tsv', 'csv', 'json', 'jsonl', 'ids'] as const;
 const TIME_STYLES = TIME_FLAGS.time!.value!.split('|') as TimeStyle[];
 
-/** Reads the flags about the looks of the result, and refuses those that contradict each other. */
+/** Reads the flags for the output format and refuses those that contradict each other. */
 export function readLayout(command: Command, input: Input): Layout {
   const fields = chosenFields(command, input);
   const layout: Layout = {
@@ -22,13 +22,13 @@ export function readLayout(command: Command, input: Input): Layout {
   return layout;
 }
 
-/** The fields of what a command prints as JSON. */
+/** Returns the fields of the objects that a command prints as JSON. */
 export function fieldsOf({ name, prints }: Command): string[] {
   if (prints === undefined)
     throw new QueueError(
       'usage',
-      `${name} has no fields to choose from`,
-      `queuectl ${name} --json prints all there is`,
+      `${name} does not support --json with fields`,
+      `queuectl ${name} --json`,
     );
   const schema = prints.object === undefined ? {} : SCHEMAS[prints.object]!.properties;
   return [...new Set([...Object.keys(schema as object), ...(prints.fields ?? [])])];
@@ -48,7 +48,7 @@ function checkField(field: string, known: string[], { name }: Command, flag: str
   const guess = nearest(field, known);
   throw new QueueError(
     'invalid-value',
-    `${flag}: there is no field '${field}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+    `${flag}: unknown field '${field}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
     `queuectl ${name} --json=help`,
   );
 }
@@ -56,13 +56,13 @@ function checkField(field: string, known: string[], { name }: Command, flag: str
 function readFormat(text: string, command: Command): Format {
   const named = FORMATS.find((name) => name === text);
   if (named !== undefined) return named;
-  // What stands in braces is a field, or a mistake; other braces are text.
+  // A name in braces is a field or a mistake. Any other braces are text.
   const parts = text.split(/\{([a-z]\w*)\}/i);
   if (parts.length === 1) {
     const guess = nearest(text, FORMATS);
     throw new QueueError(
       'invalid-value',
-      `--format must be one of ${FORMATS.join(', ')} or a text with fields, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+      `--format must be one of ${FORMATS.join(', ')} or a template with fields in braces, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
       `queuectl ${command.name} --format '{id}\\t{state}'`,
     );
   }
@@ -74,7 +74,7 @@ function readFormat(text: string, command: Command): Format {
   });
 }
 
-/** In single quotes no shell makes a tab of it. */
+/** Escapes in a template, because a shell does not expand them in single quotes. */
 const ESCAPES: Record<string, string> = { t: '\t', n: '\n', '\\': '\\' };
 
 function readTimeStyle(text: string): TimeStyle {
@@ -93,13 +93,13 @@ function refuseContradictions({ format, time, utc, header }: Layout, input: Inpu
   const refuse = (problem: string): never => {
     throw new QueueError('usage', problem, 'queuectl help formatting');
   };
-  if (input.has('json') && format !== null) refuse('--json and --format both say how; give one of them');
+  if (input.has('json') && format !== null) refuse('--json and --format cannot be combined');
   if (input.has('quiet') && format !== null && format !== 'ids')
-    refuse('--quiet prints ids only, and --format something else; give one of them');
+    refuse('--quiet prints only ids and cannot be combined with --format');
   if (header && (json || ids || Array.isArray(format)))
-    refuse('--header is for tsv and csv: nothing else has columns without titles');
+    refuse('--header requires --format tsv or --format csv');
   if ((time !== null || utc) && (json || ids))
-    refuse('--time and --utc are for tables: times in JSON are always ISO in UTC');
+    refuse('--time and --utc apply to tables only. Times in JSON are always ISO 8601 in UTC');
   if (utc && (time === 'relative' || time === 'unix'))
-    refuse(`--utc and --time ${time} contradict each other: such times have no zone`);
+    refuse(`--utc and --time ${time} cannot be combined: such times have no time zone`);
 }

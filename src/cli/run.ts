@@ -7,6 +7,7 @@ import { checkDirectoryName } from '../exec/working-directory.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Context, Input } from './command.ts';
 import { COMMANDS, COMPLETE, isGroup, WORKER_PROCESS } from './commands.ts';
+import type { Block } from './help-page.ts';
 import { BrokenPipe, createIo, type Io } from './io.ts';
 import { type Layout, saysLayout } from './layout.ts';
 import { parseInput } from './parse.ts';
@@ -38,6 +39,12 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io.out(found);
       return 0;
     }
+    if (Array.isArray(found)) {
+      const { showHelp } = await import('./show-help.ts');
+      io = createIo({ json: false, quiet: false, color: colorOf(args), environment });
+      await showHelp(io, found, environment, !args.includes('--no-pager'));
+      return 0;
+    }
     answersForJob = found.command.answersForJob?.(ownArguments(found.args)) ?? false;
     const input = parseInput(found.command, found.args);
     const color = input.one('color') ?? 'auto';
@@ -47,7 +54,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     io = createIo({ json: input.has('json'), quiet: input.has('quiet'), color, environment });
     if (input.has('help')) {
       const { commandHelp } = await import('./help.ts');
-      io.out(commandHelp(found.command));
+      const { showHelp } = await import('./show-help.ts');
+      await showHelp(io, commandHelp(found.command), environment, !input.has('no-pager'));
       return 0;
     }
     if (input.has('version')) {
@@ -118,8 +126,8 @@ function workingDirectory(): string {
   }
 }
 
-/** A command with its arguments, or a text to print. */
-async function findCommand(args: string[]): Promise<{ command: Command; args: string[] } | string> {
+/** A command with its arguments, a help page, or a text to print. */
+async function findCommand(args: string[]): Promise<{ command: Command; args: string[] } | Block[] | string> {
   const at = commandIndex(args);
   if (at === -1) {
     if (args.includes('--version') || args.includes('-V')) {
@@ -169,19 +177,27 @@ function commandIndex(args: string[]): number {
 }
 
 function isGlobal(arg: string): boolean {
-  return /^(--(json|quiet|db|color)(=.*)?|-q)$/.test(arg);
+  return /^(--(json|quiet|db|color|no-pager)(=.*)?|-q)$/.test(arg);
 }
 
-async function helpFor(words: string[]): Promise<string> {
+/** Reads --color before the arguments are parsed: a help page has no command that would parse them. */
+function colorOf(args: string[]): 'auto' | 'always' | 'never' {
+  const at = args.indexOf('--color');
+  const text = at === -1 ? args.find((arg) => arg.startsWith('--color='))?.slice(8) : args[at + 1];
+  return text === 'always' || text === 'never' ? text : 'auto';
+}
+
+async function helpFor(words: string[]): Promise<Block[]> {
   const help = await import('./help.ts');
   const { TOPICS } = await import('./topics.ts');
-  const names = words.filter((word) => !word.startsWith('-'));
+  const names = words.filter((word, i) => !word.startsWith('-') && words[i - 1] !== '--color');
   if (names.length === 0) return help.fullHelp();
   const topic = names.length === 1 ? TOPICS[names[0]!] : undefined;
-  if (topic !== undefined && COMMANDS[names[0]!] === undefined) return `${await topic()}\n`;
+  if (topic !== undefined && COMMANDS[names[0]!] === undefined) return topic.page();
   const found = await findCommand(names);
-  const text = typeof found === 'string' ? found : help.commandHelp(found.command);
-  return topic === undefined ? text : `${text}\n${await topic()}\n`;
+  if (typeof found === 'string') return [{ text: found }];
+  const page = Array.isArray(found) ? found : help.commandHelp(found.command);
+  return topic === undefined ? page : [...page, ...topic.page()];
 }
 
 function unknown(name: string, known: string[], hint: string): QueueError {

@@ -5,28 +5,33 @@ import { QueueError } from '../core/errors.ts';
 import { checkArgv, type JobInput } from '../core/job-fields.ts';
 import type { ScheduleSpec } from '../core/schedule.ts';
 import { required } from './arguments.ts';
-import type { Flag, Input } from './command.ts';
+import { type Flag, type Input, inGroup } from './command.ts';
 import { fillFromFlags, JOB_FLAGS, readJobFlags } from './job-flags.ts';
 
-/** A schedule's jobs get their ids and times from it, and wait for nobody. */
+/** The jobs of a schedule get their ids and times from it and have no dependencies. */
 const { id: _, 'run-at': __, delay: ___, after: ____, 'on-parent-failure': _____, ...jobFlags } = JOB_FLAGS;
 
 export const SCHEDULE_FLAGS: Record<string, Flag> = {
-  cron: {
-    value: 'EXPR',
-    help: "minute hour day month weekday, such as '*/5 * * * *'; or @daily, @hourly, …",
-  },
-  tz: { value: 'ZONE', help: 'the time zone of --cron, such as Europe/Berlin (that of this machine)' },
-  every: { value: 'TIME', help: 'evenly, instead of --cron: 90s, 5m, … from now on' },
-  overlap: {
-    value: 'WHAT',
-    help: 'while its last job is unfinished: skip the tick, queue it, or allow both (skip)',
-  },
-  'catch-up': {
-    value: 'WHICH',
-    help: 'of ticks missed while no worker was there, make up for none, one or all (one)',
-  },
-  command: { value: 'TEXT', short: 'c', help: 'the shell command' },
+  ...inGroup('Schedule', {
+    cron: {
+      value: 'EXPR',
+      help: "cron expression: minute hour day month weekday, such as '*/5 * * * *', or @daily, @hourly, …",
+    },
+    tz: {
+      value: 'ZONE',
+      help: 'time zone of --cron, such as Europe/Berlin (default: time zone of this machine)',
+    },
+    every: { value: 'TIME', help: 'fixed interval instead of --cron, such as 90s or 5m, starting now' },
+    overlap: {
+      value: 'skip|queue|allow',
+      help: 'if the previous run is unfinished: skip the run, queue it or run both (default: skip)',
+    },
+    'catch-up': {
+      value: 'none|one|all',
+      help: 'how many of the runs missed while no worker was running to make up for (default: one)',
+    },
+  }),
+  ...inGroup('What to run', { command: { value: 'TEXT', short: 'c', help: 'shell command to run' } }),
   ...jobFlags,
 };
 
@@ -37,13 +42,13 @@ export function readScheduleSpec(
   where: { environment: NodeJS.ProcessEnv; cwd: () => string },
   now: number,
 ): ScheduleSpec {
-  const name = required(input, 0, 'the name of a schedule', EXAMPLE);
+  const name = required(input, 0, 'the schedule name', EXAMPLE);
   const when = readScheduleInput(timingOf(input), now, called);
   const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, where, now));
   return { name, ...when, job: { ...job!, cwd: job!.cwd ?? where.cwd() } };
 }
 
-/** A field of a schedule is a flag here. */
+/** The flag for each field of a schedule. */
 const FLAGS: Record<keyof ScheduleInput, string> = {
   cron: 'cron',
   timezone: 'tz',
@@ -63,18 +68,13 @@ function timingOf(input: Input): ScheduleInput {
   );
 }
 
-/** What is given of a schedule that exists; its directory stays. */
+/** Reads the changes to an existing schedule. Its directory stays the same. */
 export function readScheduleChanges(
   input: Input,
   where: { environment: NodeJS.ProcessEnv; cwd: () => string },
   now: number,
 ): { name: string } & ScheduleChanges {
-  const name = required(
-    input,
-    0,
-    'the name of a schedule',
-    "queuectl schedule edit nightly --cron '0 3 * * *'",
-  );
+  const name = required(input, 0, 'the schedule name', "queuectl schedule edit nightly --cron '0 3 * * *'");
   const what = input.args[1] ?? input.one('command') ?? input.rest;
   const [job] = fillFromFlags(
     [what === undefined || what === null ? {} : readJob(input, now)],
@@ -83,19 +83,22 @@ export function readScheduleChanges(
   return { name, when: timingOf(input), job: job!, called };
 }
 
-/** One job in one of the forms that enqueue takes. */
+/** Reads one job in one of the forms that enqueue takes. */
 function readJob(input: Input, now: number): JobInput {
   const text = input.args[1];
   const forms = [text, input.one('command'), input.rest ?? undefined].filter((form) => form !== undefined);
   if (forms.length !== 1) {
-    const problem = forms.length === 0 ? 'a schedule needs a command' : 'give the command in one way only';
+    const problem =
+      forms.length === 0
+        ? 'a schedule requires a command'
+        : 'give the command only once: as an argument, with --command or after --';
     throw new QueueError('usage', problem, EXAMPLE);
   }
   if (input.rest !== null) return { argv: checkArgv(input.rest, 'the command') };
   if (text === undefined || !looksLikeJson(text)) return readCommand(text ?? input.one('command')!);
   const { inputs, warnings } = readJsonJobs(text, now);
   const [job] = inputs;
-  const problem = inputs.length === 1 ? warnings[0] : 'a schedule has one job';
+  const problem = inputs.length === 1 ? warnings[0] : 'a schedule takes exactly one job';
   if (problem !== undefined) throw new QueueError('invalid-job', problem, 'queuectl help schedule add');
   return job!;
 }

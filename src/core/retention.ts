@@ -2,53 +2,53 @@ import { checkDuration, exactDuration, parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { checkNumber, formatSize, parseSize } from './numbers.ts';
 
-/** What is kept of the jobs that ended in one state. A limit that is null sets none; any one of them lets a job go. */
+/** How many finished jobs of one state are kept. A limit of null is no limit. A job beyond any one limit is removed. */
 export interface Retention {
-  /** Kept so long after they ended. */
+  /** How long a job is kept after it finished. */
   ageMs: number | null;
-  /** At most so many. */
+  /** The maximum number of jobs. */
   count: number | null;
-  /** At most so much, output and the jobs themselves. */
+  /** The maximum size of the jobs and their output. */
   bytes: number | null;
 }
 
-/** Of events there is no size to speak of. */
+/** Events are small, so they have no limit by size. */
 export type EventRetention = Omit<Retention, 'bytes'>;
 
-/** The states whose jobs may be removed by themselves: nothing that still waits, runs or will be retried. */
+/** The states whose jobs are pruned. A job that waits, runs or will be retried is never removed. */
 export const PRUNED_STATES = ['completed', 'cancelled', 'dead'] as const;
 export type PrunedState = (typeof PRUNED_STATES)[number];
 
-/** What a job without output takes in the store (268 bytes of a million short ones): row, attempt, places in indexes. */
+/** The size of a job without output, with its attempt and index entries (measured: 268 bytes on average of a million). */
 const JOB_BYTES = 300;
 
 const AGE = { min: 1, max: 3650 * 86_400_000, integer: true };
 const COUNT = { min: 0, max: 1e12, integer: true };
 const SIZE = { min: 0, max: 2 ** 50, integer: true };
 export const RETENTION_RANGE =
-  'an age (7d), a number of jobs (100000), a size (1G), several of them (7d,1G), or none';
+  'an age (7d), a number of jobs (100000), a size (1G), a combination (7d,1G), or none';
 
-/** `7d`, `100000`, `1G`, or several: `7d,100000`. Null (`none`): everything is kept. */
+/** Parses `7d`, `100000`, `1G`, or a combination such as `7d,100000`. Returns null for `none`: everything is kept. */
 export function parseRetention(text: string, what: string): Retention | null {
   if (text.trim().toLowerCase() === 'none') return null;
   const keep: Retention = { ageMs: null, count: null, bytes: null };
   for (const part of text.split(',')) {
     const [limit, value] = parseLimit(part.trim(), what);
-    if (keep[limit] !== null) throw invalid(`${what}: '${text}' gives ${KINDS[limit]} twice`);
+    if (keep[limit] !== null) throw invalid(`${what}: '${text}' sets ${KINDS[limit]} twice`);
     keep[limit] = value;
   }
   return keep;
 }
 
-const KINDS = { ageMs: 'an age', count: 'a number of jobs', bytes: 'a size' };
+const KINDS = { ageMs: 'the age', count: 'the number', bytes: 'the size' };
 
 function parseLimit(text: string, what: string): [keyof Retention, number] {
   if (/^-?[\d.]+$/.test(text)) return ['count', checkNumber(Number(text), what, COUNT, text)];
-  // What it gets wrong is deleted: minutes and megabytes are not told apart by guessing.
+  // A wrong guess would delete jobs, so an ambiguous unit is refused.
   if (/^[\d.]+m$/.test(text))
     throw invalid(
-      `${what}: '${text}' may be minutes or megabytes`,
-      'write 90s or 1h30m for an age, 500M or 500MB for a size',
+      `${what}: '${text}' is ambiguous: it could mean minutes or megabytes`,
+      'use 90s or 1h30m for an age, 500M or 500MB for a size',
     );
   if (/^[\d.]+\s*([kmgt]|[kmgt]?i?b)$/i.test(text))
     return ['bytes', checkNumber(parseSize(text, what), what, SIZE, text)];
@@ -56,14 +56,14 @@ function parseLimit(text: string, what: string): [keyof Retention, number] {
     return ['ageMs', checkDuration(parseDuration(text, what), what, AGE, text)];
   } catch (error) {
     if (error instanceof QueueError && error.code === 'invalid-duration')
-      throw invalid(`${what}: '${text}' is neither an age, a number of jobs nor a size`);
+      throw invalid(`${what}: '${text}' is not an age, a number or a size`);
     throw error;
   }
 }
 
 function invalid(
   message: string,
-  hint = 'write 7d, 100000, 1G, several joined by commas, or none',
+  hint = 'use 7d, 100000, 1G, a combination such as 7d,1G, or none',
 ): QueueError {
   return new QueueError('invalid-value', message, hint);
 }
@@ -71,14 +71,14 @@ function invalid(
 export function formatRetention(keep: Retention | null): string {
   if (keep === null) return 'none';
   const parts: string[] = [];
-  // Never `5m` or a bare number for a size: they would read back as something else.
+  // An age is never written as `5m`, nor a size as a bare number: they would be read back as something else.
   if (keep.ageMs !== null) parts.push(exactDuration(keep.ageMs).replace(/^(\d+)m$/, (_, n) => `${n * 60}s`));
   if (keep.count !== null) parts.push(String(keep.count));
   if (keep.bytes !== null) parts.push(formatSize(keep.bytes).replace(/\d$/, '$&B'));
   return parts.join(',');
 }
 
-/** All jobs of a state: their number and the bytes of what they read and of their stored output. */
+/** The number of jobs in a state, and the bytes of their stdin and stored output. */
 export interface Held {
   jobs: number;
   bytes: number;
@@ -86,7 +86,7 @@ export interface Held {
 
 export interface EndedJob {
   finishedAt: number;
-  /** Of its stdin and its stored output. */
+  /** The size of its stdin and stored output. */
   bytes: number;
 }
 
@@ -95,8 +95,8 @@ function sizeOf({ jobs, bytes }: Held): number {
 }
 
 /**
- * How many of `oldest`, those that ended first, have to go: up to the first that no limit touches. Being older, more or
- * bigger only ever concerns the oldest, so what may stay never hides what must go.
+ * Returns how many of `oldest`, the jobs that finished first, are beyond a limit. Counting stops at the first job within
+ * all limits: each limit removes the oldest jobs first, so no later job can be beyond one.
  */
 export function surplus(keep: Retention, held: Held, oldest: readonly EndedJob[], now: number): number {
   let { jobs, bytes } = held;
@@ -113,19 +113,19 @@ export function surplus(keep: Retention, held: Held, oldest: readonly EndedJob[]
   return going;
 }
 
-/** An age, a number of events, or both. */
+/** Parses an age, a number of events, or both. */
 export function parseEventRetention(text: string, what: string): Retention | null {
   const keep = parseRetention(text, what);
   if (keep === null || keep.bytes === null) return keep;
   throw invalid(
-    `${what}: '${text}' gives a size; events are kept by age or number`,
-    'write 7d, 100000, 7d,100000 or none',
+    `${what}: '${text}' sets a size. Events are limited by age or number only`,
+    'use 7d, 100000, 7d,100000 or none',
   );
 }
 
 /**
- * How many of the `oldest` have to go: up to the last that is too old or one too many. Should a clock have been set back,
- * what stands before an old event goes with it.
+ * Returns how many of the `oldest` events to remove: all up to the last one beyond a limit. If the clock was set back, newer
+ * events in front of an old one are removed with it.
  */
 export function surplusEvents(
   { ageMs, count }: EventRetention,

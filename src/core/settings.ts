@@ -12,10 +12,10 @@ import {
   type Retention,
 } from './retention.ts';
 
-/** One row: everything there is to know about a setting. Help, docs, checks and tests read it. */
+/** Everything about one setting. The help, the documents, the checks and the tests read it. */
 export interface Setting<T> {
   default: T;
-  /** Measures time: a unit may stand in its name. */
+  /** The value is a duration, so the name may end in a unit. */
   timed?: boolean;
   help: string;
   range: string;
@@ -54,7 +54,7 @@ function measure(
     parse(text, key, bare) {
       const value = parse(text, key, bare);
       if (value >= limits[0] && value <= limits[1]) return value;
-      throw new QueueError('invalid-value', `${key} must be ${range}, not '${text}'`);
+      throw new QueueError('invalid-value', `${key} must be from ${range}, not '${text}'`);
     },
   };
 }
@@ -130,50 +130,59 @@ export const SETTINGS = {
   'max-retries': number(
     3,
     RANGES.maxRetries,
-    'executions of a job in all before it is dead; 0 and 1 both mean one',
+    'maximum number of attempts of a job, including the first; 0 and 1 both mean one attempt',
   ),
-  'backoff-base': number(2, RANGES.backoffBase, 'a retry waits base^attempts seconds'),
-  'backoff-strategy': choice('exponential', BACKOFF_STRATEGIES, 'how the wait between retries grows'),
-  'backoff-max': optional(duration(0, 1, 3650 * DAY, 'no retry waits longer than this')),
-  'backoff-jitter': number(0, RANGES.jitter, 'the part of the wait that is left to chance'),
-  'retry-delay': duration(5000, 0, 365 * DAY, 'the wait of strategy fixed, and the step of linear'),
-  'job-timeout': optional(duration(0, 1, 3650 * DAY, 'the timeout of a job enqueued without one')),
-  'kill-grace': duration(5000, 0, 3_600_000, 'between SIGTERM and SIGKILL when a job is ended'),
-  'poll-interval': duration(1000, 10, 3_600_000, 'safety net: how often an idle worker looks unasked'),
+  'backoff-base': number(2, RANGES.backoffBase, 'exponential backoff: a retry waits base^attempts seconds'),
+  'backoff-strategy': choice('exponential', BACKOFF_STRATEGIES, 'how the delay between retries grows'),
+  'backoff-max': optional(duration(0, 1, 3650 * DAY, 'maximum delay between retries')),
+  'backoff-jitter': number(0, RANGES.jitter, 'random jitter, as a share of the delay'),
+  'retry-delay': duration(5000, 0, 365 * DAY, 'delay of fixed backoff, step of linear backoff'),
+  'job-timeout': optional(duration(0, 1, 3650 * DAY, 'default timeout of a job')),
+  'kill-grace': duration(5000, 0, 3_600_000, 'time between SIGTERM and SIGKILL when a job is stopped'),
+  'poll-interval': duration(
+    1000,
+    10,
+    3_600_000,
+    'polling interval of an idle worker; new jobs wake it at once',
+  ),
   'heartbeat-interval': duration(
     5000,
     100,
     600_000,
-    'how often a worker shows that it lives and reads the settings',
+    'how often a worker sends a heartbeat and reloads the settings',
   ),
-  lease: duration(30_000, 1000, DAY, 'a worker silent for so long is taken for dead; at least 3 heartbeats'),
-  'crash-limit': integer(5, 1, 1000, 'a job lost so many times together with its worker is dead'),
-  'worker-count': number(1, RANGES.workerCount, 'worker processes that worker start runs'),
-  'stop-timeout': optional(duration(0, 1, 365 * DAY, 'a worker still draining after this ends its jobs')),
+  lease: duration(
+    30_000,
+    1000,
+    DAY,
+    'a worker without a heartbeat for this long is considered dead; at least 3 heartbeat intervals',
+  ),
+  'crash-limit': integer(5, 1, 1000, 'a job is dead after this many attempts were lost in crashes'),
+  'worker-count': number(1, RANGES.workerCount, 'default number of worker processes of worker start'),
+  'stop-timeout': optional(
+    duration(0, 1, 365 * DAY, 'a stopping worker stops its jobs if they run longer than this'),
+  ),
   'max-concurrent-jobs': optional(
-    integer(0, 1, 1_000_000, 'at most so many jobs at a time over all workers and queues'),
+    integer(0, 1, 1_000_000, 'maximum number of concurrent jobs across all workers and queues'),
   ),
   'output-limit': size(
     10 * 1024 ** 2,
     64 * 1024,
     1024 ** 4,
-    'stored output of an attempt, or of each of its two streams; beyond it head and tail are kept',
+    'maximum stored output of an attempt, or of each stream if split; longer output is cut in the middle',
   ),
-  'keep-completed': retention(
-    '30d',
-    'how long, how many or how much of completed jobs is kept: 7d, 100000, 1G, 7d,1G',
-  ),
-  'keep-cancelled': retention('30d', 'how long, how many or how much of cancelled jobs is kept'),
-  'keep-dead': retention('none', 'how long, how many or how much of dead jobs is kept'),
+  'keep-completed': retention('30d', 'retention of completed jobs by age, number or size'),
+  'keep-cancelled': retention('30d', 'retention of cancelled jobs by age, number or size'),
+  'keep-dead': retention('none', 'retention of dead jobs by age, number or size'),
   'keep-events': {
-    ...retention('7d', 'how long or how many events are kept: 7d, 100000, 7d,100000'),
+    ...retention('7d', 'retention of events by age or number'),
     range: 'an age (7d), a number of events (100000), both (7d,100000), or none',
     parse: parseEventRetention,
   },
-  'on-complete': hook('a command to run when a job has completed, as a job of queue hooks'),
-  'on-failure': hook('a command to run after every failed attempt, the last one too'),
-  'on-dead': hook('a command to run when a job was given up'),
-  'on-idle': hook('a command to run when nothing is ready, running or waiting for a retry any more'),
+  'on-complete': hook('hook: command to run when a job completes'),
+  'on-failure': hook('hook: command to run after each failed attempt'),
+  'on-dead': hook('hook: command to run when a job is dead'),
+  'on-idle': hook('hook: command to run when no job is ready, running or waiting for a retry'),
 };
 
 export type SettingKey = keyof typeof SETTINGS;
@@ -181,7 +190,7 @@ export type Settings = { [K in SettingKey]: (typeof SETTINGS)[K] extends Setting
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
-/** The names that people type for the same thing. `:ms`: a bare number under this name is milliseconds. */
+/** Other names for the same setting. `:ms`: a number without a unit under this name is in milliseconds. */
 const ALIASES: Record<SettingKey, string[]> = {
   'max-retries': [
     'default-max-retries',
@@ -225,7 +234,7 @@ for (const key of SETTING_KEYS) {
   }
 }
 
-/** `max_retries`, `maxRetries`, `max.retries`, `MAX-RETRIES` are one key; a `-ms` or `-sec` at its end is a unit. */
+/** `max_retries`, `maxRetries`, `max.retries`, `MAX-RETRIES` are the same key. A final `-ms` or `-sec` is a unit. */
 export function findSetting(name: string): { key: SettingKey; bare: DurationUnit } {
   const plain = kebab(name);
   const direct = NAMES.get(plain);
@@ -238,7 +247,7 @@ export function findSetting(name: string): { key: SettingKey; bare: DurationUnit
   const hint = guess === null ? undefined : `queuectl config get ${NAMES.get(guess)!.key}`;
   throw new QueueError(
     'unknown-setting',
-    `there is no setting '${name}'${guess === null ? '' : `; did you mean ${NAMES.get(guess)!.key}?`}`,
+    `unknown setting '${name}'${guess === null ? '' : `; did you mean ${NAMES.get(guess)!.key}?`}`,
     hint,
   );
 }

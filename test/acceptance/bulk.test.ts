@@ -88,7 +88,7 @@ test(
       2,
       /outside quotes/,
     );
-    expectRefusal(await box.run(['enqueue', '--template', 'echo {}', 'a']), 2, /--template needs/);
+    expectRefusal(await box.run(['enqueue', '--template', 'echo {}', 'a']), 2, /--template requires/);
     for (const [bytes, line] of [
       ['\\377', 1],
       ['ok\\n\\303\\244\\nx \\303(\\nok\\n', 3],
@@ -131,7 +131,7 @@ test(
     expectRefusal(
       await box.run(['enqueue', '--file', '-', '--id', 'x'], { stdin: 'a\nb\n' }),
       2,
-      /--id names one/,
+      /--id cannot be used/,
     );
     expectRefusal(await box.run(['enqueue', '--file', '-'], { stdin: 'a\n\u0000' }), 2, /line 2: .*NUL/);
   }),

@@ -76,7 +76,7 @@ test.concurrent(
     const before = readFileSync(dbOf(box));
     const names = readdirSync(box.home);
     expect(await box.run(['db', 'repair'])).toMatchObject({
-      ...{ code: 0, stdout: 'nothing is wrong with it; it was left as it is\n', stderr: '' },
+      ...{ code: 0, stdout: 'no damage found; the database was not changed\n', stderr: '' },
     });
     expect(await box.json(['db', 'repair'])).toEqual({ db: dbOf(box), sound: true });
     expect(readFileSync(dbOf(box)).equals(before)).toBe(true);

@@ -185,7 +185,7 @@ test.concurrent(
   'a policy for parents on the command line needs parents',
   inSandbox(async (box) => {
     const hold = ['--on-parent-failure', 'hold'];
-    expectRefusal(await box.run(['enqueue', ...hold, 'true']), 2, /--on-parent-failure needs --after/);
+    expectRefusal(await box.run(['enqueue', ...hold, 'true']), 2, /--on-parent-failure requires --after/);
     expect(await box.json(['list'])).toEqual([]);
     await box.json(['enqueue', '{"id":"a","command":"true","on_parent_failure":"hold"}']);
     await box.json(['enqueue', ...hold, '{"command":"true","depends_on":["a"]}']);

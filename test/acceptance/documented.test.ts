@@ -34,15 +34,24 @@ async function printed(...args: string[]): Promise<string> {
   return stdout;
 }
 
-test('a command is called what the table calls it, and has examples that begin with it', () => {
+test('a command has the name of its table entry, and examples that use it', () => {
   for (const [name, command] of commands) {
     expect(command.name).toBe(name);
-    expect(command.examples.length).toBeGreaterThan(0);
-    for (const example of command.examples) expect(example).toContain(`queuectl ${name}`);
+    const examples = command.examples.filter((line) => !line.startsWith('#'));
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) expect(example).toContain(`queuectl ${name}`);
   }
 });
 
-test('help knows every command and every flag', async () => {
+test('a summary has no full stop and stays on one line of the overview at 80 columns', async () => {
+  const overview = await printed('help');
+  for (const [, { summary }] of commands) {
+    expect(summary).toMatch(/^[A-Z].*[^.]$/);
+    expect(overview).toContain(`  ${summary}\n`);
+  }
+});
+
+test('help lists every command and every flag', async () => {
   const overview = await printed('help');
   for (const [name, command] of commands) {
     expect(overview).toContain(`\n  ${name} `);
@@ -54,7 +63,7 @@ test('help knows every command and every flag', async () => {
   }
 });
 
-test('completion knows every command and every flag', async () => {
+test('completion lists every command and every flag', async () => {
   const words = (text: string) => text.split('\n').map((line) => line.split('\t')[0]);
   for (const [name, command] of commands) {
     const path = name.split(' ');
@@ -68,7 +77,7 @@ test('completion knows every command and every flag', async () => {
   }
 });
 
-test('the man page knows every command, flag and topic', () => {
+test('the man page describes every command, flag and topic', () => {
   const sections = readFileSync(MAN, 'utf8').replaceAll('\\-', '-').split('\n.SS ');
   for (const [name, command] of commands) {
     const section = sections.find((text) => text.startsWith(`${name} `) || text.startsWith(`${name}\n`));
@@ -91,7 +100,7 @@ for (const [program, args] of [
   });
 }
 
-test('topics: every error, setting and variable is told', async () => {
+test('topics list every error, setting and variable', async () => {
   const codes = await printed('help', 'exit-codes');
   for (const [code, { exit }] of Object.entries(ERRORS)) {
     const block = codes.split(/\n {2}(?=\d {2})/).find((text) => text.startsWith(`${exit}  `));
@@ -99,7 +108,7 @@ test('topics: every error, setting and variable is told', async () => {
   }
   const settings = await printed('help', 'config');
   expect(settings).toContain('config set KEY VALUE');
-  for (const key of SETTING_KEYS) expect(settings).toContain(`\n  ${key}\n`);
+  for (const key of SETTING_KEYS) expect(settings).toContain(`\n  ${key} `);
   const variables = await printed('help', 'environment');
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
@@ -114,6 +123,6 @@ test('topics: every error, setting and variable is told', async () => {
   }
   for (const topic of Object.keys(TOPICS)) {
     const text = await printed('help', topic);
-    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   }
 });

@@ -142,7 +142,7 @@ test('a terminal: cut to its width unless --wide, a whole list in any other form
 const REFUSED: [args: string[], says: RegExp][] = [
   [['list', '--format', 'jsno'], /did you mean 'json'/],
   [['list', '--format', ''], /--format must be/],
-  [['list', '--format', '{stat}'], /no field 'stat'; did you mean 'state'/],
+  [['list', '--format', '{stat}'], /unknown field 'stat'; did you mean 'state'/],
   [['list', '--quiet', '--format', 'csv'], /--quiet/],
   [['list', '--format', 'json', '--time', 'iso'], /--time/],
   [['list', '--format', 'ids', '--header'], /--header/],
@@ -150,8 +150,8 @@ const REFUSED: [args: string[], says: RegExp][] = [
   [['list', '--utc', '--time', 'relative'], /--utc and --time relative/],
   [['list', '--time', 'locl'], /did you mean 'local'/],
   [['list', '-q', '--utc'], /--utc/],
-  [['events', '--header'], /need a --format/],
-  [['events', '--utc'], /need a --format/],
+  [['events', '--header'], /require --format/],
+  [['events', '--utc'], /require --format/],
   [['show', 'one', '--format', 'csv'], /unknown flag '--format'/],
   [['cancel', '--format', 'csv', 'one'], /unknown flag '--format'/],
 ];
@@ -162,10 +162,10 @@ for (const [args, says] of REFUSED) {
 
 test('with --json a mistake is told as JSON, before anything is done', async () => {
   for (const [args, says] of [
-    [['list', '--json=id,stat'], /no field 'stat'; did you mean 'state'/],
+    [['list', '--json=id,stat'], /unknown field 'stat'; did you mean 'state'/],
     [['enqueue', '--json=idd', 'true'], /did you mean 'id'/],
     [['list', '--json', '--format', 'csv'], /--json and --format/],
-    [['cancel', '--json=id', 'two'], /cancel has no fields/],
+    [['cancel', '--json=id', 'two'], /cancel does not support --json with fields/],
   ] as [string[], RegExp][]) {
     const { code, stdout, stderr } = await box.run(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -96,7 +96,7 @@ test.concurrent(
     });
     expectRefusal(await box.run(['enqueue', '--on-dead', ' ', 'true']), 2, /--on-dead must not be empty/);
     const twice = ['enqueue', '--on-dead', 'x', '{"command":"true","on_dead":"y"}'];
-    expectRefusal(await box.run(twice), 2, /both give on_dead/);
+    expectRefusal(await box.run(twice), 2, /both set on_dead/);
     const env = ['enqueue', '--env', 'QUEUECTL_HOOK_EVENT=x', 'true'];
     expectRefusal(await box.run(env), 2, /set by queuectl itself/);
   }),

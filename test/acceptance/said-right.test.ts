@@ -63,7 +63,7 @@ test.concurrent(
     expect(await box.run(['wait', '--queue', 'none'])).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'warning: no job matches; there is nothing to wait for\n',
+      stderr: 'warning: no jobs found, so there is nothing to wait for\n',
     });
   }),
 );
@@ -93,7 +93,7 @@ test.concurrent(
     expect(await edit('true')).toEqual({ code: 0, stdout: '', stderr: '' });
     const broken = await edit("sed -i 's/{/[/'");
     expect(broken.code).toBe(2);
-    expect(broken.stderr).toMatch(/nothing was changed\n {2}try: once more: queuectl edit job\n/);
+    expect(broken.stderr).toMatch(/Nothing was changed\n {2}try: queuectl edit job\n/);
     expect(await box.json(['show', 'job'])).toEqual(before);
   }),
 );

@@ -223,9 +223,9 @@ const add = (...args: string[]): string[] => ['schedule', 'add', ...args];
 const cron = (expression: string, ...more: string[]): string[] =>
   add('x', '--cron', expression, ...more, 'true');
 const BAD: [what: string, args: string[], code: number, says: RegExp][] = [
-  ['no name', add(), 2, /name of a schedule is missing/],
-  ['no command', add('x', '--every', '1m'), 2, /needs a command/],
-  ['two commands', add('x', '--every', '1m', '-c', 'true', 'true'), 2, /one way only/],
+  ['no name', add(), 2, /schedule name is missing/],
+  ['no command', add('x', '--every', '1m'), 2, /requires a command/],
+  ['two commands', add('x', '--every', '1m', '-c', 'true', 'true'), 2, /only once/],
   ['no time', add('x', 'true'), 2, /needs --cron or --every/],
   ['two times', cron('* * * * *', '--every', '1m'), 2, /not both/],
   ['a zone without cron', add('x', '--every', '1m', '--tz', 'UTC', 'true'), 2, /--tz/],

@@ -117,13 +117,13 @@ describe('an unknown key gives the nearest name', () => {
   ] as const)('%s', (name, key) => {
     const error = caught(() => findSetting(name));
     expect(error.code).toBe('unknown-setting');
-    expect(error.message).toBe(`there is no setting '${name}'; did you mean ${key}?`);
+    expect(error.message).toBe(`unknown setting '${name}'; did you mean ${key}?`);
   });
 
   test.each([['colour'], [''], ['__proto__'], ['constructor'], ['-ms']] as const)(
     "'%s' is like nothing",
     (name) => {
-      expect(caught(() => findSetting(name)).message).toBe(`there is no setting '${name}'`);
+      expect(caught(() => findSetting(name)).message).toBe(`unknown setting '${name}'`);
     },
   );
 });

@@ -1,31 +1,31 @@
 import { backup } from '../../actions/backup.ts';
 import { QueueError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
+import { countOf } from '../../core/words.ts';
 import type { Command } from '../command.ts';
 import { printable } from '../text.ts';
 
 export default {
   name: 'backup',
-  summary: 'Write the queue, as of this moment, into a file; workers go on',
+  summary: 'Back up the queue to a file while workers keep running',
   args: 'FILE',
   most: 1,
   flags: {
-    force: { help: 'replace FILE if it is there' },
-    'with-output': { help: 'keep long output too, in FILE.d/' },
+    force: { help: 'overwrite FILE if it exists' },
+    'with-output': { help: 'also back up output longer than 16 KiB, in FILE.d/' },
   },
   examples: ['queuectl backup queue-monday.db', 'queuectl backup --force --with-output /backup/queue.db'],
   notes: [
-    'The backup is checked and on disk when this returns, and readable for you',
-    'alone. It is a store itself: queuectl --db FILE list. Output up to 16 KiB is',
-    'in it. Jobs that run at this moment count as lost in it, as after a crash.',
+    'The backup is a consistent copy of the moment it was taken. When the command returns, the backup has been verified and written to disk. Only you can read it.',
+    'A backup is itself a database: queuectl --db FILE list. It contains output up to 16 KiB per attempt. Jobs that were running are treated as lost in a crash.',
   ],
   async run({ io, app, location, environment }, input) {
     const [file] = input.args;
-    if (file === undefined) throw new QueueError('usage', 'backup needs a file', 'queuectl backup FILE');
+    if (file === undefined) throw new QueueError('usage', 'backup requires a file', 'queuectl backup FILE');
     if (file === '-')
       throw new QueueError(
         'usage',
-        'a backup is a file, and goes to no stream',
+        'a backup cannot be written to standard output',
         'queuectl backup FILE, or queuectl export',
       );
     const options = {
@@ -36,9 +36,11 @@ export default {
     const made = await backup(await app({ create: false }), location, file, options);
     if (io.json) io.out(`${JSON.stringify(made)}\n`);
     else if (!io.tty || io.quiet) io.out(`${made.file}\n`);
-    else io.out(`${printable(made.file)}: ${made.jobs} jobs, ${formatBytes(made.bytes)}\n`);
+    else io.out(`${printable(made.file)}: ${countOf(made.jobs)}, ${formatBytes(made.bytes)}\n`);
     if (made.outputs_left > 0)
-      io.note(`${made.outputs_left} outputs longer than 16 KiB were left out; --with-output keeps them`);
+      io.note(
+        `the backup does not include ${countOf(made.outputs_left, 'output')} longer than 16 KiB. Use --with-output to include them`,
+      );
     return 0;
   },
 } satisfies Command as Command;

@@ -4,7 +4,7 @@ import { noteAlong } from '../cut-off.ts';
 
 export default actingCommand({
   name: 'cancel',
-  summary: 'Stop jobs: a running one is ended, a waiting one never runs',
+  summary: 'Cancel jobs; running ones are stopped',
   done: 'cancelled',
   examples: [
     'queuectl cancel job1',

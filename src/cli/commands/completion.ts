@@ -5,25 +5,27 @@ import { COMPLETION_SCRIPTS } from '../completion-scripts.ts';
 
 export default {
   name: 'completion',
-  summary: 'Print a script with which a shell completes commands, flags, ids and more',
+  summary: 'Print a shell completion script',
   args: 'bash|zsh|fish',
   most: 1,
   flags: {},
   examples: [
+    '# For the current shell only',
     'source <(queuectl completion bash)',
+    '# Permanently (start a new shell afterwards)',
     'queuectl completion bash >~/.local/share/bash-completion/completions/queuectl',
     'queuectl completion zsh >$fpath[1]/_queuectl',
     'queuectl completion fish >~/.config/fish/completions/queuectl.fish',
   ],
-  notes: ['The first line is for this shell only, the others are for good: start a new shell after them.'],
+  notes: ['The script completes commands, flags, job ids, queues, settings and file names.'],
   async run({ io }, input) {
-    const shell = required(input, 0, 'the name of a shell', 'queuectl completion bash');
+    const shell = required(input, 0, 'the shell', 'queuectl completion bash');
     const script = COMPLETION_SCRIPTS[shell];
     if (script === undefined)
       throw new QueueError(
         'invalid-value',
-        `there is no completion for '${shell}'`,
-        `one of ${Object.keys(COMPLETION_SCRIPTS).join(', ')}`,
+        `no completion script for '${shell}'`,
+        `use one of ${Object.keys(COMPLETION_SCRIPTS).join(', ')}`,
       );
     io.out(io.json ? `${JSON.stringify({ shell, script })}\n` : script);
     return 0;

@@ -8,7 +8,7 @@ import { timesFor } from '../times.ts';
 
 export default {
   name: 'config list',
-  summary: 'List every setting with its value',
+  summary: 'List all settings with their values',
   args: '',
   most: 0,
   flags: LIST_FLAGS,
@@ -35,5 +35,5 @@ const COLUMNS: Column<SettingObject>[] = [
     shrinks: true,
     color: (setting) => (setting.is_default ? 'dim' : 'green'),
   },
-  { title: 'MEANING', value: (setting) => setting.help, shrinks: true },
+  { title: 'DESCRIPTION', value: (setting) => setting.help, shrinks: true },
 ];

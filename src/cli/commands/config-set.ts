@@ -6,7 +6,7 @@ import { printable } from '../text.ts';
 
 export default {
   name: 'config set',
-  summary: 'Change a setting; running workers follow within a heartbeat',
+  summary: 'Change a setting',
   args: 'KEY VALUE',
   most: 2,
   flags: {},
@@ -19,20 +19,11 @@ export default {
     'queuectl config set on-dead \'logger "job $QUEUECTL_HOOK_JOB_ID: $QUEUECTL_HOOK_ERROR"\'',
   ],
   notes: [
-    'keep-completed, keep-cancelled, keep-dead: an age (7d), a number of jobs',
-    '(100000), a size (1G), several of them joined by commas (7d,1G: a job goes',
-    'when any one is passed), or none to keep all. See queuectl help prune.',
-    'on-complete, on-failure, on-dead, on-idle: a shell command, or none. It runs',
-    'in your home directory as a job of the queue hooks, with QUEUECTL_HOOK_EVENT',
-    '(complete, failure, dead, idle), _JOB_ID, _STATE, _EXIT_CODE, _ERROR, _QUEUE',
-    'and _ATTEMPTS in its environment. on-failure runs after every failed attempt,',
-    'the last one included, where on-dead follows; a cancelled or stopped attempt',
-    'is no failure. on-idle runs once when an attempt ends and no job is ready,',
-    'running or waiting for a retry; jobs due later, held or in paused queues do',
-    'not count. A hook triggers no hooks, and neither does what it enqueues.',
+    "Running workers apply the change within one heartbeat (setting heartbeat-interval). See 'queuectl help config' for all settings and 'queuectl help hooks' for on-complete, on-failure, on-dead and on-idle.",
+    'keep-completed, keep-cancelled and keep-dead take an age (7d), a number of jobs (100000), a size (1G), or a combination (7d,1G). A job is removed when it exceeds any of the limits. Use none to keep all jobs.',
   ],
   async run({ io, app }, input) {
-    const key = required(input, 0, 'the name of a setting', 'queuectl config list');
+    const key = required(input, 0, 'the name of the setting', 'queuectl config list');
     const value = required(input, 1, 'the value', `queuectl config set ${key} VALUE`);
     const setting = await setSetting(await app(), key, value);
     io.out(

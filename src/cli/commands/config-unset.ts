@@ -6,14 +6,14 @@ import { printable } from '../text.ts';
 
 export default {
   name: 'config unset',
-  summary: 'Put a setting back to its default',
+  summary: 'Reset a setting to its default',
   args: 'KEY',
   most: 1,
   flags: {},
   prints: { object: 'Setting' },
   examples: ['queuectl config unset max-retries'],
   async run({ io, app }, input) {
-    const key = required(input, 0, 'the name of a setting', 'queuectl config list');
+    const key = required(input, 0, 'the name of the setting', 'queuectl config list');
     const setting = await unsetSetting(await app(), key);
     io.out(
       io.json

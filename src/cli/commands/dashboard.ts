@@ -1,10 +1,10 @@
 import type { Command } from '../command.ts';
 import serve from './serve.ts';
 
-/** The name under which people look for it. */
+/** An alias that is easier to find. */
 export default {
   ...serve,
   name: 'dashboard',
-  summary: 'The same as serve',
+  summary: 'Start the dashboard (same as serve)',
   examples: ['queuectl dashboard --open'],
 } satisfies Command as Command;

@@ -4,14 +4,13 @@ import { printable } from '../text.ts';
 
 export default {
   name: 'db check',
-  summary: 'Check the database and everything in it; workers go on',
+  summary: 'Check the database for damage',
   args: '',
   most: 0,
   flags: {},
   examples: ['queuectl db check', 'queuectl db check --db /backup/queue.db'],
   notes: [
-    'Reads the whole file: its pages and indexes, references, counters against rows,',
-    'running jobs against their attempts, settings. Exits with 1 and says what is wrong.',
+    'Reads the whole database while workers keep running: pages, indexes, references, counters, running jobs and settings. Prints the problems and exits with 1 if there are any.',
   ],
   async run({ io, location }) {
     const { fix, ...check } = await checkDatabase(location);

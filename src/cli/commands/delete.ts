@@ -3,7 +3,7 @@ import { actingCommand } from '../act.ts';
 
 export default actingCommand({
   name: 'delete',
-  summary: 'Remove jobs for good, with their output',
+  summary: 'Delete jobs and their output permanently',
   done: 'deleted',
   examples: ['queuectl delete job1', 'queuectl delete --queue mail --yes'],
   act: (app, ids) => deleteJobs(app, ids),

@@ -1,23 +1,27 @@
 import { countJobs } from '../../actions/jobs.ts';
 import { purgeDead } from '../../actions/purge.ts';
 import { selectJobs } from '../../actions/select.ts';
+import { countOf } from '../../core/words.ts';
 import { confirmed, SHORT_IDS } from '../act.ts';
 import { printChanged } from '../changed.ts';
 import type { Command } from '../command.ts';
 
 export default {
   name: 'dlq purge',
-  summary: 'Delete dead jobs for good, with their output',
+  summary: 'Delete dead jobs and their output permanently',
   args: '[ID…]',
   most: Number.POSITIVE_INFINITY,
-  flags: { yes: { short: 'y', help: 'do not ask' } },
+  flags: { yes: { short: 'y', help: 'do not ask for confirmation' } },
   examples: ['queuectl dlq purge job2', 'queuectl dlq purge --yes'],
   notes: [SHORT_IDS],
   async run(context, input) {
     const app = await context.app();
     if (input.args.length === 0 && !input.has('yes')) {
       const total = await countJobs(app, { states: ['dead'] });
-      if (total > 0 && !confirmed(context, `delete ${total} dead jobs for good?`, 'queuectl dlq purge --yes'))
+      if (
+        total > 0 &&
+        !confirmed(context, `permanently delete ${countOf(total, 'dead job')}?`, 'queuectl dlq purge --yes')
+      )
         return 1;
     }
     const ids = input.args.length === 0 ? null : await selectJobs(app, { names: input.args });

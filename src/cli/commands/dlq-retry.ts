@@ -9,17 +9,17 @@ import { noteCutOff } from '../cut-off.ts';
 
 export default {
   name: 'dlq retry',
-  summary: 'Put dead jobs back in their queue, with all their attempts before them',
+  summary: 'Retry dead jobs',
   args: 'ID… | --all',
   most: Number.POSITIVE_INFINITY,
-  flags: { all: { help: 'every dead job, except at-most-once jobs' } },
+  flags: { all: { help: 'retry all dead jobs, except at-most-once jobs' } },
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],
-  notes: [SHORT_IDS],
+  notes: ['A retried job is pending again, with 0 attempts. The history of its attempts is kept.', SHORT_IDS],
   async run(context, input) {
     if (input.has('all') === input.args.length > 0) {
       throw new QueueError(
         'usage',
-        input.has('all') ? 'give ids or --all, not both' : 'give the ids of dead jobs, or --all',
+        input.has('all') ? 'use ids or --all, not both' : 'dlq retry requires ids or --all',
         'queuectl dlq list',
       );
     }

@@ -9,7 +9,7 @@ import { printJob } from '../show-job.ts';
 
 export default {
   name: 'dlq show',
-  summary: 'Show a dead job and every attempt at it',
+  summary: 'Show a dead job and all its attempts',
   args: 'ID',
   most: 1,
   flags: TIME_FLAGS,
@@ -17,7 +17,7 @@ export default {
   examples: ['queuectl dlq show job1', 'queuectl dlq show @last'],
   notes: [SHORT_IDS],
   async run(context, input) {
-    const name = required(input, 0, 'the id of a job', 'queuectl dlq list');
+    const name = required(input, 0, 'the job id', 'queuectl dlq list');
     const app = await context.app();
     const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);

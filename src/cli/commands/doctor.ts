@@ -10,10 +10,10 @@ const COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', 
 
 export default {
   name: 'doctor',
-  summary: 'Look at everything queuectl stands on, and say what helps',
+  summary: 'Check the installation and suggest fixes',
   args: '',
   most: 0,
-  flags: { quick: { help: 'leave out what takes long: the database is not read to its end' } },
+  flags: { quick: { help: 'skip slow checks, such as reading the whole database' } },
   prints: { object: 'Doctor' },
   examples: [
     'queuectl doctor',
@@ -21,8 +21,7 @@ export default {
     'queuectl doctor --json | jq \'.checks[] | select(.status != "ok")\'',
   ],
   notes: [
-    'Runtime, SQLite, disk, permissions, the database (it is read as a whole), its',
-    'workers and jobs. Nothing is made or changed. Exits with 1 when a check fails.',
+    'Checks the runtime, SQLite, disk space, permissions, the database, workers and jobs. Changes nothing. Exits with 1 if a check fails.',
   ],
   async run({ io, location }, input) {
     const findings = await diagnose(location, Date.now(), !input.has('quick'));

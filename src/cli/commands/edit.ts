@@ -11,31 +11,32 @@ import { readJobObject } from '../../core/job-input.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { editText } from '../../exec/editor.ts';
 import { actingCommand } from '../act.ts';
-import type { Context, Input } from '../command.ts';
+import { type Context, type Input, inGroup } from '../command.ts';
 import { JOB_FLAGS } from '../job-flags.ts';
 
 const { priority, timeout, 'run-at': runAt, 'max-retries': maxRetries } = JOB_FLAGS;
 
 export default actingCommand({
   name: 'edit',
-  summary: 'Change waiting jobs',
+  summary: 'Edit jobs that have not started',
   done: 'changed',
-  flags: {
+  flags: inGroup('Changes', {
     priority: priority!,
     timeout: timeout!,
     'run-at': runAt!,
     'max-retries': maxRetries!,
-    'set-queue': { value: 'NAME', help: 'move it to this queue' },
-    'set-name': { value: 'NAME', help: 'give it this name' },
-    'set-tag': { value: 'K=V', many: true, help: 'its tags from now on; may be repeated' },
-    command: { value: 'TEXT', short: 'c', help: 'another shell command' },
-  },
+    'set-queue': { value: 'NAME', help: 'move the job to this queue' },
+    'set-name': { value: 'NAME', help: 'change the name' },
+    'set-tag': { value: 'K=V', many: true, help: 'replace all tags; can be repeated' },
+    command: { value: 'TEXT', short: 'c', help: 'replace the shell command' },
+  }),
   examples: [
     'queuectl edit job1 --priority high',
+    '# Open the job in an editor',
     'queuectl edit job1',
     'queuectl edit --queue mail --set-queue slow --yes',
   ],
-  notes: ['Without a change, one job is opened in $VISUAL or $EDITOR.'],
+  notes: ['Without a change, the job opens in $VISUAL or $EDITOR.'],
   async act(app, ids, input, context) {
     const now = app.clock.now();
     const changes = readChanges(input, now) ?? (await changesByHand(app, ids, context, now));
@@ -70,11 +71,7 @@ function readEdited(text: string, id: string, now: number): ReadJobs {
     return readJsonJobs(text, now);
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
-    throw new QueueError(
-      error.code,
-      `${error.message}; nothing was changed`,
-      `once more: queuectl edit ${id}`,
-    );
+    throw new QueueError(error.code, `${error.message}. Nothing was changed`, `queuectl edit ${id}`);
   }
 }
 
@@ -90,8 +87,8 @@ async function changesByHand(
   const [id] = ids;
   if (id === undefined || ids.length > 1 || !editor) {
     const problem = editor
-      ? 'only one job at a time can be edited by hand'
-      : 'edit needs something to change, or $EDITOR';
+      ? 'only one job at a time can be edited in an editor'
+      : 'nothing to change. Give a change, or set $EDITOR to edit the job in an editor';
     throw new QueueError('usage', problem, 'queuectl edit ID --priority high');
   }
   const job = await getJob(app, id);
@@ -103,7 +100,7 @@ async function changesByHand(
     2,
   );
   const after = editText(`${before}\n`, editor);
-  if (after === null) throw new QueueError('usage', 'the editor did not end well; nothing was changed');
+  if (after === null) throw new QueueError('usage', 'the editor failed. Nothing was changed');
   const { inputs } = readEdited(after, id, now);
   if (JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(before))) return null;
   const changes = changesOf(inputs[0]!);

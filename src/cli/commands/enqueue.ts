@@ -6,63 +6,75 @@ import type { GoneJob, Job } from '../../core/job.ts';
 import { checkArgv } from '../../core/job-fields.ts';
 import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
-import type { Command, Context, Flag, Input } from '../command.ts';
+import { type Command, type Context, type Flag, type Input, inGroup } from '../command.ts';
 import { describeAdded, describeMany, orSayAdded } from '../describe-added.ts';
 import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
-/** What one job can be given. */
+/** The flags that describe one job. */
 export const ADD_FLAGS: Record<string, Flag> = {
-  command: { value: 'TEXT', short: 'c', help: 'the shell command' },
+  command: { value: 'TEXT', short: 'c', group: 'What to run', help: 'shell command to run' },
   ...JOB_FLAGS,
   'idempotency-key': {
     value: 'TEXT',
-    help: 'say this again within a day and nothing is added: the first jobs are answered',
+    group: 'Uniqueness',
+    help: 'make the enqueue idempotent: repeating it within 24 hours returns the original jobs',
   },
 };
 
 export default {
   name: 'enqueue',
-  summary: 'Add a job, or many',
-  args: 'COMMAND | JSON | -- PROGRAM ARG…',
+  summary: 'Add one or more jobs',
+  args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
   flags: {
     ...ADD_FLAGS,
-    file: { value: 'FILE', help: 'a JSON array, JSON lines or a command a line; - for standard input' },
-    template: { value: 'TEXT', help: 'with --file: the command for each line, which takes the place of {}' },
-    wait: { help: 'return when the job is over, with its exit code; Ctrl-C leaves it alone' },
-    follow: { short: 'f', help: 'the same, and print what it writes' },
-    'wait-timeout': { value: 'TIME', help: 'wait, but at most so long; the job goes on' },
+    ...inGroup('What to run', {
+      file: {
+        value: 'FILE',
+        help: 'add jobs from a file: a JSON array, JSON lines or one command per line; - is standard input',
+      },
+      template: { value: 'TEXT', help: 'with --file: command to run for each line; {} is the line' },
+    }),
+    ...inGroup('Output', {
+      wait: { help: 'wait until the job finishes and exit with its exit code' },
+      follow: { short: 'f', help: 'like --wait, and print the output of the job' },
+      'wait-timeout': { value: 'TIME', help: 'like --wait, but no longer than this; the job continues' },
+    }),
   },
   prints: { object: 'Job', fields: ['gone'] },
   examples: [
+    '# A shell command',
     "queuectl enqueue 'tar czf /tmp/home.tgz ~'",
-    'queuectl enqueue \'{"id":"job1","command":"sleep 2","max_retries":5}\'',
-    "queuectl enqueue --priority high --timeout 5m 'make report'",
+    '# A program without a shell',
     "queuectl enqueue -- rsync -a 'my files/' host:backup/",
+    '# JSON',
+    'queuectl enqueue \'{"id":"job1","command":"sleep 2","max_retries":5}\'',
+    '# With a priority and a timeout',
+    "queuectl enqueue --priority high --timeout 5m 'make report'",
+    '# Wait for the result',
+    "queuectl enqueue --wait 'make test' && echo passed",
+    '# Many jobs: from a file, or one for each line',
     'queuectl enqueue --file jobs.jsonl',
     "ls *.jpg | queuectl enqueue --file - --template 'gzip -- {}'",
-    "queuectl enqueue --wait 'make test' && echo passed",
+    '# After other jobs',
     "queuectl enqueue --after build,any:lint './publish'",
+    '# Safe to repeat',
     "queuectl enqueue --idempotency-key order-4711 'make invoice'",
+    '# With standard input and a secret',
     "queuectl enqueue --stdin @letter.txt --secret-env MAIL_TOKEN 'send-mail me@example.org'",
+    '# With a hook',
     "queuectl enqueue --on-dead 'mail -s \"$QUEUECTL_HOOK_JOB_ID died\" me' 'make report'",
   ],
   notes: [
-    'What begins with { or [ is JSON; anything else is a shell command. Behind -- no shell is involved.',
-    'A file is stored as a whole or not at all; empty lines and lines that begin with # are skipped. With --template',
-    'every line but an empty one counts, and {} stands for it as one quoted word, so write {} outside quotes: a line is',
-    'never shell syntax, unless the command itself runs it again (eval, sh -c, ssh). \\{} stays {}. A line that begins',
-    'with - would still be an option of the program: write -- {} or ./{}, as in gzip -- {}.',
-    'Jobs of one file or array may wait for each other by id, in "depends_on": ["a", {"id": "b", "on": "any"}].',
-    'An idempotency key is for who cannot know whether an enqueue arrived, and repeats it: all of its jobs, once. The',
-    'same key with anything else said is refused; --delay counts as it was said, what was left open does not.',
-    'A secret in --env or in the command is stored as it is, and warned of: --secret-env NAME takes it from the worker.',
-    'The --on-… commands run as jobs of the queue hooks, which every worker serves, with QUEUECTL_HOOK_EVENT, _JOB_ID,',
-    '_STATE, _EXIT_CODE, _ERROR, _QUEUE and _ATTEMPTS in their environment. They replace the settings of the same names',
-    'for this job; none: no command. What happens to a hook, and to what it enqueues, triggers none.',
+    'An argument that starts with { or [ is JSON. Any other argument is a shell command. Arguments after -- are run without a shell.',
+    'A file is added completely or not at all. Empty lines and lines that start with # are skipped. Jobs in one file or array can depend on each other by id: "depends_on": ["a", {"id": "b", "on": "any"}].',
+    'With --template, {} is replaced by the line as one quoted word, so write it outside quotes. The line is never interpreted as shell syntax, unless the command evaluates it again (eval, sh -c, ssh). Lines that start with # count too. \\{} is a literal {}. Write -- {} or ./{} if a line could start with a dash.',
+    'Use an idempotency key if you cannot tell whether an enqueue succeeded and want to repeat it. It covers all jobs of the command. Using the same key with different jobs is an error.',
+    'Secrets in --env or in the command are stored in plain text, and queuectl warns about them. Use --secret-env instead.',
+    "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",
   ],
   rest: true,
   answersForJob: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
@@ -85,11 +97,11 @@ export default {
 
 interface Added {
   jobs: (Job | GoneJob)[];
-  /** An array was given, so an array is printed. */
+  /** The input was an array, so the output is one. */
   many: boolean;
 }
 
-/** Reads what the user said of one job or an array of them, fills in what the flags say, and stores it. */
+/** Reads one job or an array of jobs, completes them with the flags, and stores them. */
 export async function addJobs(
   context: Context,
   input: Input,
@@ -100,24 +112,24 @@ export async function addJobs(
   const flags = readJobFlags(input, { environment: context.environment, cwd: () => context.cwd }, now);
   const inputs = fillFromFlags(read.inputs, await withParents(context, flags));
   if (inputs.length > most)
-    throw new QueueError('usage', `only one job can be followed, and there are ${inputs.length}`);
+    throw new QueueError('usage', `only one job can be followed, not ${inputs.length}`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
   warnOfSecrets(context.io, inputs);
   const jobs = inputs.map((job) => asEnqueuedHere(job, context.environment));
-  // Read before the store is opened: where it is refused, no store is made.
+  // Read before the store is opened, so that an error creates no store.
   const cwd = jobs.some((job) => job.cwd === undefined) ? context.cwd : '/';
   return { jobs: await enqueue(await context.app(), jobs, () => cwd), many };
 }
 
-/** Those whose end can be waited for, which is all of them unless one is gone. */
+/** Returns the jobs to wait for. Throws if one of them no longer exists. */
 export function notGone(jobs: (Job | GoneJob)[]): Job[] {
   return jobs.map((job) => {
     if (!('gone' in job)) return job;
-    throw new QueueError('job-not-found', `job '${job.id}' of this key has been removed since it was added`);
+    throw new QueueError('job-not-found', `job '${job.id}' with this idempotency key has been removed`);
   });
 }
 
-/** A file may be longer than memory: its jobs are read back only for somebody who waits for them. */
+/** Adds the jobs of a file. It may be larger than memory, so the jobs are read back only to wait for them. */
 async function addFile(context: Context, input: Input, waits: boolean): Promise<Added> {
   const { enqueueFile } = await import('../enqueue-file.ts');
   const ids = await enqueueFile(context, input, input.one('file')!, !(waits && context.io.json));
@@ -130,11 +142,11 @@ async function addFile(context: Context, input: Input, waits: boolean): Promise<
 }
 
 async function addAndFollow(context: Context, input: Input, timeoutMs: number | null): Promise<number> {
-  if (input.has('file')) throw new QueueError('usage', 'only one job can be followed, not a file of them');
+  if (input.has('file')) throw new QueueError('usage', 'only one job can be followed, not a file of jobs');
   const jobs = notGone((await addJobs(context, input, 1)).jobs);
   const { io } = context;
   if (!io.quiet && !io.json) io.err(describeAdded(jobs[0]!, Date.now()));
-  // Only now: who does not wait should not pay for it.
+  // Imported here so that a command that does not wait does not load it.
   const { followToEnd } = await import('../follow-job.ts');
   return followToEnd(context, jobs[0]!.id, timeoutMs);
 }
@@ -147,7 +159,7 @@ async function addedAndWait(
 ): Promise<number> {
   const { io } = context;
   const open = notGone(added.jobs);
-  // One JSON document: the jobs as they end, not as they began.
+  // JSON output is one document with the finished jobs.
   if (shows && !io.json) await told(context, added);
   const { howItEnded, waitForJobs } = await import('../wait-for-jobs.ts');
   const onEnd = (job: Job): void => io.note(howItEnded(job));
@@ -188,13 +200,16 @@ export function checkForms(name: string, input: Input): void {
     (form) => form !== undefined,
   );
   if (forms.length !== 1) {
-    const problem = forms.length === 0 ? `${name} needs a command` : 'give the job in one way only';
+    const problem =
+      forms.length === 0
+        ? `${name} requires a command`
+        : 'give the job only once: as an argument, with --command, with --file or after --';
     throw new QueueError('usage', problem, `queuectl ${name} 'echo hello'`);
   }
   if (input.has('template') && !input.has('file'))
     throw new QueueError(
       'usage',
-      '--template needs the lines of a --file',
+      '--template requires --file',
       "queuectl enqueue --template 'gzip -- {}' --file -",
     );
 }
@@ -212,7 +227,7 @@ function one(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boolean }
 }
 
 async function hintWorkers({ io, app }: Context, { jobs }: Added): Promise<void> {
-  // Only for a person: a script that enqueues should not pay for the look.
+  // Only on a terminal, so that scripts do not pay for the query.
   if (!io.tty) return;
   const { standstill } = await import('../../actions/standstill.ts');
   const queues = [...new Set(jobs.flatMap((job) => ('queue' in job ? [job.queue] : [])))];

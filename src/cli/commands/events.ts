@@ -18,19 +18,19 @@ const LINES = { min: 0, max: 1_000_000_000, integer: true };
 
 export default {
   name: 'events',
-  summary: 'Show what happens: to jobs, queues, schedules, settings and workers',
+  summary: 'Show events of jobs, queues, workers and settings',
   args: '',
   most: 0,
   flags: {
-    follow: { short: 'f', help: 'go on with what happens from now on, in every process' },
-    lines: { value: 'N', short: 'n', help: `only the last N of what is there (${USUAL_LINES})` },
+    follow: { short: 'f', help: 'keep printing new events until Ctrl-C' },
+    lines: { value: 'N', short: 'n', help: `print only the last N events (default: ${USUAL_LINES})` },
     since: {
       value: 'WHEN',
-      help: 'all after the event of this number, or since a time (2026-01-31T12:00) or for so long (10m)',
+      help: 'print events after this event number, since a time (2026-01-31T12:00) or of the last 10m',
     },
-    job: { value: 'ID', help: 'only of this job' },
-    queue: { value: 'NAME', help: 'only of this queue and its jobs' },
-    kind: { value: 'K,…', many: true, help: 'only these kinds, such as failed,dead' },
+    job: { value: 'ID', help: 'only events of this job' },
+    queue: { value: 'NAME', help: 'only events of this queue and its jobs' },
+    kind: { value: 'K,…', many: true, help: 'only events of these kinds, such as failed,dead' },
     ...LIST_FLAGS,
   },
   prints: { object: 'Event', fields: EVENT_DETAILS },
@@ -43,12 +43,9 @@ export default {
     "queuectl events --kind dead --format '{at} {job_id} {exit_code} {error}'",
   ],
   notes: [
-    'In a pipe and with --json every event is a JSON object on a line of its own. Numbers rise by one:',
-    'whoever remembers the last one goes on behind it with --since, missing nothing and repeating nothing.',
-    `Kinds: ${EVENT_KINDS.slice(0, 9).join(', ')},`,
-    `${EVENT_KINDS.slice(9, 18).join(', ')},`,
-    `${EVENT_KINDS.slice(18).join(', ')}.`,
-    'Events are kept for 7 days; queuectl config set keep-events 30d. Ctrl-C ends the following.',
+    'In a pipe and with --json, each event is one JSON object per line. Event numbers increase by one. To continue where you stopped, without gaps or repeats, pass the last number to --since.',
+    `Kinds: ${EVENT_KINDS.join(', ')}.`,
+    'Events are kept for 7 days (setting keep-events).',
   ],
   async run({ io, app }, input) {
     refuseUnheeded(io);
@@ -70,24 +67,24 @@ export default {
     const code = await untilInterrupted(async (signal) => {
       await printEvents(io, followEvents(opened, after, filter, signal));
     });
-    // The usual way to leave is no failure.
+    // Ctrl-C is the normal way to stop following.
     return code === new Interrupted('SIGINT').exitCode ? 0 : code;
   },
 } satisfies Command as Command;
 
-/** In a pipe events are JSON unless told otherwise, and JSON has neither columns nor times of another style. */
+/** Refuses flags without effect: in a pipe events are JSON by default, without columns or other time styles. */
 function refuseUnheeded({ layout: { format, header, time, utc }, tty }: Io): void {
   if (format !== null || tty || !(header || time !== null || utc)) return;
   throw new QueueError(
     'usage',
-    'in a pipe events are JSON: --header, --time and --utc need a --format',
+    'in a pipe, events are JSON. --header, --time and --utc require --format',
     'queuectl events --format tsv',
   );
 }
 
 type Since = { number: number } | { at: number };
 
-/** A bare number is that of an event. */
+/** Reads --since. A number without a unit is an event number. */
 function readSince(input: Input, now: number): Since | null {
   const text = input.one('since')?.trim();
   if (text === undefined) return null;
@@ -106,7 +103,7 @@ function readKind(text: string): EventKind {
   const found = EVENT_KINDS.find((one) => one === kind);
   if (found !== undefined) return found;
   const guess = nearest(kind, EVENT_KINDS);
-  const problem = `--kind: there is no kind of event '${text}'`;
+  const problem = `--kind: unknown event kind '${text}'`;
   throw new QueueError(
     'invalid-value',
     guess === null ? problem : `${problem}; did you mean '${guess}'?`,
@@ -124,7 +121,7 @@ async function readEventFilter(app: App, input: Input, kinds: EventKind[] | null
   return filter;
 }
 
-/** A job that is gone has left its events; one that is yet to come has them before it. */
+/** Resolves a job id. Unknown ids are kept: a deleted job still has events, and a future one will have some. */
 async function jobIdOf(app: App, name: string): Promise<string> {
   try {
     return await findJob(app, name);

@@ -7,14 +7,14 @@ import { printable } from '../text.ts';
 
 export default {
   name: 'explain',
-  summary: 'Say why a job does not run',
+  summary: 'Explain why a job is not running',
   args: 'ID',
   most: 1,
   flags: {},
   prints: { object: 'Explanation' },
   examples: ['queuectl explain job1', 'queuectl explain @last'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the id of a job', 'queuectl list');
+    const name = required(input, 0, 'the job id', 'queuectl list');
     const opened = await app();
     const result = await explain(opened, await findJob(opened, name));
     if (io.json) io.out(`${jsonText(io, result)}\n`);

@@ -9,6 +9,7 @@ import {
   refuseStore,
 } from '../../actions/target.ts';
 import { QueueError } from '../../core/errors.ts';
+import { countOf } from '../../core/words.ts';
 import { newDraft, removeDraft } from '../../exec/drafts.ts';
 import { syncFile } from '../../exec/durable.ts';
 import type { Command } from '../command.ts';
@@ -19,15 +20,13 @@ const BUFFER = 256 * 1024;
 
 export default {
   name: 'export',
-  summary: 'Write everything in the queue as JSON lines',
+  summary: 'Export the whole queue as JSON lines',
   args: '[FILE]',
   most: 1,
-  flags: { force: { help: 'replace FILE if it is there' } },
+  flags: { force: { help: 'overwrite FILE if it exists' } },
   examples: ['queuectl export queue.jsonl', 'queuectl export | gzip >queue.jsonl.gz'],
   notes: [
-    'Jobs in every state with their attempts and outputs, queues with their limits,',
-    'schedules, settings, events, figures: as of one moment, while workers go on. To',
-    'standard output without FILE. A slow reader keeps the WAL from shrinking.',
+    'Exports all jobs with their attempts and output, queues, schedules, settings, events and statistics. The export is consistent, and workers keep running. Without FILE, it goes to standard output. The write-ahead log grows while a slow reader is connected.',
   ],
   async run({ io, app, location }, input) {
     const [file] = input.args;
@@ -61,14 +60,14 @@ export default {
       syncFile(target);
       progress.end();
       if (io.json) io.out(`${JSON.stringify({ file: target, ...counts })}\n`);
-      else io.out(io.tty && !io.quiet ? `${printable(target)}: ${counts.jobs} jobs\n` : `${target}\n`);
+      else io.out(io.tty && !io.quiet ? `${printable(target)}: ${countOf(counts.jobs)}\n` : `${target}\n`);
       return 0;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (error instanceof QueueError || code === undefined) throw error;
       throw new QueueError(
         code === 'ENOSPC' ? 'disk-full' : 'no-such-file',
-        `${target} cannot be written: ${message.replace(draft, target)}`,
+        `cannot write ${target}: ${message.replace(draft, target)}`,
       );
     } finally {
       progress.end();
@@ -77,7 +76,7 @@ export default {
   },
 } satisfies Command as Command;
 
-/** A line at a time would be a system call for each. */
+/** Collects lines, because writing each one would need a system call. */
 function buffered(out: (text: string) => void): { write(line: string): void; flush(): void } {
   let text = '';
   const flush = (): void => {

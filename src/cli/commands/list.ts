@@ -10,9 +10,9 @@ import { jobListing, printJobs } from '../list-jobs.ts';
 import { lineOf } from '../print-list.ts';
 import { type Part, readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
 
-/** Watched in a pipe: so many of the newest, unless told otherwise. */
+/** The default number of jobs to watch in a pipe. */
 const WATCHED = 1000;
-/** On a screen: the header, and what is said below the rows. */
+/** Lines of a screen that are not rows: the header and the summary. */
 const BESIDE_ROWS = 2;
 
 export default {
@@ -34,7 +34,7 @@ export default {
     const limit = readLimit(input);
     const every = readWatch(input);
     if (every !== null) return watch(context, every, viewOf(context, filter, limit));
-    await printJobs(context, filter, limit, jobColumns, 'no job matches');
+    await printJobs(context, filter, limit, jobColumns, 'no jobs found');
     return 0;
   },
 } satisfies Command as Command;
@@ -47,13 +47,13 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): View
         filter,
         Math.max(1, Math.min(limit ?? lines, lines - BESIDE_ROWS)),
         jobColumns,
-        'no job matches',
+        'no jobs found',
       ),
     async parts(io) {
       const parts: Part[] = [];
       for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED))
         parts.push({ key: job.id, text: await textOf(context, io, job) });
-      // Oldest first: the newest line comes last, as in a log.
+      // The newest line comes last, as in a log.
       return parts.reverse();
     },
     async gone(id, io) {

@@ -13,16 +13,16 @@ import { outputPrinter } from '../output-printer.ts';
 
 export default {
   name: 'logs',
-  summary: 'Print what a job wrote',
+  summary: 'Print the output of a job',
   args: 'ID',
   most: 1,
   flags: {
-    follow: { short: 'f', help: 'go on until the job is over; it need not have started' },
-    lines: { value: 'N', short: 'n', help: 'only the last N lines of what is there' },
-    attempt: { value: 'N', help: 'of this attempt (the last)' },
-    stdout: { help: 'only that, of a job enqueued with --split-output' },
-    stderr: { help: 'only that' },
-    raw: { help: 'to a terminal too exactly as written, escape sequences included' },
+    follow: { short: 'f', help: 'keep printing until the job finishes; waits for it to start' },
+    lines: { value: 'N', short: 'n', help: 'start with the last N lines' },
+    attempt: { value: 'N', help: 'output of this attempt (default: the last one)' },
+    stdout: { help: 'only stdout, for jobs enqueued with --split-output' },
+    stderr: { help: 'only stderr, for jobs enqueued with --split-output' },
+    raw: { help: 'do not escape control characters on a terminal' },
   },
   examples: [
     'queuectl logs job1',
@@ -32,13 +32,12 @@ export default {
     'queuectl logs job1 --stderr',
   ],
   notes: [
-    'Ctrl-C ends the following, not the job.',
-    'Of split output stdout comes first and stderr behind it, both on stdout; with -f each goes to its own stream as it',
-    'comes. -n counts the lines of each.',
+    'Ctrl-C stops following, not the job.',
+    'If the output is split, stdout is printed first and then stderr. With -f, each stream goes to its own stream of this command. -n applies to each stream.',
   ],
   async run(context, input) {
     const { io } = context;
-    const name = required(input, 0, 'the id of a job', 'queuectl list');
+    const name = required(input, 0, 'the job id', 'queuectl list');
     const ordinal = count(input, 'attempt', 1);
     const lines = count(input, 'lines', 0);
     const raw = input.has('raw');
@@ -65,12 +64,12 @@ export default {
     }
     if (logs.attempt === null) {
       const job = await getJob(app, id);
-      const waits = `job '${id}' has not run yet; queuectl logs -f ${id} waits for it`;
+      const waits = `job '${id}' has not started yet. To wait for it: queuectl logs -f ${id}`;
       io.note(FINAL_STATES.includes(job.state) ? neverRan(job) : waits);
     }
     let inLine = false;
     for (const { stream, pieces } of streams) {
-      // Of two streams the second does not go on in the first one's last line.
+      // The second stream starts on a new line.
       if (inLine) io.out('\n');
       if (io.tty && streams.length > 1) io.out(`--- ${stream} ---\n`);
       const printer = outputPrinter(io, raw);
@@ -89,7 +88,10 @@ const NEWLINE = 10;
 function readStream(input: Input): Stream | null {
   const [only = null, another] = (['stdout', 'stderr'] as const).filter((stream) => input.has(stream));
   if (another !== undefined)
-    throw new QueueError('usage', 'give --stdout or --stderr; without them both come');
+    throw new QueueError(
+      'usage',
+      'use --stdout or --stderr, not both. Without them, both streams are printed',
+    );
   return only;
 }
 

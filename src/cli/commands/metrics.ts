@@ -6,18 +6,17 @@ import { replaceFile } from '../replace-file.ts';
 
 export default {
   name: 'metrics',
-  summary: 'Print metrics for Prometheus (OpenMetrics)',
+  summary: 'Print metrics in the OpenMetrics format (Prometheus)',
   args: '',
   most: 0,
-  flags: { output: { value: 'FILE', short: 'o', help: 'write them to a file, whole or not at all' } },
+  flags: { output: { value: 'FILE', short: 'o', help: 'write to a file, replacing it atomically' } },
   examples: [
     'queuectl metrics',
     'queuectl metrics --output /var/lib/node_exporter/queuectl.prom',
     'queuectl metrics --json',
   ],
   notes: [
-    'Figures are read from the store: those of all workers, whoever asks. With --json',
-    'they come as an array of metrics with their samples. docs/metrics.md names them.',
+    'Metrics are read from the database and cover all workers. With --json, they are an array of metrics with samples. docs/metrics.md describes them.',
   ],
   async run({ io, app }, input) {
     const snapshot = await metricsSnapshot(await app(), VERSION);

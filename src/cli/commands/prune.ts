@@ -8,6 +8,7 @@ import {
 } from '../../actions/prune.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { formatRetention } from '../../core/retention.ts';
+import { countOf } from '../../core/words.ts';
 import type { Command } from '../command.ts';
 import type { Io } from '../io.ts';
 import { printTable } from '../table.ts';
@@ -16,17 +17,14 @@ const PROGRESS_MS = 5000;
 
 export default {
   name: 'prune',
-  summary: 'Remove old finished jobs and events now, as the settings keep-… say',
+  summary: 'Remove old jobs and events now',
   args: '',
   most: 0,
-  flags: { 'dry-run': { help: 'show what would go, and remove nothing' } },
+  flags: { 'dry-run': { help: 'show what would be removed, and remove nothing' } },
   examples: ['queuectl prune --dry-run', 'queuectl prune'],
   notes: [
-    'Workers do this by themselves, all the time. A limit is an age since the end',
-    'of a job (7d), a number of jobs (100000) or a size (1G: stored output and 300',
-    'bytes a job); with several, a job goes when any one is passed, the first to',
-    'have ended first. Jobs that wait, run or will be retried are never touched.',
-    'The database file does not shrink: its space is used again.',
+    'Workers prune by themselves all the time, by the settings keep-completed, keep-cancelled, keep-dead and keep-events. Jobs that wait, run or will be retried are never removed.',
+    'A limit is an age since the job finished (7d), a number of jobs (100000), or a size (1G: stored output plus 300 bytes per job). A job that exceeds any of the limits is removed, oldest first. The database file does not shrink. Its free space is reused.',
   ],
   async run({ io, app: open }, input) {
     const dryRun = input.has('dry-run');
@@ -39,13 +37,13 @@ export default {
   },
 } satisfies Command as Command;
 
-/** A person who waits is told now and then how far it is. */
+/** Reports progress every few seconds. */
 function progress(io: Io): (jobs: number) => void {
   let next = performance.now() + PROGRESS_MS;
   return (jobs) => {
     if (performance.now() < next) return;
     next = performance.now() + PROGRESS_MS;
-    io.note(`${jobs} jobs removed so far`);
+    io.note(`${countOf(jobs)} removed so far`);
   };
 }
 
@@ -56,13 +54,13 @@ function print(io: Io, states: PrunedObject[], events: PrunedEvents, dryRun: boo
     [
       { title: 'STATE', value: (one) => one.state },
       { title: 'KEEP', value: (one) => formatRetention(one.keep) },
-      { title: dryRun ? 'WOULD GO' : 'REMOVED', value: (one) => String(one.jobs) },
+      { title: dryRun ? 'TO REMOVE' : 'REMOVED', value: (one) => String(one.jobs) },
       { title: 'OUTPUT', value: (one) => String(one.bytes), look: (one) => formatBytes(one.bytes) },
     ],
     rows,
   );
   const { jobs, bytes } = sum(states);
-  const what = `${jobs} ${jobs === 1 ? 'job' : 'jobs'} with ${formatBytes(bytes)} of output and ${events.events} ${events.events === 1 ? 'event' : 'events'}`;
+  const what = `${countOf(jobs)} with ${formatBytes(bytes)} of output and ${countOf(events.events, 'event')}`;
   io.note(dryRun ? `would remove ${what}` : `removed ${what}`);
 }
 

@@ -4,13 +4,13 @@ import type { Command } from '../command.ts';
 
 export default {
   name: 'queue delete',
-  summary: 'Forget a queue without jobs, with its limits',
+  summary: 'Delete an empty queue and its limits',
   args: 'QUEUE',
   most: 1,
   flags: {},
   examples: ['queuectl queue delete mial'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
+    const name = required(input, 0, 'the queue name', 'queuectl queue list');
     await deleteQueue(await app(), name);
     if (io.json) io.out(`${JSON.stringify({ deleted: [name] })}\n`);
     else io.out(io.tty && !io.quiet ? `deleted queue ${name}\n` : `${name}\n`);

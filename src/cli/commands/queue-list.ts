@@ -6,7 +6,7 @@ import { queueListing } from '../queue-table.ts';
 
 export default {
   name: 'queue list',
-  summary: 'List the queues with their jobs, limits and pauses',
+  summary: 'List queues with their jobs and limits',
   args: '',
   most: 0,
   flags: LIST_FLAGS,
@@ -16,7 +16,7 @@ export default {
     const opened = await app();
     const queues = await listQueues(opened);
     await printList(io, queueListing(io, opened.clock.now()), queues);
-    if (queues.length === 0) io.note('there is no queue yet; the first job makes one');
+    if (queues.length === 0) io.note('no queues yet. The first job creates one');
     return 0;
   },
 } satisfies Command as Command;

@@ -6,14 +6,14 @@ import { noteNew, printQueue } from '../queue-table.ts';
 
 export default {
   name: 'queue pause',
-  summary: 'Start no more jobs of a queue; what runs goes on',
+  summary: 'Pause a queue; running jobs continue',
   args: 'QUEUE',
   most: 1,
   flags: {},
   prints: { object: 'Queue' },
   examples: ['queuectl queue pause mail'],
   async run({ io, app, environment }, input) {
-    const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
+    const name = required(input, 0, 'the queue name', 'queuectl queue list');
     const opened = await app();
     const by = actorOf(environment);
     await noteNew(io, opened, name);

@@ -5,14 +5,14 @@ import { printQueue } from '../queue-table.ts';
 
 export default {
   name: 'queue resume',
-  summary: 'Let a paused queue go on',
+  summary: 'Resume a paused queue',
   args: 'QUEUE',
   most: 1,
   flags: {},
   prints: { object: 'Queue' },
   examples: ['queuectl queue resume mail'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
+    const name = required(input, 0, 'the queue name', 'queuectl queue list');
     printQueue(io, await resumeQueue(await app(), name));
     return 0;
   },

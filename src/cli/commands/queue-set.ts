@@ -7,18 +7,18 @@ import { noteNew, printQueue } from '../queue-table.ts';
 
 export default {
   name: 'queue set',
-  summary: 'Limit a queue, over all workers and at once',
+  summary: "Set a queue's concurrency, rate limit or priority aging",
   args: 'QUEUE',
   most: 1,
   flags: {
-    concurrency: { value: 'N', help: 'at most so many of its jobs at a time; none for no limit' },
+    concurrency: { value: 'N', help: 'maximum number of concurrent jobs across all workers, or none' },
     rate: {
       value: 'N/s',
-      help: 'start at most so many a second (N/s), minute (N/m) or hour (N/h); none for no limit',
+      help: 'rate limit: jobs started per second (N/s), minute (N/m) or hour (N/h), or none',
     },
     'priority-aging': {
       value: 'TIME',
-      help: 'a waiting job gains one priority for each so long; none for no gain',
+      help: 'raise the priority of a waiting job by one every TIME, or none',
     },
   },
   prints: { object: 'Queue' },
@@ -29,12 +29,11 @@ export default {
     'queuectl queue set mail --priority-aging 1m',
   ],
   notes: [
-    'With --priority-aging no job waits for ever behind a stream of higher ones: with 1m, one of priority 0 that has been',
-    'due for ten minutes stands level with a new one of priority 10, in other queues too. Jobs of the same priority keep',
-    'the order of enqueueing.',
+    'Limits apply across all workers, at once.',
+    'Priority aging keeps jobs with a low priority from waiting forever. With --priority-aging 1m, a job with priority 0 that has been due for ten minutes ranks like a new job with priority 10, in other queues too. Jobs with the same priority run in the order in which they were enqueued.',
   ],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the name of a queue', 'queuectl queue list');
+    const name = required(input, 0, 'the queue name', 'queuectl queue list');
     const given: QueueInput = {};
     for (const field of ['concurrency', 'rate', 'priority_aging'] as const) {
       const text = input.one(flagOf(field));
@@ -43,7 +42,7 @@ export default {
     if (Object.keys(given).length === 0)
       throw new QueueError(
         'usage',
-        'queue set needs --concurrency, --rate or --priority-aging',
+        'queue set requires --concurrency, --rate or --priority-aging',
         'queuectl help queue set',
       );
     const changes = readQueueInput(given, (field) => `--${flagOf(field)}`);

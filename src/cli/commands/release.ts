@@ -3,7 +3,7 @@ import { actingCommand } from '../act.ts';
 
 export default actingCommand({
   name: 'release',
-  summary: 'Let held jobs run again',
+  summary: 'Release held jobs',
   done: 'released',
   examples: ['queuectl release job1', 'queuectl release --queue mail --yes'],
   act: releaseJobs,

@@ -1,17 +1,19 @@
 import { readTimeout } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { type Command, inGroup } from '../command.ts';
 import { inForeground } from '../foreground.ts';
 import { ADD_FLAGS, addJobs, checkForms, notGone } from './enqueue.ts';
 
 export default {
   name: 'run',
-  summary: 'Add a job, follow its output and exit with its code',
-  args: 'COMMAND | JSON | -- PROGRAM ARG…',
+  summary: 'Run a job, print its output, exit with its exit code',
+  args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
   flags: {
     ...ADD_FLAGS,
-    raw: { help: 'to a terminal too exactly as written, escape sequences included' },
-    'wait-timeout': { value: 'TIME', help: 'follow it at most so long; the job goes on' },
+    ...inGroup('Output', {
+      raw: { help: 'do not escape control characters on a terminal' },
+      'wait-timeout': { value: 'TIME', help: 'stop following after this time; the job continues' },
+    }),
   },
   prints: { object: 'Job' },
   examples: [
@@ -20,9 +22,8 @@ export default {
     "queuectl run --queue gpu 'python train.py' >train.log",
   ],
   notes: [
-    "Exits with the job's own code; 128+n for a signal, 130 when cancelled, 124 when the time is up, 125 when",
-    'queuectl itself failed. Ctrl-C and SIGTERM are passed on to the job, which is cancelled when it does not run yet',
-    'or would be tried again. A second Ctrl-C leaves at once.',
+    'The exit code is 128+n if a signal ended the job, 130 if it was cancelled, 124 after the wait timeout, and 125 if queuectl itself failed.',
+    'Ctrl-C and SIGTERM are forwarded to the job. A job that has not started or would be retried is cancelled. A second Ctrl-C exits at once.',
   ],
   rest: true,
   answersForJob: () => true,

@@ -7,27 +7,33 @@ import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 export default {
   name: 'schedule add',
-  summary: 'Enqueue a job again and again, by the calendar or evenly',
-  args: 'NAME COMMAND | -- PROGRAM ARG…',
+  summary: 'Create a schedule (cron expression or fixed interval)',
+  args: 'NAME (COMMAND | -- PROGRAM ARG…)',
   most: 2,
   rest: true,
-  flags: { ...SCHEDULE_FLAGS, 'dry-run': { help: 'say when it would fire, and add nothing' } },
+  flags: {
+    ...SCHEDULE_FLAGS,
+    'dry-run': { group: 'Schedule', help: 'show the next runs without creating the schedule' },
+  },
   prints: { object: 'Schedule' },
   examples: [
+    '# Every night at 02:30',
     "queuectl schedule add nightly --cron '30 2 * * *' --tz Europe/Berlin 'make backup'",
+    '# Every 90 seconds',
     'queuectl schedule add ping --every 90s --queue net -- curl -fsS https://example.org/up',
+    '# On working days, without losing a run',
     "queuectl schedule add report --cron '0 9 * * mon-fri' --overlap queue --catch-up all 'make report'",
+    '# Show when it would run',
     "queuectl schedule add x --cron '0 0 29 2 *' --dry-run true",
   ],
   notes: [
-    'Workers enqueue the jobs; each finds its nominal time in QUEUECTL_SCHEDULED_AT. Where the clocks change, a time',
-    'that is skipped comes once, an hour later, and one that comes twice is meant the first time; an expression for',
-    'every hour goes on evenly.',
+    'A running worker enqueues the jobs. Each job finds its scheduled time in QUEUECTL_SCHEDULED_AT.',
+    "See 'queuectl help cron' for the syntax of cron expressions and for daylight saving time.",
   ],
   async run(context, input) {
     const now = Date.now();
     const spec = readScheduleSpec(input, { environment: context.environment, cwd: () => context.cwd }, now);
-    // Before the store opens: bad input leaves no file behind.
+    // Checked before the store opens, so that bad input creates no file.
     await checkSchedule(spec, now);
     if (input.has('dry-run')) {
       printTimes(context.io, await previewSchedule(spec.timing, now), now);

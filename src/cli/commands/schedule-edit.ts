@@ -5,7 +5,7 @@ import { sayChanged } from '../schedule-table.ts';
 
 export default {
   name: 'schedule edit',
-  summary: 'Change the times, the policies or the job of a schedule',
+  summary: 'Change a schedule or its job',
   args: 'NAME [COMMAND | -- PROGRAM ARG…]',
   most: 2,
   rest: true,
@@ -14,7 +14,7 @@ export default {
     "queuectl schedule edit nightly --cron '0 3 * * *'",
     "queuectl schedule edit nightly --tz Europe/Berlin --overlap queue 'make backup'",
   ],
-  notes: ['What is not given stays as it is; so do the jobs that were enqueued before.'],
+  notes: ['Everything you do not specify stays unchanged. Jobs already enqueued are not affected.'],
   async run(context, input) {
     const where = { environment: context.environment, cwd: () => context.cwd };
     const { name, ...changes } = readScheduleChanges(input, where, Date.now());

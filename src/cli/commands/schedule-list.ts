@@ -5,7 +5,7 @@ import { printSchedules } from '../schedule-table.ts';
 
 export default {
   name: 'schedule list',
-  summary: 'List the schedules with their next ticks',
+  summary: 'List schedules with their next runs',
   args: '',
   most: 0,
   flags: LIST_FLAGS,
@@ -15,7 +15,7 @@ export default {
     const opened = await app();
     const schedules = await listSchedules(opened);
     await printSchedules(io, schedules, opened.clock.now());
-    if (schedules.length === 0) io.note('there is no schedule; queuectl help schedule add');
+    if (schedules.length === 0) io.note('no schedules. To create one: queuectl help schedule add');
     return 0;
   },
 } satisfies Command as Command;

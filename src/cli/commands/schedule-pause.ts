@@ -6,14 +6,14 @@ import { sayChanged } from '../schedule-table.ts';
 
 export default {
   name: 'schedule pause',
-  summary: 'Enqueue nothing more of a schedule until it is resumed',
+  summary: 'Pause a schedule',
   args: 'NAME',
   most: 1,
   flags: {},
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule pause nightly'],
   async run({ io, app, environment }, input) {
-    const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
+    const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
     const opened = await app();
     const by = actorOf(environment);
     await sayChanged(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());

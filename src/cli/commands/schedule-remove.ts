@@ -5,14 +5,14 @@ import { sayChanged } from '../schedule-table.ts';
 
 export default {
   name: 'schedule remove',
-  summary: 'Remove a schedule; the jobs it has enqueued stay',
+  summary: 'Remove a schedule; its enqueued jobs stay',
   args: 'NAME',
   most: 1,
   flags: {},
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule remove nightly'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
+    const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
     const opened = await app();
     await sayChanged(io, 'removed', await removeSchedule(opened, name), opened.clock.now());
     return 0;

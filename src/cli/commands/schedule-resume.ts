@@ -5,14 +5,14 @@ import { sayChanged } from '../schedule-table.ts';
 
 export default {
   name: 'schedule resume',
-  summary: 'Let a paused schedule go on with its next tick',
+  summary: 'Resume a paused schedule',
   args: 'NAME',
   most: 1,
   flags: {},
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule resume nightly'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
+    const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
     const opened = await app();
     await sayChanged(io, 'resumed', await resumeSchedule(opened, name), opened.clock.now());
     return 0;

@@ -7,14 +7,15 @@ import { jsonText } from '../layout.ts';
 
 export default {
   name: 'schedule run',
-  summary: 'Enqueue a job of a schedule now, paused or not; its ticks come as before',
+  summary: 'Enqueue the job of a schedule now',
   args: 'NAME',
   most: 1,
   flags: {},
   prints: { object: 'Job' },
   examples: ['queuectl schedule run nightly'],
+  notes: ['Works for a paused schedule too. The regular runs are not affected.'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
+    const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
     const job = await runSchedule(await app(), name);
     if (io.json) io.out(`${jsonText(io, toJobObject(job))}\n`);
     else if (!io.tty || io.quiet) io.out(`${job.id}\n`);

@@ -6,14 +6,14 @@ import { printSchedule } from '../schedule-table.ts';
 
 export default {
   name: 'schedule show',
-  summary: 'Show a schedule with its next five ticks',
+  summary: 'Show a schedule with its next five runs',
   args: 'NAME',
   most: 1,
   flags: TIME_FLAGS,
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule show nightly', 'queuectl schedule show nightly --json'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the name of a schedule', 'queuectl schedule list');
+    const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
     const opened = await app();
     await printSchedule(io, await getSchedule(opened, name), opened.clock.now());
     return 0;

@@ -11,21 +11,23 @@ const PORT = { min: 0, max: 65_535, integer: true };
 
 export default {
   name: 'serve',
-  summary: 'HTTP API, dashboard and metrics',
+  summary: 'Serve the HTTP API, the dashboard and the metrics',
   args: '',
   most: 0,
   flags: {
-    host: { value: 'ADDRESS', help: 'where to listen (127.0.0.1)' },
-    port: { value: 'N', help: 'the port; 0 for any that is free (7780)' },
-    'read-only': { help: 'allow no changes; prints the read-only token' },
-    'allow-remote': { help: 'allow a --host that other machines reach' },
-    'public-metrics': { help: 'let anybody read /metrics without the token' },
-    'rotate-token': { help: 'replace both tokens; ends all sessions and event streams of running servers' },
+    host: { value: 'ADDRESS', help: 'address to listen on (default: 127.0.0.1)' },
+    port: { value: 'N', help: 'port to listen on; 0 picks a free one (default: 7780)' },
+    'read-only': { help: 'allow no changes, and print the read-only token' },
+    'allow-remote': { help: 'allow a --host that other machines can reach' },
+    'public-metrics': { help: 'serve /metrics without a token' },
+    'rotate-token': {
+      help: 'replace both tokens; this ends all sessions and event streams of running servers',
+    },
     'max-rate': {
       value: 'N',
-      help: 'changes per second over the API; those of ten seconds may come together (5000)',
+      help: 'rate limit for changes per second; bursts of ten times as many are allowed (default: 5000)',
     },
-    url: { value: 'URL', help: 'where a reverse proxy shows it, such as https://ops.example.org/queue/' },
+    url: { value: 'URL', help: 'public URL behind a reverse proxy, such as https://ops.example.org/queue/' },
     open: { help: 'open the dashboard in a browser' },
   },
   examples: [
@@ -36,10 +38,9 @@ export default {
     'queuectl serve --url https://ops.example.org/queue/',
   ],
   notes: [
-    'On a terminal it prints one URL with the token of this store. Elsewhere it prints the URL and the path of the token',
-    'file, so that no log contains the token. Programs send the token as Authorization: Bearer. Whoever has the full token',
-    'can run commands as you. The read-only token, in the file token-read-only beside it, allows no changes on any server.',
-    'GET /api/v1/openapi.json describes the API. Press Ctrl-C to stop the server. Workers continue. It runs at niceness 5.',
+    'On a terminal, the command prints a URL that contains the token of this store. Otherwise it prints the URL and the path of the token file, so that no log contains the token. Programs send the token as Authorization: Bearer.',
+    'Anyone with the full token can run commands as you. The read-only token, in the file token-read-only beside it, allows no changes on any server.',
+    'GET /api/v1/openapi.json describes the API. Ctrl-C stops the server; workers keep running. The server runs at niceness 5.',
   ],
   async run({ io, app, location, environment }, input) {
     const port = input.one('port') === undefined ? 7780 : parseNumber(input.one('port')!, '--port', PORT);
@@ -61,12 +62,12 @@ export default {
     });
     if (server.warning !== null) io.warn(server.warning);
     const secret = server.url + server.fragment;
-    // Off a terminal the output becomes a log, where others may read it.
+    // Without a terminal the output may end up in a log that others can read.
     const url = io.tty ? secret : server.url;
     if (io.json) io.out(`${JSON.stringify({ url, token_file: server.tokenFile })}\n`);
     else io.out(io.tty ? `${url}\n` : `${url}\ntoken file: ${server.tokenFile}\n`);
     const leave = input.has('open') ? openBrowser(opened.stateDirectory, secret) : () => {};
-    // After the browser, which would have it from us.
+    // After the browser has started, which would inherit the priority.
     stepBack();
     try {
       await Promise.race([untilSignal(), server.failed]);
@@ -78,11 +79,11 @@ export default {
   },
 } satisfies Command as Command;
 
-/** The proxy takes its path away before it asks us. */
+/** Reads --url. The proxy removes its path before it forwards a request. */
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
-    throw new QueueError('invalid-value', `--url must be an http or https address, not '${text}'`);
+    throw new QueueError('invalid-value', `--url must be an http or https URL, not '${text}'`);
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   return url;
 }

@@ -7,14 +7,14 @@ import { printJob } from '../show-job.ts';
 
 export default {
   name: 'show',
-  summary: 'Show a job and every attempt at it',
+  summary: 'Show a job and all its attempts',
   args: 'ID',
   most: 1,
   flags: TIME_FLAGS,
   prints: { object: 'Job', fields: ['history'] },
   examples: ['queuectl show job1', 'queuectl show job1 --json', 'queuectl show job1 --json=state,exit_code'],
   async run(context, input) {
-    const name = required(input, 0, 'the id of a job', 'queuectl list');
+    const name = required(input, 0, 'the job id', 'queuectl list');
     const app = await context.app();
     const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);

@@ -10,13 +10,13 @@ import { pad } from '../text.ts';
 
 export default {
   name: 'stats',
-  summary: 'Success rate, wait and run times, throughput',
+  summary: 'Show success rate, wait and run times, and throughput',
   args: '',
   most: 0,
   flags: {
-    range: { value: 'RANGE', help: `over time: ${Object.keys(RANGES).join(', ')}` },
-    queue: { value: 'Q', help: 'with --range: of one queue' },
-    name: { value: 'NAME', help: 'with --range: of jobs with one name' },
+    range: { value: 'RANGE', help: `show a time series: ${Object.keys(RANGES).join(', ')}` },
+    queue: { value: 'Q', help: 'with --range: only this queue' },
+    name: { value: 'NAME', help: 'with --range: only jobs with this name' },
   },
   prints: {
     object: 'Stats',
@@ -24,10 +24,8 @@ export default {
   },
   examples: ['queuectl stats', 'queuectl stats --json', 'queuectl stats --range 24h --queue mail'],
   notes: [
-    'Times are of the newest 10,000 attempts; throughput is of the last five minutes.',
-    'With --range they are estimated from histograms, and what has been deleted since',
-    'counts too. In a pipe a line a point: time, enqueued, completed, failed, dead,',
-    'cancelled, released, lost, p50 and p95 of wait and run in ms.',
+    'Times cover the newest 10,000 attempts, throughput the last five minutes. With --range, percentiles are estimated from histograms and include deleted jobs.',
+    'In a pipe, --range prints one line per point: time, enqueued, completed, failed, dead, cancelled, released, lost, then p50 and p95 of wait and run time in milliseconds.',
   ],
   async run(context, input) {
     const { io } = context;
@@ -62,7 +60,7 @@ function readRange(input: Input): Range | null {
     if (input.has('queue') || input.has('name'))
       throw new QueueError(
         'usage',
-        '--queue and --name need --range',
+        '--queue and --name require --range',
         'queuectl stats --range 24h --queue Q',
       );
     return null;

@@ -10,7 +10,7 @@ import { printWorkers } from '../worker-table.ts';
 
 export default {
   name: 'status',
-  summary: 'Count the jobs in every state and show the active workers',
+  summary: 'Show job counts by state and active workers',
   args: '',
   most: 0,
   flags: { watch: WATCH_FLAG, ...TIME_FLAGS },
@@ -46,7 +46,7 @@ function print(io: Io, result: Status, now: number): void {
   else io.out(`workers\t${result.workers.length}\n`);
   printWorkers(io, result.workers, now);
   if (result.workers.length === 0 && result.jobs.pending > 0)
-    io.note('start a worker with: queuectl worker start');
+    io.note('no worker is running. To start one: queuectl worker start');
 }
 
 function viewOf(app: App): View {
@@ -61,7 +61,7 @@ function viewOf(app: App): View {
         ];
         return counts.map(([name, count]) => ({ key: String(name), text: `${name}\t${count}` }));
       }
-      // A heartbeat alone is no news.
+      // A new heartbeat alone does not count as a change.
       const workers = result.workers.map(({ last_heartbeat, ...worker }) => worker);
       return [{ key: '', text: jsonText(io, result), essence: jsonText(io, { ...result, workers }) }];
     },

@@ -16,18 +16,17 @@ const LATEST_MS = 3_600_000;
 
 export default {
   name: 'top',
-  summary: 'A live screen: queues, running jobs, failures, workers, throughput; keys act on them',
+  summary: 'Monitor and control the queue on a live screen',
   args: '',
   most: 0,
   flags: {
-    interval: { value: 'TIME', help: 'look at least this often (1s); changes come at once anyway' },
-    once: { help: 'print one screen as text and end' },
+    interval: { value: 'TIME', help: 'refresh at least this often; changes show at once (default: 1s)' },
+    once: { help: 'print one screen as text and exit' },
   },
   examples: ['queuectl top', 'queuectl top --interval 5s', 'queuectl top --once', 'queuectl top --json'],
   notes: [
-    'Keys: Tab and arrows (or j, k) move, Enter or l shows the output of a job, c cancels it (asks), r retries,',
-    'h holds or releases, p pauses or resumes its queue, / filters, ? helps, q quits and touches nothing.',
-    'Lists hold the newest hundred jobs, counts all of them.',
+    'Keys: Tab, arrows, j and k move. Enter or l shows the output of a job. c cancels it after confirmation, r retries it, h holds or releases it, p pauses or resumes its queue. / filters, ? shows help, q quits.',
+    'Lists show the newest 100 jobs. Counts cover all jobs.',
   ],
   async run(context, input) {
     const every = readInterval(input);
@@ -38,7 +37,7 @@ export default {
     if (!io.tty || !isTerminal(0) || environment.TERM === 'dumb') {
       throw new QueueError(
         'usage',
-        'top needs a terminal',
+        'top requires a terminal',
         'queuectl status --watch, queuectl status --json or queuectl top --once',
       );
     }
@@ -56,7 +55,7 @@ function readInterval(input: Input): number {
   return ms;
 }
 
-/** A locale that is known to have no more than ASCII; none at all says nothing. */
+/** Returns true for a locale that is not UTF-8. An unset locale counts as UTF-8. */
 function wantsAscii(environment: NodeJS.ProcessEnv): boolean {
   const locale = environment.LC_ALL || environment.LC_CTYPE || environment.LANG || '';
   return locale !== '' && !/utf-?8/i.test(locale);
@@ -69,7 +68,7 @@ async function printOnce(context: Context, look: Look): Promise<number> {
     ...{ snapshot: seen, throughput: throughputOf(seen), ui: startUi(), output: null },
     ...{ now: seen.at, location, problem: null },
   };
-  // Without the last line, which tells keys that nobody can press.
+  // Without the last line, which lists the keys.
   const lines = frame(picture, { width: io.width, height: io.height }, look).slice(0, -1);
   io.out(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
   return 0;

@@ -4,12 +4,13 @@ import { jsonText } from '../layout.ts';
 
 export default {
   name: 'version',
-  summary: 'Print the version; with --json also of runtime, SQLite and schema',
+  summary: 'Print the version',
   args: '',
   most: 0,
-  flags: { licenses: { help: 'print the licences of the software that is built into queuectl' } },
+  flags: { licenses: { help: 'print the licenses of third-party software in queuectl' } },
   prints: { fields: ['version', 'runtime', 'sqlite', 'schema', 'platform', 'licenses'] },
   examples: ['queuectl version', 'queuectl version --json', 'queuectl version --licenses'],
+  notes: ['With --json, the output includes the versions of the runtime, SQLite and the database schema.'],
   async run({ io }, input) {
     const notices = input.has('licenses') ? (await import('../licenses.generated.ts')).NOTICES : null;
     if (!io.json) {

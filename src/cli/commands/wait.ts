@@ -16,27 +16,26 @@ export default {
   most: Number.POSITIVE_INFINITY,
   flags: {
     ...FILTER_FLAGS,
-    any: { help: 'until the first of them is' },
-    timeout: { value: 'TIME', help: 'at most so long; the jobs go on' },
+    any: { help: 'return when the first job finishes' },
+    timeout: { value: 'TIME', help: 'stop waiting after this time; the jobs continue' },
   },
   prints: { object: 'Job' },
   examples: [
     'queuectl wait job1',
-    "queuectl wait job1 job2 --timeout 10m && echo 'both went well'",
+    "queuectl wait job1 job2 --timeout 10m && echo 'both completed'",
     'queuectl wait --any job1 job2',
     'queuectl wait --queue mail --state pending,running',
   ],
   notes: [
-    "Exits with the job's own code: 0 when all went well, else that of the first that did not; 128+n for a",
-    'signal, 130 when cancelled, 124 when the time is up, 125 when queuectl itself failed. Ctrl-C ends the',
-    'waiting, not the jobs.',
+    'Exits with 0 if all jobs completed, else with the exit code of the first job that did not. The exit code is 128+n if a signal ended the job, 130 if it was cancelled, 124 after the timeout, and 125 if queuectl itself failed.',
+    'Ctrl-C stops waiting, not the jobs.',
   ],
   answersForJob: () => true,
   async run(context, input) {
     const { io } = context;
     const timeoutMs = readTimeout(input, 'timeout');
     const jobs = await chosen(await context.app(), input);
-    if (jobs.length === 0) io.warn('no job matches; there is nothing to wait for');
+    if (jobs.length === 0) io.warn('no jobs found, so there is nothing to wait for');
     const onEnd = (job: Job): void => {
       if (io.json || io.quiet) return;
       if (io.tty) io.out(`${howItEnded(job)}\n`);
@@ -51,7 +50,7 @@ export default {
   },
 } satisfies Command as Command;
 
-/** The jobs that the user means; of a filter those that match now. */
+/** Returns the selected jobs. A filter selects those that match now. */
 async function chosen(app: App, input: Input): Promise<Job[]> {
   const ids = await selectJobs(app, selectionOf('wait', {}, input));
   return Promise.all(ids.map((id) => getJob(app, id)));

@@ -6,7 +6,7 @@ import { workerListing } from '../worker-table.ts';
 
 export default {
   name: 'worker list',
-  summary: 'List the active workers',
+  summary: 'List active workers',
   args: '',
   most: 0,
   flags: LIST_FLAGS,
@@ -17,7 +17,7 @@ export default {
     const app = await context.app();
     const workers = await listWorkers(app);
     await printList(io, workerListing(io, app.clock.now()), workers);
-    if (workers.length === 0) io.note('no active workers; start one with: queuectl worker start');
+    if (workers.length === 0) io.note('no active workers. To start one: queuectl worker start');
     return 0;
   },
 } satisfies Command as Command;

@@ -6,7 +6,7 @@ import { newWorkerId } from '../../worker/worker.ts';
 import type { Command } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 
-/** One worker under its supervisor. */
+/** Runs one worker process of a supervisor. */
 export default {
   name: WORKER_PROCESS,
   summary: 'One worker process',

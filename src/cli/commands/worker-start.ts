@@ -27,15 +27,15 @@ const SIGHUP = 1;
 
 export default {
   name: 'worker start',
-  summary: 'Run jobs, in the foreground until stopped',
+  summary: 'Start workers and run jobs until stopped',
   args: '',
   most: 0,
   flags: {
-    count: { value: 'N', short: 'c', help: 'worker processes (setting worker-count)' },
-    concurrency: { value: 'K', help: 'jobs at a time in each of them (1)' },
-    queue: { value: 'A,B', many: true, help: 'only these queues (all)' },
-    detach: { help: 'in the background; returns when the workers are ready' },
-    'clean-env': { help: 'as if every job had been enqueued with --clean-env' },
+    count: { value: 'N', short: 'c', help: 'number of worker processes (default: setting worker-count)' },
+    concurrency: { value: 'K', help: 'concurrent jobs per worker process (default: 1)' },
+    queue: { value: 'A,B', many: true, help: 'serve only these queues (default: all)' },
+    detach: { help: 'run in the background, and return when the workers are ready' },
+    'clean-env': { help: 'treat all jobs as if they were enqueued with --clean-env' },
     drain: { help: 'exit when no job is ready, running or waiting for a retry' },
     supervisor: { value: 'ID', help: '', hidden: true },
     'open-files': { value: 'N', help: '', hidden: true },
@@ -46,10 +46,13 @@ export default {
     'queuectl worker start --queue mail,reports --detach',
     'queuectl worker start --drain',
   ],
-  notes: ['Ctrl-C or SIGTERM lets the running jobs finish; a second one ends them and puts them back.'],
+  notes: [
+    'Workers run in the foreground, for use with systemd, Docker or a terminal. --detach starts them in the background. You can run this command several times.',
+    'The first Ctrl-C or SIGTERM lets running jobs finish. The second one stops them and puts them back in their queue. Jobs survive a crash of their worker.',
+  ],
   async run(context, input) {
     if (process.platform === 'win32') {
-      throw new QueueError('unsupported-platform', 'workers need Linux, macOS or WSL');
+      throw new QueueError('unsupported-platform', 'workers require Linux, macOS or WSL');
     }
     refuseForeignProc();
     const start = programStart(process.env);
@@ -64,17 +67,17 @@ export default {
     const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
     if (input.has('detach')) await untilRoom(app, id, relieve);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
-      context.io.warn('running as root: every job may do anything on this machine');
+      context.io.warn('running as root. Every job has full control of this machine');
     if (process.pid === 1)
       context.io.warn(
-        'running as PID 1: processes that jobs leave behind are never reaped; use an init, as docker run --init does',
+        'running as PID 1. Processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
       );
     if (input.has('detach'))
       return detach(context, app, {
         ...{ id, count: total, start, openFiles: processes.inheritedOpenFiles() },
         drain: input.has('drain'),
       });
-    // In the background: a log that nobody reads any more must not stop a signal from being obeyed.
+    // Written asynchronously, so that a blocked log does not delay the handling of signals.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
@@ -98,10 +101,10 @@ export default {
   },
 } satisfies Command as Command;
 
-/** Part of a file name when detached: only ever what we made ourselves. */
+/** Checks the id, which becomes part of a file name: only generated ids are allowed. */
 function readId(given: string | undefined): string {
   if (given !== undefined && !/^[0-9a-f]{12}$/.test(given)) {
-    throw new QueueError('usage', '--supervisor is for queuectl itself');
+    throw new QueueError('usage', '--supervisor is for internal use only');
   }
   return given ?? randomBytes(6).toString('hex');
 }
@@ -121,7 +124,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   return args;
 }
 
-/** Removes old leftovers while the workers already work, then closes the store. */
+/** Removes leftover files while the workers are already running, then closes the store. */
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
     clearLeftovers(realpathSync(location), app.store.epoch);
@@ -129,7 +132,7 @@ async function sweep(app: App, location: string, log: (line: string) => void): P
     const removed = await sweepAttempts(app);
     if (removed > 0) log(`removed ${removed} old attempt directories`);
   } catch (error) {
-    log(`cannot remove what was left: ${(error as Error).message}`);
+    log(`cannot remove leftover files: ${(error as Error).message}`);
   } finally {
     await app.store.close();
   }

@@ -1,17 +1,18 @@
 import { stopWorkers } from '../../actions/stop-workers.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
+import { countOf } from '../../core/words.ts';
 import type { Command } from '../command.ts';
 
 export default {
   name: 'worker stop',
-  summary: 'Stop workers, all or these, once their running jobs are done',
+  summary: 'Stop workers after their running jobs finish',
   args: '[ID…]',
   most: Number.POSITIVE_INFINITY,
   flags: {
-    force: { help: 'end the running jobs and put them back in their queue (at-most-once jobs: dead)' },
-    leave: { help: 'stop at once and leave the jobs running; the next worker start takes them over' },
-    timeout: { value: 'TIME', help: 'wait at most so long; the workers go on stopping' },
+    force: { help: 'stop running jobs and put them back in their queue (at-most-once jobs: dead)' },
+    leave: { help: 'stop at once but leave jobs running; the next worker takes them over' },
+    timeout: { value: 'TIME', help: 'stop waiting after this time; the workers still stop' },
   },
   examples: [
     'queuectl worker stop',
@@ -20,13 +21,13 @@ export default {
     'queuectl worker stop 1m7fgwmd0e6ej',
   ],
   notes: [
-    'Without ids it also stops workers that are just starting.',
-    'A file .stop_workers in the state directory (queue.db.d), or in $QUEUECTL_HOME for the queue.db there, does the same.',
+    'Without ids, all workers stop, including those that are just starting.',
+    'Creating a file named .stop_workers does the same. Put it in the state directory (queue.db.d), or in $QUEUECTL_HOME for the queue.db there.',
   ],
   async run(context, input) {
     const { io } = context;
     if (input.has('force') && input.has('leave'))
-      throw new QueueError('usage', 'give --force or --leave, not both');
+      throw new QueueError('usage', 'use --force or --leave, not both');
     const timeout = input.one('timeout');
     const timeoutMs = timeout === undefined ? null : parseDuration(timeout, '--timeout');
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
@@ -39,9 +40,7 @@ export default {
         if (jobs.length > 0 && order === 'drain' && !io.quiet && !io.json) {
           const named =
             jobs.length > 5 ? `${jobs.slice(0, 5).join(', ')} and ${jobs.length - 5} more` : jobs.join(', ');
-          io.err(
-            `waiting for ${left.length} ${left.length === 1 ? 'worker' : 'workers'} to finish ${named}\n`,
-          );
+          io.err(`waiting for ${countOf(left.length, 'worker')} to finish ${named}\n`);
         }
       },
     });
@@ -49,8 +48,8 @@ export default {
     else
       io.out(
         stopped === 0
-          ? 'no worker was running; workers that are starting will stop\n'
-          : `stopped ${stopped} ${stopped === 1 ? 'worker' : 'workers'}\n`,
+          ? 'no worker was running. Workers that are just starting will stop\n'
+          : `stopped ${countOf(stopped, 'worker')}\n`,
       );
     return 0;
   },

@@ -1,0 +1,14 @@
+import type { Command } from '../src/cli/command.ts';
+import { isGroup, SECTIONS } from '../src/cli/commands.ts';
+
+/** Loads every command, section by section. */
+export async function allCommands(): Promise<[heading: string, commands: Command[]][]> {
+  return Promise.all(
+    Object.entries(SECTIONS).map(async ([heading, entries]): Promise<[string, Command[]]> => {
+      const loads = Object.values(entries).flatMap((entry) =>
+        isGroup(entry) ? Object.values(entry.commands) : [entry],
+      );
+      return [heading, await Promise.all(loads.map(async (load) => (await load()).default))];
+    }),
+  );
+}

@@ -1,0 +1,90 @@
+/** A part of a help page. The terminal, the man page and the command reference render the same parts. */
+export type Block =
+  | { heading: string }
+  | { text: string }
+  /** A list of terms, each with its explanation. */
+  | { rows: Row[] }
+  /** The form of a command line, with placeholders. */
+  | { usage: string }
+  /** Lines that are printed as they are. A line that starts with # is a comment. */
+  | { code: string[] };
+
+export type Row = [term: string, text: string];
+
+const MAX_WIDTH = 100;
+const INDENT = 2;
+/** The column of terms takes at most this share of the width. Longer terms get a line of their own. */
+const TERM_SHARE = 0.37;
+/** Explanations start below their terms on a terminal narrower than this. */
+const NARROW = 60;
+
+export interface Style {
+  width: number;
+  heading(text: string): string;
+  term(text: string): string;
+  comment(text: string): string;
+}
+
+/** Renders a page for a terminal: everything below the first heading is indented. */
+export function renderPage(page: Block[], style: Style): string {
+  const width = Math.min(style.width, MAX_WIDTH);
+  const column = termColumn(page, width);
+  let indent = 0;
+  let text = '';
+  for (const [i, block] of page.entries()) {
+    const before = page[i - 1];
+    if (before !== undefined && !('heading' in before)) text += '\n';
+    if ('heading' in block) indent = INDENT;
+    text += `${blockLines(block, { indent, width, column }, style).join('\n')}\n`;
+  }
+  return text;
+}
+
+/** Returns the width of the column of terms, which is the same for the whole page. */
+function termColumn(page: Block[], width: number): number {
+  if (width < NARROW) return 4;
+  const most = Math.floor(width * TERM_SHARE);
+  const lengths = page.flatMap((block) => ('rows' in block ? block.rows.map(([term]) => term.length) : []));
+  return Math.max(0, ...lengths.filter((length) => length <= most));
+}
+
+interface Layout {
+  indent: number;
+  width: number;
+  column: number;
+}
+
+function blockLines(block: Block, { indent, width, column }: Layout, style: Style): string[] {
+  if ('heading' in block) return [style.heading(`${block.heading}:`)];
+  const space = ' '.repeat(indent);
+  if ('text' in block) return wrap(block.text, width - indent).map((line) => space + line);
+  if ('rows' in block) return rowLines(block.rows, width, column, style);
+  const margin = ' '.repeat(INDENT);
+  if ('usage' in block) return [margin + block.usage];
+  return block.code.map((line) => margin + (line.startsWith('#') ? style.comment(line) : line));
+}
+
+function rowLines(rows: Row[], width: number, column: number, style: Style): string[] {
+  const margin = ' '.repeat(INDENT);
+  const hanging = ' '.repeat(INDENT + column + 2);
+  return rows.flatMap(([term, text]) => {
+    const lines = wrap(text, width - hanging.length).map((line) => hanging + line);
+    const painted = margin + style.term(term);
+    if (term.length > column) return [painted, ...lines];
+    const [first = '', ...more] = lines;
+    return [painted + ' '.repeat(column - term.length) + first.slice(margin.length + column), ...more];
+  });
+}
+
+/** Breaks a text at its spaces. A word longer than a line keeps a line of its own. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return line === '' ? lines : [...lines, line];
+}

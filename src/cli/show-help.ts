@@ -1,0 +1,28 @@
+import { type Block, renderPage } from './help-page.ts';
+import type { Io } from './io.ts';
+import { paint } from './text.ts';
+
+/** Prints a help page. On a terminal, a page longer than the screen opens in the pager. */
+export async function showHelp(
+  io: Io,
+  blocks: Block[],
+  environment: NodeJS.ProcessEnv,
+  paged: boolean,
+): Promise<void> {
+  const painted =
+    (color: 'bold' | 'cyan' | 'dim') =>
+    (text: string): string =>
+      io.color ? paint(text, color) : text;
+  const text = renderPage(blocks, {
+    width: io.width,
+    heading: painted('bold'),
+    term: painted('cyan'),
+    comment: painted('dim'),
+  });
+  if (paged && io.tty && text.split('\n').length > io.height) {
+    const { page, pagerOf } = await import('../exec/pager.ts');
+    const pager = pagerOf(environment);
+    if (pager !== null && page(text, pager, environment)) return;
+  }
+  io.out(text);
+}

@@ -1,0 +1,59 @@
+import { afterAll, expect, test } from 'bun:test';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sandbox } from '../support/queuectl.ts';
+import { onTerminal } from '../support/terminal.ts';
+
+const box = sandbox();
+afterAll(() => box.cleanup());
+
+const paged = join(box.directory, 'paged');
+const pager = join(box.directory, 'pager');
+writeFileSync(pager, `#!/bin/sh\ncat >'${paged}'\necho in the pager\n`);
+chmodSync(pager, 0o755);
+
+async function onScreen(args: string[], env: Record<string, string>, rows = 24, columns = 80) {
+  const terminal = onTerminal(box, args, rows, columns, { env });
+  expect(await terminal.closed).toBe(0);
+  return terminal.output().replaceAll('\r\n', '\n');
+}
+
+test('help longer than the screen opens in the pager; shorter help does not', async () => {
+  expect(await onScreen(['help'], { QUEUECTL_PAGER: pager, PAGER: 'cat' })).toBe('in the pager\n');
+  expect(readFileSync(paged, 'utf8')).toContain('\n  enqueue');
+  expect(await onScreen(['enqueue', '--help'], { PAGER: pager })).toBe('in the pager\n');
+  expect(await onScreen(['help', 'version'], { PAGER: pager })).toContain('Print the version\n');
+});
+
+test('without a pager help is printed: --no-pager, an empty pager, cat, a missing one, no terminal', async () => {
+  const jobs = '\nJobs:\n';
+  expect(await onScreen(['help', '--no-pager'], { PAGER: pager })).toContain(jobs);
+  expect(await onScreen(['enqueue', '--help', '--no-pager'], { PAGER: pager })).toContain('\nExamples:\n');
+  expect(await onScreen(['help'], { QUEUECTL_PAGER: '', PAGER: pager })).toContain(jobs);
+  expect(await onScreen(['help'], { PAGER: 'cat' })).toContain(jobs);
+  expect(await onScreen(['help'], { PAGER: '/no/such/pager' })).toContain(jobs);
+  expect((await box.run(['help'], { env: { PAGER: pager } })).stdout).toContain(jobs);
+});
+
+test('help is as wide as the terminal, at most 100 columns, and 80 columns in a pipe', async () => {
+  const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+  const wide = await onScreen(['help', 'filters'], { PAGER: '' }, 24, 140);
+  expect(widest(wide)).toBeGreaterThan(90);
+  expect(widest(wide)).toBeLessThanOrEqual(100);
+  expect(widest(await onScreen(['help', 'filters'], { PAGER: '' }, 24, 50))).toBeLessThanOrEqual(60);
+  expect(widest((await box.run(['help', 'filters'])).stdout)).toBeLessThanOrEqual(80);
+  expect(widest((await box.run(['help', 'filters'], { env: { COLUMNS: '95' } })).stdout)).toBeGreaterThan(80);
+});
+
+test('help has colors only where colors are on', async () => {
+  expect((await box.run(['help', 'enqueue'])).stdout).not.toContain('\x1b');
+  for (const args of [['help', 'enqueue'], ['enqueue', '--help'], ['help']]) {
+    const { stdout } = await box.run([...args, '--color', 'always']);
+    expect(stdout).toContain('\x1b[1mUsage:\x1b[0m');
+    expect(stdout).toMatch(/\x1b\[36m *(-h, )?--(help|id ID|db PATH)/);
+  }
+});
+
+test('help creates nothing', () => {
+  expect(existsSync(box.home)).toBe(false);
+});
