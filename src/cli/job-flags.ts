@@ -22,7 +22,7 @@ export const JOB_FLAGS: Record<string, Flag> = {
   ...inGroup('When to run', {
     'run-at': {
       value: 'TIME',
-      help: 'earliest start time: 2030-01-31T09:00:00Z, 23:30, +10m or epoch seconds',
+      help: 'earliest start time: 2030-01-31T09:00:00Z, 2030-01-31T09:00 (local time), +10m or epoch seconds',
     },
     delay: { value: 'TIME', help: 'delay before the first attempt, such as 10m' },
     priority: {
