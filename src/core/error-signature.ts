@@ -20,5 +20,5 @@ export function errorSignature(error: string): string {
     .replace(/\s+/g, ' ')
     .replace(/…(?:[\s,:]{0,2}…)+/g, '…')
     .trim();
-  return text === '' ? 'no error was told' : text.slice(0, LONGEST);
+  return text === '' ? 'no error message' : text.slice(0, LONGEST);
 }
