@@ -15,7 +15,7 @@ export function loser(settings: Settings, now: number, random: Random): (job: Cl
   const newId = idMaker(random);
   return (job) => {
     const transition = decide(job, { why: 'lost' }, policyOf(settings), now, random);
-    const error = 'lost: the job was running when its store was copied';
+    const error = 'lost: it was running when its store was copied';
     return {
       ...{ claim: job.claim, transition, why: 'lost', exitCode: null, error, finishedAt: now },
       output: { bytes: 0, truncated: false, kept: null },

@@ -49,7 +49,8 @@ export function formatBytes(bytes: number): string {
 
 /** Formats a count for people: `1,234`. */
 export function formatCount(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+  if (count < 1000) return String(count);
+  return `${formatCount(Math.floor(count / 1000))},${String(count % 1000).padStart(3, '0')}`;
 }
 
 /** Formats a share from 0 to 1 for people: `59%`. Only a whole one is `100%`, and only none is `0%`. */

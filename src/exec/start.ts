@@ -103,7 +103,7 @@ function openStdin(place: Place, text: string): number {
 
 function missingVariable(job: ClaimedJob): string | null {
   const [name] = missingSecrets(process.env, job);
-  return name === undefined ? null : `secret variable ${name} is not set in the worker's environment`;
+  return name === undefined ? null : `secret variable ${name} is not in the worker's environment`;
 }
 
 function missingDirectory(cwd: string): string | null {

@@ -290,7 +290,7 @@ test.concurrent(
     await drain(box);
     const job = await show(box);
     expect(job.state).toBe('dead');
-    expect(job.last_error).toBe('not started again (at-most-once) after: exit code 1');
+    expect(job.last_error).toBe('not started again because the job is at-most-once; first failure: exit code 1');
     expect(starts(box)).toBe(1);
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
   }),

@@ -97,7 +97,7 @@ test(
       const result = await box.run([], {
         through: ['sh', '-c', `printf '${bytes}' | "$0" enqueue --file -`],
       });
-      expectRefusal(result, 2, new RegExp(`standard input is not valid UTF-8 text in line ${line}$`));
+      expectRefusal(result, 2, new RegExp(`standard input is not valid UTF-8 text on line ${line}$`));
     }
     expect(existsSync(box.home)).toBe(false);
   }),

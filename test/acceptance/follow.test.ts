@@ -172,7 +172,7 @@ describe('on a terminal', () => {
     await until(() => looking.stdout().includes('begun'), 'it looks');
     looking.interrupt();
     expect(await looking.closed).toBe(130);
-    expect(looking.stdout()).toContain('job told continues; queuectl logs -f told\r\n');
+    expect(looking.stdout()).toContain('job told keeps running; to follow it: queuectl logs -f told\r\n');
     open('told');
   });
 });

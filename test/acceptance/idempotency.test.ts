@@ -83,7 +83,7 @@ test.concurrent(
       [JSON.stringify([asJson, asJson])],
     ]) {
       const flags = other[0]!.startsWith('[') ? [] : KEY;
-      expectRefusal(await box.run(['enqueue', ...flags, ...other]), 4, /key 'k' was used for something else/);
+      expectRefusal(await box.run(['enqueue', ...flags, ...other]), 4, /key 'k' was already used for a different request/);
     }
     expect(await idsOf(box)).toEqual([first.id]);
     const jobs = await box.json<JobJson>(['show', first.id]);

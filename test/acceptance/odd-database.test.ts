@@ -15,7 +15,7 @@ const ODD: [what: string, make: (db: string) => void, says: RegExp][] = [
     },
     /is empty, not a queuectl database/,
   ],
-  ['nothing beside its state directory', (db) => rmSync(db), /is gone, although .*queue\.db\.d is there/],
+  ['nothing beside its state directory', (db) => rmSync(db), /is missing, although .*queue\.db\.d exists/],
   [
     'a pipe',
     (db) => {

@@ -52,7 +52,7 @@ test.concurrent(
     const { code, stderr } = await box.run(['enqueue', '--file', '-'], { stdin });
     expect(code).toBe(2);
     expect(stderr.length).toBeLessThan(400);
-    expect(stderr).toMatch(/jobs wait for each other: 'n\d+' waits for .*….*, 1000 jobs in all/);
+    expect(stderr).toMatch(/jobs depend on each other: 'n\d+' depends on .*….*, 1000 jobs in total/);
     expect(await box.json(['list'])).toEqual([]);
   }),
 );
@@ -119,10 +119,10 @@ test.concurrent(
     await box.run(['suspend', 'job']);
     await until(
       async () =>
-        (await box.run(['explain', 'job'])).stdout.includes('it is suspended; queuectl continue job'),
+        (await box.run(['explain', 'job'])).stdout.includes('it is suspended; to continue it: queuectl continue job'),
       'explain sees it stand still',
     );
-    expect((await box.run(['show', 'job'])).stdout).toContain('suspended\tyes; queuectl continue job\n');
+    expect((await box.run(['show', 'job'])).stdout).toContain('suspended\tyes; to continue it: queuectl continue job\n');
     expect((await box.run(['suspend', 'job'])).stderr).toContain("job 'job' was suspended already");
     expect((await box.run(['continue', 'job'])).stdout).toBe('job\n');
     await until(
@@ -131,7 +131,7 @@ test.concurrent(
     );
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     expect((await box.run(['explain', 'job'])).stdout).toMatch(
-      /^it runs on without its worker, which is gone, .*; the next worker adopts it\n$/,
+      /^it has been running for .*, but its worker is gone; the next worker will adopt it\n$/,
     );
     job.letGo();
     await untilNoProcessOf(box, 'job');

@@ -272,7 +272,7 @@ test.concurrent(
     await box.run(add('nightly', '--every', '1h', 'true'));
     for (const verb of ['show', 'remove', 'pause', 'resume', 'run'])
       expectRefusal(await box.run(['schedule', verb, 'nihgtly']), 3, /did you mean 'nightly'/);
-    expectRefusal(await box.run(add('nightly', '--every', '2h', 'false')), 4, /exists already/);
+    expectRefusal(await box.run(add('nightly', '--every', '2h', 'false')), 4, /already exists/);
     expect(await box.json<unknown[]>(['schedule', 'list'])).toMatchObject([{ every_ms: 3_600_000 }]);
   }),
 );

@@ -52,7 +52,7 @@ test(
     top.type('c');
     await top.sees('cancel job long? y/n');
     top.type('n');
-    await top.sees('nothing was changed');
+    await top.sees('no changes made');
     expect(await state(box, 'long')).toBe('processing');
     top.type('cy');
     await top.sees('cancelled job long', 'RUNNING 0');
@@ -86,7 +86,7 @@ test(
     await until(async () => (await state(box, 'stays')) === 'completed', 'it runs');
 
     top.type('?');
-    await top.sees('any key goes back');
+    await top.sees('press any key to go back');
     top.type('xq');
     expect(await top.closed).toBe(0);
     expect(top.look()).toMatchObject({ alternate: false, cursor: true });
@@ -104,7 +104,7 @@ test(
     await top.sees('/PEA_', 'WAITING 1');
     expect(top.line('apple')).toBeUndefined();
     top.type(ENTER);
-    await top.sees('filter: PEA (Esc ends it)');
+    await top.sees('filter: PEA (Esc clears it)');
     top.type('\x1b');
     await top.sees('apple', 'plum');
     top.type('\x03');

@@ -38,7 +38,7 @@ async function readOnly(box: Sandbox): Promise<void> {
     equal(spawnSync('mount', args).status, 0);
   try {
     for (const command of [['enqueue', 'true'], ['list'], ['delete', 'due']])
-      refused(await box.run(command), 6, /read-only|cannot be written/);
+      refused(await box.run(command), 6, /read-only|is not writable/);
     await until(() => workers.output().includes('requeued'), 'it could not be started');
   } finally {
     unmount(box.home);

@@ -88,7 +88,7 @@ test(
       writeFileSync(file, text);
       const { code, stdout, stderr } = await box.run(['serve', '--port', '0']);
       expect({ text, code, stdout }).toEqual({ text, code: 5, stdout: '' });
-      expect(stderr).toBe(`error: ${file} holds no token\n  try: queuectl serve --rotate-token\n`);
+      expect(stderr).toBe(`error: ${file} does not contain a token\n  try: queuectl serve --rotate-token\n`);
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
     const again = await serve(box, '--rotate-token');
@@ -195,7 +195,7 @@ test(
     other.close();
     expect([taken.code, taken.stdout]).toEqual([1, '']);
     expect(taken.stderr).toBe(
-      `error: something listens on 127.0.0.1:${port} already\n  try: queuectl serve --port 0\n`,
+      `error: another process is already listening on 127.0.0.1:${port}\n  try: queuectl serve --port 0\n`,
     );
     for (const text of ['x', '-1', '65536', '1.5']) {
       const { code, stderr } = await box.run(['serve', `--port=${text}`]);

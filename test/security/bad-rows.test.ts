@@ -170,7 +170,7 @@ test.concurrent(
     expect(await box.json(['show', 'good'])).toMatchObject({ state: 'completed' });
     expect(await box.json(['show', 'bad'])).toMatchObject({
       state: 'pending',
-      last_error: "it cannot be started: the argv of job 'bad' is not JSON of its kind",
+      last_error: "cannot be started: the argv of job 'bad' is not valid JSON",
     });
   }),
 );

@@ -244,7 +244,7 @@ asRoot.concurrent(
       ['export', lines],
     ] as const) {
       expect((await box.run([verb, file])).code).toBe(0);
-      expectRefusal(await box.run([verb, file]), 4, /exists already/);
+      expectRefusal(await box.run([verb, file]), 4, /already exists/);
       expect((await box.run([verb, '--force', file])).code).toBe(0);
     }
     expect(readdirSync(shared).sort()).toEqual(['b.db', 'b.jsonl']);
@@ -254,7 +254,7 @@ asRoot.concurrent(
     expectRefusal(
       await box.run(['backup', '--force', made]),
       6,
-      /where others can put|belongs to user 65534/,
+      /where other users can create files|belongs to user 65534/,
     );
     expectRefusal(await box.run(['--db', made, 'db', 'check']), 6, /belongs to user 65534/);
     chmodSync(shared, 0o777);
