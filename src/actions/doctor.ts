@@ -172,7 +172,7 @@ function inside(facts: StoreFacts): Finding[] {
 
 function quickCheck(problems: string[]): Finding {
   return problems.length === 0
-    ? ok('quick check', 'ok')
+    ? ok('quick check', 'no problems found')
     : fail('quick check', problems.slice(0, 3).join('; '), 'queuectl db check; queuectl db repair');
 }
 

@@ -81,7 +81,7 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
   const wait = (job.dueAt ?? now) - now;
   if (wait > 0) {
     const most = attemptsAllowed(job) - 1;
-    const retry = job.attempts < most ? `retry ${job.attempts} of ${most}` : 'the last attempt';
+    const retry = job.attempts < most ? `retry ${job.attempts} of ${most}` : 'last attempt';
     reasons.push(
       job.state === 'failed'
         ? `${retry} in ${formatDuration(wait)}`

@@ -34,7 +34,7 @@ export async function importLines(app: App, chunks: Iterable<string>, options: L
         yield checked(kind, value);
       }
     }
-    if (!ended) throw invalid('the file is incomplete');
+    if (!ended) throw invalid(at === 0 ? 'the file is empty' : 'the file is incomplete');
   };
   try {
     const loaded = await app.store.load(rows, options, loser(settings, app.clock.now(), app.random));
@@ -47,7 +47,11 @@ export async function importLines(app: App, chunks: Iterable<string>, options: L
       error instanceof QueueError &&
       ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'].includes(error.code)
     )
-      throw new QueueError(error.code, `line ${at}: ${error.message}`, error.hint ?? undefined);
+      throw new QueueError(
+        error.code,
+        at === 0 ? error.message : `line ${at}: ${error.message}`,
+        error.hint ?? undefined,
+      );
     throw error;
   }
 }

@@ -53,7 +53,8 @@ export async function resumeQueue(app: App, name: string): Promise<QueueObject> 
 /** Only one that nobody would miss. */
 export async function deleteQueue(app: App, name: string): Promise<void> {
   const user = (await app.store.schedules()).find((schedule) => (schedule.job.queue ?? 'default') === name);
-  if (user !== undefined) throw new QueueError('wrong-state', `schedule '${user.name}' uses queue '${name}'`);
+  if (user !== undefined)
+    throw new QueueError('wrong-state', `queue '${name}' is used by schedule '${user.name}'`);
   const answer = await app.store.removeQueue(name);
   if (answer === 'absent')
     throw noQueue(

@@ -124,7 +124,8 @@ function report({ io }: Context, done: string, acted: Acted): number {
       `${JSON.stringify({ [done.replaceAll(' ', '_')]: changed, unchanged, ...atMostOnceFields(acted) })}\n`,
     );
   else if (!io.tty || io.quiet) io.out(changed.map((id) => `${id}\n`).join(''));
-  else io.out(`${done} ${countOf(changed.length)}${left === '' ? '' : `, ${left}`}\n`);
+  else if (changed.length > 0 || unchanged.length === 0)
+    io.out(`${done} ${countOf(changed.length)}${left === '' ? '' : `, ${left}`}\n`);
   if (unchanged.length === 0) return 0;
   if (changed.length > 0) {
     if (!io.tty) io.warn(left);

@@ -75,7 +75,7 @@ export async function sayChanged(io: Io, verb: string, schedule: Schedule, now: 
     one.next_run_at === null || verb === 'removed'
       ? ''
       : `; next run ${moment(one.next_run_at, fullTimesFor(io, now))}`;
-  io.out(`${verb} ${printable(one.name)}: ${when(one)}${next}\n`);
+  io.out(`${verb} schedule ${printable(one.name)}: ${when(one)}${next}\n`);
 }
 
 function columns(times: Times): Column<ScheduleObject>[] {
@@ -124,7 +124,7 @@ function facts(one: ScheduleObject, times: Times): [string, string][] {
 }
 
 function when(one: Pick<ScheduleObject, 'cron' | 'timezone' | 'text'>): string {
-  return one.cron === null ? one.text : `${one.cron} (${one.timezone}): ${one.text}`;
+  return one.cron === null ? one.text : `${one.text} (${one.cron}, ${one.timezone})`;
 }
 
 function moment(iso: string, times: Times): string {

@@ -61,9 +61,10 @@ function twoUnits(seconds: number, size: number, unit: string, lowerSize: number
 
 /** Formats a moment by its distance from now: `3m ago`, `in 12s`, `now`. */
 export function formatRelative(at: number, now: number): string {
-  const distance = Math.floor(Math.abs(at - now) / 1000) * 1000;
-  if (distance === 0) return 'now';
-  return at > now ? `in ${formatDuration(distance)}` : `${formatDuration(distance)} ago`;
+  const distance = Math.abs(at - now);
+  if (distance < 1000) return 'now';
+  const rounded = formatDuration(Math.round(distance / 1000) * 1000);
+  return at > now ? `in ${rounded}` : `${rounded} ago`;
 }
 
 /** The shortest text that parses back to the same number of milliseconds. */

@@ -124,6 +124,8 @@ function readCondition(text: string, what: string): Condition {
   }
   const operator = match[2] as Operator;
   const value =
-    field === 'duration' ? parseDuration(match[3]!, what) : parseNumber(match[3]!, what, ANY_NUMBER);
+    field === 'duration'
+      ? parseDuration(match[3]!, `${what}: duration`)
+      : parseNumber(match[3]!, `${what}: ${field}`, ANY_NUMBER);
   return { field, operator, value };
 }

@@ -145,7 +145,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
     const requestId = c.get('requestId') ?? randomBytes(6).toString('hex');
     const known = hidden(error, requestId);
     if (known !== error && !c.req.raw.signal.aborted) options.onError(error, requestId);
-    const seconds = /in (\d+) s$/.exec(known.message)?.[1];
+    const seconds = /in (\d+)s$/.exec(known.message)?.[1];
     const extra: Record<string, string> = {
       ...SAFE_HEADERS,
       'cache-control': 'no-store',

@@ -129,7 +129,12 @@ const JSON_ROWS: Row[] = [
   ],
   ['a printed job without its stdin', job({ stdin: null, stdin_bytes: 7 }), 2, /stdin is missing/],
   ['split_output as text', job({ split_output: 'yes' }), 2, /split_output must be true or false/],
-  ['secrets with values', job({ secret_env: { A: 'b' } }), 2, /secret_env must be an array of variable names/],
+  [
+    'secrets with values',
+    job({ secret_env: { A: 'b' } }),
+    2,
+    /secret_env must be an array of variable names/,
+  ],
   ['a secret in env, too', job({ secret_env: ['A'], env: { A: 'b' } }), 2, /A is in env and in secret_env/],
   ['backoff by number', job({ backoff: 2 }), 2, /backoff must be one of exponential, linear, fixed/],
   ['jitter above 1', job({ jitter: 2 }), 2, /jitter must be a number from 0 to 1/],

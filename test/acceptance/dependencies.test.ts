@@ -103,9 +103,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'a', '--delay', '1h', 'true']);
     await box.run(['enqueue', '--id', 'b', '--after', 'a', 'true']);
-    expect((await box.run(['cancel', 'a'])).stderr).toContain(
-      'also cancelled 1 dependent job: b',
-    );
+    expect((await box.run(['cancel', 'a'])).stderr).toContain('also cancelled 1 dependent job: b');
     await box.run(['retry', 'a', 'b']);
     await box.run(['enqueue', '--id', 'c', '--after', 'b', 'true']);
     expect((await box.run(['cancel', 'a'])).stderr).toContain('also cancelled 2 dependent jobs: b c');
@@ -122,9 +120,7 @@ test.concurrent(
     await box.run(['delete', 'parent']);
     await box.run(['worker', 'start', '--drain']);
     expect((await box.json<JobJson[]>(['list'])).map((job) => job.state)).toEqual(Array(3).fill('cancelled'));
-    expect((await box.run(['explain', 'any'])).stdout).toContain(
-      "parent job 'parent' was deleted",
-    );
+    expect((await box.run(['explain', 'any'])).stdout).toContain("parent job 'parent' was deleted");
   }),
 );
 

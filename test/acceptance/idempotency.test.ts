@@ -83,7 +83,11 @@ test.concurrent(
       [JSON.stringify([asJson, asJson])],
     ]) {
       const flags = other[0]!.startsWith('[') ? [] : KEY;
-      expectRefusal(await box.run(['enqueue', ...flags, ...other]), 4, /key 'k' was already used for a different request/);
+      expectRefusal(
+        await box.run(['enqueue', ...flags, ...other]),
+        4,
+        /key 'k' was already used for a different request/,
+      );
     }
     expect(await idsOf(box)).toEqual([first.id]);
     const jobs = await box.json<JobJson>(['show', first.id]);

@@ -88,10 +88,10 @@ test.concurrent(
 
 /** S16: as ssh judges its keys. */
 const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
-  ['a database that others can write', (db) => chmodSync(db, 0o666), /written by others/],
-  ['a database that the group can write', (db) => chmodSync(db, 0o660), /written by others/],
-  ['a state directory that others can write', (db) => chmodSync(`${db}.d`, 0o777), /written by others/],
-  ['attempts that others can write', (db) => chmodSync(`${db}.d/attempts`, 0o777), /written by others/],
+  ['a database that others can write', (db) => chmodSync(db, 0o666), /other users can write/],
+  ['a database that the group can write', (db) => chmodSync(db, 0o660), /other users can write/],
+  ['a state directory that others can write', (db) => chmodSync(`${db}.d`, 0o777), /other users can write/],
+  ['attempts that others can write', (db) => chmodSync(`${db}.d/attempts`, 0o777), /other users can write/],
   ["somebody else's database", (db) => chownSync(db, 65534, 65534), /belongs to user 65534/],
   ["somebody else's state directory", (db) => chownSync(`${db}.d`, 65534, 65534), /belongs to user 65534/],
   [
@@ -104,11 +104,11 @@ const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
     },
     /belongs to user 65534/,
   ],
-  ['a home that others can write', (db) => chmodSync(dirname(db), 0o777), /home can be written by others/],
+  ['a home that others can write', (db) => chmodSync(dirname(db), 0o777), /other users can write .*home/],
   [
     'a sticky home that others can write',
     (db) => chmodSync(dirname(db), 0o1777),
-    /others can put files beside/,
+    /other users can create files/,
   ],
   ["somebody else's home", (db) => chownSync(dirname(db), 65534, 65534), /home belongs to user 65534/],
   ...['-wal', '-shm', '-journal'].map((end): (typeof UNSAFE)[number] => [
@@ -155,11 +155,11 @@ test.concurrent(
   inSandbox(async (box) => {
     mkdirSync(box.home);
     chmodSync(box.home, 0o777);
-    expectRefusal(await box.run(['enqueue', 'true']), 6, /home can be written by others/);
+    expectRefusal(await box.run(['enqueue', 'true']), 6, /other users can write .*home/);
     expect((await box.run(['doctor'])).code).toBe(1);
     expect(readdirSync(box.home)).toEqual([]);
     chmodSync(box.home, 0o1777);
-    expectRefusal(await box.run(['enqueue', 'true']), 6, /others can put files beside/);
+    expectRefusal(await box.run(['enqueue', 'true']), 6, /other users can create files/);
     expect((await box.run(['doctor'])).code).toBe(1);
     expect(readdirSync(box.home)).toEqual([]);
     chmodSync(box.home, 0o700);

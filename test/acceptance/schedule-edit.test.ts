@@ -43,7 +43,7 @@ test.concurrent(
       ...['schedule', 'add', 'x', '--cron', '30 2 * * *', '--tz', 'Europe/Berlin', '--dry-run', 'true'],
     ]);
     expect(code).toBe(0);
-    expect(stdout).toStartWith('when\t30 2 * * * (Europe/Berlin): every day at 02:30\nnext\t');
+    expect(stdout).toStartWith('when\tevery day at 02:30 (30 2 * * *, Europe/Berlin)\nnext\t');
     expect(stdout).toContain('clocks in Europe/Berlin change from');
     expect(await box.json(['schedule', 'list'])).toEqual([] as never);
   }),

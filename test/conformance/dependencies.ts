@@ -81,9 +81,7 @@ export const dependencies: Record<string, Case> = {
       expect(await states(store, ...children)).toEqual([...expected]);
     }
     expect((await store.get('dead-ok'))?.lastError).toBe("parent job 'dead' is dead");
-    expect((await store.get('deleted-any'))?.lastError).toBe(
-      "parent job 'deleted' was deleted",
-    );
+    expect((await store.get('deleted-any'))?.lastError).toBe("parent job 'deleted' was deleted");
   },
 
   'a job that waits for several runs after the last': async ({ store }) => {

@@ -91,9 +91,9 @@ describe('formatDuration shows the two units that matter', () => {
 
 test('formatRelative shows the distance from now', () => {
   const now = 1_000_000_000;
-  expect([now + 999, now - 61_500, now + 12_900].map((at) => formatRelative(at, now))).toEqual([
-    ...['now', '1m 1s ago', 'in 12s'],
-  ]);
+  expect(
+    [now + 999, now - 61_499, now + 12_200, now + 5_399_990].map((at) => formatRelative(at, now)),
+  ).toEqual([...['now', '1m 1s ago', 'in 12s', 'in 1h 30m']]);
 });
 
 describe('exactDuration parses back to the same', () => {

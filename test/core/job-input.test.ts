@@ -199,7 +199,9 @@ describe('fields that are not known', () => {
 
   test('a field that asks for confinement is refused, not ignored', () => {
     for (const name of ['sandbox', 'user', 'memory_limit'])
-      expect(() => read({ [name]: true })).toThrow(`'${name}' is not supported: queuectl cannot confine a job`);
+      expect(() => read({ [name]: true })).toThrow(
+        `'${name}' is not supported: queuectl cannot confine a job`,
+      );
   });
 
   test('like nothing: a warning without a guess', () => {

@@ -176,7 +176,7 @@ test(
     for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
       const { code, stderr, stdout } = await box.run(['serve', '--port', '0', '--host', host]);
       expect({ host, code, stdout }).toEqual({ host, code: 6, stdout: '' });
-      expect(stderr).toMatch(/^error: .*\n {2}try: add --allow-remote.*\n$/);
+      expect(stderr).toMatch(/^error: .*\n {2}try: to allow this, add --allow-remote.*\n$/);
     }
     const site = await serve(box, '--host', '0.0.0.0', '--allow-remote');
     expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);

@@ -147,7 +147,7 @@ test.concurrent(
     expect((await box.run(['list', '-q'])).stdout.trim().split('\n').sort()).toEqual(['bad', 'good']);
     const repaired = await box.run(['db', 'repair']);
     expect({ code: repaired.code, said: repaired.stdout + repaired.stderr }).toMatchObject({
-      said: expect.stringContaining("job 'bad': its priority, out of range"),
+      said: expect.stringContaining("job 'bad': priority out of range"),
     });
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
     expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
