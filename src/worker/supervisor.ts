@@ -172,7 +172,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     options.log(
       told !== null
         ? `${signal} again: stopping the running jobs and putting them back in their queues`
-        : `${signal}: waiting for the running jobs to finish; signal again to stop them`,
+        : `${signal}: waiting for the running jobs to finish; another signal stops them`,
     );
     told = told === null ? 'drain' : 'force';
     for (const child of children) child.stdin?.write(`${told}\n`);

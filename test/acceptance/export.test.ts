@@ -136,13 +136,13 @@ test.concurrent(
       return copy.join('\n');
     };
     const bad: [string, RegExp][] = [
-      ['', /ends too early/],
+      ['', /the file is empty/],
       ['hello\n', /line 1: .*JSON/],
       ['{"id":"x","command":"true"}', /line 1: /],
       ['[]', /line 1: /],
-      [lines.slice(0, -1).join('\n'), /ends too early/],
+      [lines.slice(0, -1).join('\n'), /the file is incomplete/],
       [lines.filter((_, i) => i !== at('output')).join('\n'), /expected \d+ rows/],
-      [[...lines, '{"job":{}}'].join('\n'), /behind the end/],
+      [[...lines, '{"job":{}}'].join('\n'), /after the end marker/],
       [lines.join('\n').replace('"version":1', '"version":99'), /format 99/],
       [
         changed('job', (row) => {

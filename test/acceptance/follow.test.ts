@@ -55,7 +55,7 @@ describe('logs -f', () => {
     expect(await second.closed).toBe(0);
     expect(second.stdout()).toBe('attempt 2\n');
     expect(await fourth.closed).toBe(3);
-    expect(fourth.output()).toContain('no attempt 4; it has 1, 2, 3');
+    expect(fourth.output()).toContain('no attempt 4; it has attempts 1, 2, 3');
   });
 
   test('loses and doubles nothing when the output moves at the end of the attempt', async () => {

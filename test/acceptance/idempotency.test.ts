@@ -157,7 +157,11 @@ test.concurrent(
       /both give idempotency_key/,
     );
     const scheduled = ['schedule', 'add', 's', '--every', '1h'];
-    expectRefusal(await box.run([...scheduled, JSON.stringify(several[0])]), 2, /no key of its own/);
+    expectRefusal(
+      await box.run([...scheduled, JSON.stringify(several[0])]),
+      2,
+      /cannot have its own id, run time or unique key/,
+    );
     expectRefusal(await box.run([...scheduled, ...KEY, 'true']), 2, /unknown flag/);
     expect(await idsOf(box)).toEqual([]);
     const longest = await box.run(['enqueue', '--idempotency-key', '€'.repeat(255), 'true']);

@@ -211,7 +211,7 @@ test.skipIf(process.getuid!() !== 0)(
     const nobody = { through: ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'], cwd: '/' };
     const next = box.start(['worker', 'start'], nobody);
     await until(() => next.output().includes('adopted'), 'it is adopted');
-    await until(() => /job\b.*(lost|dead|again|put back)/.test(next.output()), 'it is settled');
+    await until(() => /job\b.*(lost|dead|again|requeued)/.test(next.output()), 'it is settled');
     await box.run(['enqueue', '--cwd', '/', '--id', 'next', 'true'], nobody);
     await until(
       async () => (await box.run(['show', 'next', '--json'], nobody)).stdout.includes('"completed"'),

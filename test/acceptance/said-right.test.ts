@@ -79,7 +79,7 @@ test.concurrent(
       "error: nothing was retried: job 'a' was not dead, cancelled or failed",
     );
     await box.run(['hold', 'a']);
-    expect(await said('hold', 'a')).toBe("error: nothing was held: job 'a' was held already");
+    expect(await said('hold', 'a')).toBe("error: nothing was held: job 'a' was already held");
     expect(await said('release', 'a', 'b')).toBe('warning: 1 was not held');
   }),
 );
@@ -127,7 +127,7 @@ test.concurrent(
     expect((await box.run(['show', 'job'])).stdout).toContain(
       'suspended\tyes; to continue it: queuectl continue job\n',
     );
-    expect((await box.run(['suspend', 'job'])).stderr).toContain("job 'job' was suspended already");
+    expect((await box.run(['suspend', 'job'])).stderr).toContain("job 'job' was already suspended");
     expect((await box.run(['continue', 'job'])).stdout).toBe('job\n');
     await until(
       async () => !(await box.run(['explain', 'job'])).stdout.includes('suspended'),
@@ -139,7 +139,7 @@ test.concurrent(
     );
     job.letGo();
     await untilNoProcessOf(box, 'job');
-    expect((await box.run(['explain', 'job'])).stdout).toContain('and its worker is gone');
+    expect((await box.run(['explain', 'job'])).stdout).toContain('but its worker is gone');
   }),
 );
 

@@ -232,7 +232,7 @@ const BAD: [what: string, args: string[], code: number, says: RegExp][] = [
   ['a zone of nobody', cron('* * * * *', '--tz', 'Mars/Olympus'), 2, /no time zone 'Mars\/Olympus'/],
   ['every 0', add('x', '--every', '0', 'true'), 2, /--every/],
   ['every 999ms', add('x', '--every', '999ms', 'true'), 2, /--every/],
-  ['every so', add('x', '--every', 'so', 'true'), 2, /not a duration/],
+  ['every so', add('x', '--every', 'so', 'true'), 2, /invalid duration/],
   ['every century', add('x', '--every', '9999999d', 'true'), 2, /--every/],
   ['a step of 0', cron('*/0 * * * *'), 2, /cron expression/],
   ['a huge range', cron('0 0 1-100000000 * *'), 2, /cron expression/],

@@ -81,7 +81,7 @@ test.concurrent(
     expect(await box.json(['queue', 'list'])).toHaveLength(1);
     const paused = onTerminal(box, ['queue', 'pause', 'mial'], 24, 120);
     await paused.closed;
-    expect(paused.output()).toContain('note: queue mial is new');
+    expect(paused.output()).toContain('note: queue mial did not exist; creating it');
     const known = onTerminal(box, ['queue', 'set', 'mail', '--concurrency', '2'], 24, 120);
     await known.closed;
     expect(known.output()).not.toContain('new');

@@ -99,7 +99,7 @@ test(
   inSandbox(async (box) => {
     for (const id of ['apple', 'pear', 'plum']) await enqueue(box, id, `echo ${id}`);
     const top = openTop(box);
-    await top.sees('apple', 'pear', 'plum', 'no worker is running');
+    await top.sees('apple', 'pear', 'plum', 'no active workers');
     top.type('/PEA');
     await top.sees('/PEA_', 'WAITING 1');
     expect(top.line('apple')).toBeUndefined();
@@ -188,10 +188,10 @@ test(
     const top = openTop(box, 24, 100);
     await top.sees('before');
     renameSync(box.home, `${box.home}-away`);
-    await top.sees('trying again');
+    await top.sees('retrying');
     await top.sees('before');
     renameSync(`${box.home}-away`, box.home);
-    await until(() => top.line('trying again') === undefined, 'it is well again');
+    await until(() => top.line('retrying') === undefined, 'it is well again');
     await enqueue(box, 'after', 'true');
     await top.sees('after');
     top.type('q');
