@@ -82,7 +82,7 @@ test.concurrent(
       'it is waiting for job parent to complete (pending)',
     );
     const drained = await box.run(['worker', 'start', '--drain']);
-    expect(drained.stderr).toContain('1 job is due later, held, paused or blocked: hold');
+    expect(drained.stderr).toContain('1 job left (due later, held, blocked or in a paused queue): hold');
     expect(lines(join(box.directory, 'traces')).toSorted()).toEqual(['run', 'sorry']);
     const reasons = await box.json<JobJson[]>(['list', '--state', 'cancelled']);
     expect(Object.fromEntries(reasons.map((job) => [job.id, job.last_error]))).toEqual({

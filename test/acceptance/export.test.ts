@@ -172,7 +172,7 @@ test.concurrent(
         changed('job', (row) => {
           row.evil = 1;
         }),
-        /line \d+: a job has no 'evil'/,
+        /line \d+: unknown column 'evil' of a job/,
       ],
       [
         changed('job', (row) => {

@@ -105,7 +105,7 @@ test.concurrent(
     const objects = JSON.parse((await box.run([...file, '--json'], { stdin })).stdout);
     expect(objects).toHaveLength(120);
     expect(objects.every((job: { existing?: true }) => job.existing)).toBe(true);
-    expectRefusal(await box.run(file, { stdin: `${stdin}\necho more` }), 4, /something else/);
+    expectRefusal(await box.run(file, { stdin: `${stdin}\necho more` }), 4, /a different request/);
 
     const array = ['enqueue', '--idempotency-key', 'array', '[{"command":"a"},{"command":"b"}]'];
     const two = await box.json<JobJson[]>(array);

@@ -157,9 +157,9 @@ test.concurrent(
       return running.output().replaceAll('\r\n', '\n');
     };
     expect(await shown('list', '--name', 'import', '-n', '2')).toMatch(
-      / NAME .*\nj11 .* import .*showing 2 of 12;/s,
+      / NAME .*\nj11 .* import .*showing 2 of 12 jobs;/s,
     );
-    expect(await shown('list', '-n', '2')).toMatch(/^(?!.* NAME ).*showing 2 of 15;/s);
+    expect(await shown('list', '-n', '2')).toMatch(/^(?!.* NAME ).*showing 2 of 15 jobs;/s);
     expect(await shown('list', '--name', 'import', '-n', '12')).not.toContain('showing');
     expect(await shown('cancel', '--name', 'import', '--dry-run')).toMatch(
       /j0 .*j9 .*\nand 2 more\n12 jobs would be cancelled\n$/s,
