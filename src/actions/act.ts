@@ -21,7 +21,7 @@ export interface Acted {
 }
 
 /** Describes skipped jobs; a number goes in front. */
-export const SKIPPED = 'skipped (at-most-once jobs are started again only by id)';
+export const SKIPPED = 'skipped (at-most-once jobs can only be retried by id)';
 
 /** So many at a time, so that nobody waits long for the writer. */
 const BATCH = 500;
@@ -96,13 +96,13 @@ async function startedOnce(app: App, ids: string[], from: readonly State[]): Pro
 }
 
 export function keyTaken(holder: string): string {
-  return `could not take the unique key again: job '${holder}' has it`;
+  return `could not get the unique key back: job '${holder}' holds it`;
 }
 
 export async function holdJobs(app: App, ids: string[]): Promise<Acted> {
   const acted = await each(app, ids, 'were not waiting', (batch) => app.store.hold(batch, app.clock.now()));
   for (const id of acted.unchanged) if (!(await app.store.get(id))?.held) return acted;
-  return { ...acted, why: 'were held already' };
+  return { ...acted, why: 'were already held' };
 }
 
 export function releaseJobs(app: App, ids: string[]): Promise<Acted> {
@@ -117,7 +117,7 @@ export async function editJobs(app: App, ids: string[], changes: JobChanges): Pr
   if ((changes.maxRetries ?? 0) <= 1) return acted;
   for (const id of acted.unchanged)
     if ((await app.store.get(id))?.policy.atMostOnce)
-      return { ...acted, why: `${acted.why}, or have only one attempt (at-most-once)` };
+      return { ...acted, why: `${acted.why}, or allow only one attempt (at-most-once)` };
   return acted;
 }
 

@@ -26,7 +26,8 @@ export async function checkDatabase(location: string): Promise<Check & { fix: st
   return {
     ...{ db: path, ok: problems.length + invalid.length === 0 },
     problems: [...problems, ...invalid.map(({ problem }) => problem)],
-    fix: problems.length > 0 ? 'queuectl db repair, or queuectl restore from a backup' : unset || null,
+    fix:
+      problems.length > 0 ? 'queuectl db repair, or restore a backup with queuectl restore' : unset || null,
   };
 }
 
@@ -64,8 +65,8 @@ export async function repairDatabase(
     if (repaired === null || (repaired.jobs === 0 && repaired.lost.length > 0)) {
       throw new QueueError(
         'store-corrupt',
-        `no job could be saved from ${db} (${repaired?.lost[0] ?? 'nothing in it can be read'}); it was left as it is`,
-        'queuectl restore, from a backup',
+        `no job could be recovered from ${db} (${repaired?.lost[0] ?? 'none of it is readable'}). The file was not changed`,
+        'restore a backup: queuectl restore FILE',
       );
     }
     refuseLiving(`${db}.d`, await runningIn(draft));

@@ -18,17 +18,17 @@ export async function diagnoseWork(store: Store, stateDirectory: string, now: nu
   const stuck = (await store.running()).filter((job) => job.workerId === null || !known.has(job.workerId));
   return [
     live.length === 0
-      ? warn('workers', 'none is running', 'queuectl worker start')
+      ? warn('workers', 'none running', 'queuectl worker start')
       : ok('workers', `${live.length} running`),
     ...oldWorkers(live),
     gone.size === 0
       ? ok('stale workers', 'none')
-      : warn('stale workers', `${gone.size} died without a word`, 'queuectl worker start'),
+      : warn('stale workers', `${gone.size} stopped without unregistering`, 'queuectl worker start'),
     stuck.length === 0
       ? ok('stuck jobs', 'none')
       : warn(
           'stuck jobs',
-          `${stuck.length} under a worker that is gone, such as ${stuck[0]!.id}`,
+          `${stuck.length} assigned to a worker that is gone, such as ${stuck[0]!.id}`,
           'queuectl worker start',
         ),
     clock(await latest(store, workers), now),
@@ -44,7 +44,7 @@ function oldWorkers(live: Worker[]): Finding[] {
   const others = live.filter((worker) => runsThisExecutable(worker.pid) === false);
   if (others.length === 0) return [];
   const pids = others.map((worker) => worker.pid).join(', ');
-  const says = `process ${pids} runs another queuectl than this one`;
+  const says = `a different queuectl executable runs as process ${pids}`;
   return [warn('version', says, 'queuectl worker stop --leave; queuectl worker start')];
 }
 
@@ -57,5 +57,9 @@ async function latest(store: Store, workers: Worker[]): Promise<number> {
 function clock(written: number, now: number): Finding {
   const ahead = written - now;
   if (ahead <= CLOCK_SLACK_MS) return ok('clock', new Date(now).toISOString());
-  return warn('clock', `${formatDuration(ahead)} behind what the store has seen`, 'timedatectl set-ntp true');
+  return warn(
+    'clock',
+    `${formatDuration(ahead)} behind the latest time in the store`,
+    'timedatectl set-ntp true',
+  );
 }

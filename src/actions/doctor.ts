@@ -70,7 +70,7 @@ function runtime(): Finding {
   if (set.length > 0)
     return warn(
       'runtime',
-      `${name} obeys ${set.join(' and ')}: it may load other code into queuectl, or let a debugger in`,
+      `${name} reads ${set.join(' and ')}, which can load other code into queuectl or open a debugger port`,
       `unset ${set.join(' ')}`,
     );
   return ok('runtime', `${name} on ${process.platform} ${process.arch}`);
@@ -78,13 +78,7 @@ function runtime(): Finding {
 
 function user(): Finding[] {
   return process.getuid?.() === 0
-    ? [
-        warn(
-          'user',
-          'root: what this starts, jobs included, may do anything',
-          'run the workers as another user',
-        ),
-      ]
+    ? [warn('user', 'root: every job runs with full privileges', 'run the workers as another user')]
     : [];
 }
 
@@ -93,8 +87,8 @@ function sqlite(): Finding {
   if (isSqliteSound(version)) return ok('sqlite', version);
   return fail(
     'sqlite',
-    `${version} can corrupt a database in WAL mode; ${OLDEST_SQLITE} is needed`,
-    'run the queuectl executable, or a newer Node',
+    `${version} can corrupt a database in WAL mode; ${OLDEST_SQLITE} or newer is needed`,
+    'run the queuectl executable, or use a newer Node',
   );
 }
 
@@ -106,14 +100,14 @@ function files(facts: StoreFacts): Finding[] {
     fileSystem.network
       ? warn(
           'file system',
-          `${fileSystem.name}: SQLite is safe on local disks only`,
+          `${fileSystem.name}: SQLite is only safe on local disks`,
           'queuectl --db /a/local/path …',
         )
       : ok('file system', fileSystem.name ?? 'local'),
     freeBytes < NO_DISK
-      ? fail('disk', disk, 'queuectl prune, or free some space')
+      ? fail('disk', disk, 'queuectl prune, or free some disk space')
       : freeBytes < LOW_DISK
-        ? warn('disk', disk, 'queuectl prune, or free some space')
+        ? warn('disk', disk, 'queuectl prune, or free some disk space')
         : ok('disk', disk),
     ...permissions(facts),
   ];
@@ -122,7 +116,7 @@ function files(facts: StoreFacts): Finding[] {
 function store({ exists, path, error }: StoreFacts): Finding {
   if (exists) return ok('store', path);
   return error === undefined
-    ? ok('store', `none yet; the first enqueue makes ${path}`)
+    ? ok('store', `none yet; the first enqueue creates ${path}`)
     : fail('store', error.says, error.fix);
 }
 
@@ -130,12 +124,10 @@ function permissions({ exists, unsafe, readable }: StoreFacts): Finding[] {
   const found = unsafe.map((one) => fail('permissions', one.says, one.fix));
   for (const one of readable)
     found.push(
-      warn('permissions', `${one} can be read by others`, `chmod go= ${one.replace(/ \(\d+\)$/, '')}`),
+      warn('permissions', `other users can read ${one}`, `chmod go= ${one.replace(/ \(\d+\)$/, '')}`),
     );
   if (found.length > 0) return found;
-  return exists
-    ? [ok('permissions', 'files of this user alone, which nobody else can write or replace')]
-    : [];
+  return exists ? [ok('permissions', 'no other user can read, write or replace the files')] : [];
 }
 
 function leftovers(found: Leftover[]): Finding {
@@ -145,8 +137,8 @@ function leftovers(found: Leftover[]): Finding {
   if (found.length > names.length) names.push(`${found.length - names.length} more`);
   return warn(
     'leftovers',
-    `${bytes} that killed processes left: ${names.join(', ')}`,
-    'queuectl worker start, which clears them',
+    `killed processes left ${bytes} behind: ${names.join(', ')}`,
+    'queuectl worker start, which removes them',
   );
 }
 
@@ -156,15 +148,15 @@ function inside(facts: StoreFacts): Finding[] {
   return [
     facts.journalMode === 'wal'
       ? ok('journal mode', 'wal')
-      : warn('journal mode', `${facts.journalMode}; the next command turns it to wal`, 'queuectl status'),
+      : warn('journal mode', `${facts.journalMode}; the next command switches it to wal`, 'queuectl status'),
     facts.synchronous === FULL_SYNC
       ? ok('synchronous', 'full')
       : fail('synchronous', String(facts.synchronous), 'this is a bug: please report it'),
     walBytes >= LARGE_WAL
       ? warn(
           'wal',
-          `${formatBytes(walBytes)}: a long reader keeps it from shrinking`,
-          'end it (fuser shows who)',
+          `${formatBytes(walBytes)}: a long-running reader keeps it from shrinking`,
+          'stop that process; fuser lists it',
         )
       : ok('wal', formatBytes(walBytes)),
     ...(problems === undefined ? [] : [quickCheck(problems)]),
@@ -172,7 +164,7 @@ function inside(facts: StoreFacts): Finding[] {
       ? ok('schema', `version ${schema!.found}`)
       : warn(
           'schema',
-          `version ${schema!.found}; the next command brings it to ${schema!.known}`,
+          `version ${schema!.found}; the next command upgrades it to ${schema!.known}`,
           'queuectl status',
         ),
   ];
@@ -180,14 +172,14 @@ function inside(facts: StoreFacts): Finding[] {
 
 function quickCheck(problems: string[]): Finding {
   return problems.length === 0
-    ? ok('quick check', 'ok')
+    ? ok('quick check', 'no problems found')
     : fail('quick check', problems.slice(0, 3).join('; '), 'queuectl db check; queuectl db repair');
 }
 
 function openFiles(): Finding {
   const limit = processes.inheritedOpenFiles();
-  if (limit === null) return ok('open files', 'unknown here');
+  if (limit === null) return ok('open files', 'unknown');
   return Number(limit) < FEW_FILES
-    ? warn('open files', `at most ${limit} for a job`, 'ulimit -n 1024')
-    : ok('open files', `at most ${limit} for a job`);
+    ? warn('open files', `limit of ${limit} per job`, 'ulimit -n 1024')
+    : ok('open files', `limit of ${limit} per job`);
 }

@@ -72,10 +72,7 @@ function keyOf(inputs: Iterable<JobInput>): string | undefined {
 function* checked(inputs: Iterable<JobInput>, key: string | undefined): Generator<JobInput> {
   for (const input of inputs) {
     if (input.idempotencyKey !== key)
-      throw new QueueError(
-        'invalid-job',
-        'jobs that are enqueued together must have the same idempotency_key',
-      );
+      throw new QueueError('invalid-job', 'jobs enqueued together must have the same idempotency_key');
     yield input;
   }
 }
@@ -89,10 +86,7 @@ function refuseTwins(inputs: Iterable<JobInput>): void {
     if (id === undefined) continue;
     const first = seen.get(id);
     if (first !== undefined)
-      throw new QueueError(
-        'job-exists',
-        `the id '${id}' was given twice, to job ${first} and to job ${number}`,
-      );
+      throw new QueueError('job-exists', `id '${id}' is used twice, by job ${first} and job ${number}`);
     seen.set(id, number);
   }
 }
@@ -107,7 +101,7 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
   if (command === undefined) throw new QueueError('invalid-job', 'command is missing');
   // A printed job has both, and then they agree.
   if (argv !== null && command !== readable(argv)) {
-    throw new QueueError('invalid-job', 'command and argv contradict each other; give one of them');
+    throw new QueueError('invalid-job', 'command and argv cannot be used together; give only one of them');
   }
   return {
     id: input.id ?? newId(),
@@ -145,11 +139,11 @@ function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): num
 function policyOf({ policy = NONE, backoffBase }: JobInput): JobPolicy {
   const both = policy.retryOn?.find((code) => policy.noRetryOn?.includes(code));
   if (both !== undefined)
-    throw new QueueError('invalid-job', `exit code ${both} is in retry_on and in no_retry_on`);
+    throw new QueueError('invalid-job', `exit code ${both} is in both retry_on and no_retry_on`);
   if (backoffBase !== undefined && policy.backoff !== undefined && policy.backoff !== 'exponential')
     throw new QueueError(
       'invalid-job',
-      `backoff_base belongs to backoff exponential; ${policy.backoff} has retry_delay`,
+      `backoff_base only works with exponential backoff; with ${policy.backoff} backoff, use retry_delay`,
     );
   return policy;
 }
@@ -160,7 +154,7 @@ function secretsOf({ secretEnv, env = NONE }: JobInput): string[] {
   if (both !== undefined)
     throw new QueueError(
       'invalid-job',
-      `${both} is in env and in secret_env; a secret has its value elsewhere`,
+      `${both} is in both env and secret_env; a secret takes its value from the worker's environment`,
     );
   return secretEnv;
 }
@@ -169,11 +163,11 @@ function secretsOf({ secretEnv, env = NONE }: JobInput): string[] {
 function uniqueOf({ unique }: JobInput): Uniqueness | null {
   if (unique === undefined) return null;
   if (unique.key === undefined)
-    throw new QueueError('invalid-job', 'unique_for and unique_while need a unique_key');
+    throw new QueueError('invalid-job', 'unique_for and unique_while require a unique_key');
   if (unique.forMs !== undefined && unique.while !== undefined) {
     throw new QueueError(
       'invalid-job',
-      'unique_for and unique_while contradict each other; give one of them',
+      'unique_for and unique_while cannot be used together; give only one of them',
     );
   }
   return { key: unique.key, while: unique.while ?? 'active', forMs: unique.forMs ?? null };

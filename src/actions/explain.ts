@@ -3,6 +3,7 @@ import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
+import { countOf } from '../core/words.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { placeOf } from '../exec/place.ts';
 import type { Queue } from '../store/store.ts';
@@ -27,18 +28,19 @@ export async function explain(app: App, id: string): Promise<Explanation> {
 
 async function reasonsOf(app: App, job: Job): Promise<string[]> {
   const now = app.clock.now();
+  const tried = job.attempts === 0 ? '' : ` after ${countOf(job.attempts, 'attempt')}`;
   switch (job.state) {
     case 'processing':
       return runningReasons(app, job, now);
     case 'completed':
-      return [`it has completed at ${toIso(job.finishedAt)}`];
+      return [`it completed at ${toIso(job.finishedAt)}`];
     case 'dead':
       return [
-        `it was given up after ${job.attempts} of ${attemptsAllowed(job)} attempts: ${job.lastError ?? 'unknown'}; queuectl retry ${job.id}`,
+        `it failed permanently${tried}: ${job.lastError ?? 'unknown error'}; to run it again: queuectl retry ${job.id}`,
       ];
     case 'cancelled':
       return [
-        `it was cancelled at ${toIso(job.finishedAt)}${job.lastError === null ? '' : `: ${job.lastError}`}; queuectl retry ${job.id}`,
+        `it was cancelled at ${toIso(job.finishedAt)}${job.lastError === null ? '' : `: ${job.lastError}`}; to run it again: queuectl retry ${job.id}`,
       ];
     default:
       return waitingReasons(app, job, now);
@@ -46,20 +48,21 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
 }
 
 async function runningReasons(app: App, job: Job, now: number): Promise<string[]> {
-  const since = `since ${toIso(job.startedAt)} (${formatDuration(now - (job.startedAt ?? now))})`;
+  const elapsed = formatDuration(now - (job.startedAt ?? now));
+  const since = `for ${elapsed}, since ${toIso(job.startedAt)}`;
+  const at = `${elapsed} ago, at ${toIso(job.startedAt)}`;
   const alive = (await activeWorkers(app)).some((worker) => worker.id === job.workerId);
   const processes = await processesOf(app, job.id);
   const reasons: string[] = [];
-  if (alive) reasons.push(`it is running on worker ${job.workerId}, ${since}`);
+  if (alive) reasons.push(`it has been running on worker ${job.workerId} ${since}`);
   else if (processes.length > 0)
-    reasons.push(`it runs on without its worker, which is gone, ${since}; the next worker adopts it`);
+    reasons.push(`it has been running ${since}, but its worker is gone; the next worker will adopt it`);
   else if (await isUnseen(app, job.id))
     reasons.push(
-      `it may run on, ${since}, in another pid namespace, and its worker is gone; a worker started there adopts it, another settles it when it has ended`,
+      `it started ${at} and may still be running in another pid namespace, but its worker is gone; a worker started there will adopt it`,
     );
-  else
-    reasons.push(`it was running, ${since}, and its worker is gone; the next worker finds out how it ended`);
-  if (isSuspended(processes)) reasons.push(`it is suspended; queuectl continue ${job.id}`);
+  else reasons.push(`it started ${at}, but its worker is gone; the next worker will find out how it ended`);
+  if (isSuspended(processes)) reasons.push(`it is suspended; to continue it: queuectl continue ${job.id}`);
   return reasons;
 }
 
@@ -73,12 +76,12 @@ async function isUnseen(app: App, id: string): Promise<boolean> {
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {
   const reasons: string[] = [];
   const why = job.state === 'pending' && job.lastError !== null ? `: ${job.lastError}` : '';
-  if (job.held) reasons.push(`it is held${why}; queuectl release ${job.id}`);
+  if (job.held) reasons.push(`it is held${why}; to release it: queuectl release ${job.id}`);
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const wait = (job.dueAt ?? now) - now;
   if (wait > 0) {
     const most = attemptsAllowed(job) - 1;
-    const retry = job.attempts < most ? `retry ${job.attempts} of ${most}` : 'the last attempt';
+    const retry = job.attempts < most ? `retry ${job.attempts} of ${most}` : 'last attempt';
     reasons.push(
       job.state === 'failed'
         ? `${retry} in ${formatDuration(wait)}`
@@ -89,30 +92,31 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
   const queue = (await app.store.queues()).find((one) => one.name === job.queue);
   if (queue !== undefined) reasons.push(...(await queueReasons(app, queue)));
   reasons.push(...(await workerReasons(app, job)));
-  return reasons.length > 0
-    ? reasons
-    : ['it is ready: the next free slot takes it, after what stands before it'];
+  return reasons.length > 0 ? reasons : ['it is ready and runs when a worker has a free slot for it'];
 }
 
-const WANTED = { ok: 'to complete', any: 'to end', notok: 'to be dead or cancelled' };
+const WANTED = { ok: 'to complete', any: 'to end', notok: 'to fail or be cancelled' };
 
 async function parentReasons(app: App, job: Job): Promise<string[]> {
   const parents = await app.store.dependencies(job.id);
   return parents
     .filter((parent) => parent.phase === 'open')
-    .map(({ id, on, state }) => `it waits for job ${id} ${WANTED[on]} (${state})`);
+    .map(({ id, on, state }) => `it is waiting for job ${id} ${WANTED[on]} (${state})`);
 }
 
 async function queueReasons(app: App, queue: Queue): Promise<string[]> {
   const reasons: string[] = [];
   const running = await countJobs(app, { queue: queue.name, states: ['processing'] });
   if (queue.concurrency !== null && running >= queue.concurrency) {
-    reasons.push(`queue ${queue.name} is at its limit ${running}/${queue.concurrency}`);
+    reasons.push(
+      `queue ${queue.name} is at its concurrency limit (${running} of ${queue.concurrency} running)`,
+    );
   }
-  if (queue.rate !== null) reasons.push(`queue ${queue.name} starts at most ${formatRate(queue.rate)}`);
+  if (queue.rate !== null) reasons.push(`queue ${queue.name} has a rate limit of ${formatRate(queue.rate)}`);
   const most = (await currentSettings(app))['max-concurrent-jobs'];
   const total = await countJobs(app, { states: ['processing'] });
-  if (most !== null && total >= most) reasons.push(`max-concurrent-jobs is reached: ${total}/${most}`);
+  if (most !== null && total >= most)
+    reasons.push(`the max-concurrent-jobs limit is reached (${total} of ${most} running)`);
   return reasons;
 }
 
@@ -121,6 +125,6 @@ async function workerReasons(app: App, job: Job): Promise<string[]> {
   const free = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
   if (free || serving.length === 0) return [];
   return [
-    `all ${serving.length === 1 ? 'slots of its worker' : `${serving.length} workers that serve it`} are busy`,
+    `all ${serving.length === 1 ? 'slots of its worker' : `${serving.length} workers that serve its queue`} are busy`,
   ];
 }

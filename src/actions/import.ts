@@ -24,7 +24,7 @@ export async function importLines(app: App, chunks: Iterable<string>, options: L
     for (const text of linesOf(chunks)) {
       at++;
       if (text.trim() === '') continue;
-      if (ended) throw invalid('there is something behind the end');
+      if (ended) throw invalid('there is data after the end marker');
       const [kind, value] = parse(text);
       if (at === 1) checkHeader(kind, value);
       else if (kind === 'end') ended = checkEnd(value, count);
@@ -34,7 +34,7 @@ export async function importLines(app: App, chunks: Iterable<string>, options: L
         yield checked(kind, value);
       }
     }
-    if (!ended) throw invalid('the file ends too early');
+    if (!ended) throw invalid(at === 0 ? 'the file is empty' : 'the file is incomplete');
   };
   try {
     const loaded = await app.store.load(rows, options, loser(settings, app.clock.now(), app.random));
@@ -47,7 +47,11 @@ export async function importLines(app: App, chunks: Iterable<string>, options: L
       error instanceof QueueError &&
       ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'].includes(error.code)
     )
-      throw new QueueError(error.code, `line ${at}: ${error.message}`, error.hint ?? undefined);
+      throw new QueueError(
+        error.code,
+        at === 0 ? error.message : `line ${at}: ${error.message}`,
+        error.hint ?? undefined,
+      );
     throw error;
   }
 }
@@ -68,27 +72,29 @@ function parse(text: string): [kind: string, value: Record<string, unknown>] {
   try {
     object = JSON.parse(text);
   } catch {
-    throw invalid('it is not JSON');
+    throw invalid('this is not valid JSON');
   }
   if (object === null || typeof object !== 'object' || Array.isArray(object))
-    throw invalid('it is no JSON object');
+    throw invalid('this is not a JSON object');
   const [first] = Object.entries(object);
-  if (first === undefined) throw invalid('it is empty');
+  if (first === undefined) throw invalid('the JSON object is empty');
   if (first[0] === 'queuectl') return ['queuectl', object as Record<string, unknown>];
   const [kind, value] = first;
-  if (value === null || typeof value !== 'object') throw invalid(`'${kind}' is no JSON object`);
+  if (value === null || typeof value !== 'object') throw invalid(`'${kind}' is not a JSON object`);
   return [kind, value as Record<string, unknown>];
 }
 
 function checkHeader(kind: string, header: Record<string, unknown>): void {
-  if (kind !== 'queuectl' || header.queuectl !== 'export') throw invalid('this is no export of queuectl');
+  if (kind !== 'queuectl' || header.queuectl !== 'export') throw invalid('this is not a queuectl export');
   if (header.version !== EXPORT_VERSION) {
-    throw invalid(`it has format ${header.version}; this queuectl reads format ${EXPORT_VERSION}`);
+    throw invalid(
+      `the export has format ${header.version}; this version of queuectl reads format ${EXPORT_VERSION}`,
+    );
   }
 }
 
 function checkEnd({ rows }: Record<string, unknown>, count: number): true {
-  if (rows !== count) throw invalid(`there should be ${rows} rows, and there are ${count}`);
+  if (rows !== count) throw invalid(`expected ${rows} rows, but found ${count}`);
   return true;
 }
 
@@ -97,8 +103,8 @@ function checked(table: string, value: Record<string, unknown>): ExportedRow {
   const row: ExportedRow['row'] = {};
   for (const [column, one] of Object.entries(value)) row[column] = decode(column, one);
   if (table === 'job') checkId(String(row.id), 'id');
-  if (table === 'queue') checkQueueName(String(row.name), 'the name of a queue');
-  if (table === 'schedule') checkName(String(row.name), 'the name of a schedule');
+  if (table === 'queue') checkQueueName(String(row.name), 'queue name');
+  if (table === 'schedule') checkName(String(row.name), 'schedule name');
   if (table === 'setting' && String(row.key) in SETTINGS) parseSetting(String(row.key), String(row.value));
   return { table, row };
 }
@@ -118,8 +124,9 @@ function keepOutput(
   places: Map<number, Place>,
 ): void {
   if (!Number.isSafeInteger(attempt) || typeof base64 !== 'string')
-    throw invalid('a file without attempt or content');
-  if (stream !== 'stdout' && stream !== 'stderr') throw invalid('a file of no stream');
+    throw invalid('a file entry has no attempt or no content');
+  if (stream !== 'stdout' && stream !== 'stderr')
+    throw invalid('the stream of a file entry must be stdout or stderr');
   const number = loading.attempt(attempt as number);
   if (number === null) return;
   let place = places.get(number);

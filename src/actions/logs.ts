@@ -36,7 +36,7 @@ export function streamsOf(job: Job, only: Stream | null): Stream[] {
   if (only === null) return ['stdout'];
   throw new QueueError(
     'wrong-state',
-    `stdout and stderr of job '${job.id}' are one; it was enqueued without --split-output`,
+    `job '${job.id}' has combined output; it was enqueued without --split-output`,
     `queuectl logs ${job.id}`,
   );
 }
@@ -50,6 +50,8 @@ export async function keptOutput(app: App, attempt: Attempt, stream: Stream): Pr
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {
   const known =
-    attempts.length === 0 ? 'it has not run yet' : `it has ${attempts.map((one) => one.ordinal).join(', ')}`;
+    attempts.length === 0
+      ? 'it has not run yet'
+      : `it has ${attempts.length === 1 ? 'attempt' : 'attempts'} ${attempts.map((one) => one.ordinal).join(', ')}`;
   return new QueueError('attempt-not-found', `job '${id}' has no attempt ${ordinal}; ${known}`);
 }

@@ -39,13 +39,13 @@ export function* elements(chunks: Iterable<string>): Generator<string> {
   let ended = false;
   let first = true;
   for (const { text, end } of cut(chunks, ',', -1)) {
-    if (ended && text.trim() !== '') throw notJson('there is something behind the array');
+    if (ended && text.trim() !== '') throw notJson('there is data after the array');
     // Behind the last comma stands an element; only an empty array has none.
     if (!ended && !(first && end && text.trim() === '')) yield text;
     first = false;
     ended ||= end;
   }
-  if (!ended) throw notJson('the array does not end');
+  if (!ended) throw notJson('the array is not closed');
 }
 
 interface Cut extends Piece {
@@ -90,5 +90,5 @@ function notJson(why: string): QueueError {
 }
 
 function tooLong(line: number): QueueError {
-  return new QueueError('invalid-job', `line ${line}: a job of more than 16 MiB`);
+  return new QueueError('invalid-job', `line ${line}: the job is larger than 16 MiB`);
 }

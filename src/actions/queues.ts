@@ -54,7 +54,7 @@ export async function resumeQueue(app: App, name: string): Promise<QueueObject> 
 export async function deleteQueue(app: App, name: string): Promise<void> {
   const user = (await app.store.schedules()).find((schedule) => (schedule.job.queue ?? 'default') === name);
   if (user !== undefined)
-    throw new QueueError('wrong-state', `schedule '${user.name}' enqueues its jobs in queue '${name}'`);
+    throw new QueueError('wrong-state', `queue '${name}' is used by schedule '${user.name}'`);
   const answer = await app.store.removeQueue(name);
   if (answer === 'absent')
     throw noQueue(
@@ -62,7 +62,7 @@ export async function deleteQueue(app: App, name: string): Promise<void> {
       (await app.store.queues()).map((queue) => queue.name),
     );
   if (answer === 'has-jobs')
-    throw new QueueError('wrong-state', `queue '${name}' has jobs`, `queuectl list --queue ${name}`);
+    throw new QueueError('wrong-state', `queue '${name}' is not empty`, `queuectl list --queue ${name}`);
   wake(app.stateDirectory);
 }
 

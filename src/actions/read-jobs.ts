@@ -48,7 +48,7 @@ function misspelt(value: object): string {
 }
 
 export function noJob(where: string): QueueError {
-  return new QueueError('invalid-job', `there is no job in ${where}`);
+  return new QueueError('invalid-job', `there are no jobs in ${where}`);
 }
 
 export function readCommand(text: string): JobInput {

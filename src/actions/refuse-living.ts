@@ -17,8 +17,8 @@ export function refuseLiving(stateDirectory: string, known: ReadonlySet<string> 
     'a command of this queue',
     living,
     process === null
-      ? 'wait for it to end, or end it there'
-      : `wait for it to end, or end it: kill -- -${process.group}`,
+      ? 'wait for it to finish, or stop it there'
+      : `wait for it to finish, or stop it: kill -- -${process.group}`,
   );
 }
 
@@ -27,8 +27,8 @@ export async function refuseLivingJobs(store: Store, stateDirectory: string): Pr
   for (const job of await store.running()) {
     const living = livingOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
     if (living === null) continue;
-    const where = living.process === null ? ', there,' : '';
-    throw refusal(`job '${job.id}'`, living, `queuectl worker start --drain${where} lets it end`);
+    const where = living.process === null ? ' (in that pid namespace)' : '';
+    throw refusal(`job '${job.id}'`, living, `let it finish: queuectl worker start --drain${where}`);
   }
 }
 
@@ -46,7 +46,7 @@ export async function runningIn(draft: string): Promise<Set<string>> {
 function refusal(what: string, { process }: Living, fix: string): QueueError {
   const how =
     process === null
-      ? 'may still be running, in another pid namespace'
-      : `is still running, as process ${process.pid}`;
+      ? 'may still be running in another pid namespace'
+      : `is still running as process ${process.pid}`;
   return new QueueError('wrong-state', `${what} ${how}`, fix);
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
+import { countOf } from '../core/words.ts';
 import { newDraft, removeDraft } from '../exec/drafts.ts';
 import { syncFile } from '../exec/durable.ts';
 import { moveOutputs, removeOutputs } from '../exec/kept-output.ts';
@@ -110,7 +111,7 @@ function refuseMissing(source: string, db: string): void {
     throw new QueueError(
       'usage',
       `${source} is the store itself`,
-      'give the backup, and the store with --db',
+      'name the backup file, and give the store with --db',
     );
 }
 
@@ -120,7 +121,7 @@ async function refuseStranger(source: string): Promise<void> {
     await (await peekStore(source))?.close();
   } catch (error) {
     if (!(error instanceof QueueError) || error.code !== 'not-a-database') throw error;
-    throw new QueueError(error.code, error.message, 'give a file that queuectl backup has made');
+    throw new QueueError(error.code, error.message, 'use a file created by queuectl backup');
   }
 }
 
@@ -137,15 +138,14 @@ async function whatIsThere(
   let store: Store | null = null;
   try {
     store = await peekStore(location);
-    if (store === null) return { held: 'the store of another version', epoch: null };
+    if (store === null) return { held: 'a store of another version', epoch: null };
     const [worker] = await activeWorkers({ ...app, store, stateDirectory, newId: () => '' });
     if (worker !== undefined)
       throw new QueueError('store-busy', `worker ${worker.id} is running`, 'queuectl worker stop');
     await refuseLivingJobs(store, stateDirectory);
     const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
     const others = (await store.schedules()).length + (await store.settings()).size;
-    const held =
-      jobs > 0 ? `${jobs} ${jobs === 1 ? 'job' : 'jobs'}` : others > 0 ? 'schedules or settings' : null;
+    const held = jobs > 0 ? countOf(jobs) : others > 0 ? 'schedules or settings' : null;
     return { held, epoch: store.epoch };
   } catch (error) {
     if (error instanceof QueueError && REFUSALS.has(error.code)) throw error;

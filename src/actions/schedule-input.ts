@@ -65,7 +65,7 @@ export function readTiming(given: ScheduleInput, now: number, called: (field: st
   if (timezone !== undefined)
     throw new QueueError(
       'usage',
-      `${called('timezone')} belongs to ${called('cron')}; ${what} knows no zone`,
+      `${called('timezone')} only works with ${called('cron')}; ${what} has no time zone`,
     );
   const range = { ...RANGES.durationMs, min: SHORTEST_MS };
   const everyMs = checkDuration(parseDuration(every!, what), what, range, every);
@@ -85,6 +85,6 @@ function choice<T extends string>(
   const guess = nearest(text, known);
   throw new QueueError(
     'invalid-value',
-    `${what} must be ${known.join(', ')}, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+    `${what} must be one of ${known.join(', ')}, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
   );
 }

@@ -19,14 +19,14 @@ export async function checkSchedule(
   spec: ScheduleSpec,
   now: number,
 ): Promise<{ spec: ScheduleSpec; nextAt: number }> {
-  checkName(spec.name, 'the name of a schedule');
+  checkName(spec.name, 'the schedule name');
   const { id, runAt, idempotencyKey } = spec.job;
   if (id !== undefined || runAt !== undefined || idempotencyKey !== undefined)
-    throw new QueueError('invalid-job', 'the job of a schedule has no id, no time and no key of its own');
+    throw new QueueError('invalid-job', "a schedule's job cannot have its own id, run time or unique key");
   if (spec.job.command === undefined && spec.job.argv === undefined)
-    throw new QueueError('invalid-job', 'the job of a schedule needs a command');
+    throw new QueueError('invalid-job', "a schedule's job needs a command");
   if (spec.job.dependsOn?.length)
-    throw new QueueError('invalid-job', 'the job of a schedule waits for no other');
+    throw new QueueError('invalid-job', "a schedule's job cannot depend on other jobs");
   checkAtMostOnce(spec.job);
   if (spec.job.cwd !== undefined) checkDirectoryName(spec.job.cwd);
   const { timing, nextAt } = await checkTiming(spec.timing, now);
@@ -37,7 +37,7 @@ export async function checkSchedule(
 export async function checkTiming(given: Timing, now: number): Promise<{ timing: Timing; nextAt: number }> {
   const timing = checkZone(given);
   const nextAt = (await fireTimes(timing)).after(now);
-  if (nextAt === null) throw new QueueError('invalid-cron', 'the cron expression never comes to pass');
+  if (nextAt === null) throw new QueueError('invalid-cron', 'the cron expression never matches a date');
   return { timing, nextAt };
 }
 
@@ -47,8 +47,8 @@ function checkZone(timing: Timing): Timing {
   if (zone === null) {
     throw new QueueError(
       'invalid-value',
-      `there is no time zone '${timing.zone}'`,
-      'write a zone such as Europe/Berlin or UTC',
+      `unknown time zone '${timing.zone}'`,
+      'use a time zone such as Europe/Berlin or UTC',
     );
   }
   return { ...timing, zone };
@@ -146,6 +146,6 @@ export function scheduledJob(schedule: Schedule, at: number, settings: Settings,
 }
 
 function orGone<T>(name: string, found: T | null): T {
-  if (found === null) throw new QueueError('schedule-not-found', `there is no schedule '${name}' any more`);
+  if (found === null) throw new QueueError('schedule-not-found', `schedule '${name}' no longer exists`);
   return found;
 }

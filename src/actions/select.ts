@@ -28,11 +28,11 @@ export async function findJob(app: App, name: string): Promise<string> {
   if (ids.length === 1) return ids[0]!;
   if (ids.length === 0) throw new QueueError('job-not-found', `there is no job '${name}'`);
   const some = ids.slice(0, SHOWN).join(', ') + (ids.length > SHOWN ? ', …' : '');
-  throw new QueueError('ambiguous-id', `'${name}' is the beginning of several ids: ${some}`);
+  throw new QueueError('ambiguous-id', `several ids start with '${name}': ${some}`);
 }
 
 async function lastJob(app: App): Promise<string> {
   const [job] = await app.store.list({}, { limit: 1 });
-  if (job === undefined) throw new QueueError('job-not-found', 'there is no job yet');
+  if (job === undefined) throw new QueueError('job-not-found', 'there are no jobs yet');
   return job.id;
 }

@@ -10,15 +10,15 @@ export async function standstill(app: App, names: string[]): Promise<string[]> {
   for (const { name, pausedAt, pausedBy } of await app.store.queues()) {
     if (pausedAt !== null && names.includes(name))
       reasons.push(
-        `queue ${name} is paused since ${toIso(pausedAt)} by ${pausedBy}; queuectl queue resume ${name}`,
+        `queue ${name} was paused at ${toIso(pausedAt)} by ${pausedBy}; to resume it: queuectl queue resume ${name}`,
       );
   }
   const workers = await activeWorkers(app);
-  if (workers.length === 0) return [...reasons, 'no worker is running; queuectl worker start'];
+  if (workers.length === 0) return [...reasons, 'no worker is running; to start one: queuectl worker start'];
   const unserved = names.filter((name) => !workers.some((worker) => serves(worker, name)));
   if (unserved.length > 0) {
     const list = unserved.join(',');
-    reasons.push(`no worker serves queue ${list}; queuectl worker start --queue ${list}`);
+    reasons.push(`no worker serves queue ${list}; to start one: queuectl worker start --queue ${list}`);
   }
   return reasons;
 }

@@ -1,4 +1,5 @@
 import { QueueError } from '../core/errors.ts';
+import { countOf } from '../core/words.ts';
 import { orderNow, untilAfter } from '../exec/started.ts';
 import { wake } from '../exec/wake.ts';
 import type { StopOrder, Worker } from '../store/worker.ts';
@@ -69,7 +70,7 @@ async function untilGone(app: App, ids: Set<string>, request: StopRequest): Prom
     if (request.timeoutMs !== null && app.clock.monotonic() - start > request.timeoutMs) {
       throw new QueueError(
         'timeout',
-        `${left.length} of the workers are still finishing their jobs`,
+        `${countOf(left.length, 'worker')} ${left.length === 1 ? 'is' : 'are'} still finishing jobs`,
         'queuectl worker stop --force',
       );
     }

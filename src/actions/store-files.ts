@@ -58,14 +58,14 @@ export async function refuseSecondName(db: string): Promise<void> {
   if (names > 1)
     throw new QueueError(
       'two-names',
-      `${db} has ${names} names (hard links), and SQLite would keep other -wal and -shm files for each of them`,
-      `find the others (find ${dirname(db)} -xdev -samefile ${db}) and remove them; or, while nothing uses the queue, make it a file of its own: cp --reflink=auto ${db} ${db}.copy && mv ${db}.copy ${db}`,
+      `${db} has ${names} names (hard links), and SQLite would use separate -wal and -shm files for each of them`,
+      `find the other names (find ${dirname(db)} -xdev -samefile ${db}) and remove them. Or, while nothing uses the queue, replace it with a copy: cp --reflink=auto ${db} ${db}.copy && mv ${db}.copy ${db}`,
     );
   if (isMountPoint(db))
     throw new QueueError(
       'two-names',
-      `${db} is mounted as a single file, and its -wal and -shm files are not shared with the place it comes from`,
-      `mount its directory instead, such as docker run -v /path/of/its/directory:${dirname(db)}`,
+      `${db} is mounted as a single file, and its -wal and -shm files are not shared with the original directory`,
+      `mount its directory instead, for example docker run -v /path/of/its/directory:${dirname(db)}`,
     );
 }
 
@@ -100,7 +100,7 @@ function refuseRemovedFiles(db: string): void {
   throw new QueueError(
     'store-files-removed',
     `the -wal or -shm file of ${db} was removed while in use; process ${pids} still has the old one open`,
-    `let stopped processes continue, so that they save what is in it: kill -CONT ${pids}; wait some seconds, then end those that are left: kill ${pids} (jobs go on)`,
+    `let stopped processes continue, so that they can save its contents: kill -CONT ${pids}. Wait a few seconds, then stop the remaining ones: kill ${pids} (jobs keep running)`,
   );
 }
 

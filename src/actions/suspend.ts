@@ -30,7 +30,7 @@ async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Prom
   }
   const unchanged = ids.filter((id) => !changed.includes(id));
   const all = already > 0 && already === unchanged.length;
-  return { changed, unchanged, why: all ? 'were suspended already' : 'were not running on this machine' };
+  return { changed, unchanged, why: all ? 'were already suspended' : 'were not running on this machine' };
 }
 
 /** What each running job is known by on this machine. */

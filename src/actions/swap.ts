@@ -14,7 +14,7 @@ export function refuseWhileUsed(db: string): void {
   throw new QueueError(
     'store-busy',
     `${db} is in use by process ${holder}`,
-    `end it: queuectl worker stop, or kill ${holder} for a server`,
+    `stop it: queuectl worker stop, or for a server: kill ${holder}`,
   );
 }
 
@@ -62,7 +62,7 @@ export async function takeName(db: string): Promise<Held> {
   } catch (error) {
     held.letGo();
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new QueueError('store-busy', `${db} was made meanwhile, by somebody else`);
+    throw new QueueError('store-busy', `another process has created ${db} in the meantime`);
   } finally {
     removeDraft(draft);
   }
@@ -118,7 +118,8 @@ export function fillName(draft: string, db: string, now: number): void {
 
 /** No lock keeps others away from what SQLite cannot read. */
 function refuseReplaced(db: string, held: Held): void {
-  if (!held.isCurrent()) throw new QueueError('store-busy', `${db} was replaced meanwhile, by somebody else`);
+  if (!held.isCurrent())
+    throw new QueueError('store-busy', `another process has replaced ${db} in the meantime`);
 }
 
 function stampOf(now: number): string {

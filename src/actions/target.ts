@@ -24,7 +24,7 @@ import { isThere, takeStore } from './swap.ts';
 /** What SQLite takes for a part of the database by its name alone. */
 const BESIDE = ['-wal', '-shm', '-journal'];
 const PART = /-(wal|shm|journal)$/;
-const OTHER_NAME = 'give another name';
+const OTHER_NAME = 'choose another name';
 
 /** Said of the directory: nobody knows the draft that could not be made in it. */
 export function refusePlace(directory: string): void {
@@ -39,9 +39,9 @@ export function refusePlace(directory: string): void {
       throw new QueueError(
         'no-such-file',
         `${directory} does not exist`,
-        'make it first, or give another name',
+        'create it first, or choose another name',
       );
-    throw new QueueError('not-permitted', `${directory} cannot be written`, OTHER_NAME);
+    throw new QueueError('not-permitted', `${directory} is not writable`, OTHER_NAME);
   }
 }
 
@@ -54,7 +54,7 @@ export function refuseBeside(target: string): void {
   for (const one of beside(target)) throw exists(one);
 }
 
-const exists = (path: string): QueueError => new QueueError('file-exists', `${path} exists already`);
+const exists = (path: string): QueueError => new QueueError('file-exists', `${path} already exists`);
 
 const beside = (target: string): string[] => BESIDE.map((end) => target + end).filter(isThere);
 
@@ -62,7 +62,7 @@ const beside = (target: string): string[] => BESIDE.map((end) => target + end).f
 export function refuseStore(target: string, location: string): void {
   const stat = lstatSync(target, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile() && !stat.isSymbolicLink())
-    throw new QueueError('usage', `${target} is no ordinary file`, OTHER_NAME);
+    throw new QueueError('usage', `${target} is not a regular file`, OTHER_NAME);
   const whole = target.replace(PART, '');
   for (const one of new Set([target, whole])) {
     if (existsSync(one) && (isSameFile(one, location) || holdersOf(realpathSync(one)).length > 0))
@@ -76,7 +76,7 @@ export function refusePart(target: string): void {
   if (PART.test(target))
     throw new QueueError(
       'usage',
-      `${target} would be taken for a part of ${target.replace(PART, '')}`,
+      `${target} has the name of a file that belongs to ${target.replace(PART, '')}`,
       OTHER_NAME,
     );
 }
@@ -92,7 +92,7 @@ export async function replacedEpoch(target: string): Promise<string | null> {
     throw new QueueError(
       'usage',
       `${target} is a queue, not a backup`,
-      'give another name, or move the queue away',
+      'choose another name, or move the queue elsewhere',
     );
   return old?.epoch ?? null;
 }

@@ -5,6 +5,7 @@ import { getJob } from '../actions/jobs.ts';
 import { type Selection, selectJobs } from '../actions/select.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Job } from '../core/job.ts';
+import { formatCount } from '../core/numbers.ts';
 import { countOf, saidOf } from '../core/words.ts';
 import { atMostOnceFields } from './changed.ts';
 import type { Command, Context, Flag, Input } from './command.ts';
@@ -28,12 +29,12 @@ interface ActingCommand {
 }
 
 const ACT_FLAGS: Record<string, Flag> = {
-  yes: { short: 'y', help: 'do not ask when several jobs match' },
-  'dry-run': { help: 'show what would change, and change nothing' },
+  yes: { short: 'y', help: 'skip the confirmation when several jobs match' },
+  'dry-run': { help: 'show what would change without changing anything' },
 };
 
 export const SHORT_IDS =
-  'An id may be shortened to a beginning that no other id has; @last is the job enqueued last.';
+  'An id can be shortened to a unique prefix. @last is the most recently enqueued job.';
 
 /** Every verb that acts on jobs: by id, by the beginning of one, @last, several of them, or by the filters of `list`. */
 export function actingCommand(command: ActingCommand): Command {
@@ -56,7 +57,7 @@ export function actingCommand(command: ActingCommand): Command {
         if (!confirmed(context, question, `queuectl ${name} … --yes`)) return 1;
       }
       const acted = await act(app, ids, input, context);
-      if (acted === null) context.io.note('nothing to change');
+      if (acted === null) context.io.note('no changes made');
       return report(context, done, acted ?? { changed: [], unchanged: [], why: '' });
     },
   };
@@ -68,7 +69,7 @@ export function selectionOf(name: string, own: Record<string, Flag>, input: Inpu
   if (input.args.length > 0 && filters.length > 0) {
     throw new QueueError(
       'usage',
-      `give ids or filters, not both ids and --${filters[0]}`,
+      `ids cannot be combined with the filter --${filters[0]}`,
       `queuectl help ${name}`,
     );
   }
@@ -81,7 +82,7 @@ export function selectionOf(name: string, own: Record<string, Flag>, input: Inpu
 /** Asks a person; a script has to say yes beforehand. */
 export function confirmed({ io, environment }: Context, question: string, hint: string): boolean {
   if (!isTerminal(0) || !isTerminal(2) || environment.CI || environment.QUEUECTL_NO_INPUT) {
-    throw new QueueError('needs-yes', `${question.replace(/\?$/, '')}: this needs a yes`, hint);
+    throw new QueueError('needs-yes', `${question.replace(/\?$/, '')}: confirmation required`, hint);
   }
   io.err(`${printable(question)} [y/N] `);
   const answer = Buffer.alloc(16);
@@ -105,7 +106,7 @@ async function preview(context: Context, app: App, done: string, ids: string[]):
   const jobs: Job[] = [];
   for (const id of ids.slice(0, SHOWN)) jobs.push(await getJob(app, id));
   printTable(io, jobColumns(timesFor(io, app.clock.now())), jobs);
-  if (ids.length > SHOWN) io.out(`and ${ids.length - SHOWN} more\n`);
+  if (ids.length > SHOWN) io.out(`and ${formatCount(ids.length - SHOWN)} more\n`);
   io.out(`${countOf(ids.length)} would be ${done}\n`);
   return 0;
 }
@@ -115,15 +116,16 @@ function report({ io }: Context, done: string, acted: Acted): number {
   const { changed, unchanged, skipped = [], why } = acted;
   const others = unchanged.length - skipped.length;
   const left = [
-    ...(others > 0 ? [`${others} ${saidOf(others, why)}`] : []),
-    ...(skipped.length > 0 ? [`${skipped.length} ${SKIPPED}`] : []),
+    ...(others > 0 ? [`${formatCount(others)} ${saidOf(others, why)}`] : []),
+    ...(skipped.length > 0 ? [`${formatCount(skipped.length)} ${SKIPPED}`] : []),
   ].join(', ');
   if (io.json)
     io.out(
       `${JSON.stringify({ [done.replaceAll(' ', '_')]: changed, unchanged, ...atMostOnceFields(acted) })}\n`,
     );
   else if (!io.tty || io.quiet) io.out(changed.map((id) => `${id}\n`).join(''));
-  else io.out(`${done} ${countOf(changed.length)}${left === '' ? '' : `, ${left}`}\n`);
+  else if (changed.length > 0 || unchanged.length === 0)
+    io.out(`${done} ${countOf(changed.length)}${left === '' ? '' : `, ${left}`}\n`);
   if (unchanged.length === 0) return 0;
   if (changed.length > 0) {
     if (!io.tty) io.warn(left);
@@ -140,7 +142,7 @@ function nothingDone(done: string, { unchanged, skipped = [], why }: Acted, left
       `nothing was ${done}: job '${first}' ${saidOf(1, why)}`,
       `queuectl show ${first}`,
     );
-  const all = skipped.length === 0 ? `${unchanged.length} jobs ${why}` : left;
+  const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : left;
   const hint = `queuectl ${skipped.length === 0 ? 'show' : 'retry'} ${skipped[0] ?? first}`;
   return new QueueError('wrong-state', `nothing was ${done}: ${all}`, hint);
 }

@@ -20,5 +20,5 @@ export function atMostOnceFields({ skipped = [], startedAgain = [] }: Partial<Ac
 /** Warns that at-most-once jobs are started another time. */
 export function warnStartedAgain(io: Io, ids: string[]): void {
   for (const id of ids)
-    io.warn(`job '${id}' is at-most-once and was started before; the retry starts it again`);
+    io.warn(`job '${id}' is an at-most-once job that has already been started; the retry starts it again`);
 }

@@ -16,7 +16,7 @@ function crash(how: Crash): void {
       process.kill(process.pid, 'SIGSTOP');
       break;
     case 'throw':
-      throw new Error('made to fail at a crash point');
+      throw new Error('failed at a crash point on purpose');
     case 'block':
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BLOCKED_MS);
   }

@@ -1,4 +1,5 @@
 import type { App } from '../actions/app.ts';
+import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 import { printable } from './text.ts';
 
@@ -6,28 +7,28 @@ const NAMED = 5;
 /** Looked at one by one: of more, nobody reads the names anyway. */
 const LOOKED_AT = 1000;
 
-/** Jobs that were cancelled together with one that is retried stay so: whoever retries it has to know. */
+/** Warns that jobs which were cancelled together with a retried job stay cancelled. */
 export async function noteCutOff(io: Io, app: App, retried: string[]): Promise<void> {
   const cut = await cutOffBy(app, retried);
   if (cut.length > 0)
-    io.warn(`${count(cut)} stays cancelled; queuectl retry ${named(cut)}`.replace(PLURAL, 'stay'));
+    io.warn(
+      `${dependents(cut)} ${cut.length === 1 ? 'stays' : 'stay'} cancelled; to retry: queuectl retry ${named(cut)}`,
+    );
   for (const id of retried.slice(0, LOOKED_AT)) {
     const parents = (await app.store.dependencies(id)).filter((parent) => parent.phase === 'failed');
     const gone = parents.map((parent) => `${parent.id} (${parent.state ?? 'deleted'})`).join(', ');
-    if (gone !== '') io.warn(`${printable(id)} no longer waits for ${printable(gone)}`);
+    if (gone !== '') io.warn(`job ${printable(id)} no longer waits for ${printable(gone)}`);
   }
 }
 
-/** The same of those that were cancelled just now: one word ended them all. */
+/** Warns that jobs which depended on cancelled jobs were cancelled with them. */
 export async function noteAlong(io: Io, app: App, cancelled: string[]): Promise<void> {
   const cut = await cutOffBy(app, cancelled);
-  if (cut.length > 0) io.warn(`${count(cut)} was cancelled, too: ${named(cut)}`.replace(PLURAL, 'were'));
+  if (cut.length > 0) io.warn(`also cancelled ${dependents(cut)}: ${named(cut)}`);
 }
 
-const PLURAL = /(?<=^\d+ jobs that waited )(stays|was)/;
-
-function count(cut: string[]): string {
-  return cut.length === 1 ? 'a job that waited for it' : `${cut.length} jobs that waited`;
+function dependents(cut: string[]): string {
+  return countOf(cut.length, 'dependent job');
 }
 
 function named(cut: string[]): string {

@@ -1,22 +1,24 @@
+import { formatRelative } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import { toIso } from '../core/time.ts';
-import { relative } from './times.ts';
+import { countOf } from '../core/words.ts';
 
 /** What a person reads after enqueueing. */
 export function describeAdded(job: Job | GoneJob, now: number): string {
-  if ('gone' in job) return `${job.id} had this key before and has been removed since: nothing was added\n`;
-  const due = job.runAt === null ? '' : `, due ${relative(job.runAt, now)} (${toIso(job.runAt)})`;
-  if (job.existing) return `${job.id} has this key already, and is ${job.state}: nothing was added\n`;
-  if (job.state === 'cancelled') return `enqueued ${job.id}, and cancelled it at once: ${job.lastError}\n`;
+  if ('gone' in job) return `nothing was added: job ${job.id} had this key and has since been removed\n`;
+  const due = job.runAt === null ? '' : `, due ${formatRelative(job.runAt, now)} (${toIso(job.runAt)})`;
+  if (job.existing) return `nothing was added: job ${job.id} (${job.state}) already has this key\n`;
+  if (job.state === 'cancelled')
+    return `enqueued ${job.id}, which was cancelled immediately: ${job.lastError}\n`;
   const held = job.held ? `, held: ${job.lastError}` : '';
-  const after = job.blocked ? `, after ${job.dependsOn.map((parent) => parent.id).join(', ')}` : '';
+  const after = job.blocked ? `, waiting for ${job.dependsOn.map((parent) => parent.id).join(', ')}` : '';
   return `enqueued ${job.id} in queue ${job.queue}${due}${after}${held}\n`;
 }
 
 export function describeMany(count: number, first: string, last: string, existing: boolean): string {
-  if (existing) return `${count} jobs are there already, ${first} to ${last}: nothing was added\n`;
-  return `enqueued ${count} jobs, ${first} to ${last}\n`;
+  if (existing) return `nothing was added: ${countOf(count)} already exist, ${first} to ${last}\n`;
+  return `enqueued ${countOf(count)}, ${first} to ${last}\n`;
 }
 
 /** Whoever cannot be told the ids has to know at least that the jobs are there: once more would be twice. */
@@ -25,7 +27,7 @@ export async function orSayAdded(ids: string[], print: () => Promise<void>): Pro
     await print();
   } catch (error) {
     if (!(error instanceof QueueError) || error.code !== 'output-failed') throw error;
-    const added = ids.length === 1 ? `job ${ids[0]} was added` : `${ids.length} jobs were added`;
+    const added = ids.length === 1 ? `job ${ids[0]} was added` : `${countOf(ids.length)} were added`;
     throw new QueueError('output-failed', `${error.message}; ${added}`, 'queuectl list');
   }
 }

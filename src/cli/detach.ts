@@ -2,6 +2,7 @@ import { closeSync, readFileSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
 import { activeSupervisors } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
+import { countOf } from '../core/words.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, STARTED, startText } from '../exec/started.ts';
 import type { Context } from './command.ts';
@@ -46,22 +47,18 @@ export async function detach(context: Context, app: App, options: DetachOptions)
     // With --drain they may have nothing to do, and be gone before anybody saw them.
     if (ended === 'ok' && drain) break;
     if (ended === 'ok') {
-      throw new QueueError(
-        'worker-failed',
-        'the workers were stopped while they were starting',
-        `see ${file}`,
-      );
+      throw new QueueError('worker-failed', 'the workers were stopped during startup', `see ${file}`);
     }
     if (ended !== null) {
       const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
       io.err(`${tail}\n`);
-      throw new QueueError('worker-failed', `the workers ended at once (${ended})`, `see ${file}`);
+      throw new QueueError('worker-failed', `the workers exited during startup (${ended})`, `see ${file}`);
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: file })}\n`);
-  else io.out(`started ${count} ${count === 1 ? 'worker' : 'workers'} in the background, pid ${child.pid}\n`);
-  io.note(`log: ${file}; stop with: queuectl worker stop`);
+  else io.out(`started ${countOf(count, 'worker')} in the background, pid ${child.pid}\n`);
+  io.note(`log file: ${file}; to stop: queuectl worker stop`);
   return 0;
 }
 

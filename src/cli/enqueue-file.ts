@@ -4,8 +4,10 @@ import { addedObject } from '../actions/jobs.ts';
 import { readJobFile } from '../actions/read-job-file.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-fields.ts';
+import { formatBytes, formatPercent } from '../core/numbers.ts';
 import { secretWarning } from '../core/secrets.ts';
 import { compileTemplate } from '../core/template.ts';
+import { countOf } from '../core/words.ts';
 import type { Context, Input } from './command.ts';
 import { describeAdded, describeMany, orSayAdded } from './describe-added.ts';
 import type { Io } from './io.ts';
@@ -37,7 +39,7 @@ export async function enqueueFile(
     readJobFlags(input, { environment: context.environment, cwd }, now),
   );
   const progress = startProgress(io);
-  const file = openText(name, (bytes) => progress.at(() => `reading ${megabytes(bytes)} MB`));
+  const file = openText(name, (bytes) => progress.at(() => `reading ${formatBytes(bytes)}`));
   const warnings = { shown: [] as string[], total: 0 };
   /** Those that were there before, and whether they are gone by now. */
   const existing = new Map<string, boolean>();
@@ -66,7 +68,8 @@ export async function enqueueFile(
     progress.end();
     if (secret !== null) io.warn(printable(secret));
     for (const warning of warnings.shown) io.warn(printable(warning));
-    if (warnings.total > SHOWN_WARNINGS) io.warn(`and ${warnings.total - SHOWN_WARNINGS} more like these`);
+    if (warnings.total > SHOWN_WARNINGS)
+      io.warn(`${countOf(warnings.total - SHOWN_WARNINGS, 'similar warning')} not shown`);
     if (shows) await orSayAdded(ids, () => print(context, ids, existing, now));
     return ids;
   } finally {
@@ -133,9 +136,5 @@ function checkHead(file: TextFile, jobs: Iterable<JobInput>): string | null {
 }
 
 function storing(count: number, file: TextFile): string {
-  return `enqueuing ${count} jobs, ${Math.floor((100 * file.at) / Math.max(1, file.size))} %`;
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(1);
+  return `enqueuing ${countOf(count)}, ${formatPercent(file.at / Math.max(1, file.size))}`;
 }

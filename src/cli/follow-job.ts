@@ -1,5 +1,6 @@
 import { type FollowOptions, follow } from '../actions/follow.ts';
 import { getJob, jobObject } from '../actions/jobs.ts';
+import { formatRelative } from '../core/duration.ts';
 import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
 import { answerFor } from '../core/outcome.ts';
 import type { Attempt } from '../store/attempt.ts';
@@ -9,7 +10,6 @@ import { exitNote } from './job-table.ts';
 import { jsonText } from './layout.ts';
 import { outputPrinter } from './output-printer.ts';
 import { printable } from './text.ts';
-import { relative } from './times.ts';
 import { whileWatchingWorkers } from './worker-hint.ts';
 
 export interface FollowJobOptions extends FollowOptions {
@@ -73,8 +73,9 @@ export function neverRan({ id, state, lastError }: Job): string {
 /** How an attempt ended and what comes next, in a line. */
 export function attemptOver(attempt: Attempt, job: Job, now: number): string {
   const how = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
-  const next = job.dueAt === null || job.dueAt <= now ? '' : `, next attempt ${relative(job.dueAt, now)}`;
-  return `attempt ${attempt.ordinal} is over${how}: job ${job.id} is ${job.state}${next}`;
+  const next =
+    job.dueAt === null || job.dueAt <= now ? '' : `, next attempt ${formatRelative(job.dueAt, now)}`;
+  return `attempt ${attempt.ordinal} ended${how}: job ${job.id} is ${job.state}${next}`;
 }
 
 interface FollowPrinter {

@@ -1,5 +1,6 @@
 import { getJob } from '../actions/jobs.ts';
 import { signalNumber } from '../core/signals.ts';
+import { countOf } from '../core/words.ts';
 import type { Context } from './command.ts';
 
 /** A person (or a script) asked this program to stop. */
@@ -93,11 +94,11 @@ export async function sayWhatGoesOn({ io, app }: Context, ids: string[]): Promis
   // Behind the ^C that the terminal has shown.
   const start = io.tty ? '\n' : '';
   if (ids.length > 1) {
-    io.err(`${start}the ${ids.length} jobs continue; queuectl list\n`);
+    io.err(`${start}the ${countOf(ids.length)} keep running; to see them: queuectl list\n`);
     return;
   }
   const { id, state } = await getJob(await app(), ids[0]!);
   io.err(
-    `${start}job ${id} ${state === 'processing' ? 'continues' : `is ${state}`}; queuectl logs -f ${id}\n`,
+    `${start}job ${id} ${state === 'processing' ? 'keeps running' : `is ${state}`}; to follow it: queuectl logs -f ${id}\n`,
   );
 }

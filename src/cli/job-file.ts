@@ -22,7 +22,7 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
   if (file === '-' && isTerminal(0))
     throw new QueueError(
       'usage',
-      '--file - reads standard input, and that is a terminal',
+      '--file - reads standard input, which is a terminal',
       'queuectl enqueue --file jobs.txt',
     );
   const name = file === '-' ? 'standard input' : file;
@@ -100,6 +100,6 @@ function notText(fd: number, name: string): never {
       line++;
     }
     if (bytes === 0 || rest.includes(10))
-      throw new QueueError('no-such-file', `${name} is not valid UTF-8 text in line ${line}`);
+      throw new QueueError('no-such-file', `${name} is not valid UTF-8 text on line ${line}`);
   }
 }

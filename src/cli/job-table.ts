@@ -37,7 +37,7 @@ export function deadColumns(times: Times): Column<Job>[] {
     { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
     { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}` },
     { title: 'EXIT', value: exitText },
-    { title: 'DIED', value: (job) => times.text(job.finishedAt), drop: 2 },
+    { title: 'DEAD SINCE', value: (job) => times.text(job.finishedAt), drop: 2 },
     { title: 'COMMAND', value: (job) => maskUrls(job.command), shrinks: true },
     { title: 'LAST ERROR', value: (job) => job.lastError ?? '', shrinks: true },
   ];

@@ -30,21 +30,21 @@ export const USUAL: Layout = {
 export const TIME_FLAGS: Record<string, Flag> = {
   time: {
     value: 'iso|relative|local|unix',
-    help: 'how times are shown (relative in a table, iso elsewhere)',
+    help: 'how to show times (default: relative in tables, iso elsewhere)',
   },
-  utc: { help: 'dates and times of day in UTC' },
+  utc: { help: 'show dates and times in UTC' },
 };
 
 /** Of every command that prints a list. */
 export const LIST_FLAGS: Record<string, Flag> = {
   format: {
     value: 'FORMAT',
-    help: "table, tsv, csv, json, jsonl, ids, or fields in a text: '{id}\\t{state}'",
+    help: "table, tsv, csv, json, jsonl, ids, or a template such as '{id}\\t{state}'",
   },
   ...TIME_FLAGS,
-  header: { help: 'with tsv and csv: the titles of the columns in the first line' },
-  wide: { help: 'cut nothing and leave out no column, however narrow the terminal' },
-  'no-trunc': { hidden: true, help: 'the same as --wide' },
+  header: { help: 'print the column titles in the first line (tsv and csv)' },
+  wide: { help: 'do not shorten or leave out columns to fit the terminal' },
+  'no-trunc': { hidden: true, help: 'same as --wide' },
 };
 
 /** Whether reading the layout is worth loading what reads it. */

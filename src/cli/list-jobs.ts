@@ -2,6 +2,7 @@ import type { App } from '../actions/app.ts';
 import { countMatching, jobObject, listJobs } from '../actions/jobs.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { Job } from '../core/job.ts';
+import { formatCount } from '../core/numbers.ts';
 import type { Context } from './command.ts';
 import type { Io } from './io.ts';
 import { type Listing, printList } from './print-list.ts';
@@ -33,5 +34,7 @@ export async function printJobs(
   if (!io.tty || io.quiet || io.json || shown !== most) return;
   const total = await countMatching(app, filter, COUNTED + 1);
   if (shown < total)
-    io.note(`showing ${shown} of ${total > COUNTED ? `${COUNTED}+` : total}; use --limit N for more`);
+    io.note(
+      `showing ${formatCount(shown)} of ${formatCount(Math.min(total, COUNTED))}${total > COUNTED ? '+' : ''} jobs; use --limit N to see more`,
+    );
 }

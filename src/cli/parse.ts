@@ -11,7 +11,11 @@ export function parseInput(command: Command, args: string[]): Input {
   const broken = args.find((arg) => arg.includes('\ufffd'));
   // The runtime has replaced what is not UTF-8 by now: what would run is not what was typed.
   if (broken !== undefined)
-    throw new QueueError('usage', `'${broken}' is not valid UTF-8`, 'put it in a script, and enqueue that');
+    throw new QueueError(
+      'usage',
+      `'${broken}' is not valid UTF-8`,
+      'put it in a script and enqueue the script',
+    );
   const end = args.indexOf('--');
   const before = (end === -1 ? args : args.slice(0, end)).map((arg) => {
     const bare = arg.startsWith('--') ? flags[arg.slice(2)]?.bare : undefined;
@@ -55,10 +59,11 @@ function parse(command: Command, flags: Record<string, Flag>, args: string[]): P
       if (flag.value === undefined) {
         if (inline !== undefined) throw new QueueError('usage', `--${name} takes no value`, help);
       } else {
-        if (given.length > 0 && !flag.many) throw new QueueError('usage', `--${name} is given twice`, help);
+        if (given.length > 0 && !flag.many)
+          throw new QueueError('usage', `--${name} can only be given once`, help);
         const value = inline ?? args[++i];
         if (value === undefined || (inline === undefined && isFlag(value)))
-          throw new QueueError('usage', `--${name} needs a value (${flag.value})`, help);
+          throw new QueueError('usage', `--${name} requires a value (${flag.value})`, help);
         given.push(value);
       }
       values.set(name, given);

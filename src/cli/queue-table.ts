@@ -2,6 +2,8 @@ import type { App } from '../actions/app.ts';
 import type { QueueObject } from '../actions/queues.ts';
 import { exactDuration } from '../core/duration.ts';
 import { checkQueueName } from '../core/id.ts';
+import type { State } from '../core/job.ts';
+import { formatCount } from '../core/numbers.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import type { Listing } from './print-list.ts';
@@ -35,23 +37,32 @@ const columns = (times: Times): Column<QueueObject>[] => [
     value: (queue) => (queue.priority_aging_ms === null ? '-' : exactDuration(queue.priority_aging_ms)),
     drop: 5,
   },
-  { title: 'PENDING', value: (queue) => String(queue.jobs.pending) },
-  { title: 'FAILED', value: (queue) => String(queue.jobs.failed) },
-  { title: 'DEAD', value: (queue) => String(queue.jobs.dead) },
-  { title: 'COMPLETED', value: (queue) => String(queue.jobs.completed), drop: 2 },
-  { title: 'CANCELLED', value: (queue) => String(queue.jobs.cancelled), drop: 3 },
+  { title: 'PENDING', ...count('pending') },
+  { title: 'FAILED', ...count('failed') },
+  { title: 'DEAD', ...count('dead') },
+  { title: 'COMPLETED', ...count('completed'), drop: 2 },
+  { title: 'CANCELLED', ...count('cancelled'), drop: 3 },
   { title: 'PAUSED BY', value: (queue) => queue.paused_by ?? '', drop: 4 },
   {
-    title: 'OLDEST',
+    title: 'OLDEST WAITING',
     value: ({ oldest_waiting_at: at }) => (at === null ? '' : times.text(Date.parse(at))),
     drop: 2,
   },
 ];
 
+/** The number of jobs in a state; with thousands separators on a screen. */
+function count(state: State): Pick<Column<QueueObject>, 'value' | 'look'> {
+  return {
+    value: (queue) => String(queue.jobs[state]),
+    look: (queue) => formatCount(queue.jobs[state]),
+  };
+}
+
 /** A name that was mistyped makes a queue as well: who sees that one is new can tell. */
 export async function noteNew(io: Io, app: App, name: string): Promise<void> {
   checkQueueName(name, 'queue');
-  if (!(await app.store.queues()).some((queue) => queue.name === name)) io.note(`queue ${name} is new`);
+  if (!(await app.store.queues()).some((queue) => queue.name === name))
+    io.note(`queue ${name} did not exist; creating it`);
 }
 
 export function printQueue(io: Io, queue: QueueObject): void {

@@ -72,7 +72,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       const json = io.json || layout.format === 'json' || layout.format === 'jsonl';
       io = createIo({ json, quiet: io.quiet, color, environment, layout });
     }
-    if (input.one('db') === '') throw new QueueError('usage', '--db is empty', 'queuectl --db PATH …');
+    if (input.one('db') === '')
+      throw new QueueError('usage', '--db must not be empty', 'queuectl --db PATH …');
     const context: Context = {
       ...{ io, environment },
       get location() {
@@ -120,8 +121,8 @@ function workingDirectory(): string {
     if (error instanceof QueueError) throw error;
     throw new QueueError(
       'invalid-job',
-      'the current directory does not exist any more',
-      'cd somewhere, or give --cwd DIR',
+      'the current directory no longer exists',
+      'change to another directory, or use --cwd DIR',
     );
   }
 }
@@ -204,7 +205,7 @@ function unknown(name: string, known: string[], hint: string): QueueError {
   const guess = nearest(name, known);
   return new QueueError(
     'unknown-command',
-    `there is no command '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+    `unknown command '${name}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
     hint,
   );
 }
@@ -213,7 +214,7 @@ function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueEr
   const known =
     error instanceof QueueError
       ? error
-      : new QueueError('internal', `unexpected: ${(error as Error)?.message ?? error}`, undefined, {
+      : new QueueError('internal', `internal error: ${(error as Error)?.message ?? error}`, undefined, {
           cause: error,
         });
   if (io.json) io.err(`${printableJson(JSON.stringify(errorObject(known)))}\n`);

@@ -6,6 +6,7 @@ import { maskEnv, maskUrls } from '../core/mask.ts';
 import type { Schedule } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
 import type { ScheduleObject } from '../core/wire.ts';
+import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import { printList } from './print-list.ts';
@@ -51,14 +52,17 @@ export function printTimes(io: Io, times: TimesObject, now: number): void {
 }
 
 function clock(change: ClockChange | null): [string, string][] {
-  return change === null ? [] : [['clocks', `${toIso(change.at)}: ${change.says}`]];
+  return change === null ? [] : [['clock change', `${toIso(change.at)}: ${change.says}`]];
 }
 
 function printFacts(io: Io, all: [string, string][], paused = false): void {
+  const width = Math.max(...all.map(([name]) => name.length));
   for (const [name, value] of all) {
     const shown = printable(value);
     const color = name === 'status' && paused && io.color;
-    io.out(io.tty ? `${pad(name, 12)}  ${color ? paint(shown, 'yellow') : shown}\n` : `${name}\t${shown}\n`);
+    io.out(
+      io.tty ? `${pad(name, width)}  ${color ? paint(shown, 'yellow') : shown}\n` : `${name}\t${shown}\n`,
+    );
   }
 }
 
@@ -70,8 +74,8 @@ export async function sayChanged(io: Io, verb: string, schedule: Schedule, now: 
   const next =
     one.next_run_at === null || verb === 'removed'
       ? ''
-      : `; next at ${moment(one.next_run_at, fullTimesFor(io, now))}`;
-  io.out(`${verb} ${printable(one.name)}: ${when(one)}${next}\n`);
+      : `; next run ${moment(one.next_run_at, fullTimesFor(io, now))}`;
+  io.out(`${verb} schedule ${printable(one.name)}: ${when(one)}${next}\n`);
 }
 
 function columns(times: Times): Column<ScheduleObject>[] {
@@ -84,9 +88,9 @@ function columns(times: Times): Column<ScheduleObject>[] {
       color: (one) => (one.paused ? 'yellow' : undefined),
     },
     { title: 'WHEN', value: (one) => one.cron ?? `every ${exactDuration(one.every_ms!)}` },
-    { title: 'ZONE', value: (one) => one.timezone ?? '-', drop: 3 },
-    { title: 'NEXT', value: (one) => at(one.next_run_at) },
-    { title: 'LAST', value: (one) => at(one.last_run_at), drop: 1 },
+    { title: 'TIME ZONE', value: (one) => one.timezone ?? '-', drop: 3 },
+    { title: 'NEXT RUN', value: (one) => at(one.next_run_at) },
+    { title: 'LAST RUN', value: (one) => at(one.last_run_at), drop: 1 },
     { title: 'QUEUE', value: (one) => one.queue, drop: 2 },
     { title: 'COMMAND', value: (one) => maskUrls(one.command), shrinks: true },
   ];
@@ -104,8 +108,8 @@ function facts(one: ScheduleObject, times: Times): [string, string][] {
     ['when', when(one)],
     ['status', one.paused ? `paused since ${one.paused_at} by ${one.paused_by}` : 'active'],
     ...one.next_runs.map((at): [string, string] => ['next', moment(at, times)]),
-    ['last', one.last_run_at === null ? '' : `${moment(one.last_run_at, times)}, job ${one.last_job_id}`],
-    ['waiting', one.waiting === 0 ? '' : `${one.waiting} ${one.waiting === 1 ? 'tick' : 'ticks'}`],
+    ['last run', one.last_run_at === null ? '' : `${moment(one.last_run_at, times)}, job ${one.last_job_id}`],
+    ['waiting runs', one.waiting === 0 ? '' : countOf(one.waiting, 'run')],
     ['overlap', one.overlap],
     ['catch-up', one.catch_up],
     ['queue', one.queue],
@@ -120,7 +124,7 @@ function facts(one: ScheduleObject, times: Times): [string, string][] {
 }
 
 function when(one: Pick<ScheduleObject, 'cron' | 'timezone' | 'text'>): string {
-  return one.cron === null ? one.text : `${one.cron} (${one.timezone}): ${one.text}`;
+  return one.cron === null ? one.text : `${one.text} (${one.cron}, ${one.timezone})`;
 }
 
 function moment(iso: string, times: Times): string {

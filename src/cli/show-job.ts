@@ -7,6 +7,7 @@ import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
 import { maskEnv, maskUrls } from '../core/mask.ts';
+import { formatBytes } from '../core/numbers.ts';
 import type { Attempt } from '../store/attempt.ts';
 import type { ParentState } from '../store/store.ts';
 import type { Io } from './io.ts';
@@ -26,11 +27,13 @@ export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): P
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await app.store.dependencies(job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  for (const [name, value] of facts(job, parents, suspended, fullTimesFor(io, now))) {
+  const all = facts(job, parents, suspended, fullTimesFor(io, now));
+  const width = Math.max(...all.map(([name]) => name.length));
+  for (const [name, value] of all) {
     const shown = printable(value);
     const color = name === 'state' ? STATE_COLORS[value] : undefined;
     if (!io.tty) io.out(`${name}\t${shown}\n`);
-    else io.out(`${pad(name, 12)}  ${io.color && color ? paint(shown, color) : shown}\n`);
+    else io.out(`${pad(name, width)}  ${io.color && color ? paint(shown, color) : shown}\n`);
   }
   if (attempts.length === 0) return;
   if (io.tty) io.out('\n');
@@ -50,9 +53,9 @@ function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
       .join(', ');
   const otherwise = job.dependsOn.length === 0 ? '' : (job.policy.onParentFailure ?? 'cancel');
   return [
-    ['waits for', named(true)],
+    ['waiting for', named(true)],
     ['waited for', named(false)],
-    ['otherwise', otherwise],
+    ['on parent failure', otherwise],
   ];
 }
 
@@ -62,7 +65,7 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['name', job.name ?? ''],
     ['command', maskUrls(job.command)],
     ['state', job.state],
-    ['suspended', suspended ? `yes; queuectl continue ${job.id}` : ''],
+    ['suspended', suspended ? `yes; to continue it: queuectl continue ${job.id}` : ''],
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
     ['priority', String(job.priority)],
@@ -73,7 +76,7 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
-    ['exit', job.exitCode === null ? '' : exitText(job)],
+    ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
     ['timeout', job.timeoutMs === null ? '' : formatDuration(job.timeoutMs)],
     ['backoff', job.policy.backoff ?? ''],
@@ -85,8 +88,8 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['environment', pairs(maskEnv(job.env))],
     ['secrets', job.secretEnv.join(' ')],
     ['clean environment', job.cleanEnv ? 'yes' : ''],
-    ['stdin', job.stdinBytes === 0 ? '' : `${job.stdinBytes} bytes`],
-    ['output', job.splitOutput ? 'stdout and stderr apart' : ''],
+    ['stdin', job.stdinBytes === 0 ? '' : formatBytes(job.stdinBytes)],
+    ['output', job.splitOutput ? 'stdout and stderr are stored separately' : ''],
     ['tags', pairs(job.tags)],
     ['unique key', job.unique?.key ?? ''],
     ['retry on', job.policy.retryOn?.join(',') ?? ''],
@@ -98,6 +101,10 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['on dead', maskUrls(job.hooks.dead ?? '')],
   ];
   return all.filter(([, value]) => value !== '');
+}
+
+function truncation({ truncated }: Attempt): string {
+  return truncated ? ', truncated' : '';
 }
 
 function optionalDuration(ms: number | undefined): string {
@@ -115,15 +122,16 @@ function attemptColumns(times: Times) {
     { title: 'ATTEMPT', value: (one: Attempt) => String(one.ordinal) },
     { title: 'STARTED', value: (one: Attempt) => times.text(one.startedAt) },
     {
-      title: 'TOOK',
+      title: 'DURATION',
       value: (one: Attempt) => (one.durationMs === null ? '' : formatDuration(one.durationMs)),
     },
-    { title: 'ENDED', value: (one: Attempt) => one.why ?? 'running' },
+    { title: 'RESULT', value: (one: Attempt) => one.why ?? 'running' },
     { title: 'EXIT', value: exitText },
     {
       title: 'OUTPUT',
       drop: 1,
-      value: (one: Attempt) => `${one.outputBytes} bytes${one.truncated ? ', truncated' : ''}`,
+      value: (one: Attempt) => `${one.outputBytes} bytes${truncation(one)}`,
+      look: (one: Attempt) => formatBytes(one.outputBytes) + truncation(one),
     },
     { title: 'WORKER', value: (one: Attempt) => one.workerId, drop: 2 },
     { title: 'ERROR', value: (one: Attempt) => one.error ?? '', shrinks: true, least: 40 },

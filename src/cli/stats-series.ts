@@ -1,5 +1,6 @@
 import type { FiguresObject, SeriesObject } from '../actions/stats-series.ts';
 import { exactDuration, formatDuration } from '../core/duration.ts';
+import { formatCount } from '../core/numbers.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import { printTable } from './table.ts';
@@ -40,10 +41,10 @@ function draw(io: Io, { range, step_ms, points, total, names }: SeriesObject): v
   const each = Math.ceil(points.length / room);
   const line = (name: string, values: number[], value: string): void =>
     io.out(`${pad(name, NAME_WIDTH)}${value.padStart(VALUE_WIDTH - 2)}  ${sparkline(values, each)}\n`);
-  io.out(`the last ${range}, ${exactDuration(step_ms * each)} a column, the last one still filling\n`);
+  io.out(`last ${range}, ${exactDuration(step_ms * each)} per column; the last column is incomplete\n`);
   for (const name of COUNTED) {
     const values = points.map((point) => countOf(point, name));
-    line(name, values, String(countOf(total, name)));
+    line(name, values, formatCount(countOf(total, name)));
   }
   for (const name of ['wait', 'run'] as const) {
     const p95 = points.map((point) => point[`${name}_ms`]?.p95 ?? 0);
@@ -56,9 +57,9 @@ function draw(io: Io, { range, step_ms, points, total, names }: SeriesObject): v
     [
       { title: 'QUEUE', value: (one) => one.queue },
       { title: 'NAME', value: (one) => one.name ?? '-' },
-      { title: 'COMPLETED', value: (one) => String(one.completed) },
-      { title: 'FAILED', value: (one) => String(one.failed) },
-      { title: 'DEAD', value: (one) => String(one.dead) },
+      { title: 'COMPLETED', value: (one) => formatCount(one.completed) },
+      { title: 'FAILED', value: (one) => formatCount(one.failed) },
+      { title: 'DEAD', value: (one) => formatCount(one.dead) },
       { title: 'WAIT P95', value: (one) => timeText(one.wait_ms?.p95) },
       { title: 'RUN P95', value: (one) => timeText(one.run_ms?.p95) },
     ],

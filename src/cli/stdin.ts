@@ -13,17 +13,17 @@ export function readStdin(text: string, jobFile: string | undefined): string {
   if (text === '-' && isTerminal(0)) {
     throw new QueueError(
       'usage',
-      '--stdin - reads standard input, and that is a terminal',
+      '--stdin - reads standard input, which is a terminal',
       "queuectl enqueue --stdin 'the text' …",
     );
   }
-  if (text === '@') throw new QueueError('invalid-value', '--stdin: there is no file name behind the @');
+  if (text === '@') throw new QueueError('invalid-value', '--stdin: the file name after @ is missing');
   const bytes = readAll(text === '-' ? null : text.slice(1));
   if (isUtf8(bytes)) return bytes.toString();
   throw new QueueError(
     'invalid-value',
     `--stdin: ${text === '-' ? 'standard input' : text.slice(1)} is not valid UTF-8 text`,
-    "let the command read the file: queuectl enqueue 'gzip <data.bin'",
+    "have the command read the file: queuectl enqueue 'gzip <data.bin'",
   );
 }
 

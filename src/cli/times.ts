@@ -1,4 +1,4 @@
-import { formatDuration } from '../core/duration.ts';
+import { formatRelative } from '../core/duration.ts';
 import { toIso } from '../core/time.ts';
 import type { Io } from './io.ts';
 import type { TimeStyle } from './layout.ts';
@@ -20,11 +20,11 @@ export function timesFor(io: Io, now: number): Times {
 /** Beside other facts there is room for both: the time, and how far it is from now. */
 export function fullTimesFor(io: Io, now: number): Times {
   if (io.layout.time !== null || io.layout.utc) return timesFor(io, now);
-  return { now, text: (at) => (at === null ? '' : `${toIso(at)} (${relative(at, now)})`) };
+  return { now, text: (at) => (at === null ? '' : `${toIso(at)} (${formatRelative(at, now)})`) };
 }
 
 function timeText(at: number, style: TimeStyle, utc: boolean, now: number): string {
-  if (style === 'relative') return relative(at, now);
+  if (style === 'relative') return formatRelative(at, now);
   if (style === 'unix') return String(at / 1000);
   if (style === 'iso') return toIso(at);
   const shift = utc ? 0 : new Date(at).getTimezoneOffset() * 60_000;
@@ -33,12 +33,4 @@ function timeText(at: number, style: TimeStyle, utc: boolean, now: number): stri
       .slice(0, 19)
       .replace('T', ' ') + (utc ? 'Z' : '')
   );
-}
-
-/** "3m ago", "in 12s": rounded to what a person cares for. */
-export function relative(at: number, now: number): string {
-  const distance = Math.abs(at - now);
-  if (distance < 1000) return 'now';
-  const rounded = formatDuration(Math.floor(distance / 1000) * 1000);
-  return at > now ? `in ${rounded}` : `${rounded} ago`;
 }

@@ -27,7 +27,7 @@ export function waitForJobs(
       options.onEnd(job);
       // No code tells what happened to it.
       if (job.state === 'dead' && job.exitCode === null)
-        context.io.warn(`job ${job.id}: ${printable(job.lastError ?? 'unknown')}`);
+        context.io.warn(`job ${job.id}: ${printable(job.lastError ?? 'unknown error')}`);
     };
     const wait = async (): Promise<Job[]> => waitFor(await context.app(), ids, { ...options, onEnd, signal });
     const queues = open.map((job) => job.queue);

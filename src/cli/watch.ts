@@ -12,7 +12,7 @@ const LATEST_MS = 86_400_000;
 export const WATCH_FLAG: Flag = {
   value: 'TIME',
   bare: '2s',
-  help: 'look again every 2s (or TIME); in a pipe: print only what has changed',
+  help: 'refresh every 2s (or TIME); in a pipe, print only changes',
 };
 
 /** How often to look again; null: once is enough. */

@@ -22,16 +22,16 @@ export async function clockChange(timing: Timing, now: number): Promise<ClockCha
   const next = await readCron(cron);
   const first = next(Math.min(before, after) - SECOND);
   const falls = first !== null && first < Math.max(before, after);
-  const clock = `the clocks of ${zone} go from ${wall(before)} to ${wall(after)}`;
+  const clock = `clocks in ${zone} change from ${wall(before)} to ${wall(after)}`;
   return { at, says: `${clock}: ${effect(cron, first, falls, after - before)}` };
 }
 
 function effect(cron: string, first: number | null, falls: boolean, by: number): string {
-  if (!falls) return 'no run falls in between';
-  if (isEveryHour(cron)) return 'it goes on evenly';
+  if (!falls) return 'no run is affected';
+  if (isEveryHour(cron)) return 'runs continue at the same interval';
   return by > 0
-    ? `${wall(first!)} is skipped, it runs at ${wall(first! + by)}`
-    : `${wall(first!)} comes twice, it runs the first time`;
+    ? `the ${wall(first!)} run starts at ${wall(first! + by)} instead`
+    : `${wall(first!)} occurs twice, and only the first one runs`;
 }
 
 function nextTransition(zone: string, now: number): number | null {

@@ -12,8 +12,8 @@ export function checkCommand(text: string, name: string): string {
   if (text.length * 3 > COMMAND_LIMIT && Buffer.byteLength(text) > COMMAND_LIMIT) {
     throw new QueueError(
       'invalid-job',
-      `${name} has ${Buffer.byteLength(text)} bytes; the limit is ${COMMAND_LIMIT}`,
-      'put it in a script file and enqueue that',
+      `${name} is ${Buffer.byteLength(text)} bytes long; the limit is ${COMMAND_LIMIT} bytes`,
+      'put the command in a script file and enqueue the script',
     );
   }
   return text;
@@ -24,7 +24,7 @@ export function checkUnmasked(text: string, name: string): void {
   if (holdsMask(text))
     throw new QueueError(
       'invalid-job',
-      `${name} has the mask ${MASK} in place of a secret that is not shown`,
-      'write the secret out, or let the worker have it: --secret-env NAME',
+      `${name} contains ${MASK}, which stands for a masked secret`,
+      'give the real secret, or read it from the worker with --secret-env NAME',
     );
 }

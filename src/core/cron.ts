@@ -39,9 +39,9 @@ export function isEveryHour(expression: string): boolean {
 
 /** Before anything is computed: what is too long or asks for a long range costs nothing. */
 function checkShape(text: string): void {
-  if (text.length > LONGEST) throw invalid(`has ${text.length} characters; the limit is ${LONGEST}`);
+  if (text.length > LONGEST) throw invalid(`is ${text.length} characters long; the limit is ${LONGEST}`);
   if (text.startsWith('@')) {
-    if (!NICKNAMES.test(text)) throw invalid(`'${text}' is no nickname that is known`);
+    if (!NICKNAMES.test(text)) throw invalid(`'${text}' is not a known shorthand`);
     return;
   }
   const fields = text.split(/\s+/);
@@ -49,7 +49,7 @@ function checkShape(text: string): void {
     throw invalid(`'${text}' has ${text === '' ? 0 : fields.length} fields instead of 5`);
   }
   const wrong = fields.find((field) => !FIELD.test(field) || LONG_NUMBER.test(field));
-  if (wrong !== undefined) throw invalid(`'${wrong}' is not a field of a cron expression`);
+  if (wrong !== undefined) throw invalid(`has the invalid field '${wrong}'`);
 }
 
 /** The library's own words are about its classes; null says enough. */
@@ -67,7 +67,9 @@ const FIELDS = ['minute', 'hour', 'day', 'month', 'weekday'];
 function refuse(text: string, parses: (pattern: string) => boolean): never {
   const fields = text.split(/\s+/);
   const at = fields.findIndex((field, i) => !parses(FIELDS.map((_, j) => (i === j ? field : '*')).join(' ')));
-  throw invalid(at === -1 ? `'${text}' means nothing` : `'${text}': '${fields[at]}' is no ${FIELDS[at]}`);
+  throw invalid(
+    at === -1 ? `'${text}' is invalid` : `'${text}' has the invalid ${FIELDS[at]} '${fields[at]}'`,
+  );
 }
 
 function invalid(problem: string): QueueError {

@@ -17,7 +17,7 @@ export function suitedBy(end: ParentEnd): Dependency['on'][] {
 }
 
 const ENDED: Record<ParentEnd, string> = {
-  completed: 'has completed',
+  completed: 'completed',
   dead: 'is dead',
   cancelled: 'was cancelled',
   deleted: 'was deleted',
@@ -25,7 +25,7 @@ const ENDED: Record<ParentEnd, string> = {
 
 /** Why a job that waited for this one no longer does. */
 export function whyNot(parent: string, end: ParentEnd): string {
-  return `job '${parent}', which it waited for, ${ENDED[end]}`;
+  return `parent job '${parent}' ${ENDED[end]}`;
 }
 
 /** Some that wait for each other in a circle, the first also at the end; null: nobody does. */

@@ -8,13 +8,15 @@ const MOST = 1000;
 /** An id, `{id, on}`, or an array of them. */
 export function readDependencies(value: unknown, name: string): Dependency[] {
   const given = Array.isArray(value) ? value : [value];
-  if (given.length > MOST) throw invalid(`${name} has ${given.length} entries; at most ${MOST} are possible`);
+  if (given.length > MOST) throw invalid(`${name} has ${given.length} entries; the limit is ${MOST}`);
   const found = new Map<string, Dependency>();
   for (const one of given) {
     const parent = readDependency(one, name);
     const twin = found.get(parent.id);
     if (twin !== undefined && twin.on !== parent.on)
-      throw invalid(`${name} names '${parent.id}' twice, with ${twin.on} and with ${parent.on}`);
+      throw invalid(
+        `${name} lists '${parent.id}' twice, once with '${twin.on}' and once with '${parent.on}'`,
+      );
     found.set(parent.id, parent);
   }
   return [...found.values()];
@@ -23,14 +25,15 @@ export function readDependencies(value: unknown, name: string): Dependency[] {
 function readDependency(value: unknown, name: string): Dependency {
   if (typeof value === 'string') return { id: checkId(value, `${name}: an id`), on: 'ok' };
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid(`${name} must be ids, or objects with id and on`);
+    throw invalid(`${name} must contain job ids, or objects with id and on`);
   const { id, on = 'ok', ...rest } = value as Record<string, unknown>;
   const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) throw invalid(`${name}: unknown field '${unknown}'; there are id and on`);
+  if (unknown !== undefined)
+    throw invalid(`${name}: unknown field '${unknown}'; the known fields are id and on`);
   if (typeof id !== 'string') throw invalid(`${name}: id must be a string`);
   const wanted = WANTED_ENDS.find((one) => one === on);
   if (wanted === undefined)
-    throw invalid(`${name}: on must be ${WANTED_ENDS.join(', ')}, not '${String(on)}'`);
+    throw invalid(`${name}: on must be one of ${WANTED_ENDS.join(', ')}, not '${String(on)}'`);
   return { id: checkId(id, `${name}: an id`), on: wanted };
 }
 

@@ -7,19 +7,19 @@ const PART = /(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
 export type DurationUnit = 'ms' | 's';
 
-/** `500ms 30s 5m 2h 1d 1h30m`; a bare number counts in `bare` (seconds unless the name says otherwise). */
+/** `500ms 30s 5m 2h 1d 1h30m`, also `1h 30m` as it is shown; a bare number counts in `bare` (seconds unless the name says otherwise). */
 export function parseDuration(text: string, what: string, bare: DurationUnit = 's'): number {
   const trimmed = text.trim().toLowerCase();
   if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * UNIT_MS[bare]!);
-  if (trimmed === '' || trimmed.replace(PART, '') !== '') {
-    throw new QueueError('invalid-duration', `${what}: '${text}' is not a duration`);
-  }
+  // `1h 30m`: a space between two parts, but not between a number and its unit.
+  const joined = trimmed.replace(/(?<=[a-z]) (?=\d)/g, '');
+  if (joined === '' || joined.replace(PART, '') !== '') throw invalid(text, what);
   let total = 0;
   let last = Number.POSITIVE_INFINITY;
-  for (const [, amount, unit] of trimmed.matchAll(PART)) {
+  for (const [, amount, unit] of joined.matchAll(PART)) {
     const size = UNIT_MS[unit!]!;
     // 30m1h and 5s5s are more likely typing errors than wishes.
-    if (size >= last) throw new QueueError('invalid-duration', `${what}: '${text}' is not a duration`);
+    if (size >= last) throw invalid(text, what);
     last = size;
     total += Number(amount) * size;
   }
@@ -40,23 +40,31 @@ export function checkDuration(
   );
 }
 
-/** `320ms`, `3.25s`, `4m12s`, `1h5m`, `2d3h`: the two units that matter. */
+/** Formats a duration for people: `320ms`, `3.2s`, `54s`, `1m 4s`, `2h 5m`, `3d 4h`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}ms`;
-  if (ms < 59_995) return `${trimZeros((ms / 1000).toFixed(2))}s`;
-  for (const [unit, size, below, belowSize] of [
-    ['m', 60_000, 's', 1000],
-    ['h', 3_600_000, 'm', 60_000],
-    ['d', 86_400_000, 'h', 3_600_000],
-  ] as const) {
-    const whole = Math.floor((ms + 5) / size);
-    const limit = unit === 'm' ? 60 : unit === 'h' ? 24 : Number.POSITIVE_INFINITY;
-    if (whole < limit) {
-      const rest = Math.floor(((ms + 5) % size) / belowSize);
-      return rest === 0 ? `${whole}${unit}` : `${whole}${unit}${rest}${below}`;
-    }
-  }
-  return `${ms}ms`;
+  if (ms < 999.5) return `${Math.round(ms)}ms`;
+  if (ms < 9950) return `${Number((ms / 1000).toFixed(1))}s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < HOUR_S) return twoUnits(seconds, 60, 'm', 1, 's');
+  if (seconds < DAY_S) return twoUnits(seconds, HOUR_S, 'h', 60, 'm');
+  return twoUnits(seconds, DAY_S, 'd', HOUR_S, 'h');
+}
+
+const HOUR_S = 3600;
+const DAY_S = 86_400;
+
+function twoUnits(seconds: number, size: number, unit: string, lowerSize: number, lower: string): string {
+  const rest = Math.floor((seconds % size) / lowerSize);
+  return `${Math.floor(seconds / size)}${unit}${rest === 0 ? '' : ` ${rest}${lower}`}`;
+}
+
+/** Formats a moment by its distance from now: `3m ago`, `in 12s`, `now`. */
+export function formatRelative(at: number, now: number): string {
+  const distance = Math.abs(at - now);
+  if (distance < 1000) return 'now';
+  const rounded = formatDuration(Math.round(distance / 1000) * 1000);
+  return at > now ? `in ${rounded}` : `${rounded} ago`;
 }
 
 /** The shortest text that parses back to the same number of milliseconds. */
@@ -68,6 +76,6 @@ export function exactDuration(ms: number): string {
   return `${ms}ms`;
 }
 
-function trimZeros(text: string): string {
-  return String(Number(text));
+function invalid(text: string, what: string): QueueError {
+  return new QueueError('invalid-duration', `${what}: invalid duration '${text}'`);
 }

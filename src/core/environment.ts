@@ -2,20 +2,21 @@ import { QueueError } from './errors.ts';
 
 /** A name that a variable of a job may have. */
 export function checkVariable(name: string, what: string): void {
-  if (!/^[^=\0\s]+$/.test(name)) throw invalid(`${what}: '${name}' is not a variable name`);
+  if (!/^[^=\0\s]+$/.test(name)) throw invalid(`${what}: '${name}' is not a valid variable name`);
   // A scheduled job carries its nominal time here, and a printed job can be enqueued again.
   if (/^QUEUECTL_(?!SCHEDULE(D_AT)?$)/.test(name))
-    throw invalid(`${what}: ${name} is set by queuectl itself`);
+    throw invalid(`${what}: ${name} is reserved: queuectl sets it`);
 }
 
 /** Names of variables whose values the worker has: an array, or text such as `A,B`. Each once. */
 export function readSecretEnv(value: unknown, what: string): { secretEnv?: string[] } {
   const parts = typeof value === 'string' ? value.split(',') : value;
   if (!Array.isArray(parts) || parts.some((part) => typeof part !== 'string'))
-    throw invalid(`${what} must be an array of names`);
+    throw invalid(`${what} must be an array of variable names`);
   const names = parts.map((part: string) => part.trim());
   for (const name of names) {
-    if (name.includes('=')) throw invalid(`${what} takes names, not values: those are the worker's`);
+    if (name.includes('='))
+      throw invalid(`${what} takes variable names only; the values come from the worker's environment`);
     checkVariable(name, what);
   }
   return names.length === 0 ? {} : { secretEnv: [...new Set(names)] };

@@ -1,7 +1,7 @@
 const LONGEST = 200;
 
 /**
- * What errors of one cause have in common: ids, numbers, addresses, paths and quoted words give way to `…`. Two errors
+ * What errors of one cause have in common: ids, numbers, durations, addresses, paths and quoted words give way to `…`. Two errors
  * are of one group when these texts are equal.
  */
 export function errorSignature(error: string): string {
@@ -12,6 +12,7 @@ export function errorSignature(error: string): string {
     .replace(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/g, '…')
     .replace(/"[^"]*"|'[^']*'|`[^`]*`/g, '…')
     .replace(/(^|[\s(=:])(~?\/[^\s:,)]+)/g, '$1…')
+    .replace(/\b\d+(?:\.\d+)?(?:ms|[smhd])(?: ?\d+(?:ms|[smhd]))*\b/g, '…')
     .replace(/\b0x[\da-f]+\b|\b(?=[a-f]*\d)[\da-f]{8,}\b/gi, '…')
     // An exit code is the cause, not a detail of it.
     .replace(/(exit(?:ed)?(?: with)?(?: code| status)? )(\d{1,3})\b|\d+(?:[.,]\d+)*/gi, (all, exit) =>
@@ -20,5 +21,5 @@ export function errorSignature(error: string): string {
     .replace(/\s+/g, ' ')
     .replace(/…(?:[\s,:]{0,2}…)+/g, '…')
     .trim();
-  return text === '' ? 'no error was told' : text.slice(0, LONGEST);
+  return text === '' ? 'no error message' : text.slice(0, LONGEST);
 }

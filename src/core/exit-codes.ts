@@ -27,7 +27,7 @@ function rangeOf(part: unknown, what: string): [number, number] {
 function invalid(value: unknown, what: string): QueueError {
   return new QueueError(
     'invalid-job',
-    `${what}: '${String(value)}' is no exit code`,
-    'write codes such as 64, 64,65 or 64-78',
+    `${what}: invalid exit code '${String(value)}'`,
+    'use codes such as 64, 64,65 or 64-78',
   );
 }

@@ -54,7 +54,8 @@ export function readJobFilter({ one, all, called }: FilterSource, now: number): 
   const states = all('state').flatMap((text) => text.split(','));
   if (states.length > 0) filter.states = states.map(readState);
   for (const field of FILTER_TEXTS)
-    if (one(field)?.trim() === '') throw new QueueError('invalid-value', `${called(field)} is empty`);
+    if (one(field)?.trim() === '')
+      throw new QueueError('invalid-value', `${called(field)} must not be empty`);
   const [queue, name, older, error, code, where, search] = FILTER_TEXTS.map(one);
   if (queue !== undefined) filter.queue = queue;
   if (name !== undefined) filter.name = name;
@@ -81,7 +82,7 @@ function readState(text: string): State {
   if (state !== undefined) return state;
   const guess = nearest(word, [...STATES, ...STATE_ALIASES.keys()]);
   const meant = guess === null ? '' : `; did you mean ${guess}?`;
-  throw new QueueError('invalid-value', `there is no state '${text}'${meant}`, `one of ${STATES.join(', ')}`);
+  throw new QueueError('invalid-value', `unknown state '${text}'${meant}`, `use one of ${STATES.join(', ')}`);
 }
 
 /** `k=v`. */
@@ -108,8 +109,8 @@ function readCondition(text: string, what: string): Condition {
   if (match === null) {
     throw new QueueError(
       'invalid-value',
-      `${what}: '${text}' is no condition`,
-      'write one such as attempts>3',
+      `${what}: invalid condition '${text}'`,
+      'use a condition such as attempts>3',
     );
   }
   const name = match[1]!.toLowerCase().replaceAll('-', '_');
@@ -117,12 +118,14 @@ function readCondition(text: string, what: string): Condition {
   if (field === undefined) {
     throw new QueueError(
       'invalid-value',
-      `${what}: there is no field '${match[1]}'`,
-      `one of ${CONDITION_FIELDS.join(', ')}`,
+      `${what}: unknown field '${match[1]}'`,
+      `use one of ${CONDITION_FIELDS.join(', ')}`,
     );
   }
   const operator = match[2] as Operator;
   const value =
-    field === 'duration' ? parseDuration(match[3]!, what) : parseNumber(match[3]!, what, ANY_NUMBER);
+    field === 'duration'
+      ? parseDuration(match[3]!, `${what}: duration`)
+      : parseNumber(match[3]!, `${what}: ${field}`, ANY_NUMBER);
   return { field, operator, value };
 }

@@ -22,7 +22,7 @@ export function readJobChanges(value: unknown, now: number): JobChanges {
   const changes = changesOf(input);
   // A delay has become the time that it means.
   const stray = Object.keys(input).find((key) => key !== 'delayMs' && !(key in changes));
-  if (stray !== undefined) throw invalid(`${stray} of a job cannot be changed`);
-  if (Object.keys(changes).length === 0) throw invalid('there is nothing to change');
+  if (stray !== undefined) throw invalid(`the ${stray} of a job cannot be changed`);
+  if (Object.keys(changes).length === 0) throw invalid('no changes given');
   return changes;
 }

@@ -169,7 +169,7 @@ export const FIELDS: Field[] = [
 
 export function checkArgv(value: unknown, name: string): string[] {
   if (!Array.isArray(value) || value.length === 0)
-    throw invalid(`${name} must be an array of at least one string`);
+    throw invalid(`${name} must be a non-empty array of strings`);
   for (const [i, part] of value.entries()) {
     const text = string(part, `${name}[${i}]`);
     if (text.includes('\0')) throw invalid(`${name}[${i}] must not contain NUL bytes`);
@@ -197,8 +197,8 @@ function checkEnv(value: unknown, name: string): Record<string, string> {
     if (text.includes('\0')) throw invalid(`${name}: ${key} must not contain NUL bytes`);
     if (holdsMask(text))
       throw invalid(
-        `${name}: ${key} has the mask ${MASK} for a value, which stands for one that is not shown`,
-        `give its value, or its name in secret_env`,
+        `${name}: the value of ${key} is ${MASK}, which stands for a masked secret`,
+        'give the real value, or list the name in secret_env',
       );
     if (Buffer.byteLength(key) + Buffer.byteLength(text) >= COMMAND_LIMIT)
       throw invalid(`${name}: ${key} is longer than ${COMMAND_LIMIT} bytes`);

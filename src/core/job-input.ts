@@ -44,7 +44,7 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
       }
       if (CONFINEMENT.has(name))
         throw invalid(
-          `'${name}' would confine the job, which queuectl cannot do`,
+          `'${name}' is not supported: queuectl cannot confine a job`,
           'confine the worker instead',
         );
       if (strict) throw invalid(unknownField(name, '', true));
@@ -80,7 +80,7 @@ export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'poli
   if (policy?.atMostOnce && maxRetries > 1)
     throw invalid(
       `max_retries is ${maxRetries}, but an at-most-once job has only one attempt`,
-      'leave max_retries out, or enqueue the job without at_most_once',
+      'omit max_retries, or enqueue the job without at_most_once',
     );
 }
 
@@ -88,15 +88,18 @@ function twice(field: Field, name: string, value: object): Error {
   const twin = twinOf(field, value);
   return invalid(
     twin === name
-      ? `${name} contradicts another field`
-      : `${twin} and ${name} mean the same; give one of them`,
+      ? `${name} conflicts with another field`
+      : `${twin} and ${name} mean the same; give only one of them`,
   );
 }
 
 /** A printed job whose stdin nobody had read is not the whole of it: added again, it would run without. */
 function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: JobInput): void {
   if (typeof bytes === 'number' && bytes > 0 && input.stdin === undefined)
-    throw invalid(`stdin is missing, which had ${bytes} bytes`, 'take the job from: queuectl show ID --json');
+    throw invalid(
+      `stdin is missing: the job had ${bytes} bytes of it`,
+      'get the complete job from: queuectl show ID --json',
+    );
 }
 
 /** Several fields make one of these; of the others each is given once. */
@@ -107,14 +110,14 @@ function add(to: JobInput, part: JobInput, name: string): void {
   for (const key in part) {
     if (GATHERED.has(key))
       input[key] = gather(input[key] as object, part[key as keyof JobInput] as object, name);
-    else if (key in input) throw invalid(`${name} contradicts another field`);
+    else if (key in input) throw invalid(`${name} conflicts with another field`);
     else input[key] = part[key as keyof JobInput];
   }
 }
 
 function gather(known: object | undefined, more: object, name: string): object {
   for (const key in more)
-    if (known !== undefined && key in known) throw invalid(`${name} contradicts another field`);
+    if (known !== undefined && key in known) throw invalid(`${name} conflicts with another field`);
   return { ...known, ...more };
 }
 

@@ -33,20 +33,34 @@ export function parseSize(text: string, what: string): number {
   if (match === null)
     throw new QueueError(
       'invalid-value',
-      `${what}: '${text}' is not a size`,
-      'write a size such as 64k, 10M or 1G',
+      `${what}: invalid size '${text}'`,
+      'use a size such as 64k, 10M or 1G',
     );
   return Math.round(Number(match[1]) * SIZE_UNITS[match[2]!.toLowerCase()]!);
 }
 
-/** For people: `1023 bytes`, `1.5K`, `20M`. */
+/** Formats a size for people: `512 B`, `1.5 KiB`, `47 MiB`. */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
-  const unit = ['t', 'g', 'm', 'k'].find((one) => bytes >= SIZE_UNITS[one]!)!;
+  const unit = ['t', 'g', 'm', 'k'].find((one) => bytes >= SIZE_UNITS[one]!);
+  if (unit === undefined) return `${bytes} B`;
   const amount = bytes / SIZE_UNITS[unit]!;
-  return `${amount < 10 ? Math.floor(amount * 10) / 10 : Math.floor(amount)}${unit.toUpperCase()}`;
+  return `${amount < 10 ? Math.floor(amount * 10) / 10 : Math.floor(amount)} ${unit.toUpperCase()}iB`;
 }
 
+/** Formats a count for people: `1,234`. */
+export function formatCount(count: number): string {
+  if (count < 1000) return String(count);
+  return `${formatCount(Math.floor(count / 1000))},${String(count % 1000).padStart(3, '0')}`;
+}
+
+/** Formats a share from 0 to 1 for people: `59%`. Only a whole one is `100%`, and only none is `0%`. */
+export function formatPercent(share: number): string {
+  const whole = Math.round(share * 100);
+  if (share > 0 && whole === 0) return '<1%';
+  return `${share < 1 && whole === 100 ? 99 : whole}%`;
+}
+
+/** Formats a size as settings take it: `64K`, `10M`. */
 export function formatSize(bytes: number): string {
   for (const unit of ['t', 'g', 'm', 'k']) {
     const size = SIZE_UNITS[unit]!;

@@ -1,4 +1,4 @@
-import { formatDuration } from './duration.ts';
+import { exactDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 
 /** At most `jobs` starts in any `perMs`. */
@@ -22,14 +22,14 @@ export function parseRate(text: string, what: string): Rate | null {
   if (match === null || jobs < 1 || jobs > MOST) {
     throw new QueueError(
       'invalid-value',
-      `${what}: '${text}' is not a rate`,
-      'write a rate such as 10/s, 100/m or 5/h, or none',
+      `${what}: invalid rate '${text}'`,
+      'use a rate such as 10/s, 100/m or 5/h, or none',
     );
   }
   return { jobs, perMs: UNITS.get(match[2]!.toLowerCase())! };
 }
 
 export function formatRate({ jobs, perMs }: Rate): string {
-  const unit = [...UNITS].find(([, ms]) => ms === perMs)?.[0] ?? formatDuration(perMs);
+  const unit = [...UNITS].find(([, ms]) => ms === perMs)?.[0] ?? exactDuration(perMs);
   return `${jobs}/${unit}`;
 }

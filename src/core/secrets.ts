@@ -110,11 +110,11 @@ interface Given {
 export function secretWarning({ command, argv, env = {}, hooks = {} }: Given): string | null {
   const name = Object.keys(env).find((key) => isSecretName(key) && isWrittenOut(env[key]!));
   if (name !== undefined)
-    return `${name} looks like a secret, and its value is stored with the job; --secret-env ${name} takes it from the worker's environment instead`;
+    return `${name} looks like a secret, and its value is stored with the job. Use --secret-env ${name} to read it from the worker's environment instead`;
   for (const text of [command ?? argv?.join(' ') ?? '', ...Object.values(hooks as object)]) {
     const found = secretIn(String(text));
     if (found !== null)
-      return `the command holds what looks like a secret (${found}), and is stored and shown as it is; let the worker's environment have it: --secret-env NAME, and "$NAME" in the command`;
+      return `the command seems to contain a secret (${found}), and it is stored and shown as is. Use --secret-env NAME, and "$NAME" in the command, to read the secret from the worker's environment`;
   }
   return null;
 }

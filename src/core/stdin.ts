@@ -1,4 +1,5 @@
 import { QueueError } from './errors.ts';
+import { formatBytes } from './numbers.ts';
 
 /** What a command reads is kept in the store: more than this belongs in a file. */
 export const STDIN_LIMIT = 1024 ** 2;
@@ -11,7 +12,7 @@ export function checkStdin(text: string, name: string): string {
 export function stdinTooLong(name: string): QueueError {
   return new QueueError(
     'invalid-job',
-    `${name} is longer than ${STDIN_LIMIT} bytes`,
-    "let the command read a file: queuectl enqueue 'sort <big.txt'",
+    `${name} is longer than ${formatBytes(STDIN_LIMIT)}`,
+    "have the command read a file: queuectl enqueue 'sort <big.txt'",
   );
 }

@@ -23,7 +23,7 @@ export function readSettings(stored: ReadonlyMap<string, string>): {
     checkTogether(settings);
   } catch (error) {
     for (const key of ['lease', 'heartbeat-interval'] as const) settings[key] = SETTINGS[key].default;
-    invalid.push({ key: 'lease', problem: `${(error as Error).message}; the defaults of both are used` });
+    invalid.push({ key: 'lease', problem: `${(error as Error).message}; both defaults are used instead` });
   }
   return { settings, invalid };
 }
@@ -41,7 +41,10 @@ export function readEach(stored: ReadonlyMap<string, string>): ReturnType<typeof
       settings[key] = row.parse(text, key, 's');
     } catch {
       const used = row.format(row.default);
-      invalid.push({ key, problem: `setting ${key} has the invalid value '${text}'; ${used} is used` });
+      invalid.push({
+        key,
+        problem: `setting ${key} has the invalid value '${text}'; ${used} is used instead`,
+      });
     }
   }
   return { settings: settings as Settings, invalid };

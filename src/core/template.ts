@@ -24,7 +24,10 @@ export function compileTemplate(text: string): Template {
   if (substitution >= 0 && /\bcase\b/.test(text.slice(substitution))) throw tooHard('case inside $(…)');
   const parts = splitAtMarks(text);
   if (parts.length === 1)
-    throw refused('the template has no {}', "queuectl enqueue --template 'gzip -- {}' --file names.txt");
+    throw refused(
+      'the template does not contain {}',
+      "queuectl enqueue --template 'gzip -- {}' --file names.txt",
+    );
   return (line) => parts.join(shellQuote(line));
 }
 
@@ -78,7 +81,7 @@ function endOfExpansion(text: string, at: number): number {
   const [open, close] = text[at + 1] === '{' ? ['{', '}'] : ['(', ')'];
   let depth = 0;
   for (let i = at + 1; i < text.length; i++) {
-    if (/['"\\]/.test(text[i]!)) throw tooHard('quotes inside an expansion of a variable');
+    if (/['"\\]/.test(text[i]!)) throw tooHard('quotes inside a variable expansion');
     if (text[i] === open) depth++;
     else if (text[i] === close && --depth === 0) return skipTo(text, at, i);
   }
@@ -94,14 +97,14 @@ function skipTo(text: string, from: number, end: number): number {
 
 function tooHard(what: string): QueueError {
   return refused(
-    `a template cannot have ${what}`,
+    `a template cannot contain ${what}`,
     "put the command in a script: --template 'sh script.sh {}'",
   );
 }
 
 function misplaced(): QueueError {
   return refused(
-    '{} of a template must stand outside quotes, comments and expansions: it is quoted already',
+    '{} in a template must be outside quotes, comments and expansions, because its value is quoted automatically',
     "queuectl enqueue --template 'gzip -- {}' --file names.txt",
   );
 }

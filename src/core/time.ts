@@ -37,8 +37,8 @@ export function parseTime(text: string, what: string, now: number): number {
   if (zone === '' && !isPlain(time, iso)) {
     throw new QueueError(
       'invalid-time',
-      `${what}: '${text}' is skipped or comes twice where the clocks change`,
-      `give a zone: ${text}Z`,
+      `${what}: '${text}' does not exist or occurs twice because the clocks change`,
+      `add a time zone: ${text}Z`,
     );
   }
   return inRange(time, text, what);
@@ -67,5 +67,5 @@ function inRange(ms: number, text: string, what: string): number {
 }
 
 function notATime(text: string, what: string): QueueError {
-  return new QueueError('invalid-time', `${what}: '${text}' is not a time`);
+  return new QueueError('invalid-time', `${what}: invalid time '${text}'`);
 }

@@ -1,7 +1,9 @@
+import { formatCount } from './numbers.ts';
+
 /** Sentences about one or many, worded in one place. */
 
 export function countOf(count: number, noun = 'job'): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** What is said of so many: "were not held" of one is "was not held". */

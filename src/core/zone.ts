@@ -33,7 +33,7 @@ export function localZone(named = ENVIRONMENT.process?.env.TZ): string {
   throw new QueueError(
     'invalid-value',
     `the local time zone is unknown: TZ is '${named}'`,
-    'set TZ to a name such as Europe/Berlin or UTC, or give the zone with the time or with --tz',
+    'set TZ to a name such as Europe/Berlin or UTC, or give the time zone with the time or with --tz',
   );
 }
 

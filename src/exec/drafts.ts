@@ -46,7 +46,7 @@ const REASONS: Record<string, string> = {
 function refusedIn(directory: string, { code, message }: NodeJS.ErrnoException): QueueError {
   return new QueueError(
     code === 'ENOSPC' ? 'disk-full' : 'not-permitted',
-    `${directory} cannot be written: ${REASONS[String(code)] ?? message}`,
+    `cannot write to ${directory}: ${REASONS[String(code)] ?? message}`,
   );
 }
 

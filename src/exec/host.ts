@@ -19,8 +19,8 @@ export function refuseForeignProc(): void {
   if (processes.showsOwnPids()) return;
   throw new QueueError(
     'unsupported-platform',
-    '/proc shows the processes of another pid namespace: running jobs cannot be found there',
-    'mount a /proc of its own: unshare -pf --mount-proc; in a container do not mount the /proc of the host',
+    '/proc belongs to another pid namespace, so running jobs cannot be found',
+    'mount a separate /proc: unshare -pf --mount-proc. In a container, do not mount the /proc of the host',
   );
 }
 
@@ -43,7 +43,7 @@ function hostId(stateDirectory: string): string {
     linkSync(draft, file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOSPC') throw new QueueError('disk-full', `${file} cannot be written: the disk is full`);
+    if (code === 'ENOSPC') throw new QueueError('disk-full', `cannot write ${file}: the disk is full`);
     if (lacksHardLinks(error))
       throw new QueueError(
         'store-unavailable',
@@ -56,7 +56,7 @@ function hostId(stateDirectory: string): string {
   }
   crashPoint('after-host');
   const made = read(file);
-  if (made === null) throw new QueueError('store-unavailable', `${file} cannot be read`);
+  if (made === null) throw new QueueError('store-unavailable', `cannot read ${file}`);
   return made;
 }
 

@@ -13,6 +13,6 @@ export function checkDirectoryName(directory: string): string {
   throw new QueueError(
     'invalid-job',
     `the name of the working directory is not valid UTF-8: ${directory}`,
-    'rename the directory, or give --cwd DIR',
+    'rename the directory, or use --cwd DIR',
   );
 }

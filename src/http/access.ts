@@ -61,7 +61,7 @@ export function createAccess(stateDirectory: string, rotate: boolean, now: () =>
       return { role: found.role, session: null, ended: found.token.replaced() };
     },
     logIn({ role, ended, session }) {
-      if (session !== null) refuse('not-allowed', 'a session cannot start another one', 'send the token');
+      if (session !== null) refuse('not-allowed', 'a session cannot start another session', 'send the token');
       // The token may have been replaced while the rest of the request was on its way.
       look();
       if (ended.aborted) refuse('no-token', 'this token was replaced');

@@ -56,11 +56,11 @@ export function createApi(options: ApiOptions): Hono<Env> {
   const deny = (why: Denied): never => {
     // No session of another server opens anything here, so it does not count as a guess.
     if (why === 'foreign-session')
-      refuse('server-restarted', 'the server was restarted, and this session ended with the old one');
+      refuse('server-restarted', 'the server was restarted, which ended this session');
     const seconds = wrong();
-    if (seconds > 0) refuse('too-many-tries', `too many wrong tokens; try again in ${seconds} s`);
+    if (seconds > 0) refuse('too-many-tries', `too many wrong tokens; try again in ${seconds}s`);
     if (why === 'ended-session') refuse('session-ended', 'this session has ended');
-    refuse('no-token', 'this needs the token of the store');
+    refuse('no-token', "this request needs the store's token");
   };
 
   api.use('*', async (c, next) => {
@@ -69,7 +69,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
     checkCoding(c.req.header('transfer-encoding'));
     checkHost(c.req.header('host'), options.names().hosts);
     if (new URL(c.req.url).searchParams.has('token'))
-      refuse('invalid-request', 'a token does not belong into a URL');
+      refuse('invalid-request', 'a token must not be part of a URL');
     await next();
     for (const [name, value] of Object.entries(SAFE_HEADERS))
       if (!c.res.headers.has(name)) c.res.headers.set(name, value);
@@ -86,7 +86,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
       // Who may not look learns nothing, not even which methods there are.
       const grant = authorize(route ?? routes.find((one) => one.access !== 'open') ?? routes[0]!, c);
       if (route === undefined) {
-        const error = new QueueError('wrong-method', `${c.req.method} is not possible here`);
+        const error = new QueueError('wrong-method', `${c.req.method} is not allowed for this path`);
         const allow = routes.map((one) => one.method).join(', ');
         return problem(error, c.get('requestId'), { allow });
       }
@@ -98,10 +98,10 @@ export function createApi(options: ApiOptions): Hono<Env> {
       const { pathname, search, searchParams } = new URL(c.req.url);
       checkQuery(route, searchParams);
       const body = await readBody(route, c.req.raw);
-      if (grant?.ended.aborted) refuse('no-token', 'this token was replaced, or its session has ended');
+      if (grant?.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
       if (route.access === 'change') {
         const seconds = changes(Array.isArray(body) ? body.length : 1);
-        if (seconds > 0) refuse('too-many-changes', `too many changes; try again in ${seconds} s`);
+        if (seconds > 0) refuse('too-many-changes', `too many changes; try again in ${seconds}s`);
       }
       const { app, shared } = options.serving;
       const actor = `http:${c.env.incoming.socket.remoteAddress ?? 'local'}`;
@@ -134,18 +134,18 @@ export function createApi(options: ApiOptions): Hono<Env> {
     if (asset !== null) return asset;
     // Below /api everything but the truth about routes needs the token: an unknown path looks like a known one.
     authorize({ access: 'look', path: '' }, c);
-    refuse('no-such-route', 'there is nothing here');
+    refuse('no-such-route', 'there is no such path');
   });
   api.all('/*', (c) => {
     authorize({ access: 'look', path: '' }, c);
-    refuse('no-such-route', 'there is nothing here');
+    refuse('no-such-route', 'there is no such path');
   });
 
   api.onError((error, c) => {
     const requestId = c.get('requestId') ?? randomBytes(6).toString('hex');
     const known = hidden(error, requestId);
     if (known !== error && !c.req.raw.signal.aborted) options.onError(error, requestId);
-    const seconds = /in (\d+) s$/.exec(known.message)?.[1];
+    const seconds = /in (\d+)s$/.exec(known.message)?.[1];
     const extra: Record<string, string> = {
       ...SAFE_HEADERS,
       'cache-control': 'no-store',
@@ -166,7 +166,7 @@ function isShared({ method, access, answers }: Route): boolean {
 function checkQuery(route: Route, given: URLSearchParams): void {
   const known = Object.keys(route.query ?? {});
   for (const name of given.keys())
-    if (!known.includes(name)) refuse('invalid-request', `unknown query '${name}'`);
+    if (!known.includes(name)) refuse('invalid-request', `unknown query parameter '${name}'`);
     else if (given.getAll(name).length > 1 && !REPEATED.includes(name))
-      refuse('invalid-request', `${name} is given more than once`);
+      refuse('invalid-request', `query parameter '${name}' is given more than once`);
 }

@@ -8,7 +8,7 @@ export function fields(body: unknown, known: string[]): Fields {
     throw new QueueError('invalid-request', 'the body must be a JSON object');
   const stray = Object.keys(body).find((name) => !known.includes(name));
   if (stray !== undefined)
-    throw new QueueError('invalid-request', `unknown field '${stray}'`, `one of ${known.join(', ')}`);
+    throw new QueueError('invalid-request', `unknown field '${stray}'`, `use one of ${known.join(', ')}`);
   return body as Fields;
 }
 

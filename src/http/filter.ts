@@ -4,15 +4,15 @@ import { refuse } from './problem.ts';
 
 /** The filters of `list`, as queries; a body has the same names. */
 export const FILTER_QUERIES: Record<string, string> = {
-  state: 'one or several states, by commas or repeated',
-  queue: 'only this queue',
-  name: 'only jobs of this name',
-  tag: 'k=v; may be repeated',
-  'older-than': 'enqueued at least so long ago: 30s, 5m, 2h, 1d',
-  error: 'the last error contains this',
-  'exit-code': 'the last exit code is this',
-  search: 'text in the id, name, command, tags or last error of the newest 100,000 jobs',
-  where: 'conditions such as attempts>3,duration>=5m',
+  state: 'one or more states, separated by commas or repeated',
+  queue: 'only jobs in this queue',
+  name: 'only jobs with this name',
+  tag: 'only jobs with this tag, as key=value; can be repeated',
+  'older-than': 'only jobs enqueued at least this long ago, such as 30s, 5m, 2h or 1d',
+  error: 'only jobs whose last error contains this text',
+  'exit-code': 'only jobs with this last exit code',
+  search: 'text to find in the id, name, command, tags or last error of the newest 100,000 jobs',
+  where: 'conditions, such as attempts>3,duration>=5m',
 };
 
 export function filterOfQuery(source: Pick<FilterSource, 'one' | 'all'>, now: number): JobFilter {
@@ -26,7 +26,7 @@ export const REPEATED: readonly string[] = ['state', 'tag'];
 export function filterOfBody(body: unknown, now: number): JobFilter {
   const given = fields(body, Object.keys(FILTER_QUERIES));
   if (Object.keys(given).length === 0)
-    refuse('invalid-request', 'the filter is empty', 'name every state to mean all jobs');
+    refuse('invalid-request', 'the filter is empty', 'to select all jobs, list every state');
   const read = new Map(Object.entries(given).map(([name, value]) => [name, valuesOf(name, value)]));
   const all = (field: string): string[] => read.get(field) ?? [];
   return readJobFilter({ all, one: (field) => all(field)[0], called: (field) => field }, now);
@@ -35,7 +35,7 @@ export function filterOfBody(body: unknown, now: number): JobFilter {
 function valuesOf(name: string, value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (name === 'exit-code' && Number.isInteger(value)) return [String(value)];
-  if (!REPEATED.includes(name)) return refuse('invalid-request', `${name} of the filter must be one text`);
+  if (!REPEATED.includes(name)) return refuse('invalid-request', `${name} of the filter must be a string`);
   const several = texts(value, `${name} of the filter`);
   return several.length > 0 ? several : refuse('invalid-request', `${name} of the filter is empty`);
 }

@@ -22,13 +22,13 @@ export function checkTarget(target: string): void {
   const odd = !path.startsWith('/') || path.startsWith('//') || /[\\\0]|%00/i.test(path);
   // Dots would be resolved before a route is looked for. Within a part, as in an id, they are just text.
   if (odd || path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part)))
-    refuse('invalid-request', 'the path is not a plain one');
+    refuse('invalid-request', 'the path of the URL is not normalized');
   for (const part of target.split(/[/?&=]/)) {
     try {
       if (decodeURIComponent(part.replaceAll('+', ' ')).includes('\0'))
-        refuse('invalid-request', 'the URL holds a NUL');
+        refuse('invalid-request', 'the URL contains a NUL character');
     } catch (error) {
-      if (error instanceof URIError) refuse('invalid-request', 'the URL is badly escaped');
+      if (error instanceof URIError) refuse('invalid-request', 'the URL has an invalid escape sequence');
       throw error;
     }
   }
@@ -37,13 +37,17 @@ export function checkTarget(target: string): void {
 /** Where a body ends must be the same to everybody on its way. */
 export function checkCoding(coding: string | undefined): void {
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    refuse('unknown-coding', 'the only transfer encoding that a body may have is chunked');
+    refuse('unknown-coding', 'the only supported transfer encoding is chunked');
 }
 
 /** Exactly one of the names this server answers to: a page elsewhere that resolves to us has another one. */
 export function checkHost(host: string | undefined, names: ReadonlySet<string>): void {
   if (host === undefined || !names.has(host.toLowerCase()))
-    refuse('wrong-host', 'this server does not answer to that name', 'open it by the address it printed');
+    refuse(
+      'wrong-host',
+      'this server does not accept that host name',
+      'use the address that the server printed',
+    );
 }
 
 /** Two headers of one name arrive as one text with a comma, which no token has. */
@@ -61,13 +65,13 @@ export function checkOrigin(
   const own = origin === undefined || origins.has(origin);
   const site = header('sec-fetch-site');
   if (!own || (site !== undefined && site !== 'same-origin' && site !== 'none'))
-    refuse('not-allowed', 'another site may not change anything here');
+    refuse('not-allowed', 'requests from another site cannot change anything');
 }
 
 export function checkBodyType(route: Route, type: string | undefined, hasBody: boolean): void {
   if (route.body === undefined && !hasBody) return;
   if (!/^application\/json *(;|$)/i.test(type ?? ''))
-    refuse('unsupported-type', 'a body must be application/json');
+    refuse('unsupported-type', 'the content type of the body must be application/json');
 }
 
 /**

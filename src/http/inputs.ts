@@ -41,7 +41,8 @@ const timing: Record<string, Schema> = {
 export const INPUTS: Record<string, Schema> = {
   NewJob: {
     type: 'object',
-    description: 'command or argv, and any other of these. A job that was answered can be sent as it is.',
+    description:
+      'Needs command or argv; all other fields are optional. A job returned by the API can be sent back unchanged.',
     properties: nullable(NEW_JOB),
     anyOf: [{ required: ['command'] }, { required: ['argv'] }],
   },

@@ -24,15 +24,19 @@ interface JobAction {
 
 /** What can be done to a job by its id alone. */
 export const JOB_ACTIONS: JobAction[] = [
-  { verb: 'cancel', summary: 'End a running job, or keep a waiting one from running', act: cancelJobs },
+  {
+    verb: 'cancel',
+    summary: 'Cancel a job: stop it if it is running, or keep it from running',
+    act: cancelJobs,
+  },
   {
     verb: 'retry',
     summary: 'Put a dead, cancelled or failed job back in its queue',
     act: (app, ids) => retryJobs(app, ids),
     bulk: (app, ids) => retryJobs(app, ids, { bulk: true }),
   },
-  { verb: 'hold', summary: 'Keep a waiting job from running', act: holdJobs },
-  { verb: 'release', summary: 'Let a held job go on', act: releaseJobs },
+  { verb: 'hold', summary: 'Hold a waiting job, so that it does not run', act: holdJobs },
+  { verb: 'release', summary: 'Release a held job', act: releaseJobs },
   { verb: 'delete', summary: null, act: (app, ids) => deleteJobs(app, ids) },
 ];
 
@@ -48,6 +52,6 @@ export function bulkActionOf(action: string, changes: unknown, now: number): Act
   const known = JOB_ACTIONS.find(({ verb }) => verb === action);
   if (known === undefined)
     return refuse('invalid-request', `action must be one of ${ACTION_NAMES.join(', ')}`);
-  if (changes !== undefined) refuse('invalid-request', 'changes belong to edit');
+  if (changes !== undefined) refuse('invalid-request', 'changes are only allowed with the action edit');
   return known.bulk ?? known.act;
 }

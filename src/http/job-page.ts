@@ -10,7 +10,7 @@ import { listedJob } from './shown.ts';
 export const PAGE_QUERIES: Record<string, string> = {
   limit: '1 to 1000 (50)',
   cursor:
-    'the next_cursor of the page before; until it is null there may be more, even behind a page without jobs',
+    'the next_cursor of the previous page. There may be more pages until it is null, even after a page without jobs',
 };
 
 const LIMIT = { min: 1, max: 1000, integer: true };
@@ -96,7 +96,8 @@ async function look(
 
 function readCursor(text: string | undefined): number | null {
   if (text === undefined) return null;
-  if (!/^[1-9]\d{0,14}$/.test(text)) refuse('invalid-request', 'cursor must be the next_cursor of a page');
+  if (!/^[1-9]\d{0,14}$/.test(text))
+    refuse('invalid-request', 'cursor must be the next_cursor of an earlier page');
   return Number(text);
 }
 

@@ -15,7 +15,7 @@ export function openApi(routes: Route[]): object {
     info: {
       title: 'queuectl',
       version: VERSION,
-      description: 'Jobs, queues, schedules and workers of one store.',
+      description: 'Manages the jobs, queues, schedules and workers of one store.',
     },
     paths,
     components: {
@@ -47,7 +47,7 @@ function operation(route: Route): object {
     responses: {
       ...Object.fromEntries(answers),
       default: {
-        description: 'what went wrong',
+        description: 'an error',
         content: { 'application/problem+json': { schema: ref('Problem') } },
       },
     },

@@ -51,7 +51,7 @@ export function createOperations(now: () => number): Operations {
 
   const find = (id: string) => {
     const found = all.get(id);
-    if (found === undefined) throw new QueueError('operation-not-found', 'there is no such operation');
+    if (found === undefined) throw new QueueError('operation-not-found', 'there is no such bulk action');
     return found;
   };
 
@@ -66,7 +66,7 @@ export function createOperations(now: () => number): Operations {
       if ([...all.values()].filter(({ state }) => state === 'running').length >= MOST_RUNNING)
         throw new QueueError(
           'too-many-operations',
-          `${MOST_RUNNING} operations are running; try again in 1 s`,
+          `${MOST_RUNNING} bulk actions are already running; try again in 1s`,
         );
       const operation: OperationObject & { stopping: boolean } = {
         ...{ id: randomBytes(8).toString('hex'), action, state: 'running', total: 0 },
@@ -112,7 +112,7 @@ export function createOperations(now: () => number): Operations {
           operation.state = operation.stopping ? 'stopped' : 'done';
         } catch (error) {
           operation.state = 'failed';
-          operation.error = error instanceof QueueError ? error.message : 'something went wrong';
+          operation.error = error instanceof QueueError ? error.message : 'internal error';
         }
         operation.finished_at = toIso(now());
         const { state, done: jobs, changed } = operation;

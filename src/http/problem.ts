@@ -19,22 +19,22 @@ export function problem(
 /** Errors that come from the store: their messages hold paths, which are for the log. */
 const AWAY: Partial<Record<ErrorCode, string>> = {
   'store-busy': 'the store is busy',
-  'store-unavailable': 'the store is away',
-  'not-a-database': 'the store is away',
+  'store-unavailable': 'the store is unavailable',
+  'not-a-database': 'the store is unavailable',
   'store-corrupt': 'the store is damaged',
-  'store-files-removed': 'files of the store were removed; the server ends',
-  'two-names': 'the store has two names',
-  'newer-schema': 'the store is of a newer queuectl',
+  'store-files-removed': 'files of the store were removed; the server is shutting down',
+  'two-names': 'the store has two file names',
+  'newer-schema': 'the store was written by a newer version of queuectl',
   'old-sqlite': 'the store cannot be used',
   'disk-full': 'the disk is full',
-  'not-permitted': 'the store cannot be written',
+  'not-permitted': 'the store is not writable',
 };
 
 /** What a client may know of an error. What it may not is found in the log of the server, by its number. */
 export function hidden(error: unknown, requestId: string): QueueError {
-  const hint = `the log of the server says more: ${requestId}`;
+  const hint = `see the server log for request ${requestId}`;
   if (!(error instanceof QueueError) || error.code === 'internal')
-    return new QueueError('internal', 'something went wrong', hint);
+    return new QueueError('internal', 'internal error', hint);
   const away = AWAY[error.code];
   return away === undefined ? error : new QueueError(error.code, away, hint);
 }

@@ -1,3 +1,5 @@
+import { formatDuration } from '../core/duration.ts';
+import { formatBytes } from '../core/numbers.ts';
 import { checkBodyType } from './guard.ts';
 import { refuse } from './problem.ts';
 import type { Route } from './route.ts';
@@ -15,7 +17,7 @@ export async function readBody(route: Route, request: Request): Promise<unknown>
     if (route.body !== undefined) refuse('invalid-json', 'the body is empty', HINT);
     return undefined;
   }
-  if (route.body === undefined) refuse('invalid-request', 'this takes no body');
+  if (route.body === undefined) refuse('invalid-request', 'this request takes no body');
   try {
     return JSON.parse(body);
   } catch {
@@ -38,7 +40,7 @@ async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (late) refuse('too-slow', `a body must have come within ${SLOWEST_MS / 1000} s`);
+      if (late) refuse('too-slow', `the body must arrive within ${formatDuration(SLOWEST_MS)}`);
       if (done) break;
       size += value.length;
       if (size > BODY_LIMIT) tooLarge();
@@ -55,5 +57,5 @@ async function textOf(stream: ReadableStream<Uint8Array> | null): Promise<string
 }
 
 function tooLarge(): never {
-  refuse('too-large', `a body may have at most ${BODY_LIMIT} bytes`);
+  refuse('too-large', `the body is larger than ${formatBytes(BODY_LIMIT)}`);
 }

@@ -45,7 +45,10 @@ export const SCHEMAS: Record<string, Schema> = {
     ...job,
     properties: {
       ...(job.properties as object),
-      existing: { const: true, description: 'only where nothing was added: this job was there before' },
+      existing: {
+        const: true,
+        description: 'present only if nothing was added, because this job already existed',
+      },
     },
   },
   JobPage: record({

@@ -60,8 +60,8 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
   if (!isLoopback(host) && !options.allowRemote) {
     throw new QueueError(
       'not-permitted',
-      `${host} can be reached from other machines, and whoever has the token can run commands here`,
-      'add --allow-remote if that is meant, behind a proxy with TLS',
+      `${host} can be reached from other machines, and anyone with the token can run commands on this one`,
+      'to allow this, add --allow-remote, and use a proxy with TLS',
     );
   }
   const access = createAccess(app.stateDirectory, options.rotateToken, () => app.clock.monotonic());
@@ -112,7 +112,7 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
     fragment: `#token=${access.tokens[role]}`,
     tokenFile: tokenFile(app.stateDirectory, role),
     warning: isTokenExposed(app.stateDirectory)
-      ? 'other users can read a token of this store; queuectl serve --rotate-token makes a new one'
+      ? 'other users can read a token of this store. To replace the tokens: queuectl serve --rotate-token'
       : null,
     failed: files.failed,
     async close() {
@@ -156,7 +156,11 @@ function listen(server: Server, host: string, port: number): Promise<number> {
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): unknown {
   const where = `${bracketed(host)}:${port}`;
   if (error.code === 'EADDRINUSE')
-    return new QueueError('port-taken', `something listens on ${where} already`, 'queuectl serve --port 0');
+    return new QueueError(
+      'port-taken',
+      `another process is already listening on ${where}`,
+      'queuectl serve --port 0',
+    );
   if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return new QueueError(
       'port-taken',

@@ -21,13 +21,12 @@ export function readToken(file: string, rotate: boolean): string {
     const known = rotate ? null : tokenIn(file);
     if (known !== null) return known;
     makeToken(file, rotate);
-    return tokenIn(file) ?? unusable(`${file} is gone again`);
+    return tokenIn(file) ?? unusable(`${file} was removed`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EISDIR' || code === 'ENOTDIR') return unusable(`${file} is not a file`, `rmdir '${file}'`);
-    if (code === 'EACCES' || code === 'EPERM')
-      throw new QueueError('not-permitted', `${file} cannot be read`);
-    if (code === 'ENOSPC') throw new QueueError('disk-full', `${file} cannot be written: the disk is full`);
+    if (code === 'EACCES' || code === 'EPERM') throw new QueueError('not-permitted', `cannot read ${file}`);
+    if (code === 'ENOSPC') throw new QueueError('disk-full', `cannot write ${file}: the disk is full`);
     throw error;
   }
 }
@@ -57,7 +56,7 @@ export function isTokenExposed(stateDirectory: string): boolean {
 export function tokenIn(file: string): string | null {
   try {
     const text = readFileSync(file, 'utf8').trim();
-    return /^[\w-]{43}$/.test(text) ? text : unusable(`${file} holds no token`);
+    return /^[\w-]{43}$/.test(text) ? text : unusable(`${file} does not contain a token`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

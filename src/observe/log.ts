@@ -6,6 +6,7 @@ import { formatBytes } from '../core/numbers.ts';
 import { exitCodeOf, type Outcome, signalOf } from '../core/outcome.ts';
 import { pairValue, printable } from '../core/printable.ts';
 import { toIso } from '../core/time.ts';
+import { countOf } from '../core/words.ts';
 
 /** The only place that words what happens in a worker. Values that users choose are quoted unless they are plain words. */
 export function logLine(event: WorkerEvent, now: number): string {
@@ -23,7 +24,7 @@ function text(event: WorkerEvent, now: number): string {
     case 'worker-error':
       return `worker=${event.workerId} error: ${event.message}`;
     case 'jobs-pruned':
-      return `worker=${event.workerId} removed ${event.jobs} old jobs with ${formatBytes(event.bytes)} of output`;
+      return `worker=${event.workerId} pruned ${countOf(event.jobs)} with ${formatBytes(event.bytes)} of output`;
     case 'tick':
       return `schedule=${pairValue(event.schedule)} tick=${toIso(event.at)} ${tickResult(event.jobId, event.waits)}`;
     case 'attempt-started':
@@ -31,9 +32,9 @@ function text(event: WorkerEvent, now: number): string {
     case 'attempt-adopted':
       return `${about(event.job)} adopted`;
     case 'attempt-unseen':
-      return `${about(event.job)} has lost its worker and may run in another pid namespace: left to a worker there, or to its own end`;
+      return `${about(event.job)} lost its worker and may still be running in another pid namespace; leaving it to a worker there`;
     case 'attempt-ending':
-      return `${about(event.job)} ending (${event.reason})`;
+      return `${about(event.job)} stopping (${event.reason})`;
     case 'attempt-settled':
       return `${about(event.job)} ${result(event.outcome, event.transition, event.durationMs, now)}`;
     case 'claim-lost':
@@ -43,7 +44,9 @@ function text(event: WorkerEvent, now: number): string {
 
 function tickResult(jobId: string | null, waits: boolean): string {
   if (jobId !== null) return `enqueued job=${pairValue(jobId)}`;
-  return waits ? 'waits for the job before it' : 'skipped: a job before it is unfinished or has its key';
+  return waits
+    ? 'waiting for the previous job'
+    : 'skipped: the previous job is unfinished or holds the unique key';
 }
 
 function about(job: ClaimedJob): string {
@@ -56,7 +59,7 @@ function result(outcome: Outcome, transition: Transition, durationMs: number, no
     case 'failed':
       return `failed ${how}, retry in ${formatDuration(Math.max(0, transition.nextRunAt - now))}`;
     case 'released':
-      return `put back ${how}`;
+      return `requeued ${how}`;
     default:
       return `${transition.to} ${how}`;
   }

@@ -59,7 +59,7 @@ function jobFamilies({ jobs, waiting, totals, now }: Snapshot): Family[] {
       name: 'queuectl_oldest_waiting_seconds',
       type: 'gauge',
       unit: 'seconds',
-      help: 'How long the oldest job that may run has been waiting; 0: none waits.',
+      help: 'Time the oldest ready job has been waiting; 0 if none is waiting.',
       samples: waiting.map(({ queue, since }) => [
         '',
         labels({ queue }),
@@ -70,7 +70,7 @@ function jobFamilies({ jobs, waiting, totals, now }: Snapshot): Family[] {
       // As a counter its family would be queuectl_jobs, which is the gauge above.
       name: 'queuectl_jobs_total',
       type: null,
-      help: 'Jobs that were enqueued, and that ended, by queue, name and outcome. Only rises.',
+      help: 'Jobs enqueued and finished, by queue, name and outcome.',
       samples: totals.flatMap(({ queue, name, enqueued, completed, dead, cancelled, dropped }) =>
         Object.entries({ enqueued, completed, dead, cancelled: cancelled + dropped }).map(
           ([outcome, count]): Sample => ['', labels({ queue, name, outcome }), count],
@@ -80,7 +80,7 @@ function jobFamilies({ jobs, waiting, totals, now }: Snapshot): Family[] {
     {
       name: 'queuectl_attempts',
       type: 'counter',
-      help: 'Attempts that ended, by outcome; failed ones are tried again, released and lost ones cost the job nothing.',
+      help: 'Finished attempts, by outcome. Failed attempts are retried; released and lost attempts do not count against the job.',
       samples: ATTEMPT_OUTCOMES.map((outcome) => [
         '_total',
         labels({ outcome }),
@@ -103,14 +103,14 @@ function timeFamilies({ totals }: Snapshot): Family[] {
       name: 'queuectl_job_wait_seconds',
       type: 'histogram',
       unit: 'seconds',
-      help: 'From due to started, of first attempts.',
+      help: 'Time from when a job was due until its first attempt started.',
       samples: [...waits].flatMap(([queue, wait]) => histogramSamples(labels({ queue }), wait)),
     },
     {
       name: 'queuectl_job_run_seconds',
       type: 'histogram',
       unit: 'seconds',
-      help: 'How long attempts ran that completed or failed.',
+      help: 'Run time of attempts that completed or failed.',
       samples: totals.flatMap(({ queue, name, run }) => histogramSamples(labels({ queue, name }), run)),
     },
   ];
@@ -122,13 +122,13 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Snapsh
     {
       name: 'queuectl_workers',
       type: 'gauge',
-      help: 'Workers that are alive, by state.',
+      help: 'Active workers, by state.',
       samples: workers.map(({ state, workers }) => ['', labels({ state }), workers]),
     },
     {
       name: 'queuectl_slots',
       type: 'gauge',
-      help: 'Slots that serve a queue (total), its running jobs (busy), and its own limit where it has one.',
+      help: 'Slots that serve a queue (total), its running jobs (busy), and its concurrency limit, if any (limit).',
       samples: slots.flatMap(({ queue, total, busy, limit }): Sample[] => [
         ['', labels({ queue, kind: 'total' }), total],
         ['', labels({ queue, kind: 'busy' }), busy],
@@ -139,7 +139,7 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Snapsh
       name: 'queuectl_schedule_last_run_timestamp_seconds',
       type: 'gauge',
       unit: 'seconds',
-      help: 'The last tick of a schedule that enqueued a job.',
+      help: 'Time of the last tick at which a schedule enqueued a job.',
       samples: lastRuns.map(({ name, lastAt }) => ['', labels({ schedule: name }), lastAt! / 1000]),
     },
     {
@@ -152,7 +152,7 @@ function workerFamilies({ workers, slots, schedules, walBytes, version }: Snapsh
     {
       name: 'queuectl_info',
       type: 'gauge',
-      help: 'The version that answers.',
+      help: 'Version of queuectl.',
       samples: [['', labels({ version }), 1]],
     },
   ];

@@ -18,7 +18,7 @@ function home(): string {
   throw new QueueError(
     'store-unavailable',
     `the default store is in the home directory, but HOME is '${found}', which is not an absolute path`,
-    'set HOME to an absolute path, or give --db PATH',
+    'set HOME to an absolute path, or use --db PATH',
   );
 }
 
@@ -27,5 +27,5 @@ function refuseUnreadable(location: string): void {
   if (!location.includes('\uFFFD') && isAbsolute(location)) return;
   const path = resolve(location);
   if (!path.includes('\uFFFD') || existsSync(dirname(path))) return;
-  throw new QueueError('store-unavailable', `the name of a directory is not valid UTF-8: ${dirname(path)}`);
+  throw new QueueError('store-unavailable', `a directory name is not valid UTF-8: ${dirname(path)}`);
 }

@@ -195,7 +195,7 @@ function refusePostgres(location: string): void {
   if (!isPostgres(location)) return;
   throw new QueueError(
     'store-unavailable',
-    'this version of queuectl has no PostgreSQL store yet',
-    'give --db the path of a file',
+    'this version of queuectl does not support PostgreSQL yet',
+    'use --db with the path of a file',
   );
 }

@@ -131,7 +131,7 @@ export function clearPlace({ place, outcome, settlement }: Finished, adopted: bo
 
 async function begin(context: AttemptContext, job: ClaimedJob, place: Place): Promise<Begun> {
   if (!mayStart(job)) {
-    const message = `not started again (at-most-once) after: ${job.lastError ?? 'a failure'}`;
+    const message = `not started again because the job is at-most-once; first failure: ${job.lastError ?? 'unknown error'}`;
     return { outcome: { why: 'spawn-error', message } };
   }
   const whole = await patiently(() => withStdin(context.app, job));

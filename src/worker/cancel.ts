@@ -2,7 +2,8 @@ import { type Acted, cancelJobs } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { untilEnded } from './orphans.ts';
 
-const OUT_OF_SIGHT = 'run in another pid namespace: a worker there ends them, or they end by themselves';
+const OUT_OF_SIGHT =
+  'were running in another pid namespace, where only a worker of that namespace can stop them';
 
 /** Cancels jobs, and waits until nothing of those that ran is left; where no worker is there to end them, it does. */
 export async function cancel(app: App, ids: string[]): Promise<Acted> {

@@ -1,5 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { countJobs } from '../actions/jobs.ts';
+import { countOf } from '../core/words.ts';
 
 const NAMED = 5;
 
@@ -16,5 +17,5 @@ export async function whatIsLeft(app: App, queues: string[] | null): Promise<str
   }
   if (total === 0) return '';
   const named = left.slice(0, NAMED).join(', ') + (total > NAMED ? ', …' : '');
-  return `${total} ${total === 1 ? 'job is' : 'jobs are'} due later, held, paused or blocked: ${named}`;
+  return `${countOf(total)} left (due later, held, blocked or in a paused queue): ${named}`;
 }

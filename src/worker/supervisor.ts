@@ -89,18 +89,18 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     ready: boolean,
   ): Promise<void> => {
     if (await isStopping()) {
-      options.log(`worker process ${child.pid ?? '?'} ended (${how}) while stopping`);
+      options.log(`worker process ${child.pid ?? '?'} exited (${how}) while stopping`);
       return maybeEnd();
     }
     // An executable that was replaced with the newer one gets ready; the old one never will.
     const newer = ready ? null : await newerSchema();
     if (newer !== null) return end.reject(newer);
     if (!everReady && ++falseStarts >= FALSE_STARTS) {
-      return end.reject(new QueueError('worker-failed', `workers end before they are ready (${how})`));
+      return end.reject(new QueueError('worker-failed', `workers exit before they are ready (${how})`));
     }
     // One that was made to die at a named point is followed by one that is not.
     delete process.env[CRASH_AT];
-    options.log(`worker process ${child.pid ?? '?'} ended (${how}); starting another`);
+    options.log(`worker process ${child.pid ?? '?'} exited (${how}); starting another`);
     const timer = setTimeout(() => {
       restarts.delete(timer);
       void relaunch(Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
@@ -146,7 +146,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     if (children.size > 0) return;
     caretakers++;
     delete process.env[CRASH_AT];
-    options.log('a job has lost its worker: starting another to wait for it');
+    options.log('a running job has lost its worker; starting another worker to wait for it');
     launch(0);
   };
 
@@ -171,8 +171,8 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     signalledAt = at;
     options.log(
       told !== null
-        ? `${signal} again: ending the running jobs and putting them back`
-        : `${signal}: finishing the running jobs; once more ends them`,
+        ? `${signal} again: stopping the running jobs and putting them back in their queues`
+        : `${signal}: waiting for the running jobs to finish; another signal stops them`,
     );
     told = told === null ? 'drain' : 'force';
     for (const child of children) child.stdin?.write(`${told}\n`);
@@ -190,7 +190,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);
   const lastStop = await patiently(() => register(app, options.id), { relieve: options.relieve, tell });
   if (lastStop !== null && startedBefore(options.start, lastStop)) {
-    options.log('worker stop was given while this was starting: stopping');
+    options.log('received worker stop during startup; stopping');
     told = 'drain';
   }
   if (told === null) for (let i = 0; i < options.count; i++) launch(0);

@@ -35,7 +35,7 @@ test.concurrent(
     for (const [value, says] of [
       ['0', /--priority-aging.*0/],
       ['-1s', /--priority-aging/],
-      ['soon', /--priority-aging: 'soon' is not a duration/],
+      ['soon', /--priority-aging: invalid duration 'soon'/],
       ['', /--priority-aging/],
       ['99999d', /--priority-aging.*99999d/],
     ] as const)

@@ -198,7 +198,7 @@ test.concurrent(
       const retried = await box.run([...command, 'job', '--json']);
       expect(retried.code).toBe(0);
       expect(JSON.parse(retried.stdout)).toMatchObject({ retried: ['job'], started_again: ['job'] });
-      expect(retried.stderr).toContain("job 'job' is at-most-once and was started before");
+      expect(retried.stderr).toContain("job 'job' is an at-most-once job that has already been started");
       await drain(box);
       // The new start follows the same rule.
       expect(await show(box)).toMatchObject({ state: 'dead', attempts: 1 });
@@ -290,7 +290,9 @@ test.concurrent(
     await drain(box);
     const job = await show(box);
     expect(job.state).toBe('dead');
-    expect(job.last_error).toBe('not started again (at-most-once) after: exit code 1');
+    expect(job.last_error).toBe(
+      'not started again because the job is at-most-once; first failure: exit code 1',
+    );
     expect(starts(box)).toBe(1);
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
   }),

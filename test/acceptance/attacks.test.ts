@@ -62,8 +62,8 @@ const REFUSED: Row[] = [
   ['S6', 'a variable without a name', job({ env: { '': 'x' } }), 2, /env/],
   ['S6', 'NUL in a variable', ['enqueue', '{"command":"true","env":{"A":"b\\u0000c"}}'], 2, /env/],
   ['S6', 'NUL in the name of one', ['enqueue', '{"command":"true","env":{"A\\u0000":"b"}}'], 2, /env/],
-  ['S7', 'the mask for a value', job({ env: { DB_PASSWORD: '•••' } }), 2, /DB_PASSWORD has the mask/],
-  ['S7', 'the mask in a flag', flag('--env', 'A=•••'), 2, /the mask/],
+  ['S7', 'the mask for a value', job({ env: { DB_PASSWORD: '•••' } }), 2, /the value of DB_PASSWORD is •••/],
+  ['S7', 'the mask in a flag', flag('--env', 'A=•••'), 2, /a masked secret/],
   ['S8', 'a cwd that is relative', job({ cwd: '../x' }), 2, /cwd/],
   ['S8', 'NUL in a cwd', ['enqueue', '{"command":"true","cwd":"/a\\u0000b"}'], 2, /cwd/],
   ...['-1', '1e309', 'NaN', '1e3', '0x10', '9007199254740993', '5m; x', '１', ' ', '--5']

@@ -153,7 +153,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     writeFileSync(file(box), 'mine');
-    expectRefusal(await box.run(['backup', file(box)]), 4, /exists already/);
+    expectRefusal(await box.run(['backup', file(box)]), 4, /already exists/);
     expect(readFileSync(file(box), 'utf8')).toBe('mine');
     expectRefusal(await box.run(['backup', '--force', join(box.home, 'queue.db')]), 2, /in use/);
     expectRefusal(
@@ -199,7 +199,7 @@ const BAD: Record<string, { make(path: string): void; code: number; says: RegExp
         "CREATE TRIGGER evil AFTER INSERT ON job BEGIN UPDATE job SET command = 'evil'; END",
       ),
     code: 5,
-    says: /evil is not queuectl's/,
+    says: /evil does not belong to queuectl/,
   },
   'the store itself': {
     make: (path) => symlinkSync(join(dirname(path), 'home', 'queue.db'), path),

@@ -136,7 +136,7 @@ for (const [what, restrict] of Object.entries(PARTS)) {
         expectRefusal(
           await box.run([...command, '--db', db], unprivileged),
           6,
-          /permission denied|cannot be written|belongs to/,
+          /permission denied|is not writable|belongs to/,
         );
       chmodSync(box.home, 0o755);
       chmodSync(db, 0o600);

@@ -98,7 +98,7 @@ test.concurrent(
     tamper(box, 'UPDATE counter SET jobs = jobs + 1; INSERT INTO rollup (tier, at, kind) VALUES (0, 0, 99)');
     const { code, stdout } = await box.run(['db', 'repair']);
     expect({ code, stdout }).toMatchObject({
-      ...{ code: 1, stdout: expect.stringContaining('lost\t1 figures whose queue') },
+      ...{ code: 1, stdout: expect.stringContaining('lost\t1 statistics whose queue') },
     });
     expect(await figures()).toEqual(before);
   }),

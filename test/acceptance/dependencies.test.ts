@@ -79,22 +79,22 @@ test.concurrent(
     }
     await box.run(['enqueue', '--id', 'sorry', '--after', 'notok:parent', 'echo sorry >>traces']);
     expect((await box.run(['explain', 'child'])).stdout).toContain(
-      'it waits for job parent to complete (pending)',
+      'it is waiting for job parent to complete (pending)',
     );
     const drained = await box.run(['worker', 'start', '--drain']);
-    expect(drained.stderr).toContain('1 job is due later, held, paused or blocked: hold');
+    expect(drained.stderr).toContain('1 job left (due later, held, blocked or in a paused queue): hold');
     expect(lines(join(box.directory, 'traces')).toSorted()).toEqual(['run', 'sorry']);
     const reasons = await box.json<JobJson[]>(['list', '--state', 'cancelled']);
     expect(Object.fromEntries(reasons.map((job) => [job.id, job.last_error]))).toEqual({
-      child: "job 'parent', which it waited for, is dead",
-      cancel: "job 'parent', which it waited for, is dead",
-      grandchild: "job 'child', which it waited for, was cancelled",
+      child: "parent job 'parent' is dead",
+      cancel: "parent job 'parent' is dead",
+      grandchild: "parent job 'child' was cancelled",
     });
     const late = await box.json<JobJson>(['enqueue', '--after', 'parent', 'echo late >>traces']);
     expect(late).toMatchObject({ state: 'cancelled', exit_code: null });
     const retried = await box.run(['dlq', 'retry', 'parent']);
     expect(retried).toMatchObject({ code: 0, stdout: 'parent\n' });
-    expect(retried.stderr).toContain('4 jobs that waited stay cancelled; queuectl retry');
+    expect(retried.stderr).toContain('4 dependent jobs stay cancelled; to retry: queuectl retry');
   }),
 );
 
@@ -103,13 +103,11 @@ test.concurrent(
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'a', '--delay', '1h', 'true']);
     await box.run(['enqueue', '--id', 'b', '--after', 'a', 'true']);
-    expect((await box.run(['cancel', 'a'])).stderr).toContain(
-      'a job that waited for it was cancelled, too: b',
-    );
+    expect((await box.run(['cancel', 'a'])).stderr).toContain('also cancelled 1 dependent job: b');
     await box.run(['retry', 'a', 'b']);
     await box.run(['enqueue', '--id', 'c', '--after', 'b', 'true']);
-    expect((await box.run(['cancel', 'a'])).stderr).toContain('2 jobs that waited were cancelled, too: b c');
-    expect((await box.run(['retry', 'b'])).stderr).toContain('b no longer waits for a (cancelled)');
+    expect((await box.run(['cancel', 'a'])).stderr).toContain('also cancelled 2 dependent jobs: b c');
+    expect((await box.run(['retry', 'b'])).stderr).toContain('job b no longer waits for a (cancelled)');
   }),
 );
 
@@ -122,9 +120,7 @@ test.concurrent(
     await box.run(['delete', 'parent']);
     await box.run(['worker', 'start', '--drain']);
     expect((await box.json<JobJson[]>(['list'])).map((job) => job.state)).toEqual(Array(3).fill('cancelled'));
-    expect((await box.run(['explain', 'any'])).stdout).toContain(
-      "job 'parent', which it waited for, was deleted",
-    );
+    expect((await box.run(['explain', 'any'])).stdout).toContain("parent job 'parent' was deleted");
   }),
 );
 
@@ -158,9 +154,9 @@ test.concurrent(
     ]);
     const rows: [args: string[], code: number, says: string][] = [
       [['--after', 'nobody', 'true'], 3, "there is no job 'nobody'"],
-      [['{"command":"true","depends_on":["nobody"]}'], 3, "waits for 'nobody', which does not exist"],
-      [['{"id":"self","command":"true","depends_on":["self"]}'], 2, "job 'self' cannot wait for itself"],
-      [[circle], 2, "'p' waits for 'q' waits for 'p'"],
+      [['{"command":"true","depends_on":["nobody"]}'], 3, "depends on 'nobody', which does not exist"],
+      [['{"id":"self","command":"true","depends_on":["self"]}'], 2, "job 'self' cannot depend on itself"],
+      [[circle], 2, "'p' depends on 'q' depends on 'p'"],
       [['--after', 'there,', 'true'], 2, '--after: an id is missing'],
       [['--after', 'ok:', 'true'], 2, '--after: an id is missing'],
       [['--after', 'there,notok:the', 'true'], 2, "names 'there' twice"],

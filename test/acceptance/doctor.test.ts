@@ -75,7 +75,7 @@ test.concurrent(
     const job = await startGatedJob(box, 'job');
     expect((await doctor(box)).find('workers')).toMatchObject({ status: 'ok', says: '1 running' });
     const { stdout } = await box.run([], { through: ['sh', '-c', `exec ${old} doctor --json`] });
-    expect(stdout).toContain('another queuectl');
+    expect(stdout).toContain('a different queuectl executable');
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     const { find } = await doctor(box);
     expect(find('stale workers').status).toBe('warn');

@@ -40,7 +40,7 @@ test.concurrent(
     const line = `rmdir ${gone}; "$q" status >/dev/null; echo $?; "$q" version; "$q" enqueue true; echo $?; "$q" enqueue --cwd / true >/dev/null; echo $?`;
     const { stdout, stderr } = shell(box.home, line, gone);
     expect(stdout.split('\n').filter((word) => /^\d$/.test(word))).toEqual(['0', '2', '0']);
-    expect(stderr).toContain('the current directory does not exist any more');
+    expect(stderr).toContain('the current directory no longer exists');
   }),
 );
 

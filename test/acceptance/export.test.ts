@@ -136,13 +136,13 @@ test.concurrent(
       return copy.join('\n');
     };
     const bad: [string, RegExp][] = [
-      ['', /ends too early/],
+      ['', /the file is empty/],
       ['hello\n', /line 1: .*JSON/],
       ['{"id":"x","command":"true"}', /line 1: /],
       ['[]', /line 1: /],
-      [lines.slice(0, -1).join('\n'), /ends too early/],
-      [lines.filter((_, i) => i !== at('output')).join('\n'), /there should be/],
-      [[...lines, '{"job":{}}'].join('\n'), /behind the end/],
+      [lines.slice(0, -1).join('\n'), /the file is incomplete/],
+      [lines.filter((_, i) => i !== at('output')).join('\n'), /expected \d+ rows/],
+      [[...lines, '{"job":{}}'].join('\n'), /after the end marker/],
       [lines.join('\n').replace('"version":1', '"version":99'), /format 99/],
       [
         changed('job', (row) => {
@@ -166,13 +166,13 @@ test.concurrent(
         changed('job', (row) => {
           row.env = '{';
         }),
-        /line \d+: its env is not JSON of its kind/,
+        /line \d+: its env is not valid JSON/,
       ],
       [
         changed('job', (row) => {
           row.evil = 1;
         }),
-        /line \d+: a job has no 'evil'/,
+        /line \d+: unknown column 'evil' of a job/,
       ],
       [
         changed('job', (row) => {
@@ -186,7 +186,7 @@ test.concurrent(
         }),
         /line \d+: /,
       ],
-      [lines.join('\n').replace('{"queue":', '{"sqlite_schema":'), /line \d+: there is no table/],
+      [lines.join('\n').replace('{"queue":', '{"sqlite_schema":'), /line \d+: unknown table/],
     ];
     const other = ['--db', file(box, 'other.db')];
     await box.json(['enqueue', '--id', 'there', 'true', ...other]);
@@ -197,7 +197,7 @@ test.concurrent(
       expect((await box.run(['export', ...other])).stdout).toBe(before);
     }
     expect(readdirSync(file(box, 'other.db.d/attempts'))).toEqual([]);
-    expectRefusal(await box.run(['export', file(box, 'bad.jsonl')]), 4, /exists already/);
+    expectRefusal(await box.run(['export', file(box, 'bad.jsonl')]), 4, /already exists/);
     expectRefusal(await box.run(['export', file(box, 'no/where.jsonl')]), 2, /no does not exist/);
     expectRefusal(await box.run(['import', file(box, 'nothing')]), 2, /does not exist/);
     expectRefusal(

@@ -55,7 +55,7 @@ describe('logs -f', () => {
     expect(await second.closed).toBe(0);
     expect(second.stdout()).toBe('attempt 2\n');
     expect(await fourth.closed).toBe(3);
-    expect(fourth.output()).toContain('no attempt 4; it has 1, 2, 3');
+    expect(fourth.output()).toContain('no attempt 4; it has attempts 1, 2, 3');
   });
 
   test('loses and doubles nothing when the output moves at the end of the attempt', async () => {
@@ -172,7 +172,7 @@ describe('on a terminal', () => {
     await until(() => looking.stdout().includes('begun'), 'it looks');
     looking.interrupt();
     expect(await looking.closed).toBe(130);
-    expect(looking.stdout()).toContain('job told continues; queuectl logs -f told\r\n');
+    expect(looking.stdout()).toContain('job told keeps running; to follow it: queuectl logs -f told\r\n');
     open('told');
   });
 });

@@ -40,7 +40,7 @@ test.skipIf(!mayMount)(
       }
       const workers = await box.startWorkers();
       await enqueue(box, 'job', 'echo ran >>traces', { max_retries: 1 });
-      await until(() => workers.output().includes('put back'), 'it was given back');
+      await until(() => workers.output().includes('requeued'), 'it was given back');
       expect(await box.json(['show', 'job'])).toMatchObject({ attempts: 0, crashes: 0 });
       rmSync(ballast);
       await untilState(box, 'job', 'completed');

@@ -83,7 +83,11 @@ test.concurrent(
       [JSON.stringify([asJson, asJson])],
     ]) {
       const flags = other[0]!.startsWith('[') ? [] : KEY;
-      expectRefusal(await box.run(['enqueue', ...flags, ...other]), 4, /key 'k' was used for something else/);
+      expectRefusal(
+        await box.run(['enqueue', ...flags, ...other]),
+        4,
+        /key 'k' was already used for a different request/,
+      );
     }
     expect(await idsOf(box)).toEqual([first.id]);
     const jobs = await box.json<JobJson>(['show', first.id]);
@@ -101,7 +105,7 @@ test.concurrent(
     const objects = JSON.parse((await box.run([...file, '--json'], { stdin })).stdout);
     expect(objects).toHaveLength(120);
     expect(objects.every((job: { existing?: true }) => job.existing)).toBe(true);
-    expectRefusal(await box.run(file, { stdin: `${stdin}\necho more` }), 4, /something else/);
+    expectRefusal(await box.run(file, { stdin: `${stdin}\necho more` }), 4, /a different request/);
 
     const array = ['enqueue', '--idempotency-key', 'array', '[{"command":"a"},{"command":"b"}]'];
     const two = await box.json<JobJson[]>(array);
@@ -153,7 +157,11 @@ test.concurrent(
       /both set idempotency_key/,
     );
     const scheduled = ['schedule', 'add', 's', '--every', '1h'];
-    expectRefusal(await box.run([...scheduled, JSON.stringify(several[0])]), 2, /no key of its own/);
+    expectRefusal(
+      await box.run([...scheduled, JSON.stringify(several[0])]),
+      2,
+      /cannot have its own id, run time or unique key/,
+    );
     expectRefusal(await box.run([...scheduled, ...KEY, 'true']), 2, /unknown flag/);
     expect(await idsOf(box)).toEqual([]);
     const longest = await box.run(['enqueue', '--idempotency-key', '€'.repeat(255), 'true']);

@@ -55,7 +55,7 @@ test.concurrent(
     await enqueue(box, 'job', 'true');
     const worker = await box.startWorkers();
     await untilState(box, 'job', 'completed');
-    expect(worker.output()).toMatch(/lease \(1s\) must be at least 3 times .*the defaults of both are used/);
+    expect(worker.output()).toMatch(/lease \(1s\) must be at least 3 times .*both defaults are used instead/);
     expect((await box.run(['db', 'check'])).stdout).toContain('lease (1s) must be');
     expect((await box.run(['config', 'set', 'lease', '6s'])).code).toBe(0);
     expect((await box.run(['db', 'check'])).code).toBe(0);

@@ -119,7 +119,7 @@ test.skipIf(noProcessLimit() !== null)('a worker that cannot start a single thre
     try {
       await enqueue(box, 'job', 'true');
       const workers = box.start(['worker', 'start'], { through });
-      await until(() => workers.output().includes('put back'), 'the log tells why no job runs');
+      await until(() => workers.output().includes('requeued'), 'the log tells why no job runs');
       expect(workers.output()).toContain(' ready ');
     } finally {
       await box.cleanup();
@@ -141,7 +141,7 @@ test.skipIf(Bun.which('prlimit') === null)(
       const jobs = await box.json<JobJson[]>(['list']);
       expect(jobs.filter((job) => job.state === 'completed' && job.attempts === 1)).toHaveLength(200);
       // Most of them in the first moment, when all slots are tried.
-      expect(workers.output().split('put back').length - 1).toBeLessThan(600);
+      expect(workers.output().split('requeued').length - 1).toBeLessThan(600);
     } finally {
       await box.cleanup();
     }

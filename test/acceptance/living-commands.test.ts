@@ -61,7 +61,7 @@ for (const [what, damage, args] of SCENES) {
       const job = await leaveRunning(box);
       damage(box);
       const refused = await box.run(args(box));
-      expectRefusal(refused, 4, /a command of this queue is still running, as process \d+/);
+      expectRefusal(refused, 4, /a command of this queue is still running as process \d+/);
       end(refused);
       await untilNoProcessOf(box, 'job');
       expect((await box.run(args(box))).stderr).not.toContain('error');
@@ -91,7 +91,7 @@ for (const [what, damage] of [
       await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
       await leaveRunning(box);
       damage(box);
-      const says = new RegExp(`${what} may still be running, in another pid namespace`);
+      const says = new RegExp(`${what} may still be running in another pid namespace`);
       // From there the worker seems to live until its lease is over.
       const refused = await until(async () => {
         const result = await box.run(restore(box), { through });

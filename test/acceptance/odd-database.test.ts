@@ -6,7 +6,7 @@ import { inSandbox } from '../support/queuectl.ts';
 
 /** What may stand in the place of the database, and what is said of it: never that all is well. */
 const ODD: [what: string, make: (db: string) => void, says: RegExp][] = [
-  ['an empty file beside its state directory', (db) => truncateSync(db), /is damaged: it was cut to nothing/],
+  ['an empty file beside its state directory', (db) => truncateSync(db), /is damaged: the file is truncated/],
   [
     'an empty file alone',
     (db) => {
@@ -15,7 +15,7 @@ const ODD: [what: string, make: (db: string) => void, says: RegExp][] = [
     },
     /is empty, not a queuectl database/,
   ],
-  ['nothing beside its state directory', (db) => rmSync(db), /is gone, although .*queue\.db\.d is there/],
+  ['nothing beside its state directory', (db) => rmSync(db), /is missing, although .*queue\.db\.d exists/],
   [
     'a pipe',
     (db) => {
@@ -60,7 +60,7 @@ for (const [what, make, says] of ODD) {
       const repair = await box.run(['db', 'repair']);
       expect(repair).toMatchObject({ code: 5, stdout: '' });
       expect(repair.stderr).toMatch(/^error: .*\n {2}try: .*\n$/);
-      expect(repair.stderr).toMatch(what.startsWith('an empty') ? /no job could be saved/ : says);
+      expect(repair.stderr).toMatch(what.startsWith('an empty') ? /no job could be recovered/ : says);
       expect(readdirSync(box.home, { recursive: true })).toEqual(before);
 
       // In the place of an odd file a backup comes only where one could have been.

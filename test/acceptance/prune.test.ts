@@ -82,7 +82,7 @@ test.concurrent(
     await configure(box, { 'keep-completed': '0', 'keep-dead': '0' });
     const worker = await box.startWorkers('--concurrency', '2');
     const job = await startGatedJob(box, 'runs');
-    await until(() => / removed \d+ old jobs/.test(worker.output()), 'it says so');
+    await until(() => / pruned \d+ jobs?/.test(worker.output()), 'it says so');
     expect(await list(box)).toEqual(['gone', 'later', 'runs']);
     expect(placesOf(box)).toHaveLength(1);
     await configure(box, { 'keep-completed': 'none' });

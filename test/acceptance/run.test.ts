@@ -89,7 +89,7 @@ describe('Ctrl-C', () => {
     const running = onTerminal(box, ['run', '--id', 'deaf', command]);
     await until(() => running.stdout().includes('begun'), 'the job runs');
     expect(await interruptUntilOver(running)).toBe(130);
-    expect(running.stdout()).toContain('job deaf continues; queuectl logs -f deaf');
+    expect(running.stdout()).toContain('job deaf keeps running; to follow it: queuectl logs -f deaf');
     await box.run([], { through: ['touch', 'deaf'] });
     await untilState(box, 'deaf', 'completed');
   });

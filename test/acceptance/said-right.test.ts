@@ -52,7 +52,7 @@ test.concurrent(
     const { code, stderr } = await box.run(['enqueue', '--file', '-'], { stdin });
     expect(code).toBe(2);
     expect(stderr.length).toBeLessThan(400);
-    expect(stderr).toMatch(/jobs wait for each other: 'n\d+' waits for .*….*, 1000 jobs in all/);
+    expect(stderr).toMatch(/jobs depend on each other: 'n\d+' depends on .*….*, 1000 jobs in total/);
     expect(await box.json(['list'])).toEqual([]);
   }),
 );
@@ -79,7 +79,7 @@ test.concurrent(
       "error: nothing was retried: job 'a' was not dead, cancelled or failed",
     );
     await box.run(['hold', 'a']);
-    expect(await said('hold', 'a')).toBe("error: nothing was held: job 'a' was held already");
+    expect(await said('hold', 'a')).toBe("error: nothing was held: job 'a' was already held");
     expect(await said('release', 'a', 'b')).toBe('warning: 1 was not held');
   }),
 );
@@ -107,7 +107,7 @@ test.concurrent(
     await untilState(box, 'job', 'failed');
     expect((await box.run(['explain', 'job'])).stdout).toMatch(/^retry 1 of 4 in /);
     await box.run(['edit', 'job', '--max-retries', '1']);
-    expect((await box.run(['explain', 'job'])).stdout).toMatch(/^the last attempt in /);
+    expect((await box.run(['explain', 'job'])).stdout).toMatch(/^last attempt in /);
   }),
 );
 
@@ -119,11 +119,15 @@ test.concurrent(
     await box.run(['suspend', 'job']);
     await until(
       async () =>
-        (await box.run(['explain', 'job'])).stdout.includes('it is suspended; queuectl continue job'),
+        (await box.run(['explain', 'job'])).stdout.includes(
+          'it is suspended; to continue it: queuectl continue job',
+        ),
       'explain sees it stand still',
     );
-    expect((await box.run(['show', 'job'])).stdout).toContain('suspended\tyes; queuectl continue job\n');
-    expect((await box.run(['suspend', 'job'])).stderr).toContain("job 'job' was suspended already");
+    expect((await box.run(['show', 'job'])).stdout).toContain(
+      'suspended\tyes; to continue it: queuectl continue job\n',
+    );
+    expect((await box.run(['suspend', 'job'])).stderr).toContain("job 'job' was already suspended");
     expect((await box.run(['continue', 'job'])).stdout).toBe('job\n');
     await until(
       async () => !(await box.run(['explain', 'job'])).stdout.includes('suspended'),
@@ -131,11 +135,11 @@ test.concurrent(
     );
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     expect((await box.run(['explain', 'job'])).stdout).toMatch(
-      /^it runs on without its worker, which is gone, .*; the next worker adopts it\n$/,
+      /^it has been running for .*, but its worker is gone; the next worker will adopt it\n$/,
     );
     job.letGo();
     await untilNoProcessOf(box, 'job');
-    expect((await box.run(['explain', 'job'])).stdout).toContain('and its worker is gone');
+    expect((await box.run(['explain', 'job'])).stdout).toContain('but its worker is gone');
   }),
 );
 
@@ -153,9 +157,9 @@ test.concurrent(
       return running.output().replaceAll('\r\n', '\n');
     };
     expect(await shown('list', '--name', 'import', '-n', '2')).toMatch(
-      / NAME .*\nj11 .* import .*showing 2 of 12;/s,
+      / NAME .*\nj11 .* import .*showing 2 of 12 jobs;/s,
     );
-    expect(await shown('list', '-n', '2')).toMatch(/^(?!.* NAME ).*showing 2 of 15;/s);
+    expect(await shown('list', '-n', '2')).toMatch(/^(?!.* NAME ).*showing 2 of 15 jobs;/s);
     expect(await shown('list', '--name', 'import', '-n', '12')).not.toContain('showing');
     expect(await shown('cancel', '--name', 'import', '--dry-run')).toMatch(
       /j0 .*j9 .*\nand 2 more\n12 jobs would be cancelled\n$/s,

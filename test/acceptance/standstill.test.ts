@@ -17,7 +17,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run(['queue', 'pause', 'gpu']);
-    const paused = 'warning: queue gpu is paused since ';
+    const paused = 'warning: queue gpu was paused at ';
     await enqueue(box, 'a', 'true', { queue: 'gpu' });
     await saysOnce(box, ['wait', 'a'], paused);
     await enqueue(box, 'b', 'true', { queue: 'gpu' });
@@ -31,7 +31,7 @@ test.concurrent(
   'the queue that nobody serves is named with what helps, after enqueueing too',
   inSandbox(async (box) => {
     await box.startWorkers('--queue', 'mail');
-    const hint = 'no worker serves queue gpu; queuectl worker start --queue gpu';
+    const hint = 'no worker serves queue gpu; to start one: queuectl worker start --queue gpu';
     const shown = onTerminal(box, ['enqueue', '--id', 'job', '--queue', 'gpu', 'true'], 24, 120);
     expect(await shown.closed).toBe(0);
     expect(shown.output()).toContain(`note: ${hint}`);
@@ -81,7 +81,7 @@ test.concurrent(
     expect(await box.json(['queue', 'list'])).toHaveLength(1);
     const paused = onTerminal(box, ['queue', 'pause', 'mial'], 24, 120);
     await paused.closed;
-    expect(paused.output()).toContain('note: queue mial is new');
+    expect(paused.output()).toContain('note: queue mial did not exist; creating it');
     const known = onTerminal(box, ['queue', 'set', 'mail', '--concurrency', '2'], 24, 120);
     await known.closed;
     expect(known.output()).not.toContain('new');

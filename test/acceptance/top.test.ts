@@ -52,7 +52,7 @@ test(
     top.type('c');
     await top.sees('cancel job long? y/n');
     top.type('n');
-    await top.sees('nothing was changed');
+    await top.sees('no changes made');
     expect(await state(box, 'long')).toBe('processing');
     top.type('cy');
     await top.sees('cancelled job long', 'RUNNING 0');
@@ -86,7 +86,7 @@ test(
     await until(async () => (await state(box, 'stays')) === 'completed', 'it runs');
 
     top.type('?');
-    await top.sees('any key goes back');
+    await top.sees('press any key to go back');
     top.type('xq');
     expect(await top.closed).toBe(0);
     expect(top.look()).toMatchObject({ alternate: false, cursor: true });
@@ -99,12 +99,12 @@ test(
   inSandbox(async (box) => {
     for (const id of ['apple', 'pear', 'plum']) await enqueue(box, id, `echo ${id}`);
     const top = openTop(box);
-    await top.sees('apple', 'pear', 'plum', 'no worker is running');
+    await top.sees('apple', 'pear', 'plum', 'no active workers');
     top.type('/PEA');
     await top.sees('/PEA_', 'WAITING 1');
     expect(top.line('apple')).toBeUndefined();
     top.type(ENTER);
-    await top.sees('filter: PEA (Esc ends it)');
+    await top.sees('filter: PEA (Esc clears it)');
     top.type('\x1b');
     await top.sees('apple', 'plum');
     top.type('\x03');
@@ -188,10 +188,10 @@ test(
     const top = openTop(box, 24, 100);
     await top.sees('before');
     renameSync(box.home, `${box.home}-away`);
-    await top.sees('trying again');
+    await top.sees('retrying');
     await top.sees('before');
     renameSync(`${box.home}-away`, box.home);
-    await until(() => top.line('trying again') === undefined, 'it is well again');
+    await until(() => top.line('retrying') === undefined, 'it is well again');
     await enqueue(box, 'after', 'true');
     await top.sees('after');
     top.type('q');

@@ -63,7 +63,11 @@ test.concurrent(
     await box.run(['worker', 'start', '--drain']);
     await add('b');
     for (const retry of [['retry'], ['dlq', 'retry']]) {
-      expectRefusal(await box.run([...retry, 'a']), 4, /job 'a' could not take .* key .*job 'b' has it/);
+      expectRefusal(
+        await box.run([...retry, 'a']),
+        4,
+        /job 'a' could not get the unique key back: job 'b' holds it/,
+      );
     }
     expectRefusal(await box.run(['dlq', 'retry', '--all']), 4, /job 'b' has it/);
     await box.json(['enqueue', '--id', 'other', 'exit 3', '-r', '1']);

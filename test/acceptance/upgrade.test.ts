@@ -22,7 +22,9 @@ test(
     const job = await startGatedJob(box, 'job', 3);
     moveSchema(box, 1);
     expect(await workers.exit).toBe(5);
-    expect(workers.output()).toMatch(/has schema version \d+; this queuectl knows versions up to/);
+    expect(workers.output()).toMatch(
+      /has schema version \d+; this version of queuectl supports versions up to/,
+    );
     expectRefusal(await box.run(['enqueue', 'true']), 5, /schema version/);
     moveSchema(box, -1);
     await box.startWorkers();

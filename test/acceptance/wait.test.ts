@@ -163,7 +163,7 @@ describe('enqueue', () => {
       await until(() => waiting.output().includes('no worker is running'), 'it says so');
       process.kill(waiting.pid, 'SIGTERM');
       expect(await waiting.closed).toBe(143);
-      expect(waiting.output()).toEndWith('job alone is pending; queuectl logs -f alone\n');
+      expect(waiting.output()).toEndWith('job alone is pending; to follow it: queuectl logs -f alone\n');
       expect((await own.json<JobJson>(['show', 'alone'])).state).toBe('pending');
     }),
   );

@@ -74,14 +74,14 @@ describe('a file, wherever its chunks end', () => {
   });
 
   test.each([
-    ['', 'there is no job in this file'],
-    ['\r\n \n# nothing\n', 'there is no job in this file'],
-    ['[]', 'there is no job in this file'],
+    ['', 'there are no jobs in this file'],
+    ['\r\n \n# nothing\n', 'there are no jobs in this file'],
+    ['[]', 'there are no jobs in this file'],
     ['[{"command":"a"},]', 'job 2 is not valid JSON'],
     ['[,]', 'job 1 is not valid JSON'],
-    ['[{"command":"a"}', 'this is not valid JSON: the array does not end'],
-    ['[{"command":"a"}] x', 'this is not valid JSON: there is something behind the array'],
-    ['[{"command":"a"}][{"command":"b"}]', 'this is not valid JSON: there is something behind the array'],
+    ['[{"command":"a"}', 'this is not valid JSON: the array is not closed'],
+    ['[{"command":"a"}] x', 'this is not valid JSON: there is data after the array'],
+    ['[{"command":"a"}][{"command":"b"}]', 'this is not valid JSON: there is data after the array'],
     ['{\n"command":"a"\n}\n{\n"command":5\n}', 'line 4: command must be a string, not a number'],
     ['{\n"command":"a"\n', 'line 1 is not valid JSON'],
     ['[null]', 'job 1: a job must be a JSON object, not null'],

@@ -34,7 +34,7 @@ describe('JSON on the command line', () => {
   });
 
   test.each([
-    ['[]', 'there is no job in the array'],
+    ['[]', 'there are no jobs in the array'],
     ['[null]', 'job 1: a job must be a JSON object, not null'],
     ['["x"]', 'job 1: a job must be a JSON object, not a string'],
     ['[[]]', 'job 1: a job must be a JSON object, not an array'],
@@ -42,7 +42,7 @@ describe('JSON on the command line', () => {
     ['{"command":null}', 'command is missing'],
     ['[{"command":"x"},{}]', 'job 2: command is missing'],
     ['[{"command":"x"},{"command":"y"},{"command":5}]', 'job 3: command must be a string, not a number'],
-    ['[{"command":"x"},{"command":"y","delay":"soon"}]', "job 2: delay: 'soon' is not a duration"],
+    ['[{"command":"x"},{"command":"y","delay":"soon"}]', "job 2: delay: invalid duration 'soon'"],
   ] as const)('%s: %s', (text, message) => {
     expect(caught(() => readJsonJobs(text, NOW)).message).toBe(message);
   });

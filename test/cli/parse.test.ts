@@ -91,10 +91,10 @@ describe('arguments', () => {
   const REFUSED: [args: string[], message: string][] = [
     [['--comand', 'x'], "unknown flag '--comand'; did you mean --command?"],
     [['-fx'], "unknown flag '-x'"],
-    [['--command'], '--command needs a value (TEXT)'],
-    [['-c', '--wait'], '--command needs a value (TEXT)'],
+    [['--command'], '--command requires a value (TEXT)'],
+    [['-c', '--wait'], '--command requires a value (TEXT)'],
     [['--wait=1'], '--wait takes no value'],
-    [['-cx', '--command=y'], '--command is given twice'],
+    [['-cx', '--command=y'], '--command can only be given once'],
   ];
   for (const [args, message] of REFUSED)
     test(`${args.join(' ')}: ${message}`, () => {

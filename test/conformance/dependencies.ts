@@ -80,10 +80,8 @@ export const dependencies: Record<string, Case> = {
       }
       expect(await states(store, ...children)).toEqual([...expected]);
     }
-    expect((await store.get('dead-ok'))?.lastError).toBe("job 'dead', which it waited for, is dead");
-    expect((await store.get('deleted-any'))?.lastError).toBe(
-      "job 'deleted', which it waited for, was deleted",
-    );
+    expect((await store.get('dead-ok'))?.lastError).toBe("parent job 'dead' is dead");
+    expect((await store.get('deleted-any'))?.lastError).toBe("parent job 'deleted' was deleted");
   },
 
   'a job that waits for several runs after the last': async ({ store }) => {
@@ -112,7 +110,7 @@ export const dependencies: Record<string, Case> = {
     await store.insert([after('b', ['a']), after('c', ['b']), after('d', ['any:c'])], NOW);
     await store.settle(ending(first, failedWith(1)));
     expect(await states(store, 'b', 'c', 'd')).toEqual(['cancelled', 'cancelled', 'pending']);
-    expect((await store.get('c'))?.lastError).toBe("job 'b', which it waited for, was cancelled");
+    expect((await store.get('c'))?.lastError).toBe("parent job 'b' was cancelled");
     expect(await store.cutOff('a')).toEqual(['b', 'c']);
   },
 
@@ -165,11 +163,11 @@ export const dependencies: Record<string, Case> = {
       return `${error.code}: ${error.message}`;
     };
     expect(await refused([after('a', ['nobody'])])).toBe(
-      "job-not-found: job 'a' waits for 'nobody', which does not exist",
+      "job-not-found: job 'a' depends on 'nobody', which does not exist",
     );
-    expect(await refused([after('a', ['a'])])).toBe("invalid-job: job 'a' cannot wait for itself");
+    expect(await refused([after('a', ['a'])])).toBe("invalid-job: job 'a' cannot depend on itself");
     expect(await refused([jobSpec('x'), after('a', ['b']), after('b', ['c']), after('c', ['x', 'a'])])).toBe(
-      "invalid-job: jobs wait for each other: 'a' waits for 'b' waits for 'c' waits for 'a'",
+      "invalid-job: jobs depend on each other: 'a' depends on 'b' depends on 'c' depends on 'a'",
     );
   },
 
@@ -267,7 +265,7 @@ export const dependencies: Record<string, Case> = {
     await store.insert([after('a', ['parent'], orElse('hold')), after('b', ['parent'], orElse('hold'))], NOW);
     await store.hold(['b'], NOW);
     await store.settle(ending(parent, failedWith(1)));
-    const why = "job 'parent', which it waited for, is dead";
+    const why = "parent job 'parent' is dead";
     expect([(await store.get('a'))?.lastError, (await store.get('b'))?.lastError]).toEqual([why, why]);
     const held = (await store.events(0, 99)).filter((event) => event.kind === 'held');
     expect(held.map((event) => event.jobId)).toEqual(['b', 'a']);

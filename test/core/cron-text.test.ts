@@ -31,19 +31,19 @@ const summer = Date.UTC(2027, 6, 15);
 const berlin = (cron: string) => ({ kind: 'cron', cron, zone: 'Europe/Berlin' }) as const;
 
 test.each([
-  ['30 2 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: 02:30 is skipped, it runs at 03:30'],
+  ['30 2 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: the 02:30 run starts at 03:30 instead'],
   [
     '30 2 * * *',
     summer,
     '2027-10-31T01:00',
-    'from 03:00 to 02:00: 02:30 comes twice, it runs the first time',
+    'from 03:00 to 02:00: 02:30 occurs twice, and only the first one runs',
   ],
-  ['30 4 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: no run falls in between'],
-  ['*/20 * * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: it goes on evenly'],
+  ['30 4 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: no run is affected'],
+  ['*/20 * * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: runs continue at the same interval'],
 ])('%s where the clocks are set', async (cron, now, at, says) => {
   const found = await clockChange(berlin(cron), now);
   expect(new Date(found!.at).toISOString()).toStartWith(at);
-  expect(found!.says).toBe(`the clocks of Europe/Berlin go ${says}`);
+  expect(found!.says).toBe(`clocks in Europe/Berlin change ${says}`);
 });
 
 test('where they are not there is nothing to say', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { exactDuration, formatDuration, parseDuration } from '../../src/core/duration.ts';
+import { exactDuration, formatDuration, formatRelative, parseDuration } from '../../src/core/duration.ts';
 import { caught } from '../support/caught.ts';
 
 describe('parseDuration', () => {
@@ -13,6 +13,8 @@ describe('parseDuration', () => {
     ['1d2h3m4s5ms', 93_784_005],
     ['1.5h', 5_400_000],
     ['1m500ms', 60_500],
+    ['1h 30m', 5_400_000],
+    ['2d 4h', 187_200_000],
     ['30', 30_000],
     ['0.25', 250],
     ['0', 0],
@@ -44,7 +46,7 @@ describe('parseDuration', () => {
     '.5s',
     '1.',
     '5 m',
-    '1h 30m',
+    '1h  30m',
     '1,5h',
     '5 minutes',
     '1w',
@@ -54,7 +56,7 @@ describe('parseDuration', () => {
   test.each(REFUSED.map((text) => [text] as const))('%j is refused by name', (text) => {
     const error = caught(() => parseDuration(text, 'timeout'));
     expect(error.code).toBe('invalid-duration');
-    expect(error.message).toBe(`timeout: '${text}' is not a duration`);
+    expect(error.message).toBe(`timeout: invalid duration '${text}'`);
   });
 });
 
@@ -63,21 +65,35 @@ describe('formatDuration shows the two units that matter', () => {
     [0, '0ms'],
     [320, '320ms'],
     [999, '999ms'],
+    [999.7, '1s'],
     [1000, '1s'],
-    [3250, '3.25s'],
+    [3250, '3.3s'],
+    [3200, '3.2s'],
+    [9949, '9.9s'],
+    [9951, '10s'],
     [10_000, '10s'],
+    [54_400, '54s'],
+    [64_000, '1m 4s'],
+    [7_500_000, '2h 5m'],
     [59_999, '1m'],
     [60_000, '1m'],
-    [252_000, '4m12s'],
+    [252_000, '4m 12s'],
     [3_600_000, '1h'],
-    [3_900_000, '1h5m'],
-    [86_399_000, '23h59m'],
+    [3_900_000, '1h 5m'],
+    [86_399_000, '23h 59m'],
     [86_400_000, '1d'],
-    [183_600_000, '2d3h'],
+    [183_600_000, '2d 3h'],
     [400 * 86_400_000, '400d'],
   ] as const)('%d ms is %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
+});
+
+test('formatRelative shows the distance from now', () => {
+  const now = 1_000_000_000;
+  expect(
+    [now + 999, now - 61_499, now + 12_200, now + 5_399_990].map((at) => formatRelative(at, now)),
+  ).toEqual([...['now', '1m 1s ago', 'in 12s', 'in 1h 30m']]);
 });
 
 describe('exactDuration parses back to the same', () => {

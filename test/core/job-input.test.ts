@@ -96,7 +96,7 @@ describe('contradictions are refused', () => {
 
   test('two spellings of one field are both named', () => {
     const error = caught(() => read({ retries: 3, maxRetries: 3 }));
-    expect(error.message).toBe('retries and maxRetries mean the same; give one of them');
+    expect(error.message).toBe('retries and maxRetries mean the same; give only one of them');
   });
 });
 
@@ -199,7 +199,9 @@ describe('fields that are not known', () => {
 
   test('a field that asks for confinement is refused, not ignored', () => {
     for (const name of ['sandbox', 'user', 'memory_limit'])
-      expect(() => read({ [name]: true })).toThrow(`'${name}' would confine the job`);
+      expect(() => read({ [name]: true })).toThrow(
+        `'${name}' is not supported: queuectl cannot confine a job`,
+      );
   });
 
   test('like nothing: a warning without a guess', () => {

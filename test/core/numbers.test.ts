@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { checkNumber, formatSize, parseNumber, parseSize } from '../../src/core/numbers.ts';
+import {
+  checkNumber,
+  formatBytes,
+  formatCount,
+  formatPercent,
+  formatSize,
+  parseNumber,
+  parseSize,
+} from '../../src/core/numbers.ts';
 import { caught } from '../support/caught.ts';
 
 const WHOLE = { min: -5, max: 1000, integer: true };
@@ -89,4 +97,11 @@ describe('sizes', () => {
       expect(error.hint).toContain('64k');
     },
   );
+});
+
+test('sizes, counts and percentages for people', () => {
+  const sizes = [0, 512, 1024, 1536, 10_239, 49_283_072, 5 * 1024 ** 4].map(formatBytes);
+  expect(sizes).toEqual(['0 B', '512 B', '1 KiB', '1.5 KiB', '9.9 KiB', '47 MiB', '5 TiB']);
+  expect([0, 999, 1234, 1_234_567].map(formatCount)).toEqual(['0', '999', '1,234', '1,234,567']);
+  expect([0, 0.001, 0.594, 0.999, 1].map(formatPercent)).toEqual(['0%', '<1%', '59%', '99%', '100%']);
 });

@@ -20,7 +20,7 @@ describe('what happened, in words', () => {
     [{ why: 'exited', code: 137 }, 137, 'killed by SIGKILL (exit code 137)'],
     [{ why: 'exited', code: 143 }, 143, 'killed by SIGTERM (exit code 143)'],
     [{ why: 'exited', code: 255 }, 255, 'exit code 255'],
-    [{ why: 'timeout' }, 124, 'timed out after 1m30s'],
+    [{ why: 'timeout' }, 124, 'timed out after 1m 30s'],
     [{ why: 'cancelled' }, null, 'cancelled while running'],
     [{ why: 'stopped' }, null, 'stopped with its worker'],
     [{ why: 'spawn-error', message: 'the directory /x is gone' }, null, 'the directory /x is gone'],

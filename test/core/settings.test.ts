@@ -199,8 +199,8 @@ describe('stored texts that are invalid', () => {
     );
     expect(settings).toMatchObject({ 'max-retries': 3, lease: 60_000, 'on-dead': null });
     expect(invalid).toEqual([
-      { key: 'max-retries', problem: "setting max-retries has the invalid value 'lots'; 3 is used" },
-      { key: 'on-dead', problem: "setting on-dead has the invalid value ''; none is used" },
+      { key: 'max-retries', problem: "setting max-retries has the invalid value 'lots'; 3 is used instead" },
+      { key: 'on-dead', problem: "setting on-dead has the invalid value ''; none is used instead" },
     ]);
   });
 

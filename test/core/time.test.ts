@@ -96,7 +96,7 @@ describe('what is no time is refused by name', () => {
   )('%j', (text) => {
     const error = caught(() => parseTime(text, 'run_at', NOW));
     expect(error.code).toBe('invalid-time');
-    expect(error.message).toContain(`run_at: '${text}'`);
+    expect(error.message).toContain(`run_at: invalid time '${text}'`);
   });
 
   test.each([['+'], ['+soon'], ['++5m'], ['+-5m']] as const)('%j', (text) => {

@@ -23,7 +23,7 @@ async function noInodes(box: Sandbox): Promise<void> {
     }
     const traces = join(box.directory, 'traces');
     await enqueue(box, 'second', `echo ran >>${traces}`, { max_retries: 1 });
-    await until(() => workers.output().includes('put back'), 'it is given back');
+    await until(() => workers.output().includes('requeued'), 'it is given back');
     rmSync(clutter, { recursive: true });
     const { attempts, crashes } = await untilState(box, 'second', 'completed');
     deepEqual({ attempts, crashes }, { attempts: 1, crashes: 0 });

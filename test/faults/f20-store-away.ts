@@ -38,8 +38,8 @@ async function readOnly(box: Sandbox): Promise<void> {
     equal(spawnSync('mount', args).status, 0);
   try {
     for (const command of [['enqueue', 'true'], ['list'], ['delete', 'due']])
-      refused(await box.run(command), 6, /read-only|cannot be written/);
-    await until(() => workers.output().includes('put back'), 'it could not be started');
+      refused(await box.run(command), 6, /read-only|is not writable/);
+    await until(() => workers.output().includes('requeued'), 'it could not be started');
   } finally {
     unmount(box.home);
   }
@@ -62,7 +62,7 @@ async function forbidden(box: Sandbox): Promise<void> {
   const attempts = join(box.home, 'queue.db.d', 'attempts');
   chmodSync(attempts, 0);
   equal((await run('enqueue', '--id', 'job', '--cwd', '/', '--max-retries', '1', 'true')).code, 0);
-  await until(() => workers.output().includes('put back'), 'it is given back');
+  await until(() => workers.output().includes('requeued'), 'it is given back');
   chmodSync(attempts, 0o700);
   await until(async () => (await done()).includes('job'), 'it has run');
   await run('worker', 'stop', '--force');

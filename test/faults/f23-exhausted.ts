@@ -20,7 +20,7 @@ function exhausted(through: string[]): Fault['run'] {
         await lab.rest();
         await workers.exit;
         const violations = await lab.judge();
-        const short = workers.output().split('put back (never-started)').length - 1;
+        const short = workers.output().split('requeued (never-started)').length - 1;
         return { jobs, faults: short, violations, notes: `${short} starts postponed` };
       },
       program,

@@ -22,7 +22,7 @@ const SIGNALS: [string, Way, (supervisor: Supervisor) => Promise<void> | void][]
 
 async function twice(supervisor: Supervisor, signal: NodeJS.Signals): Promise<void> {
   process.kill(-supervisor.pid, signal);
-  await until(() => supervisor.output().includes('once more ends them'), 'the first was taken');
+  await until(() => supervisor.output().includes('another signal stops them'), 'the first was taken');
   // Within a fifth of a second two are one.
   await new Promise((done) => setTimeout(done, 250));
   process.kill(-supervisor.pid, signal);

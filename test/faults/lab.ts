@@ -136,6 +136,6 @@ function childrenOf(pid: number): number[] {
 /** Who says in this log that it settled which job. */
 export function saidIn(log: string): Said[] {
   const workers = [...log.matchAll(/ worker=(\w+) ready /g)].map(([, id]) => id!);
-  const settled = /^\S+ job=(\S+) attempt=\d+ queue=\S+ (?:completed|failed|dead|cancelled|put back) /gm;
+  const settled = /^\S+ job=(\S+) attempt=\d+ queue=\S+ (?:completed|failed|dead|cancelled|requeued) /gm;
   return [...log.matchAll(settled)].map(([, job]) => ({ job: job!, workers }));
 }

@@ -36,7 +36,7 @@ test(
 
     const { id: _, ...again } = await ok(site, 'GET', '/api/v1/jobs/x');
     const duplicate = await refused(site, ['POST', '/api/v1/jobs'], { body: again }, [400, 'invalid-job']);
-    expect(duplicate.json.detail).toContain('DB_PASSWORD has the mask');
+    expect(duplicate.json.detail).toContain('the value of DB_PASSWORD is •••');
     const body = { ...schedule, name: 'z', job: { command: 'true', env: shown } };
     await refused(site, ['POST', '/api/v1/schedules'], { body }, [400, 'invalid-job']);
     expect((await ok(site, 'GET', '/api/v1/jobs')).jobs).toHaveLength(3);

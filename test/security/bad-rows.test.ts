@@ -147,7 +147,7 @@ test.concurrent(
     expect((await box.run(['list', '-q'])).stdout.trim().split('\n').sort()).toEqual(['bad', 'good']);
     const repaired = await box.run(['db', 'repair']);
     expect({ code: repaired.code, said: repaired.stdout + repaired.stderr }).toMatchObject({
-      said: expect.stringContaining("job 'bad': its priority, out of range"),
+      said: expect.stringContaining("job 'bad': priority out of range"),
     });
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
     expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
@@ -170,7 +170,7 @@ test.concurrent(
     expect(await box.json(['show', 'good'])).toMatchObject({ state: 'completed' });
     expect(await box.json(['show', 'bad'])).toMatchObject({
       state: 'pending',
-      last_error: "it cannot be started: the argv of job 'bad' is not JSON of its kind",
+      last_error: "cannot be started: the argv of job 'bad' is not valid JSON",
     });
   }),
 );

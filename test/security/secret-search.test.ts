@@ -52,7 +52,7 @@ test(
     const secret = 'login --password hunter2';
     for (const args of [[secret], ['--file', '-']]) {
       const { stderr } = await box.run(['enqueue', ...args], { stdin: `true\n${secret}\n` });
-      expect(stderr).toContain('warning: the command holds what looks like a secret (--password)');
+      expect(stderr).toContain('warning: the command seems to contain a secret (--password)');
       expect(stderr).not.toContain('hunter2');
     }
   }),

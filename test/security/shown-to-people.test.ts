@@ -62,7 +62,7 @@ test(
 
     // What was copied from there is not taken for the secret.
     const again = await box.run(['enqueue', `psql ${MASKED}`]);
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining(`command has the mask ${MASK}`)]);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining(`command contains ${MASK}`)]);
     const body = { command: `psql ${MASKED}` };
     expect((await site.call('PATCH', '/api/v1/jobs/x', { body })).status).toBe(400);
     expect((await box.run(['enqueue', '--', 'psql', MASKED])).code).toBe(2);

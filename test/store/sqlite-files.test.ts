@@ -135,7 +135,7 @@ describe('refusal', () => {
     inTempDir(async (dir) => {
       const path = join(dir, 'queue.db');
       await makeNewer(path);
-      const message = `${path} has schema version ${SCHEMA_VERSION + 1}; this queuectl knows versions up to ${SCHEMA_VERSION}`;
+      const message = `${path} has schema version ${SCHEMA_VERSION + 1}; this version of queuectl supports versions up to ${SCHEMA_VERSION}`;
       await expect(openSqlite(path)).rejects.toThrow(message);
     }));
 });

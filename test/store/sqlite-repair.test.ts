@@ -124,7 +124,7 @@ test('the root page of the jobs: every job is there as it was, and is said to ha
   const { said, rows } = (await repaired((path) => zero(path, root(path, 'job'))))!;
   expect(rows('job')).toEqual(original);
   expect(said.loose).toEqual({ job: original.size });
-  expect(said.lost).toEqual([expect.stringContaining('job behind number 0')]);
+  expect(said.lost).toEqual([expect.stringContaining('job after number 0')]);
   for (const table of ['attempt', 'output', 'stdin', 'dependency'])
     expect(rows(table)).toEqual(rowsOf(base, table));
 });
@@ -139,7 +139,7 @@ test('JSON of another kind is no JSON of ours', async () => {
   }))!;
   expect(rows('job').size).toBe(original.size - 3);
   for (const column of ['depends_on', 'tags', 'argv'])
-    expect(said.lost.join()).toContain(`its ${column} is not readable`);
+    expect(said.lost.join()).toContain(`its ${column} is unreadable`);
 });
 
 test('a page in the midst of the tree of jobs', async () => {
@@ -175,7 +175,7 @@ test('without a schema, and without the roots of jobs and queues: found, and sai
   expect([...found].filter(([number, row]) => itself(row) !== itself(older.get(number)!))).toEqual([]);
   expect(said.how).toBe('with a new schema, page by page');
   expect(said.loose.job).toBe(found.size);
-  expect(said.lost.join()).toContain('nothing that is left names it');
+  expect(said.lost.join()).toContain('which nothing else refers to');
 });
 
 for (const table of ['attempt', 'output', 'stdin', 'event'])

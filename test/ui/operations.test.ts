@@ -83,11 +83,11 @@ test(
     const form = page.getByRole('dialog', { name: 'New schedule' });
     await form.getByLabel('Name').fill('nightly');
     await form.getByLabel('Cron').fill('61 2 * * *');
-    await form.getByText("'61' is no minute").waitFor();
+    await form.getByText("the invalid minute '61'").waitFor();
     await form.getByLabel('Cron').fill('30 2 * * mon-fri');
     await form.getByLabel('Time zone').fill('Europe/Berlin');
     await form.getByText('at 02:30, on Monday to Friday').waitFor();
-    await form.getByText('the clocks of Europe/Berlin go from').waitFor();
+    await form.getByText('clocks in Europe/Berlin change from').waitFor();
     expect(await form.locator('.times li').count()).toBe(5);
     await form.getByLabel('Command').fill('make backup');
     await form.getByLabel('Queue').fill('ops');

@@ -1,5 +1,6 @@
 import type { Snapshot } from '../../actions/top.ts';
 import { STATES, type State } from '../../core/job.ts';
+import { formatCount } from '../../core/numbers.ts';
 import { displayWidth, printable, STATE_COLORS } from '../text.ts';
 import { HELP } from './help.ts';
 import { fitLine, type Line, type Look, paintLine } from './line.ts';
@@ -79,7 +80,7 @@ function title({ location, problem, now }: Picture, width: number): Line {
   const clock = new Date(now).toTimeString().slice(0, 8);
   const name = 'queuectl top  ';
   const room = Math.max(0, width - name.length - clock.length - 2);
-  const said = problem === null ? location : `trying again: ${problem}`;
+  const said = problem === null ? location : `retrying: ${problem}`;
   const text = fitLine([{ text: printable(said), color: problem === null ? 'dim' : 'red' }], room);
   return [{ text: name, color: 'bold' }, ...text, { text: `  ${clock}` }];
 }
@@ -89,7 +90,7 @@ function totals({ jobs }: Snapshot, width: number): Line {
   const parts = (states: readonly State[], gap: string): Line =>
     states.flatMap((state, i) => [
       { text: i === 0 ? '' : gap },
-      { text: `${state} ${jobs[state]}`, color: STATE_COLORS[state] },
+      { text: `${state} ${formatCount(jobs[state])}`, color: STATE_COLORS[state] },
     ]);
   const long = parts(STATES, '   ');
   if (long.reduce((sum, { text }) => sum + displayWidth(text), 0) <= width) return long;

@@ -25,7 +25,7 @@ export function outputLines(output: Output, top: number | null, width: number, h
   ];
   const room = Math.max(0, height - 1);
   const body = top === null ? fromEnd(lines, width, room) : fromTop(lines, top - first, width, room);
-  if (lines.length === 0) body.push(output.note === '' ? '(nothing yet)' : '(no output)');
+  if (lines.length === 0) body.push(output.note === '' ? '(no output yet)' : '(no output)');
   return [head, ...body.slice(0, room).map((text) => [{ text }])];
 }
 
@@ -63,6 +63,6 @@ function wrap(line: string, width: number): string[] {
 
 /** Where one is, for the line at the bottom. */
 export function outputStatus({ first, lines, note }: Output, top: number | null): string {
-  const where = top === null ? 'following' : `from line ${top + 1} of ${first + lines.length}`;
+  const where = top === null ? 'following' : `line ${top + 1} of ${first + lines.length}`;
   return [note, where].filter((text) => text !== '').join('; ');
 }

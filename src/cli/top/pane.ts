@@ -1,4 +1,5 @@
 import type { Snapshot } from '../../actions/top.ts';
+import { formatCount } from '../../core/numbers.ts';
 import { align, GAP } from '../table.ts';
 import type { Line } from './line.ts';
 import { PANES, type PaneName } from './panes.ts';
@@ -51,7 +52,7 @@ export function paneLines(view: View, name: PaneName, width: number, share: numb
   const rows = rowsOf(snapshot, name, ui.filter);
   const count = ui.filter === '' ? pane.total(snapshot) : rows.length;
   const focused = ui.focus === name;
-  const columns = pane.columns(now, `${name.toUpperCase()} ${count}`, rows, snapshot);
+  const columns = pane.columns(now, `${name.toUpperCase()} ${formatCount(count)}`, rows, snapshot);
   const table = align(columns, rows, width - MARK);
   const heading: Line = [
     { text: `${focused ? '▾' : ' '} ${table.titles.join(GAP)}`, color: focused ? 'bold' : 'dim' },
@@ -78,6 +79,6 @@ function empty(
 ): { text: string; color: 'dim' | 'yellow' } {
   if (filter !== '') return { text: '  (no match)', color: 'dim' };
   if (name === 'workers' && jobs.pending + jobs.failed > 0)
-    return { text: '  no worker is running; queuectl worker start', color: 'yellow' };
+    return { text: '  no active workers; try: queuectl worker start', color: 'yellow' };
   return { text: '  (none)', color: 'dim' };
 }

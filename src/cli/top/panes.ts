@@ -2,13 +2,13 @@ import type { QueueObject } from '../../actions/queues.ts';
 import type { Snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
 import { attemptsAllowed } from '../../core/decide.ts';
-import { formatDuration } from '../../core/duration.ts';
+import { formatDuration, formatRelative } from '../../core/duration.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
+import { formatCount } from '../../core/numbers.ts';
 import type { Worker } from '../../store/worker.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
-import { relative } from '../times.ts';
 
 export const PANE_NAMES = ['queues', 'running', 'waiting', 'failures', 'workers'] as const;
 export type PaneName = (typeof PANE_NAMES)[number];
@@ -39,7 +39,7 @@ const queues: Pane<QueueObject> = {
       value: ({ paused }) => (paused ? 'paused' : 'open'),
       color: ({ paused }) => (paused ? 'yellow' : undefined),
     },
-    { title: 'WAITING', right: true, value: ({ jobs }) => String(jobs.pending) },
+    { title: 'WAITING', right: true, value: ({ jobs }) => formatCount(jobs.pending) },
     {
       title: 'RUNNING',
       right: true,
@@ -49,16 +49,16 @@ const queues: Pane<QueueObject> = {
     {
       title: 'FAILED',
       right: true,
-      value: ({ jobs }) => String(jobs.failed),
+      value: ({ jobs }) => formatCount(jobs.failed),
       color: ({ jobs }) => some(jobs.failed, 'failed'),
     },
     {
       title: 'DEAD',
       right: true,
-      value: ({ jobs }) => String(jobs.dead),
+      value: ({ jobs }) => formatCount(jobs.dead),
       color: ({ jobs }) => some(jobs.dead, 'dead'),
     },
-    { title: 'COMPLETED', right: true, value: ({ jobs }) => String(jobs.completed), drop: 1 },
+    { title: 'COMPLETED', right: true, value: ({ jobs }) => formatCount(jobs.completed), drop: 1 },
     { title: 'RATE', value: ({ rate }) => rate ?? '-', drop: 2 },
   ],
 };
@@ -97,7 +97,7 @@ const failures: Pane<Job> = {
   columns: (now, title) => [
     { title, value: ({ id }) => id },
     { title: 'STATE', value: ({ state }) => state, color: ({ state }) => STATE_COLORS[state] },
-    { title: 'WHEN', value: (job) => relative(job.updatedAt, now) },
+    { title: 'WHEN', value: (job) => formatRelative(job.updatedAt, now) },
     {
       title: 'RETRY',
       value: (job) => (job.state === 'dead' ? 'never' : dueText(job, now, 'now')),
@@ -124,7 +124,7 @@ const workers: Pane<Worker> = {
       right: true,
       value: ({ currentJobs, concurrency }) => `${currentJobs.length}/${concurrency}`,
     },
-    { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => relative(lastHeartbeat, now) },
+    { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => formatRelative(lastHeartbeat, now) },
     { title: 'PID', right: true, value: ({ pid }) => String(pid), drop: 3 },
     { title: 'QUEUES', value: ({ queues }) => queues?.join(',') ?? '*', drop: 1 },
     { title: 'HOST', value: ({ hostname }) => hostname, drop: 4 },
@@ -153,7 +153,7 @@ function ending({ endReason }: ClaimedJob): string {
 function left(now: number): Column<ClaimedJob> {
   const rest = (job: ClaimedJob): number => job.timeoutMs! - (now - job.startedAt!);
   return {
-    title: 'LEFT',
+    title: 'TIME LEFT',
     right: true,
     value: (job) => (job.timeoutMs === null ? '-' : age(rest(job))),
     color: (job) => (job.timeoutMs !== null && rest(job) < job.timeoutMs / 10 ? 'yellow' : undefined),
@@ -163,7 +163,7 @@ function left(now: number): Column<ClaimedJob> {
 function dueText(job: Job, now: number, due: string): string {
   if (job.held) return 'held';
   if (job.blocked) return 'blocked';
-  return job.dueAt === null || job.dueAt <= now ? due : relative(job.dueAt, now);
+  return job.dueAt === null || job.dueAt <= now ? due : formatRelative(job.dueAt, now);
 }
 
 /** What a due job waits for. */

@@ -20,7 +20,7 @@ export async function perform(app: App, action: Action, by: string): Promise<str
       return said('released', action.id, await releaseJobs(app, [action.id]));
     case 'pause':
       await changeQueue(app, action.queue, { paused: { at: app.clock.now(), by } });
-      return `paused queue ${action.queue}; what runs goes on`;
+      return `paused queue ${action.queue}; running jobs continue`;
     case 'resume':
       await changeQueue(app, action.queue, { paused: null });
       return `resumed queue ${action.queue}`;
@@ -28,7 +28,7 @@ export async function perform(app: App, action: Action, by: string): Promise<str
 }
 
 function retried(id: string, acted: Retried): string {
-  const again = acted.startedAgain.length > 0 ? ', which is at-most-once and was started before' : '';
+  const again = acted.startedAgain.length > 0 ? ', an at-most-once job that was started before' : '';
   return said('retried', id, acted) + again;
 }
 

@@ -36,7 +36,7 @@ export function press(ui: Ui, key: string, scene: Scene): Pressed {
       const done = { ...fresh, mode: PANES_MODE };
       return key === 'y' || key === 'Y'
         ? { ui: done, effect: ui.mode.effect }
-        : only({ ...done, message: 'nothing was changed' });
+        : only({ ...done, message: 'no changes made' });
     }
     case 'output':
       return inOutput(fresh, ui.mode, key, scene);
@@ -120,17 +120,17 @@ function act(
 ): Pressed {
   const { job, queue } = target;
   if (key === 'p') {
-    if (queue === null) return only({ ...ui, message: 'choose a queue, or a job of one' });
+    if (queue === null) return only({ ...ui, message: 'select a queue or a job first' });
     const paused = snapshot.queues.find(({ name }) => name === queue)?.paused ?? false;
     return { ui, effect: { do: paused ? 'resume' : 'pause', queue } };
   }
   if (!['enter', 'l', 'c', 'r', 'h'].includes(key)) return only(ui);
-  if (job === null) return only({ ...ui, message: 'choose a job; Tab moves between the lists' });
+  if (job === null) return only({ ...ui, message: 'select a job first; Tab moves between the lists' });
   const { id } = job;
   switch (key) {
     case 'c':
       if (FINAL_STATES.includes(job.state))
-        return only({ ...ui, message: `job ${id} is ${job.state} already` });
+        return only({ ...ui, message: `job ${id} is already ${job.state}` });
       return only({
         ...ui,
         mode: { kind: 'confirm', question: `cancel job ${id}?`, effect: { do: 'cancel', id } },

@@ -5,7 +5,7 @@ import { outputStatus } from './output.ts';
 
 /** The first are the ones that stay where there is little room. */
 const KEYS = [
-  ...['q quit', '? help', 'Tab list', 'l output', 'c cancel', 'r retry', 'p pause', 'h hold', '/ filter'],
+  ...['q quit', '? help', 'Tab next', 'l output', 'c cancel', 'r retry', 'p pause', 'h hold', '/ filter'],
   '↑↓ move',
 ];
 const OUTPUT_KEYS = ['q back', 'f follow', '↑↓ scroll', 'g top', 'G end'];
@@ -15,13 +15,13 @@ export function statusLine({ ui, output }: Picture, width: number): Line {
   const { mode, message, filter } = ui;
   if (mode.kind === 'confirm') return [{ text: `${printable(mode.question)} y/n `, color: 'yellow' }];
   if (mode.kind === 'filter') return [{ text: `/${printable(filter)}_`, color: 'bold' }];
-  if (mode.kind === 'help') return [{ text: 'any key goes back', color: 'dim' }];
+  if (mode.kind === 'help') return [{ text: 'press any key to go back', color: 'dim' }];
   if (message !== '') return [{ text: printable(message), color: 'bold' }];
   if (mode.kind === 'output' && output !== null) {
     const where = `${printable(outputStatus(output, mode.top))}  `;
     return [{ text: where, color: 'bold' }, keys(OUTPUT_KEYS, width - displayWidth(where))];
   }
-  const narrowed = filter === '' ? '' : `filter: ${printable(filter)} (Esc ends it)  `;
+  const narrowed = filter === '' ? '' : `filter: ${printable(filter)} (Esc clears it)  `;
   return [{ text: narrowed, color: 'yellow' }, keys(KEYS, width - displayWidth(narrowed))];
 }
 

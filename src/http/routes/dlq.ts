@@ -9,11 +9,11 @@ export const DLQ_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/dlq/groups',
-    summary: 'Dead jobs by what killed them; the newest 10,000 are looked at',
+    summary: 'Group the newest 10,000 dead jobs by error',
     access: 'look',
     answers: {
       200: {
-        description: 'the groups, the largest first',
+        description: 'the groups, largest first',
         schema: record({
           ...{ groups: listOf(ref('ErrorGroup')), looked_at: { type: 'integer' } },
           capped: { type: 'boolean' },

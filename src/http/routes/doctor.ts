@@ -8,9 +8,9 @@ export const DOCTOR_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/doctor',
-    summary: 'What queuectl stands on, looked at, each with what helps; the database is read as a whole',
+    summary: 'Check the installation and suggest fixes; reads the whole database',
     access: 'look',
-    query: { quick: 'true: the database is not read to its end' },
+    query: { quick: 'true to skip reading the whole database' },
     answers: { 200: { description: 'the findings', schema: ref('Doctor') } },
     async handle({ serving, app, one }) {
       const checks = await diagnose(serving.location, app.clock.now(), !trueOrFalse(one, 'quick'));

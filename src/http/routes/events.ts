@@ -16,13 +16,13 @@ export const EVENT_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/events',
-    summary: 'What happens, as it happens: server-sent events; Last-Event-ID goes on behind an event',
+    summary: 'Stream events as they happen (server-sent events); Last-Event-ID resumes after an event',
     access: 'look',
     query: {
-      after: 'go on behind this event, as Last-Event-ID does',
-      every: 'events come together, at most every so many ms, as `batch`: {events, missed}',
+      after: 'resume after this event number, like Last-Event-ID',
+      every: 'send events in batches at most this often, in ms, as `batch`: {events, missed}',
     },
-    headers: { 'Last-Event-ID': 'the number of the last event that was seen' },
+    headers: { 'Last-Event-ID': 'the number of the last event received' },
     answers: { 200: { description: 'the stream', schema: null, type: 'text/event-stream' } },
     handle({ serving, grant, one, header, signal }) {
       const text = header('last-event-id') ?? one('after');
@@ -34,15 +34,16 @@ export const EVENT_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/activity',
-    summary: 'What happened and who did it, newest first',
+    summary: 'List past events with their actors, newest first',
     access: 'look',
     query: {
       limit: '1 to 1000 (100)',
-      before: 'only events before this number, the next_before of a page; until it is null there may be more',
-      job: 'only of the job with this id',
-      queue: 'only of this queue',
-      kind: 'one or several kinds, by commas',
-      actor: 'only by those whose name begins so, such as http:',
+      before:
+        'only events before this number: the next_before of the previous page. There may be more pages until it is null',
+      job: 'only events of the job with this id',
+      queue: 'only events of this queue',
+      kind: 'one or more kinds, separated by commas',
+      actor: 'only events whose actor starts with this text, such as http:',
     },
     answers: {
       200: { description: 'a page of events', schema: ref('Activity') },
@@ -71,7 +72,8 @@ function readFilter(one: (name: string) => string | undefined): EventFilter {
     filter.kinds = kind.split(',').map((word) => {
       const known = EVENT_KINDS.find((one) => one === word.trim());
       return (
-        known ?? refuse('invalid-value', `there is no kind '${word}'`, `one of ${EVENT_KINDS.join(', ')}`)
+        known ??
+        refuse('invalid-value', `unknown event kind '${word}'`, `use one of ${EVENT_KINDS.join(', ')}`)
       );
     }) satisfies EventKind[];
   }

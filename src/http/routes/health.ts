@@ -7,26 +7,26 @@ export const HEALTH_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/healthz',
-    summary: 'This process answers',
+    summary: 'Check that the server is running',
     access: 'open',
-    answers: { 200: { description: 'it does', schema: state } },
+    answers: { 200: { description: 'the server is running', schema: state } },
     handle: async () => json({ status: 'ok' }),
   },
   {
     method: 'GET',
     path: '/readyz',
-    summary: 'The store answers',
+    summary: 'Check that the store is available',
     access: 'open',
     answers: {
-      200: { description: 'it does', schema: state },
-      503: { description: 'it does not', schema: state },
+      200: { description: 'the store is available', schema: state },
+      503: { description: 'the store is unavailable', schema: state },
     },
     async handle({ serving }) {
       try {
         await serving.check();
         return json({ status: 'ok' });
       } catch {
-        return json({ status: 'the store is away' }, 503);
+        return json({ status: 'the store is unavailable' }, 503);
       }
     },
   },

@@ -9,6 +9,7 @@ import { QueueError } from '../../core/errors.ts';
 import { checkKey } from '../../core/id.ts';
 import { readJobChanges } from '../../core/job-changes.ts';
 import type { JobInput } from '../../core/job-fields.ts';
+import { saidOf } from '../../core/words.ts';
 import { homeOf } from '../../exec/home.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, JOB_ACTIONS } from '../job-actions.ts';
@@ -21,13 +22,13 @@ import { shownJob } from '../shown.ts';
 const MOST_AT_ONCE = 1000;
 
 const aJob = { description: 'the job', schema: ref('Job') };
-const changed = { description: 'the job after it', schema: ref('Job') };
+const changed = { description: 'the changed job', schema: ref('Job') };
 
 export const JOB_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/jobs',
-    summary: 'Jobs, newest first, page by page',
+    summary: 'List jobs, newest first, in pages',
     access: 'look',
     query: { ...FILTER_QUERIES, ...PAGE_QUERIES },
     answers: { 200: { description: 'a page of jobs', schema: ref('JobPage') } },
@@ -37,13 +38,16 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'POST',
     path: '/api/v1/jobs',
-    summary: 'Enqueue one job, or an array of them: all or none',
+    summary: 'Enqueue one job or an array of jobs, all or none',
     access: 'change',
-    headers: { 'Idempotency-Key': 'the same key and body again adds nothing and answers the first jobs' },
+    headers: {
+      'Idempotency-Key':
+        'makes the request idempotent: repeating it with the same key and body returns the original jobs',
+    },
     body: { anyOf: [ref('NewJob'), { ...listOf(ref('NewJob')), maxItems: MOST_AT_ONCE }] },
     answers: {
       201: {
-        description: 'as given: the job or an array',
+        description: 'the job, or an array of jobs if an array was sent',
         schema: { anyOf: [ref('Job'), listOf(ref('Job'))] },
       },
     },
@@ -57,7 +61,7 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/jobs/{id}',
-    summary: 'One job',
+    summary: 'Show a job',
     access: 'look',
     answers: { 200: aJob },
     handle: async ({ app, params }) => json(await shownJob(app, await getJob(app, params.id!))),
@@ -65,7 +69,7 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'PATCH',
     path: '/api/v1/jobs/{id}',
-    summary: 'Change a waiting job: priority, run_at, queue, command, timeout, max_retries, tags, name',
+    summary: 'Edit a waiting job: priority, run_at, queue, command, timeout, max_retries, tags, name',
     access: 'change',
     body: ref('JobChanges'),
     answers: { 200: changed },
@@ -77,9 +81,9 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'DELETE',
     path: '/api/v1/jobs/{id}',
-    summary: 'Remove a job that is not running, with its output',
+    summary: 'Delete a job that is not running, with its output',
     access: 'change',
-    answers: { 204: { description: 'it is gone', schema: null } },
+    answers: { 204: { description: 'the job was deleted', schema: null } },
     async handle({ app, params }) {
       await getJob(app, params.id!);
       refuseUnchanged(params.id!, await deleteJobs(app, [params.id!]));
@@ -100,7 +104,7 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/jobs/{id}/attempts',
-    summary: 'Every attempt of a job, oldest first',
+    summary: 'List the attempts of a job, oldest first',
     access: 'look',
     answers: { 200: { description: 'the attempts', schema: listOf(ref('Attempt')) } },
     handle: async ({ app, params }) => {
@@ -111,7 +115,7 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/jobs/{id}/explain',
-    summary: 'Why it does not run, or how it ended',
+    summary: 'Explain why a job is not running, or how it ended',
     access: 'look',
     answers: { 200: { description: 'the reasons', schema: ref('Explanation') } },
     handle: async ({ app, params }) => json(await explain(app, params.id!)),
@@ -119,7 +123,7 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/jobs/{id}/retries',
-    summary: 'How long it waits after each failure, by its own settings and those of the store',
+    summary: "List a job's retry delays, from its own settings and those of the store",
     access: 'look',
     answers: { 200: { description: 'the delays', schema: ref('RetryDelays') } },
     handle: async ({ app, params }) => json(await retryDelays(app, params.id!)),
@@ -134,13 +138,14 @@ async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
 }
 
 function refuseUnchanged(id: string, { unchanged, why }: Acted): void {
-  if (unchanged.length > 0) throw new QueueError('wrong-state', `job '${id}': no change; such jobs ${why}`);
+  if (unchanged.length > 0)
+    throw new QueueError('wrong-state', `job '${id}' was not changed: it ${saidOf(1, why)}`);
 }
 
 function readJobs(body: unknown, now: number, key: string | undefined): JobInput[] {
   const given = Array.isArray(body) ? body : [body];
   if (given.length === 0 || given.length > MOST_AT_ONCE)
-    throw new QueueError('invalid-request', `an array must hold 1 to ${MOST_AT_ONCE} jobs`);
+    throw new QueueError('invalid-request', `an array must contain 1 to ${MOST_AT_ONCE} jobs`);
   const once = key === undefined ? {} : { idempotencyKey: checkKey(key, 'Idempotency-Key') };
   return given.map((one) => ({ ...readJob(one, now), ...once }));
 }

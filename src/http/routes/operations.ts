@@ -14,23 +14,23 @@ import { listOf, ref } from '../schema.ts';
 const PAGE = 1000;
 const MOST_AT_ALL = 1e9;
 const MOST_PER_SECOND = 10_000;
-const operation = { description: 'the operation', schema: ref('Operation') };
+const operation = { description: 'the bulk action', schema: ref('Operation') };
 
 /** Actions on all jobs that match, watched while they go on. */
 export const OPERATION_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/operations',
-    summary: 'Operations of this server, newest first',
+    summary: 'List the bulk actions of this server, newest first',
     access: 'look',
-    answers: { 200: { description: 'the operations', schema: listOf(ref('Operation')) } },
+    answers: { 200: { description: 'the bulk actions', schema: listOf(ref('Operation')) } },
     handle: async ({ serving }) => json(serving.operations.list()),
   },
   {
     method: 'POST',
     path: '/api/v1/operations',
     summary:
-      'Act on the jobs with these ids, on all that match a filter, or on a group of the DLQ; on the first `limit` of them only, or so many `per_second`',
+      'Start a bulk action on jobs by id, by filter or by DLQ group; `limit` caps the number of jobs, `per_second` the rate',
     access: 'change',
     body: ref('NewOperation'),
     answers: { 202: operation },
@@ -61,7 +61,7 @@ export const OPERATION_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/operations/{id}',
-    summary: 'How far an operation is',
+    summary: 'Show the progress of a bulk action',
     access: 'look',
     answers: { 200: operation },
     handle: async ({ serving, params }) => json(serving.operations.get(params.id!)),
@@ -69,7 +69,7 @@ export const OPERATION_ROUTES: Route[] = [
   {
     method: 'DELETE',
     path: '/api/v1/operations/{id}',
-    summary: 'Stop an operation; what it did stays done',
+    summary: 'Stop a bulk action; jobs that were already changed stay changed',
     access: 'change',
     answers: { 200: operation },
     handle: async ({ serving, params }) => json(serving.operations.stop(params.id!)),

@@ -10,25 +10,25 @@ const MOST = { min: 1, max: 4 * 1024 * 1024, integer: true };
 const ORDINAL = { min: 1, max: 1e9, integer: true };
 
 const ANSWER_HEADERS = {
-  'queuectl-attempt': 'of which attempt; 0: it has not run yet',
-  'queuectl-from': 'the first byte',
-  'queuectl-next': 'where to go on',
-  'queuectl-size': 'so many bytes are there by now',
-  'queuectl-over': 'true: the attempt has ended, and nothing will follow',
-  'queuectl-truncated': 'true: it was too long, and a part in the middle was dropped',
+  'queuectl-attempt': 'number of the attempt; 0 if the job has not run yet',
+  'queuectl-from': 'offset of the first byte',
+  'queuectl-next': 'offset to continue from',
+  'queuectl-size': 'size of the output so far, in bytes',
+  'queuectl-over': 'true if the attempt has ended and the output is complete',
+  'queuectl-truncated': 'true if the output exceeded its limit and the middle was dropped',
 };
 
 export const OUTPUT_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/jobs/{id}/output',
-    summary: 'A stretch of what an attempt wrote, byte by byte; the headers queuectl-* say where it stands',
+    summary: 'Read a byte range of the output of an attempt; the queuectl-* headers give its position',
     access: 'look',
     query: {
-      attempt: 'which attempt (the last)',
+      attempt: 'number of the attempt (default: the last one)',
       from: 'the first byte; below zero from the end (0)',
-      limit: 'at most so many bytes, up to 4194304 (262144)',
-      stream: 'stdout or stderr, of a job with split output (stdout)',
+      limit: 'maximum number of bytes, up to 4194304 (default: 262144)',
+      stream: 'stdout or stderr, for a job with split output (default: stdout)',
     },
     answers: {
       200: { description: 'the bytes', schema: null, type: 'text/plain', headers: ANSWER_HEADERS },

@@ -9,7 +9,7 @@ export const QUEUE_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/queues',
-    summary: 'Every queue with its limits and its jobs by state',
+    summary: 'List the queues with their limits and job counts',
     access: 'look',
     answers: { 200: { description: 'the queues', schema: listOf(ref('Queue')) } },
     handle: async ({ app }) => json(await listQueues(app)),
@@ -17,7 +17,7 @@ export const QUEUE_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/queues/{name}',
-    summary: 'One queue',
+    summary: 'Show a queue',
     access: 'look',
     answers: { 200: { description: 'the queue', schema: ref('Queue') } },
     async handle({ app, params }) {
@@ -29,17 +29,16 @@ export const QUEUE_ROUTES: Route[] = [
   {
     method: 'PATCH',
     path: '/api/v1/queues/{name}',
-    summary: 'Pause or resume a queue, set or lift its limits; at once, over all workers',
+    summary: 'Pause or resume a queue, or change its limits; takes effect at once for all workers',
     access: 'change',
     body: ref('QueueChanges'),
-    answers: { 200: { description: 'the queue after it', schema: ref('Queue') } },
+    answers: { 200: { description: 'the changed queue', schema: ref('Queue') } },
     async handle({ app, params, body, actor }) {
       const { paused, ...limits } = fields(body, ['paused', 'concurrency', 'rate', 'priority_aging']);
       const changes = readQueueInput(limits);
       if (paused !== undefined)
         changes.paused = flag(paused, 'paused') ? { at: app.clock.now(), by: actor } : null;
-      if (Object.keys(changes).length === 0)
-        throw new QueueError('invalid-request', 'there is nothing to change');
+      if (Object.keys(changes).length === 0) throw new QueueError('invalid-request', 'no changes given');
       return json(await changeQueue(app, params.name!, changes));
     },
   },

@@ -27,7 +27,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/schedules',
-    summary: 'Every schedule, with its next five times',
+    summary: 'List the schedules with their next five runs',
     access: 'look',
     answers: { 200: { description: 'the schedules', schema: listOf(ref('Schedule')) } },
     async handle({ app }) {
@@ -38,7 +38,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'POST',
     path: '/api/v1/schedules',
-    summary: 'Add a schedule: name, cron and timezone or every, overlap, catch_up, job',
+    summary: 'Create a schedule: name, cron and timezone (or every), overlap, catch_up, job',
     access: 'change',
     body: ref('NewSchedule'),
     answers: { 201: schedule },
@@ -56,7 +56,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/schedules/{name}',
-    summary: 'One schedule',
+    summary: 'Show a schedule',
     access: 'look',
     answers: { 200: schedule },
     handle: async ({ app, params }) =>
@@ -65,7 +65,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'PATCH',
     path: '/api/v1/schedules/{name}',
-    summary: 'Change a schedule: its times, policies or job, what is given; or pause or resume it, alone',
+    summary: 'Edit a schedule: its times, policies or job; or pause or resume it, without other changes',
     access: 'change',
     body: ref('ScheduleChanges'),
     answers: { 200: schedule },
@@ -73,7 +73,7 @@ export const SCHEDULE_ROUTES: Route[] = [
       const now = app.clock.now();
       const { paused, job, ...when } = fields(body, CHANGE_FIELDS);
       if (paused !== undefined && Object.keys(body as object).length > 1)
-        refuse('invalid-request', 'paused is changed alone');
+        refuse('invalid-request', 'paused cannot be combined with other changes');
       const changed =
         paused === undefined
           ? await editSchedule(app, params.name!, {
@@ -89,9 +89,9 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'DELETE',
     path: '/api/v1/schedules/{name}',
-    summary: 'Remove a schedule; its jobs stay',
+    summary: 'Remove a schedule; its jobs are kept',
     access: 'change',
-    answers: { 204: { description: 'it is gone', schema: null } },
+    answers: { 204: { description: 'the schedule was removed', schema: null } },
     async handle({ app, params }) {
       await removeSchedule(app, params.name!);
       return new Response(null, { status: 204 });
@@ -100,7 +100,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'POST',
     path: '/api/v1/schedules/{name}/run',
-    summary: 'Enqueue a job of it at once',
+    summary: "Enqueue a schedule's job now",
     access: 'change',
     answers: { 201: { description: 'the job', schema: ref('Job') } },
     handle: async ({ app, params }) => json(await shownJob(app, await runSchedule(app, params.name!)), 201),
@@ -108,12 +108,12 @@ export const SCHEDULE_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/times',
-    summary: 'When a schedule would fire, in words and as its next five times; nothing is added',
+    summary: 'Preview a schedule: a description and its next five runs; nothing is created',
     access: 'look',
     query: {
-      cron: 'an expression such as 30 2 * * *, or @daily',
-      timezone: 'of cron, such as Europe/Berlin (that of the server)',
-      every: 'instead of cron: 90s, 5m, …',
+      cron: 'a cron expression, such as 30 2 * * *, or @daily',
+      timezone: "time zone of the cron expression, such as Europe/Berlin (default: the server's)",
+      every: 'a fixed interval instead of cron, such as 90s or 5m',
     },
     answers: { 200: { description: 'the times', schema: ref('Times') } },
     async handle({ app, one }) {

@@ -6,7 +6,7 @@ export const SERVER_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/server',
-    summary: 'The version of the server, and whether this token or session may change anything',
+    summary: "Show the server's version and whether this token or session can make changes",
     access: 'look',
     answers: {
       200: {

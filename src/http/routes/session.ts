@@ -8,11 +8,11 @@ export const SESSION_ROUTES: Route[] = [
   {
     method: 'POST',
     path: '/api/v1/session',
-    summary: 'Log in: exchange the token for a session of this server',
+    summary: 'Log in: exchange the token for a session',
     access: 'look',
     answers: {
       201: {
-        description: 'the session, to be sent as a bearer token',
+        description: 'the session, which is sent as a bearer token',
         schema: record({ session: text, role: oneOf(ROLES), idle_timeout_ms: integer }),
       },
     },
@@ -22,11 +22,12 @@ export const SESSION_ROUTES: Route[] = [
   {
     method: 'DELETE',
     path: '/api/v1/session',
-    summary: 'Log out: end the session that this request is sent with, and its event streams',
+    summary: "Log out: end this request's session and its event streams",
     access: 'look',
     answers: { 204: { description: 'the session has ended', schema: null } },
     async handle({ grant }) {
-      if (grant.session === null) refuse('invalid-request', 'a token is not a session and cannot log out');
+      if (grant.session === null)
+        refuse('invalid-request', 'this request uses a token, not a session, so it cannot log out');
       grant.session.end();
       return new Response(null, { status: 204 });
     },

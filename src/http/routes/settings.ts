@@ -10,7 +10,7 @@ export const SETTING_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/config',
-    summary: 'Every setting with its value, default and meaning',
+    summary: 'List the settings with their values, defaults and descriptions',
     access: 'look',
     answers: { 200: { description: 'the settings', schema: listOf(ref('Setting')) } },
     handle: async ({ app }) => json((await listSettings(app)).map(masked)),
@@ -18,7 +18,7 @@ export const SETTING_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/config/{key}',
-    summary: 'One setting',
+    summary: 'Show a setting',
     access: 'look',
     answers: { 200: setting },
     handle: async ({ app, params }) => json(masked(await getSetting(app, params.key!))),
@@ -26,7 +26,7 @@ export const SETTING_ROUTES: Route[] = [
   {
     method: 'PUT',
     path: '/api/v1/config/{key}',
-    summary: 'Set a setting, written as on the command line',
+    summary: 'Change a setting; the value is written as on the command line',
     access: 'change',
     body: ref('NewValue'),
     answers: { 200: setting },
@@ -36,7 +36,7 @@ export const SETTING_ROUTES: Route[] = [
   {
     method: 'DELETE',
     path: '/api/v1/config/{key}',
-    summary: 'Back to the default',
+    summary: 'Reset a setting to its default',
     access: 'change',
     answers: { 200: setting },
     handle: async ({ app, params }) => json(masked(await unsetSetting(app, params.key!))),

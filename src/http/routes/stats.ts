@@ -9,24 +9,23 @@ export const STATS_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/stats',
-    summary: 'Jobs by state, success rate, waiting and running times, throughput',
+    summary: 'Show job counts, success rate, wait and run times, and throughput',
     access: 'look',
-    answers: { 200: { description: 'the figures', schema: ref('Stats') } },
+    answers: { 200: { description: 'the statistics', schema: ref('Stats') } },
     handle: async ({ app }) => json(await stats(app)),
   },
   {
     method: 'GET',
     path: '/api/v1/stats/series',
-    summary:
-      'What happened over time: counts by outcome and percentiles of waiting and running, step by step',
+    summary: 'Show statistics over time: counts by outcome, and percentiles of wait and run times',
     access: 'look',
     query: {
       range: `${Object.keys(RANGES).join(', ')} (24h)`,
-      queue: 'only this queue',
-      name: 'only jobs of this name',
-      names: 'true: also the total by queue and name',
+      queue: 'only jobs in this queue',
+      name: 'only jobs with this name',
+      names: 'true to include totals by queue and name',
     },
-    answers: { 200: { description: 'every step of the range, oldest first', schema: ref('Series') } },
+    answers: { 200: { description: 'the time steps of the range, oldest first', schema: ref('Series') } },
     async handle({ app, one }) {
       return json(
         await statsSeries(app, rangeOf(one('range') ?? '24h'), {

@@ -13,7 +13,7 @@ export const WORKER_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/workers',
-    summary: 'The workers that live, and what they run',
+    summary: 'List the active workers and their running jobs',
     access: 'look',
     answers: { 200: { description: 'the workers', schema: listOf(ref('Worker')) } },
     handle: async ({ app }) => json(await listWorkers(app)),
@@ -21,7 +21,7 @@ export const WORKER_ROUTES: Route[] = [
   {
     method: 'GET',
     path: '/api/v1/workers/{id}',
-    summary: 'One worker',
+    summary: 'Show a worker',
     access: 'look',
     answers: { 200: worker },
     async handle({ app, params }) {
@@ -33,11 +33,14 @@ export const WORKER_ROUTES: Route[] = [
   {
     method: 'POST',
     path: '/api/v1/workers/{id}/stop',
-    summary: 'Order a worker to stop: drain (finish its jobs), leave (them running) or force (end them)',
+    summary: 'Stop a worker: drain (finish its jobs), leave (keep them running) or force (stop them)',
     access: 'change',
     body: ref('StopWorker'),
     answers: {
-      202: { description: 'it is told; the workers that it is one of', schema: listOf(ref('Worker')) },
+      202: {
+        description: 'the stop was requested; returns the workers of the same supervisor',
+        schema: listOf(ref('Worker')),
+      },
     },
     async handle({ app, params, body }) {
       const given = fields(body, ['order']).order;

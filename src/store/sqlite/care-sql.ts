@@ -20,7 +20,7 @@ export const INVARIANTS: Record<string, string> = {
   'the epoch and the origin have 12 hex digits': `SELECT key AS row FROM meta WHERE key IN ('epoch', 'origin')
     AND (length(value) <> 12 OR value GLOB '*[^0-9a-f]*')`,
   'numbers and times are within their ranges': Object.keys(VALUES).map(outsideRows).join(' UNION ALL '),
-  'the counters are those of the rows': `SELECT queue || ' ' || state AS row FROM (
+  'the counters match the rows': `SELECT queue || ' ' || state AS row FROM (
       SELECT queue, state, count(*) AS jobs, sum(bytes) AS bytes FROM job GROUP BY queue, state
       EXCEPT SELECT queue, state, jobs, bytes FROM counter)
     UNION SELECT queue || ' ' || state FROM counter c WHERE jobs > 0
@@ -28,20 +28,20 @@ export const INVARIANTS: Record<string, string> = {
   'every running job has an attempt that has not ended': `SELECT id AS row FROM job WHERE phase = 'running'
     AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = job.attempt AND attempt.job = job.number
       AND attempt.token = job.token AND finished_at IS NULL)`,
-  'every attempt that has not ended is of a running job': `SELECT number AS row FROM attempt WHERE finished_at IS NULL
+  'every attempt that has not ended belongs to a running job': `SELECT number AS row FROM attempt WHERE finished_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`,
-  'no attempt is beyond the runs of its job': `SELECT attempt.number AS row FROM attempt JOIN job ON job.number = attempt.job
+  'no attempt number is higher than the run count of its job': `SELECT attempt.number AS row FROM attempt JOIN job ON job.number = attempt.job
     WHERE ordinal > runs`,
-  'fields that hold JSON hold JSON': `SELECT id AS row FROM job WHERE ${notJson('argv', 'array')}
+  'JSON fields contain valid JSON': `SELECT id AS row FROM job WHERE ${notJson('argv', 'array')}
     OR ${notJson('depends_on', 'array')} OR ${notJson('env', 'object')} OR ${notJson('tags', 'object')}
     OR ${notJson('hooks', 'object')} OR ${notJson('policy', 'object')} OR ${notJson('start', 'object')}
     UNION ALL SELECT name FROM schedule WHERE ${notJson('job', 'object')}`,
-  'every job waits for as many others as are open': `SELECT id AS row FROM job WHERE blockers <>
+  'every job has the correct number of open dependencies': `SELECT id AS row FROM job WHERE blockers <>
     (SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')
     OR (phase = 'blocked' AND blockers = 0) OR (phase IN ('ready', 'waiting', 'running') AND blockers > 0)`,
-  'nobody waits for a job that has ended, or is gone': `SELECT child AS row FROM dependency WHERE phase = 'open'
+  'no job waits for a job that has ended or is gone': `SELECT child AS row FROM dependency WHERE phase = 'open'
     AND NOT EXISTS (SELECT 1 FROM job WHERE job.number = parent AND job.phase <> 'ended')`,
-  'waiting ticks are counted': `SELECT name AS row FROM schedule WHERE waiting <>
+  'the number of waiting ticks is correct': `SELECT name AS row FROM schedule WHERE waiting <>
     (SELECT count(*) FROM tick WHERE tick.schedule = schedule.number AND tick.phase = 'waiting')`,
   'no number is used twice': `SELECT name AS row FROM sqlite_sequence WHERE
     (name = 'job' AND seq < (SELECT max(number) FROM job)) OR (name = 'attempt' AND seq < (SELECT max(number) FROM attempt))`,

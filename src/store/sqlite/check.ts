@@ -56,14 +56,14 @@ export function problemsOf(connection: Connection): Promise<string[]> {
     const found = version(connection);
     const problems = lines(connection, sql.integrityCheck).filter((line) => line !== 'ok');
     for (const row of connection.all(sql.foreignKeyCheck))
-      problems.push(`${row.table} ${row.rowid} refers to a ${row.parent} that is not there`);
+      problems.push(`${row.table} ${row.rowid} refers to a missing ${row.parent}`);
     // Of an older schema nothing more is known: the next command brings it up to date.
     if (found !== SCHEMA_VERSION) return problems;
     problems.push(...schemaProblems(connection));
     for (const [rule, query] of Object.entries(sql.INVARIANTS)) {
       const rows = attempt(() => lines(connection, query));
-      if (typeof rows === 'string') problems.push(`cannot tell whether ${rule}: ${rows}`);
-      else if (rows.length > 0) problems.push(`not so: ${rule} (${some(rows)})`);
+      if (typeof rows === 'string') problems.push(`could not check that ${rule}: ${rows}`);
+      else if (rows.length > 0) problems.push(`violated: ${rule} (${some(rows)})`);
     }
     return problems;
   });
@@ -85,8 +85,10 @@ function schemaProblems(connection: Connection): string[] {
   return [
     ...[...expected]
       .filter((one) => !found.has(one))
-      .map((one) => `${name(one)} is missing, or not as it should be`),
-    ...[...found].filter((one) => !expected.has(one)).map((one) => `${name(one)} is not queuectl's`),
+      .map((one) => `${name(one)} is missing or differs from the expected definition`),
+    ...[...found]
+      .filter((one) => !expected.has(one))
+      .map((one) => `${name(one)} does not belong to queuectl`),
   ];
 }
 

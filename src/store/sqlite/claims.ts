@@ -163,7 +163,7 @@ function takeOrHold(db: Connection, number: number, workerId: string, now: numbe
   } catch (error) {
     if (!isBadRow(error)) throw error;
     db.exec('ROLLBACK TO take');
-    db.run(sql.holdBadJob, now, `it cannot be started: ${(error as Error).message}`, number);
+    db.run(sql.holdBadJob, now, `cannot be started: ${(error as Error).message}`, number);
     recordOfJob(db, { kind: 'held' }, db.get(sql.idOfJob, number)!.id as string);
   }
   // Not after any other error: SQLite may have rolled back everything, and a second error would hide the first.

@@ -134,7 +134,9 @@ export async function connect(
     lastNumber: (sql, ...values) => {
       const number = Number(prepared(sql).run(...values).lastInsertRowid);
       if (Number.isSafeInteger(number)) return number;
-      throw Object.assign(new RangeError(`${number} is no number for a row`), { code: 'ERR_OUT_OF_RANGE' });
+      throw Object.assign(new RangeError(`${number} is not a valid row number`), {
+        code: 'ERR_OUT_OF_RANGE',
+      });
     },
     exec: (sql) => db.exec(sql),
     pragma: (name) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as Row)[0]),

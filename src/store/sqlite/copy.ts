@@ -76,7 +76,9 @@ function refuseForeignSchema(connection: Connection): void {
   const stranger = found.find((one) => !expected.has(one));
   if (stranger !== undefined || found.length !== expected.size) {
     const what =
-      stranger === undefined ? 'a part is missing' : `${JSON.parse(stranger).name} is not queuectl's`;
-    throw new QueueError('not-a-database', `${connection.path} has a schema of its own: ${what}`);
+      stranger === undefined
+        ? 'a part is missing'
+        : `${JSON.parse(stranger).name} does not belong to queuectl`;
+    throw new QueueError('not-a-database', `${connection.path} has an unexpected schema: ${what}`);
   }
 }

@@ -35,10 +35,10 @@ export function connect(
     for (const [ordinal, { id, on }] of parents.entries()) {
       const parent = db.get(sql.phaseOfJob, id) ?? db.get(sql.phaseOfJob, standIns.get(id) ?? '');
       if (parent === undefined)
-        throw new QueueError('job-not-found', `job '${child}' waits for '${id}', which does not exist`);
+        throw new QueueError('job-not-found', `job '${child}' depends on '${id}', which does not exist`);
       const found = parent.number as number;
       if (db.run(sql.insertDependency, number, found, ordinal, on) === 0)
-        throw new QueueError('invalid-job', `job '${child}' waits for '${id}' twice, under two names`);
+        throw new QueueError('invalid-job', `job '${child}' depends on '${id}' twice, under two names`);
       if (parent.phase === 'ended') ended.set(found, { number: found, id, end: parent.state as ParentEnd });
       forward ||= found >= number;
     }
@@ -61,14 +61,14 @@ function refuseCircle(db: Connection, first: number): void {
   const circle = circleAmong(parentsOf);
   if (circle === null) return;
   const named = (numbers: number[]): string =>
-    numbers.map((number) => `'${db.get(sql.idOfJob, number)!.id}'`).join(' waits for ');
+    numbers.map((number) => `'${db.get(sql.idOfJob, number)!.id}'`).join(' depends on ');
   if (circle.length === 2)
-    throw new QueueError('invalid-job', `job ${named(circle.slice(1))} cannot wait for itself`);
+    throw new QueueError('invalid-job', `job ${named(circle.slice(1))} cannot depend on itself`);
   const path =
     circle.length <= 2 * SHOWN
       ? named(circle)
-      : `${named(circle.slice(0, SHOWN))} waits for … ${named(circle.slice(-SHOWN))}, ${circle.length - 1} jobs in all`;
-  throw new QueueError('invalid-job', `jobs wait for each other: ${path}`);
+      : `${named(circle.slice(0, SHOWN))} depends on … ${named(circle.slice(-SHOWN))}, ${circle.length - 1} jobs in total`;
+  throw new QueueError('invalid-job', `jobs depend on each other: ${path}`);
 }
 
 /**

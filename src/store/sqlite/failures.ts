@@ -6,7 +6,7 @@ import { type ErrorCode, QueueError } from '../../core/errors.ts';
 const BY_RESULT: Record<number, [ErrorCode, string]> = {
   5: ['store-busy', 'is locked by another process'],
   6: ['store-busy', 'is locked by another process'],
-  8: ['not-permitted', 'cannot be written'],
+  8: ['not-permitted', 'is not writable'],
   10: ['store-unavailable', 'cannot be read or written: input/output error'],
   11: ['store-corrupt', 'is damaged'],
   13: ['disk-full', 'cannot grow: the disk is full'],
@@ -17,12 +17,12 @@ const BY_RESULT: Record<number, [ErrorCode, string]> = {
 const BY_ERRNO: Record<string, [ErrorCode, string]> = {
   EACCES: ['not-permitted', 'is not accessible: permission denied'],
   EPERM: ['not-permitted', 'is not accessible: operation not permitted'],
-  EROFS: ['not-permitted', 'cannot be written: read-only file system'],
+  EROFS: ['not-permitted', 'is not writable: read-only file system'],
   ENOSPC: ['disk-full', 'cannot be created: the disk is full'],
-  EEXIST: ['store-unavailable', 'cannot be made: a part of its path is no directory'],
-  ENOENT: ['store-unavailable', 'cannot be opened: there is no such file'],
-  ELOOP: ['store-unavailable', 'cannot be opened: its links go round in circles'],
-  ENOTDIR: ['store-unavailable', 'cannot be opened: a part of its path is no directory'],
+  EEXIST: ['store-unavailable', 'cannot be created: a part of its path is not a directory'],
+  ENOENT: ['store-unavailable', 'cannot be opened: no such file'],
+  ELOOP: ['store-unavailable', 'cannot be opened: its symbolic links form a loop'],
+  ENOTDIR: ['store-unavailable', 'cannot be opened: a part of its path is not a directory'],
   ENAMETOOLONG: ['store-unavailable', 'cannot be opened: its path is too long'],
 };
 
@@ -107,7 +107,7 @@ export function translate(error: unknown, path: string): unknown {
   if (found === undefined) return error;
   // With a state directory beside it, it was a store of ours.
   if (found[0] === 'not-a-database' && existsSync(`${path}.d/attempts`))
-    return new QueueError('store-corrupt', `${path} is damaged: it is no database any more`, undefined, {
+    return new QueueError('store-corrupt', `${path} is damaged: it is no longer a database`, undefined, {
       cause: error,
     });
   return new QueueError(found[0], `${path} ${found[1]}`, undefined, { cause: error });

@@ -30,7 +30,7 @@ export async function holdSqlite(path: string): Promise<Held> {
     if (held.isCurrent()) return held;
     held.letGo();
     if (tries === MOST_TRIES)
-      throw new QueueError('store-busy', `${path} is being replaced by somebody else, again and again`);
+      throw new QueueError('store-busy', `${path} is being replaced repeatedly by another process`);
   }
 }
 

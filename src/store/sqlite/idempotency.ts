@@ -22,7 +22,7 @@ export function takeKey(db: Connection, { key, body }: Idempotency, now: number)
   if (db.run(sql.takeKey, key, body, now) === 1) return null;
   const row = db.get(sql.answerOfKey, key)!;
   if (row.body === body) return { ids: JSON.parse(row.ids as string), usedAt: row.used_at as number };
-  throw new QueueError('key-reused', `the idempotency key '${key}' was used for something else`);
+  throw new QueueError('key-reused', `the idempotency key '${key}' was already used for a different request`);
 }
 
 export function keepAnswer(db: Connection, { key }: Idempotency, ids: string[]): void {

@@ -127,7 +127,7 @@ function addRow(db: Connection, statement: string, row: SQLInputValue[]): number
     return db.run(statement, ...row);
   } catch (error) {
     if (isUniqueViolation(error))
-      throw new QueueError('job-exists', `a job with the id '${row[0]}' exists already`);
+      throw new QueueError('job-exists', `a job with the id '${row[0]}' already exists`);
     throw error;
   }
 }

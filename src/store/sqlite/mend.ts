@@ -50,7 +50,7 @@ function mend(db: Connection): boolean {
 }
 
 export const REASON =
-  'its row held numbers or times out of range, which were changed: look at it, then release it';
+  'repaired: some numbers or times were out of range and were changed; check the job, then release it';
 const holdJob = `UPDATE job SET phase = 'held', last_error = ?
   WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 

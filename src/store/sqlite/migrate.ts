@@ -98,7 +98,7 @@ export function version(connection: Connection): number {
   const empty = isEmpty(connection);
   const ours = connection.pragma('application_id') === APPLICATION_ID;
   if (!empty && !ours) {
-    throw new QueueError('not-a-database', `${connection.path} is a SQLite database of another program`);
+    throw new QueueError('not-a-database', `${connection.path} is an SQLite database of another program`);
   }
   return ours ? refuseNewer(connection) : 0;
 }
@@ -109,7 +109,7 @@ export function refuseNewer(connection: Connection): number {
   if (found > SCHEMA_VERSION) {
     throw new QueueError(
       'newer-schema',
-      `${connection.path} has schema version ${found}; this queuectl knows versions up to ${SCHEMA_VERSION}`,
+      `${connection.path} has schema version ${found}; this version of queuectl supports versions up to ${SCHEMA_VERSION}`,
     );
   }
   return found;

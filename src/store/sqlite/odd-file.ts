@@ -15,7 +15,7 @@ export function refuseOddFile(path: string, created = false): void {
   // One that somebody is making at this moment does not stay empty.
   if (stat.size === 0 && !(wasOurs(path) && !grows(path))) return;
   throw wasOurs(path)
-    ? new QueueError('store-corrupt', `${path} is damaged: it was cut to nothing, or almost`)
+    ? new QueueError('store-corrupt', `${path} is damaged: the file is truncated`)
     : new QueueError('not-a-database', `${path} is not a queuectl database`);
 }
 
@@ -23,7 +23,7 @@ export function refuseOddFile(path: string, created = false): void {
 export function refuseNoFile(path: string, stat: Stats | undefined): void {
   if (stat === undefined) refuseLostLink(path);
   if (stat === undefined || stat.isFile()) return;
-  const what = stat.isDirectory() ? 'a directory' : stat.isFIFO() ? 'a pipe' : 'a device or a socket';
+  const what = stat.isDirectory() ? 'a directory' : stat.isFIFO() ? 'a pipe' : 'a device or socket';
   throw new QueueError('store-unavailable', `${path} is ${what}, not a database file`);
 }
 
@@ -33,8 +33,8 @@ function refuseLostLink(path: string): void {
   const target = resolve(dirname(path), readlinkSync(path));
   throw new QueueError(
     'store-unavailable',
-    `${path} is a link that leads nowhere: ${target} does not exist`,
-    `bring it back, or give --db ${target}`,
+    `${path} is a broken link: ${target} does not exist`,
+    `restore that file, or use --db ${target}`,
   );
 }
 
@@ -47,7 +47,7 @@ export function refuseNoStore(path: string): void {
     throw new QueueError(
       'not-a-database',
       `${path} is empty, not a queuectl database`,
-      'queuectl status makes it one',
+      'to make it one: queuectl status',
     );
 }
 
@@ -56,8 +56,8 @@ export function missing(path: string): QueueError {
   return wasOurs(path)
     ? new QueueError(
         'store-unavailable',
-        `${path} is gone, although ${path}.d is there`,
-        'queuectl restore, from a backup; otherwise the next command makes a new, empty queue',
+        `${path} is missing, although ${path}.d exists`,
+        'restore a backup with queuectl restore FILE. Otherwise the next command creates a new, empty queue',
       )
     : new QueueError('store-unavailable', `${path} does not exist`);
 }

@@ -54,7 +54,7 @@ export async function openSqlite(
     created,
     warning:
       created && hadState
-        ? `${path} was gone although ${path}.d is there: this is a new, empty queue`
+        ? `${path} was missing, although ${path}.d exists; created a new, empty queue`
         : networkWarning(path),
   };
 }
@@ -170,5 +170,5 @@ function openDirectory(path: string): number | null {
 
 function networkWarning(path: string): string | null {
   const { name, network } = fileSystemOf(dirname(path));
-  return network ? `${path} is on a ${name} file system; SQLite is safe on local disks only` : null;
+  return network ? `${path} is on a ${name} file system; SQLite is only safe on local disks` : null;
 }

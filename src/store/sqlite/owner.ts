@@ -5,7 +5,7 @@ import { foreign, open, type Unsafe, unsafeForDrafts, unsafeWay } from './safe-p
 const ROOT = 0;
 /** What SQLite reads beside the file by its name alone, whoever put it there. */
 const BESIDE = ['-journal', '-wal', '-shm'];
-const MOVE_AWAY = 'somebody else put it there: move it away';
+const MOVE_AWAY = 'another user created it: move it elsewhere';
 
 /**
  * Finds what is not safe about the store at this path. Jobs are commands: another user who can write one of its files, or put
@@ -36,7 +36,7 @@ export function refuseUnsafeDrafts(directory: string, anyOwner: boolean): void {
     throw new QueueError(
       'not-permitted',
       unsafe.says,
-      `back up into a directory of your own, then copy it there; or set QUEUECTL_ANY_OWNER=1`,
+      'back up into your own directory and copy the file there, or set QUEUECTL_ANY_OWNER=1',
     );
 }
 

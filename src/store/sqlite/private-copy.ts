@@ -73,7 +73,7 @@ function copyWhole(path: string, copy: string): boolean {
       closeSync(db);
       if (wal !== null) closeSync(wal);
     }
-    if (tries === TRIES) throw new QueueError('store-busy', `${path} is being written`);
+    if (tries === TRIES) throw new QueueError('store-busy', `${path} is being written by another process`);
     Atomics.wait(PAUSE, 0, 0, PAUSE_MS);
   }
 }
@@ -89,14 +89,14 @@ function openPart(path: string): number | null {
   }
   if (fstatSync(file).isFile()) return file;
   closeSync(file);
-  throw new QueueError('store-unavailable', `${path} is not an ordinary file`);
+  throw new QueueError('store-unavailable', `${path} is not a regular file`);
 }
 
 /** A -wal must belong to the owner of the database, to this user or to root. */
 function refuseForeign(path: string, wal: Stats, db: Stats): void {
   const uid = process.getuid?.() ?? wal.uid;
   if ([db.uid, uid, ROOT].includes(wal.uid)) return;
-  const { says, fix } = foreign(path, wal, uid, 'somebody else put it there: move it away');
+  const { says, fix } = foreign(path, wal, uid, 'another user created it: move it elsewhere');
   throw new QueueError('not-permitted', says, fix);
 }
 

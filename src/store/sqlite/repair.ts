@@ -59,9 +59,9 @@ function saveAll(db: Connection, wreck: Wreck, knownEpoch: string | null, loser:
   if (epoch != null) db.run(care.setEpoch, epoch);
   const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
   for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
-  if (wreck.blind) saving.lost.push('whatever stood on pages that are gone: nothing that is left names it');
+  if (wreck.blind) saving.lost.push('the contents of destroyed pages, which nothing else refers to');
   const nameless = db.run(care.forgetNameless);
-  if (nameless > 0) saving.lost.push(`${nameless} figures whose queue and name are gone`);
+  if (nameless > 0) saving.lost.push(`${nameless} statistics whose queue and name are missing`);
   recount(db);
   saving.jobs = saving.saved.job ?? 0;
   for (const one of missingOf(db, indexed)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
@@ -99,8 +99,7 @@ function saveTable(
   };
   const keep = (found: Row): void => {
     const { row, changed } = intoRange(table.name, found);
-    if (changed.length > 0)
-      saving.lost.push(`${nameOf(table, row)}: its ${changed.join(', ')}, out of range`);
+    if (changed.length > 0) saving.lost.push(`${nameOf(table, row)}: ${changed.join(', ')} out of range`);
     const problem = save(changed.length > 0 ? heldRow(table, row) : row);
     if (problem === null) saving.saved[table.name]!++;
     else if (problem !== 'there already') saving.lost.push(`${nameOf(table, row)}: ${problem}`);
@@ -130,8 +129,7 @@ function saveLoose(
     else if (problem !== 'there already') refused++;
     if (problem === null && loose) saving.loose[name] = (saving.loose[name] ?? 0) + 1;
   }
-  if (refused > 0)
-    saving.lost.push(`${name}: ${refused} that were found page by page do not pass the checks`);
+  if (refused > 0) saving.lost.push(`${name}: ${refused} found page by page did not pass the checks`);
 }
 
 /** Rows of some tables look like those of another. */
@@ -153,7 +151,7 @@ function heldRow({ name }: SavedTable, row: Row): Row {
 
 function bad(table: SavedTable, row: Row): string | null {
   const column = unreadable(table, row);
-  if (column !== undefined) return `its ${column} is not readable`;
+  if (column !== undefined) return `its ${column} is unreadable`;
   const numbers = [...(table.numbered ? ['number'] : []), ...Object.keys(table.refs)];
   const odd = numbers.find((one) => Number(row[one] ?? 0) < 0 || Number(row[one] ?? 0) > LARGEST_NUMBER);
   return odd === undefined ? null : `its ${odd} is out of range`;

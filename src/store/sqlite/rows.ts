@@ -29,7 +29,7 @@ const json = <T>(value: Row[string] | undefined, fallback: T): T => {
 export function refuseUnreadable(row: Row): void {
   const column = unreadable(JOB_TABLE, row);
   if (column !== undefined)
-    throw new QueueError('store-corrupt', `the ${column} of job '${row.id}' is not JSON of its kind`);
+    throw new QueueError('store-corrupt', `the ${column} of job '${row.id}' is not valid JSON`);
 }
 
 const JOB_TABLE = SAVED.find((table) => table.name === 'job')!;

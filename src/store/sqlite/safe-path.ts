@@ -121,23 +121,23 @@ function fieldsOf(file: string, separator: string | RegExp): string[][] {
 
 export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: string): Unsafe {
   return {
-    says: `${path} belongs to user ${owner}, and this is user ${uid}`,
-    fix: fix ?? `run it as its owner (sudo -u '#${owner}' queuectl …), or set QUEUECTL_ANY_OWNER=1`,
+    says: `${path} belongs to user ${owner}, but this is user ${uid}`,
+    fix: fix ?? `run queuectl as its owner (sudo -u '#${owner}' queuectl …), or set QUEUECTL_ANY_OWNER=1`,
   };
 }
 
 export function open(path: string, stat: Stats, uid: number): Unsafe {
   const own = stat.uid === uid || uid === ROOT;
   return {
-    says: `${path} can be written by others (mode ${modeOf(stat)})`,
-    fix: own ? `chmod go-w ${word(path)}` : 'use a directory of your own, such as queuectl --db ~/queue.db …',
+    says: `other users can write ${path} (mode ${modeOf(stat)})`,
+    fix: own ? `chmod go-w ${word(path)}` : 'use your own directory, for example queuectl --db ~/queue.db …',
   };
 }
 
 /** Others cannot replace the file, but they can put a -wal or a -journal beside it, which SQLite would read. */
 function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
   const directory = dirname(path);
-  const says = `${path} is in a directory where others can put files beside it (mode ${modeOf(holder)})`;
+  const says = `${path} is in a directory where other users can create files (mode ${modeOf(holder)})`;
   if (holder.uid === uid && uid !== ROOT) return { says, fix: `chmod go-w ${word(directory)}` };
   const own = freeDirectory(path, uid);
   const moved = join(own, basename(path));
@@ -147,7 +147,7 @@ function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
     .filter((one) => isOwn(one, uid));
   if (parts.length === 0) return { says, fix: `${make} && queuectl --db ${word(moved)} …` };
   const move = `mv ${parts.map(word).join(' ')} ${word(`${own}/`)}`;
-  return { says, fix: `${make} && ${move}, while nothing uses it; then queuectl --db ${word(moved)} …` };
+  return { says, fix: `${make} && ${move}, while nothing uses it. Then: queuectl --db ${word(moved)} …` };
 }
 
 function isOwn(path: string, uid: number): boolean {

@@ -172,7 +172,7 @@ function byNumber(
         if (limit > 1) continue;
         const next = nextReadable(at, readable);
         gap(
-          `${table} behind ${key} ${at}${next === null ? '' : ` up to ${next}`}: ${(error as Error).message}`,
+          `${table} after ${key} ${at}${next === null ? '' : ` up to ${next}`}: ${(error as Error).message}`,
         );
         if (next === null) return;
         at = next;
@@ -182,7 +182,7 @@ function byNumber(
     // A damaged tree may lead round in circles.
     const last = Number(rows.at(-1)?.[key] ?? at);
     if (rows.length > 0 && !(last > at)) {
-      gap(`${table} behind ${key} ${at}: out of order`);
+      gap(`${table} after ${key} ${at}: out of order`);
       return;
     }
     at = last;
@@ -217,7 +217,7 @@ function fromBothEnds(
       let read = 0;
       for (const row of db.prepare(rowsInOrder(table, key, direction)).iterate()) {
         keep(row as Row);
-        if (++read > MOST_UNNUMBERED) throw new Error('it has no end');
+        if (++read > MOST_UNNUMBERED) throw new Error('its rows form a loop');
       }
       return;
     } catch (error) {

@@ -77,7 +77,7 @@ function add(db: Connection, spec: ScheduleSpec, nextAt: number, now: number): S
     db.run(sql.insertSchedule, name, ...columns(spec), nextAt, now);
   } catch (error) {
     if (isUniqueViolation(error))
-      throw new QueueError('schedule-exists', `a schedule with the name '${name}' exists already`);
+      throw new QueueError('schedule-exists', `a schedule named '${name}' already exists`);
     throw error;
   }
   record(db, { kind: 'schedule-added', detail: { schedule: name } });

@@ -87,7 +87,7 @@ function checkEpoch(db: Connection, value: unknown): string {
   if (typeof value === 'string' && EPOCH.test(value)) return value;
   throw new QueueError(
     'store-corrupt',
-    `${db.path} is damaged: '${String(value).slice(0, 40)}' is no epoch, which has 12 hex digits`,
+    `${db.path} is damaged: '${String(value).slice(0, 40)}' is not a valid epoch (12 hex digits)`,
   );
 }
 

@@ -69,14 +69,14 @@ function createLoader(db: Connection, { onConflict }: LoadOptions): Loader {
     if (onConflict === 'fail')
       throw new QueueError(
         'import-conflict',
-        `${wordFor(table, row)} is here already, and differs or has a history`,
+        `${wordFor(table, row)} already exists, and differs or has a history`,
       );
     count('skipped', table.name);
   };
 
   const add = ({ table: name, row }: ExportedRow): void => {
     const table = SAVED.find((one) => one.name === name);
-    if (table === undefined) throw invalid(`there is no table '${name}'`);
+    if (table === undefined) throw invalid(`unknown table '${name}'`);
     checkColumns(table, row, columns.get(name)!);
     const found = table.name_of.length === 0 ? undefined : existing(db, table, row);
     if (found !== undefined) {
@@ -130,14 +130,13 @@ function isSame(a: Row, b: Row): boolean {
 
 function checkColumns(table: SavedTable, row: Row, known: string[]): void {
   const unknown = Object.keys(row).find((column) => !known.includes(column));
-  if (unknown !== undefined) throw invalid(`a ${table.name} has no '${unknown}'`);
-  if (table.numbered && !Number.isSafeInteger(row.number))
-    throw invalid(`a ${table.name} without its number`);
+  if (unknown !== undefined) throw invalid(`unknown column '${unknown}' of a ${table.name}`);
+  if (table.numbered && !Number.isSafeInteger(row.number)) throw invalid(`a ${table.name} has no number`);
   for (const [column, target] of Object.entries(table.refs))
     if (row[column] != null && !Number.isSafeInteger(row[column]))
-      throw invalid(`${column} names no ${target}`);
+      throw invalid(`${column} does not refer to a ${target}`);
   const column = unreadable(table, row);
-  if (column !== undefined) throw invalid(`its ${column} is not JSON of its kind`);
+  if (column !== undefined) throw invalid(`its ${column} is not valid JSON`);
   const odd = outOfRange(table.name, row);
   if (odd !== undefined) throw invalid(`its ${odd} is out of range: ${String(row[odd]).slice(0, 40)}`);
 }
@@ -145,7 +144,7 @@ function checkColumns(table: SavedTable, row: Row, known: string[]): void {
 /** The next rows get higher numbers than all that are here. */
 function withRoom({ name }: SavedTable, number: number): number {
   if (number > 0 && number <= LARGEST_IMPORTED) return number;
-  throw invalid(`its number is out of range: with ${number}, too few are left for the next ${name}s`);
+  throw invalid(`its number is out of range: ${number} leaves too few numbers for new ${name}s`);
 }
 
 function insert(db: Connection, statement: string, values: SQLInputValue[]): number {

@@ -74,7 +74,7 @@ test('running jobs show their time, the time left and what is done to them', () 
       { width: 100, height: 24 },
       PLAIN,
     ).find((line) => line.startsWith('> r'));
-  expect(shown(null)).toMatch(/> r +running +1m30s +30s /);
+  expect(shown(null)).toMatch(/> r +running +1m 30s +30s /);
   expect(shown('cancelled')).toContain('cancelling');
 });
 
@@ -115,7 +115,7 @@ test('the problem stands at the top, and the old picture below it', () => {
     { width: 80, height: 24 },
     PLAIN,
   );
-  expect(lines[0]).toContain('trying again: no such file');
+  expect(lines[0]).toContain('retrying: no such file');
   expect(lines.join('\n')).toContain('old');
 });
 

@@ -76,7 +76,7 @@ test('what has ended is not asked about', () => {
   const over = { ...scene, snapshot: snapshotOf({ running: [jobOf('d', { state: 'dead' })] }) };
   const { ui, effect } = press(startUi(), 'c', over);
   expect({ kind: ui.mode.kind, message: ui.message, effect }).toEqual({
-    ...{ kind: 'panes', message: 'job d is dead already', effect: null },
+    ...{ kind: 'panes', message: 'job d is already dead', effect: null },
   });
 });
 
@@ -85,8 +85,8 @@ test('other keys act at once on the chosen row', () => {
   expect(typed(['h']).effects).toEqual([{ do: 'hold', id: 'a' }]);
   expect(typed(['tab', 'h']).effects).toEqual([{ do: 'release', id: 'w' }]);
   expect(typed(['p']).effects).toEqual([{ do: 'pause', queue: 'default' }]);
-  expect(typed(['left', 'r']).ui.message).toContain('choose a job');
-  expect(typed(['left', 'left', 'p']).ui.message).toContain('choose a queue');
+  expect(typed(['left', 'r']).ui.message).toContain('select a job');
+  expect(typed(['left', 'left', 'p']).ui.message).toContain('select a queue');
   expect(typed(['q']).effects).toEqual([{ do: 'quit' }]);
 });
 

@@ -96,7 +96,7 @@ export function schedules(api: () => Api): void {
     const times = await ok(site, 'GET', '/api/v1/times?cron=30+2+*+*+*&timezone=europe/berlin');
     expect(times).toMatchObject({ timezone: 'Europe/Berlin', text: 'every day at 02:30' });
     expect(times.next_runs).toHaveLength(5);
-    expect(times.clock_change.says).toContain('the clocks of Europe/Berlin go from');
+    expect(times.clock_change.says).toContain('clocks in Europe/Berlin change from');
     expect(await ok(site, 'GET', '/api/v1/times?every=90s')).toMatchObject({
       every_ms: 90_000,
       clock_change: null,
