@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sandbox } from '../support/queuectl.ts';
+import { sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 const box = sandbox();
@@ -23,6 +23,20 @@ test('help longer than the screen opens in the pager; shorter help does not', as
   expect(readFileSync(paged, 'utf8')).toContain('\n  enqueue');
   expect(await onScreen(['enqueue', '--help'], { PAGER: pager })).toBe('in the pager\n');
   expect(await onScreen(['help', 'version'], { PAGER: pager })).toContain('Print the version\n');
+});
+
+test('Ctrl-C goes to the pager and does not end queuectl', async () => {
+  const patient = join(box.directory, 'patient');
+  writeFileSync(
+    patient,
+    "#!/bin/sh\ntrap 'echo interrupted; exit 0' INT\ncat >/dev/null\necho ready\nread line </dev/tty\n",
+  );
+  chmodSync(patient, 0o755);
+  const terminal = onTerminal(box, ['help'], 24, 80, { env: { PAGER: patient } });
+  await until(() => terminal.output().includes('ready'), 'the pager runs');
+  terminal.interrupt();
+  expect(await terminal.closed).toBe(0);
+  expect(terminal.output()).toContain('interrupted');
 });
 
 test('without a pager help is printed: --no-pager, an empty pager, cat, a missing one, no terminal', async () => {
