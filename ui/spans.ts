@@ -19,7 +19,9 @@ export function spansOf(job: Job, attempts: Attempt[], now: number): Span[] {
     at = Math.max(at, to);
   };
   const due = job.run_at === null ? at : Date.parse(job.run_at);
-  const first = attempts[0] === undefined ? now : Date.parse(attempts[0].started_at);
+  const waits = job.state === 'pending' || job.state === 'failed';
+  const end = waits ? due : now;
+  const first = attempts[0] === undefined ? end : Date.parse(attempts[0].started_at);
   until(Math.min(due, first), 'scheduled', TIMELINE.notDue);
   attempts.forEach((one, i) => {
     const [before, text] = beforeAttempt(i);
@@ -33,7 +35,7 @@ export function spansOf(job: Job, attempts: Attempt[], now: number): Span[] {
           : 'failed';
     until(end, kind, TIMELINE.attempt(one.attempt, outcomeText(one)), one.attempt);
   });
-  if (job.state === 'pending' || job.state === 'failed') {
+  if (waits) {
     const next = job.next_run_at === null ? now : Math.max(now, Date.parse(job.next_run_at));
     until(next, ...beforeAttempt(attempts.length));
   }

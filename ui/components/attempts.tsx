@@ -31,7 +31,7 @@ export function Attempts({ job, attempts }: { job: Job; attempts: Attempt[] }) {
               </td>
               <td>
                 {sentence(outcomeText(one))}
-                {one.error === null ? null : <span class="error">{visible(one.error)}</span>}
+                {reason(one) === '' ? null : <span class="error">{visible(reason(one))}</span>}
                 {one.left_behind.length === 0 ? null : (
                   <span class="error">{ATTEMPTS.leftBehind(one.left_behind.join(', '))}</span>
                 )}
@@ -57,6 +57,13 @@ export function Attempts({ job, attempts }: { job: Job; attempts: Attempt[] }) {
       </table>
     </div>
   );
+}
+
+/** Returns the error without the outcome that it starts with. */
+function reason(attempt: Attempt): string {
+  const [error, outcome] = [attempt.error ?? '', outcomeText(attempt)];
+  if (error === outcome) return '';
+  return error.startsWith(`${outcome}: `) ? error.slice(outcome.length + 2) : error;
 }
 
 /** From when it could have run: enqueued or due for the first, the end of the one before for the others. */

@@ -3,6 +3,7 @@ import { duration, localTime, sentence, size, visible } from '../format.ts';
 import { now, utc } from '../store.ts';
 import type { StoreEvent } from '../types.ts';
 import { EVENTS } from '../words/activity.ts';
+import { OUTCOMES } from '../words/job.ts';
 import { SHARED } from '../words/shared.ts';
 import { Time } from './time.tsx';
 
@@ -11,7 +12,7 @@ const PLAIN = ['number', 'at', 'kind', 'actor', 'job_id', 'queue', 'attempt'];
 export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 'all' | 'job' }) {
   return (
     <div class="table">
-      <table class="stack">
+      <table class="stack events">
         <thead>
           <tr>
             <th>{EVENTS.time}</th>
@@ -60,7 +61,9 @@ export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 
 
 function details(event: StoreEvent): string {
   return Object.entries(event)
-    .filter(([name, value]) => !PLAIN.includes(name) && value !== null && value !== false)
+    .filter(
+      ([name, value]) => !PLAIN.includes(name) && value !== null && value !== false && value !== 'exited',
+    )
     .map(([name, value]) => detail(EVENTS.names[name] ?? name.replaceAll('_', ' '), valueText(name, value)))
     .join(' · ');
 }
@@ -72,6 +75,7 @@ function valueText(name: string, value: unknown): string {
   if (typeof value === 'string' && name.endsWith('_at')) return localTime(value, now.peek(), utc.value);
   if (typeof value === 'number' && name.endsWith('_ms')) return duration(value);
   if (typeof value === 'number' && name === 'bytes') return size(value);
+  if (name === 'outcome') return OUTCOMES.others[String(value)] ?? String(value);
   if (Array.isArray(value)) return visible(value.join(', '));
   return visible(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }

@@ -46,7 +46,7 @@ function Content() {
 
 /** So that it stays within its line. */
 const brief = (count: number): string =>
-  count < 10_000 ? number(count) : `${number(Math.floor(count / 1000))}k`;
+  count < 1000 ? number(count) : `${number(Math.floor(count / 1000))}k`;
 
 function Side({ current }: { current: string }) {
   const dead = counts.value?.dead ?? 0;

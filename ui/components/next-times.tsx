@@ -1,4 +1,4 @@
-import { clock, sentence } from '../format.ts';
+import { clock } from '../format.ts';
 import type { Times } from '../types.ts';
 import { SCHEDULE } from '../words/schedules.ts';
 import { Ago, Time } from './time.tsx';
@@ -28,7 +28,7 @@ export function NextTimes({ next_runs, timezone, clock_change }: Omit<Times, 'te
       </ol>
       {clock_change === null ? null : (
         <p class="faint">
-          <Time at={clock_change.at} />: {sentence(clock_change.says)}.
+          <Time at={clock_change.at} />: {clock_change.says}.
         </p>
       )}
     </>

@@ -114,7 +114,7 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
           <div class="fields">
             <label class="field">
               {FORM.expression}
-              <input {...field('cron')} class="code" />
+              <input {...field('cron')} class="code" placeholder={FORM.expressionHint} />
             </label>
             <label class="field">
               {FORM.timeZone}
@@ -143,9 +143,9 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
               />
             </label>
           ))}
-          <Choice label={FORM.overlap} options={OVERLAP} {...field('overlap')} />
-          <Choice label={FORM.missed} options={MISSED} {...field('catch_up')} />
         </div>
+        <Choice label={FORM.overlap} options={OVERLAP} {...field('overlap')} />
+        <Choice label={FORM.missed} options={MISSED} {...field('catch_up')} />
         <QueueNames id="schedule-queues" />
         <FormEnd cli={commandOf(before, now.value)} wrong={wrong.value} ready={ready} onCancel={close}>
           {before === null ? FORM.create : SHARED.save}

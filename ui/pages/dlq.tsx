@@ -102,9 +102,12 @@ function Group(group: ErrorGroup) {
             <Fill text={DLQ.example} job={<a href={`/jobs/${part(sample_id)}`}>{sample_id}</a>} />
           </span>
           {names.map((name) => (
-            <a key={name} href={`/jobs?state=dead&name=${part(name)}`}>
-              {visible(name)}
-            </a>
+            <span key={name}>
+              <Fill
+                text={DLQ.name}
+                name={<a href={`/jobs?state=dead&name=${part(name)}`}>{visible(name)}</a>}
+              />
+            </span>
           ))}
           <span>{(queues.length === 1 ? DLQ.queue : DLQ.queues)(queues.map(visible).join(', '))}</span>
           {common === null ? null : (

@@ -46,11 +46,11 @@ export function DoctorPage() {
           <tbody>
             {checks.map(({ check, status, says, fix }, i) => (
               <tr key={i} data-row={check}>
-                <td>{sentence(check)}</td>
+                <td>{spelled(check)}</td>
                 <td>
                   <span class={`tag ${LOOKS[status]}`}>{DOCTOR.statuses[status]}</span>
                 </td>
-                <td class="wide">{sentence(visible(says))}</td>
+                <td class="wide">{spelled(visible(says))}</td>
                 <td class="wide">
                   {fix === null ? null : fix.startsWith('queuectl ') ? (
                     <Cli text={fix} />
@@ -66,6 +66,8 @@ export function DoctorPage() {
     </section>
   );
 }
+
+const spelled = (text: string): string => DOCTOR.spellings[text] ?? sentence(text);
 
 /** Counts failures and warnings: `1 failure and 2 warnings in 18 checks`. */
 function summary(checks: Doctor['checks']): string {

@@ -29,7 +29,7 @@ export function QueuesPage() {
     <section aria-label={PAGE_TITLES.queues}>
       <h1 class="hidden">{PAGE_TITLES.queues}</h1>
       <div class="table">
-        <table class="stack">
+        <table class="stack queues">
           <thead>
             <tr>
               <th>{SHARED.queue}</th>

@@ -132,7 +132,7 @@ function Row({ setting, change }: { setting: Setting; change: StoreEvent | undef
         {sentence(help)}{' '}
         <CopyButton text={command('config', 'set', name, typed.value ?? text)} label={SHARED.copyAsCli} />
         <br />
-        <span class="faint">{sentence(range)}</span>
+        <span class="faint">{SETTINGS.range(range)}</span>
       </td>
     </tr>
   );

@@ -11,5 +11,7 @@ export const DOCTOR = {
   again: 'Run again',
   result: 'Result',
   fix: 'Fix',
+  /** Texts of the server that are abbreviations or names. */
+  spellings: { sqlite: 'SQLite', wal: 'WAL', ok: 'OK' } as Record<string, string>,
   statuses: { ok: 'OK', warn: 'Warning', fail: 'Failed' },
 };

@@ -2,8 +2,9 @@
 export const SETTINGS = {
   setting: 'Setting',
   value: 'Value',
-  source: 'Set by',
+  source: 'Source',
   description: 'Description',
+  range: (range: string) => `Allowed: ${range}`,
   isDefault: 'Default',
   isSet: 'Unknown',
   save: 'Save',
