@@ -1,9 +1,11 @@
 /**
- * Pictures of the built executable's dashboard in Chromium, on a small store that is busy. Run it after a build:
- *   npx bun scripts/dashboard-screens.ts            the few that docs/ shows
- *   npx bun scripts/dashboard-screens.ts DIRECTORY  every page, dark and light, wide and on a phone
+ * Takes pictures of the built executable's dashboard in Chromium, with a small and busy store. Run it after a build:
+ *   npx bun scripts/dashboard-screens.ts            the pictures that docs/dashboard.md shows
+ *   npx bun scripts/dashboard-screens.ts DIRECTORY [NAME...]  every page and dialog, or those named, dark and light,
+ *     wide and on a phone
  */
 import { mkdirSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { launch, openDashboard } from '../test/support/browser.ts';
 import { enqueue, type Sandbox, sandbox, untilState } from '../test/support/queuectl.ts';
 
@@ -16,7 +18,7 @@ interface Size {
 const SHOWN = { width: 1280, height: 760 };
 const PHONE = { width: 390, height: 760 };
 const WIDE = { width: 1440, height: 900 };
-/** Long enough for something to have happened. */
+/** Enough time for some jobs to run and fail. */
 const LIVELY_MS = 20_000;
 const SETTLED_MS = 1200;
 
@@ -46,21 +48,61 @@ const EVERY_PAGE = (worker: string): Record<string, string> => ({
   workers: '/workers',
   worker: `/workers/${worker}`,
   metrics: '/stats?range=1h',
+  'worker-gone': '/workers/gone',
+  related: '/jobs/import-photos?tab=related',
+  attempts: '/jobs/import-photos?tab=attempts',
+  waiting: '/jobs/report-q4',
+  'no-match': '/jobs?search=nothing-like-it',
   activity: '/activity',
   settings: '/settings',
   doctor: '/doctor',
 });
 
+type Steps = (page: Page) => Promise<unknown>;
+const press =
+  (...keys: string[]): Steps =>
+  async (page) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+const click =
+  (name: string): Steps =>
+  (page) =>
+    page.getByRole('button', { name, exact: true }).first().click();
+const open =
+  (menu: string): Steps =>
+  (page) =>
+    page.locator('summary', { hasText: menu }).first().click();
+
+const DIALOGS: [name: string, path: string, steps: Steps][] = [
+  ['palette', '/', press('Control+k')],
+  ['shortcuts', '/', press('?')],
+  ['new-job', '/', press('n')],
+  ['edit-job', '/jobs/report-q4', press('e')],
+  ['cancel-job', '/jobs/encode-7', press('c')],
+  ['delete-jobs', '/jobs', press('a', '#')],
+  ['selection', '/jobs', press('j', 'x')],
+  ['columns', '/jobs', open('Columns')],
+  ['views', '/jobs', open('Views')],
+  ['copy', '/jobs', open('Copy')],
+  ['retry-group', '/dlq', click('Retry all')],
+  ['group-menu', '/dlq', open('More')],
+  ['limits', '/queues/mail', click('Limits')],
+  ['new-schedule', '/schedules', click('New schedule')],
+  ['edit-schedule', '/schedules/pulse', click('Edit')],
+  ['remove-schedule', '/schedules/pulse', click('Remove')],
+  ['stop-worker', '/workers', click('Stop')],
+];
+
 const IMPORT = String.raw`for i in $(seq 1 240); do printf '\033[32mok\033[0m  copied \033[36m/srv/photos/%04d.jpg\033[0m\n' $i; done
 printf '\033[33mwarn\033[0m slow disk, 3 retries\n'; printf '\033[31mERROR\033[0m no space left on device\n'; exit 28`;
 
-/** Several queues, one of them paused; schedules; workers; jobs that run, fail, died and wait. */
+/** Adds queues (one of them paused), schedules, workers, and jobs in every state. */
 async function liven(box: Sandbox): Promise<void> {
   await box.json(['config', 'set', 'backoff-base', '2']);
   await box.json(['config', 'set', 'keep-completed', '30d']);
   await box.json(['queue', 'set', 'mail', '--concurrency', '4', '--rate', '20/s']);
   for (const args of [
-    ['nightly-backup', '--cron', '30 2 * * *', '--tz', 'Europe/Berlin', 'make backup'],
+    ['nightly-backup', '--cron', '30 2 * * *', '--tz', 'Europe/Berlin', '--cwd', '/srv/app', 'make backup'],
     [
       'weekly-report',
       '--cron',
@@ -108,7 +150,8 @@ async function liven(box: Sandbox): Promise<void> {
   await enqueue(box, 'report-q4', 'make report', { name: 'report', delay: 7200, priority: 5 });
 }
 
-const target = process.argv[2];
+const [target, ...wanted] = process.argv.slice(2);
+const isWanted = ([name]: [string, ...unknown[]]): boolean => wanted.length === 0 || wanted.includes(name);
 const box = sandbox();
 const browser = await launch();
 try {
@@ -121,12 +164,15 @@ try {
     theme: Theme,
     size: Size,
     whole: boolean,
+    steps?: Steps,
   ): Promise<void> => {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: theme });
     await show(path);
     await page.locator('main section, main .empty').first().waitFor();
     await page.waitForTimeout(SETTLED_MS);
+    await steps?.(page);
+    if (steps !== undefined) await page.waitForTimeout(SETTLED_MS / 2);
     await page.screenshot({ path: file, fullPage: whole });
   };
   if (target === undefined) {
@@ -135,10 +181,21 @@ try {
   } else {
     mkdirSync(target, { recursive: true });
     const [worker] = await box.json<{ id: string }[]>(['worker', 'list']);
-    for (const [name, path] of Object.entries(EVERY_PAGE(worker!.id)))
+    for (const [name, path] of Object.entries(EVERY_PAGE(worker!.id)).filter(isWanted))
       for (const theme of ['dark', 'light'] as const)
         for (const size of [WIDE, PHONE])
           await take(`${target}/${name}-${theme}-${size.width}.png`, path, theme, size, true);
+    for (const [name, path, steps] of DIALOGS.filter(isWanted))
+      for (const [theme, size] of [
+        ['dark', WIDE],
+        ['light', PHONE],
+      ] as const)
+        await take(`${target}/${name}-${theme}-${size.width}.png`, path, theme, size, false, steps);
+    await page.setViewportSize(WIDE);
+    await show('/');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.locator('.login-page').waitFor();
+    await page.screenshot({ path: `${target}/login.png` });
   }
 } finally {
   await browser.close();

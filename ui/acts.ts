@@ -7,14 +7,11 @@ import { refresh } from './live.ts';
 import { track } from './operations.ts';
 import { complain, tell } from './toasts.ts';
 import type { Job, Operation, State } from './types.ts';
+import { ACTING, ACTIONS } from './words/jobs.ts';
 
 export const VERBS = ['retry', 'cancel', 'hold', 'release', 'delete'] as const;
 export type Verb = (typeof VERBS)[number];
 
-const DONE: Record<Verb, string> = {
-  ...{ retry: 'is back in its queue', cancel: 'is cancelled', hold: 'is held', release: 'goes on' },
-  delete: 'is gone',
-};
 /** Which states a verb makes sense for. The server has the last word. */
 const FOR: Record<Verb, readonly State[]> = {
   retry: ['dead', 'cancelled', 'failed'],
@@ -49,31 +46,31 @@ export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
     return false;
   const cancels = verb === 'cancel' && state === 'processing';
   const asked = {
-    title: `${cancels ? 'Cancel' : 'Delete'} job ${id}?`,
-    detail: cancels ? 'It runs, and is ended where it is.' : 'The job and its output are removed for good.',
-    ...{ cli: actCommand(verb, { ids: [id] }), button: cancels ? 'Cancel the job' : 'Delete' },
+    title: cancels ? ACTING.cancelTitle(id) : ACTING.deleteTitle(id),
+    detail: cancels ? ACTING.cancelDetail : ACTING.deleteDetail,
+    cli: actCommand(verb, { ids: [id] }),
+    button: cancels ? ACTING.cancelButton : ACTIONS.delete.label,
     ...{ danger: true, word: null },
   };
   if ((cancels || verb === 'delete') && !(await ask(asked))) return false;
   const path = `/jobs/${part(id)}`;
   return attempt(
     () => (verb === 'delete' ? send('DELETE', path) : send('POST', `${path}/${verb}`)),
-    `Job ${id} ${DONE[verb]}`,
+    ACTING.done(id, ACTIONS[verb].past),
   );
 }
 
 function askToStartAgain(id: string): Promise<boolean> {
   return ask({
-    title: `Start job ${id} again?`,
-    detail: 'The job is marked at most once and was started before. Retrying it starts it another time.',
-    ...{ cli: actCommand('retry', { ids: [id] }), button: 'Start it again', danger: false, word: null },
+    ...{ title: ACTING.againTitle(id), detail: ACTING.againDetail, button: ACTING.againButton },
+    ...{ cli: actCommand('retry', { ids: [id] }), danger: false, word: null },
   });
 }
 
 /** A job that waits for its time is due at once. */
 export function promote(id: string): Promise<boolean> {
   // Now is when the server says: the clock of a browser may be another.
-  return attempt(() => send('PATCH', `/jobs/${part(id)}`, { run_at: '+0s' }), `Job ${id} is due now`);
+  return attempt(() => send('PATCH', `/jobs/${part(id)}`, { run_at: '+0s' }), ACTING.dueNow(id));
 }
 
 export type Selected = { ids: string[] } | { filter: Filter; count: number; capped: boolean };
@@ -85,7 +82,7 @@ export async function actOnMany(
   changes?: Record<string, unknown>,
 ): Promise<boolean> {
   const count = 'ids' in on ? on.ids.length : on.count;
-  const many = 'capped' in on && on.capped ? `${number(count)} or more jobs` : plural(count, 'job');
+  const many = 'capped' in on && on.capped ? ACTING.orMore(number(count)) : plural(count, 'job');
   const typed = 'capped' in on && on.capped ? verb : String(count);
   const danger = verb === 'delete' || verb === 'cancel';
   const flags = Object.entries(changes ?? {}).flatMap(([field, value]) => [
@@ -93,10 +90,10 @@ export async function actOnMany(
     String(value),
   ]);
   const yes = await ask({
-    title: `${verb[0]!.toUpperCase()}${verb.slice(1)} ${many}?`,
-    detail: detailOf(verb),
+    title: `${ACTIONS[verb].label} ${many}?`,
+    detail: ACTIONS[verb].bulk,
     cli: actCommand(verb, on, flags),
-    button: `${verb[0]!.toUpperCase()}${verb.slice(1)} ${many}`,
+    button: `${ACTIONS[verb].label} ${many}`,
     danger,
     word: danger && count > TYPED_ABOVE ? typed : null,
   });
@@ -112,22 +109,5 @@ export async function startOperation(body: Record<string, unknown>): Promise<boo
   } catch (error) {
     complain(error);
     return false;
-  }
-}
-
-function detailOf(verb: Verb | 'edit'): string {
-  switch (verb) {
-    case 'delete':
-      return 'Jobs that are not running are removed for good, with their output.';
-    case 'cancel':
-      return 'Waiting jobs will not run; running ones are ended.';
-    case 'retry':
-      return 'Dead, cancelled and failed jobs go back into their queues, with all their attempts. At-most-once jobs that were started before are skipped.';
-    case 'hold':
-      return 'Waiting jobs stay where they are until they are released.';
-    case 'release':
-      return 'Held jobs go on.';
-    default:
-      return 'Jobs that wait are changed; others stay as they are.';
   }
 }

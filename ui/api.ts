@@ -1,5 +1,6 @@
 import { mounted } from './mount.ts';
 import { endSession, session } from './session.ts';
+import { SHARED } from './words/shared.ts';
 
 /** What went wrong, in the words of the error table. */
 export class Problem extends Error {
@@ -36,14 +37,14 @@ export async function call(
   options: RequestInit = {},
   bearer = session.value,
 ): Promise<Response> {
-  if (bearer === null) throw new Problem(401, 'no-token', 'you are not logged in');
+  if (bearer === null) throw new Problem(401, 'no-token', SHARED.notLoggedIn);
   const headers = { ...(options.headers as Record<string, string>), authorization: `Bearer ${bearer}` };
   let response: Response;
   try {
     response = await fetch(BASE + path, { ...options, method, headers });
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error;
-    throw new Problem(0, 'server-away', 'the server does not answer', 'queuectl serve');
+    throw new Problem(0, 'server-away', SHARED.noAnswer, 'queuectl serve');
   }
   if (response.ok) return response;
   const problem = await problemOf(response);

@@ -1,15 +1,18 @@
 import { command } from './cli.ts';
+import { exactDuration } from './format.ts';
 import type { Job } from './types.ts';
+import { JOB_FORM } from './words/job.ts';
+import { SHARED } from './words/shared.ts';
 
 /** What can be changed of a job that waits, as a person writes it: the flag of `edit`, the field of the API. */
 export const CHANGEABLE = {
-  command: { flag: 'command', label: 'Command', hint: '' },
-  queue: { flag: 'set-queue', label: 'Queue', hint: '' },
-  priority: { flag: 'priority', label: 'Priority', hint: '0; or low, high, urgent' },
-  run_at: { flag: 'run-at', label: 'Not before', hint: '+10m, 2030-01-31T09:00:00Z' },
-  timeout: { flag: 'timeout', label: 'Timeout', hint: '30s, 5m' },
-  max_retries: { flag: 'max-retries', label: 'Executions in all', hint: '' },
-  name: { flag: 'set-name', label: 'Name', hint: '' },
+  command: { flag: 'command', label: SHARED.command, hint: '' },
+  queue: { flag: 'set-queue', label: SHARED.queue, hint: '' },
+  priority: { flag: 'priority', label: SHARED.priority, hint: SHARED.priorityHint },
+  run_at: { flag: 'run-at', label: JOB_FORM.runAt, hint: JOB_FORM.runAtHint },
+  timeout: { flag: 'timeout', label: SHARED.timeout, hint: SHARED.timeoutHint },
+  max_retries: { flag: 'max-retries', label: SHARED.maxAttempts, hint: '' },
+  name: { flag: 'set-name', label: SHARED.name, hint: '' },
 } as const;
 export type Changeable = keyof typeof CHANGEABLE;
 export type Written = Record<Changeable, string>;
@@ -17,7 +20,7 @@ export type Written = Record<Changeable, string>;
 export function writtenOf(job: Job): Written {
   return {
     ...{ command: job.command, queue: job.queue, priority: String(job.priority), run_at: job.run_at ?? '' },
-    timeout: job.timeout_ms === null ? '' : `${job.timeout_ms}ms`,
+    timeout: job.timeout_ms === null ? '' : exactDuration(job.timeout_ms),
     ...{ max_retries: String(job.max_retries), name: job.name ?? '' },
   };
 }

@@ -5,6 +5,7 @@ import { Ago, Since } from './components/time.tsx';
 import { duration, visible } from './format.ts';
 import { csv, inOrder } from './rows.ts';
 import { type Job, STATES, type State } from './types.ts';
+import { COLUMN_TITLES } from './words/jobs.ts';
 
 /** A column of a table of jobs: how it is shown, and what it is in a file or for an order. */
 interface Column {
@@ -28,13 +29,13 @@ const time = (title: string, field: 'created_at' | 'updated_at' | 'started_at' |
 
 export const COLUMNS = {
   state: {
-    title: 'State',
+    title: COLUMN_TITLES.state,
     cell: (job) => <StateMark state={job.state} />,
     value: (job) => job.state,
     rank: (job) => STATES.indexOf(job.state as State),
   },
   job: {
-    title: 'Job',
+    title: COLUMN_TITLES.job,
     class: 'which',
     cell: (job) => (
       <>
@@ -46,9 +47,9 @@ export const COLUMNS = {
     ),
     value: (job) => job.id,
   },
-  name: { title: 'Name', cell: (job) => visible(job.name ?? ''), value: (job) => job.name },
+  name: { title: COLUMN_TITLES.name, cell: (job) => visible(job.name ?? ''), value: (job) => job.name },
   command: {
-    title: 'Command',
+    title: COLUMN_TITLES.command,
     class: 'command',
     cell: (job) => (
       <>
@@ -60,10 +61,19 @@ export const COLUMNS = {
     ),
     value: (job) => job.command,
   },
-  error: { title: 'Error', cell: (job) => visible(job.last_error ?? ''), value: (job) => job.last_error },
-  queue: { title: 'Queue', class: 'roomy', cell: (job) => visible(job.queue), value: (job) => job.queue },
+  error: {
+    title: COLUMN_TITLES.error,
+    cell: (job) => visible(job.last_error ?? ''),
+    value: (job) => job.last_error,
+  },
+  queue: {
+    title: COLUMN_TITLES.queue,
+    class: 'roomy',
+    cell: (job) => visible(job.queue),
+    value: (job) => job.queue,
+  },
   tags: {
-    title: 'Tags',
+    title: COLUMN_TITLES.tags,
     cell: (job) =>
       Object.entries(job.tags).map(([key, value]) => (
         <a key={key} class="tag" href={`/jobs?tag=${part(`${key}=${value}`)}`}>
@@ -75,9 +85,14 @@ export const COLUMNS = {
         .map((pair) => pair.join('='))
         .join(' '),
   },
-  priority: { title: 'Priority', class: right, cell: (job) => job.priority, value: (job) => job.priority },
+  priority: {
+    title: COLUMN_TITLES.priority,
+    class: right,
+    cell: (job) => job.priority,
+    value: (job) => job.priority,
+  },
   attempts: {
-    title: 'Attempts',
+    title: COLUMN_TITLES.attempts,
     class: `${right} roomy`,
     cell: (job) => (
       <>
@@ -88,14 +103,19 @@ export const COLUMNS = {
     value: (job) => job.attempts,
   },
   exit: {
-    title: 'Exit',
+    title: COLUMN_TITLES.exit,
     class: right,
     cell: (job) => job.signal ?? job.exit_code,
     value: (job) => job.exit_code,
   },
-  worker: { title: 'Worker', class: 'id', cell: (job) => job.worker_id, value: (job) => job.worker_id },
+  worker: {
+    title: COLUMN_TITLES.worker,
+    class: 'id',
+    cell: (job) => job.worker_id,
+    value: (job) => job.worker_id,
+  },
   ran: {
-    title: 'Ran',
+    title: COLUMN_TITLES.ran,
     class: `${right} roomy`,
     cell: (job) =>
       job.state === 'processing' && job.started_at !== null ? (
@@ -105,10 +125,10 @@ export const COLUMNS = {
       ),
     value: (job) => job.duration_ms,
   },
-  created: time('Enqueued', 'created_at'),
-  started: time('Started', 'started_at'),
-  next: time('Next run', 'next_run_at'),
-  changed: time('Changed', 'updated_at'),
+  created: time(COLUMN_TITLES.created, 'created_at'),
+  started: time(COLUMN_TITLES.started, 'started_at'),
+  next: time(COLUMN_TITLES.next, 'next_run_at'),
+  changed: time(COLUMN_TITLES.changed, 'updated_at'),
 } satisfies Record<string, Column> as Record<string, Column>;
 
 export const DEFAULT_COLUMNS = ['state', 'job', 'command', 'queue', 'attempts', 'ran', 'changed'];

@@ -1,4 +1,5 @@
 import { command } from './cli.ts';
+import { exactDuration } from './format.ts';
 import type { Job } from './types.ts';
 
 /** A job that is being written: every field as text, empty when it is left to the settings. */
@@ -45,7 +46,7 @@ export function draftOf(job: Job): Draft {
     ...EMPTY,
     ...{ command: job.command, name: job.name ?? '', queue: job.queue === 'default' ? '' : job.queue },
     priority: job.priority === 0 ? '' : String(job.priority),
-    timeout: job.timeout_ms === null ? '' : `${job.timeout_ms}ms`,
+    timeout: job.timeout_ms === null ? '' : exactDuration(job.timeout_ms),
     'max-retries': job.at_most_once ? '' : String(job.max_retries),
     ...{ cwd: job.cwd, tags: lines(job.tags), env: lines(job.env) },
     rest: restOf(job),

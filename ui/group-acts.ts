@@ -3,6 +3,8 @@ import { ask } from './asking.ts';
 import { postCommand } from './cli.ts';
 import { plural, visible } from './format.ts';
 import type { ErrorGroup } from './types.ts';
+import { DLQ } from './words/dlq.ts';
+import { ACTIONS } from './words/jobs.ts';
 
 /** What is done with a group of dead jobs: with some of them only, or no faster than so. */
 export interface GroupAct {
@@ -14,19 +16,23 @@ export interface GroupAct {
 export async function actOnGroup({ action, limit, perSecond }: GroupAct, group: ErrorGroup): Promise<void> {
   const { signature, jobs } = group;
   const many = plural(Math.min(jobs, limit ?? jobs), 'job');
-  const which = limit === undefined || limit >= jobs ? 'All' : 'So many of the';
-  const pace = perSecond === undefined ? '' : `, ${perSecond} a second`;
+  const { label } = ACTIONS[action];
+  const pace = perSecond === undefined ? '' : DLQ.pace(perSecond);
+  const error = visible(signature);
   const operation = {
     ...{ action, group: signature },
     ...(limit === undefined ? {} : { limit }),
     ...(perSecond === undefined ? {} : { per_second: perSecond }),
   };
   const yes = await ask({
-    title: `${action === 'retry' ? 'Retry' : 'Delete'} ${many}${pace}?`,
-    detail: `${which} dead jobs of this group: ${visible(signature)}`,
+    title: DLQ.question(label, many, pace),
+    detail:
+      limit === undefined || limit >= jobs
+        ? DLQ.ofAll(error)
+        : DLQ.ofSome(limit, plural(jobs, DLQ.deadJob), error),
     // No filter of the command line means exactly this group.
     cli: postCommand('/operations', operation),
-    ...{ button: action === 'retry' ? 'Retry them' : 'Delete them', danger: action === 'delete' },
+    ...{ button: DLQ.button(label, many), danger: action === 'delete' },
     word: action === 'delete' && jobs > TYPED_ABOVE ? String(jobs) : null,
   });
   if (yes) await startOperation(operation);

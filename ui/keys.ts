@@ -6,40 +6,6 @@ import { go } from './router.ts';
 import { readOnly, toggleUtc } from './store.ts';
 import { nextTheme } from './theme.ts';
 
-export const SHORTCUTS: [string, string][] = [
-  ['Ctrl K', 'palette: jump anywhere, run anything'],
-  ['g o', 'overview'],
-  ['g j', 'jobs'],
-  ['g d', 'dead letter queue'],
-  ['g q', 'queues'],
-  ['g s', 'schedules'],
-  ['g w', 'workers'],
-  ['g m', 'metrics'],
-  ['g a', 'activity'],
-  ['/', 'search'],
-  ['j k', 'next and previous row'],
-  ['Enter', 'open the row'],
-  ['x', 'select the row'],
-  ['X', 'select from the last one to this'],
-  ['a', 'select all matching'],
-  ['r', 'retry'],
-  ['c', 'cancel'],
-  ['#', 'delete'],
-  ['e', 'edit a job that waits'],
-  ['d', 'duplicate the job'],
-  ['p', 'pause or resume the queue, or that of the job'],
-  ['l', 'output of the job or row'],
-  ['f', 'follow the output'],
-  ['[ ]', 'previous and next attempt'],
-  ['n N', 'next and previous find in the output'],
-  ['n', 'new job'],
-  ['t', 'theme'],
-  ['u', 'times in UTC or as here'],
-  ['.', 'pause or resume live updates'],
-  ['?', 'this help'],
-  ['Esc', 'close, or back'],
-];
-
 type Handler = () => void;
 
 const pageKeys: Record<string, Handler>[] = [];

@@ -3,6 +3,7 @@ import { call, Problem } from './api.ts';
 import { MOUNT } from './mount.ts';
 import { session } from './session.ts';
 import type { StoreEvent } from './types.ts';
+import { SHARED } from './words/shared.ts';
 
 /** What happened since the last redraw. */
 export interface Batch {
@@ -175,7 +176,7 @@ async function readStream(opened: () => void): Promise<void> {
   let rest = '';
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) throw new Problem(0, 'server-away', 'the stream ended');
+    if (done) throw new Problem(0, 'server-away', SHARED.streamEnded);
     const parts = (rest + value).split('\n\n');
     rest = parts.pop()!;
     for (const one of parts) readEvent(one);

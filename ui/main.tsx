@@ -4,7 +4,6 @@ import { EditJob } from './components/edit-job.tsx';
 import { Frame } from './components/frame.tsx';
 import { Help } from './components/help.tsx';
 import { later } from './components/later.tsx';
-import { LimitsEditor } from './components/limits-editor.tsx';
 import { LoginPage } from './components/login-page.tsx';
 import { NewJob } from './components/new-job.tsx';
 import { Palette } from './components/palette.tsx';
@@ -14,12 +13,13 @@ import { startKeys } from './keys.ts';
 import { startLive } from './live.ts';
 import { takeToken } from './login.ts';
 import { startMount } from './mount.ts';
-import { scheduling } from './overlays.ts';
+import { limiting, scheduling } from './overlays.ts';
 import { startRouter } from './router.ts';
 import { session, startSession } from './session.ts';
 import { startStore } from './store.ts';
 import './theme.ts';
 
+const LimitsEditor = later((pages) => pages.LimitsEditor);
 const ScheduleForm = later((pages) => pages.ScheduleForm);
 
 function App() {
@@ -30,7 +30,7 @@ function App() {
       <Tracked />
       <NewJob />
       <EditJob />
-      <LimitsEditor />
+      {limiting.value === null ? null : <LimitsEditor />}
       {scheduling.value === null ? null : <ScheduleForm />}
       <Palette />
       <Help />

@@ -1,5 +1,7 @@
-/** What is loaded together, when the first of it is shown. */
+/** Loaded together, when the first of them is shown. */
+export { LimitsEditor } from './components/limits-editor.tsx';
 export { ScheduleForm } from './components/schedule-form.tsx';
+export { ActivityPage } from './pages/activity.tsx';
 export { DoctorPage } from './pages/doctor.tsx';
 export { QueuePage } from './pages/queue.tsx';
 export { QueuesPage } from './pages/queues.tsx';

@@ -1,11 +1,11 @@
 import type { ComponentType } from 'preact';
 import type { IconName } from './components/icon.tsx';
 import { later } from './components/later.tsx';
-import { ActivityPage } from './pages/activity.tsx';
 import { DlqPage } from './pages/dlq.tsx';
 import { JobPage } from './pages/job.tsx';
 import { JobsPage } from './pages/jobs.tsx';
 import { OverviewPage } from './pages/overview.tsx';
+import { PAGE_TITLES } from './words/frame.ts';
 
 export interface Page {
   path: string;
@@ -15,21 +15,36 @@ export interface Page {
 }
 
 export const PAGES: Page[] = [
-  { path: '/', title: 'Overview', icon: 'overview', page: OverviewPage },
-  { path: '/jobs', title: 'Jobs', icon: 'jobs', page: JobsPage },
-  { path: '/dlq', title: 'Dead letters', icon: 'dlq', page: DlqPage },
-  { path: '/queues', title: 'Queues', icon: 'queues', page: later(({ QueuesPage }) => QueuesPage) },
+  { path: '/', title: PAGE_TITLES.overview, icon: 'overview', page: OverviewPage },
+  { path: '/jobs', title: PAGE_TITLES.jobs, icon: 'jobs', page: JobsPage },
+  { path: '/dlq', title: PAGE_TITLES.dlq, icon: 'dlq', page: DlqPage },
+  { path: '/queues', title: PAGE_TITLES.queues, icon: 'queues', page: later(({ QueuesPage }) => QueuesPage) },
   {
     path: '/schedules',
-    title: 'Schedules',
+    title: PAGE_TITLES.schedules,
     icon: 'schedules',
     page: later(({ SchedulesPage }) => SchedulesPage),
   },
-  { path: '/workers', title: 'Workers', icon: 'workers', page: later(({ WorkersPage }) => WorkersPage) },
-  { path: '/stats', title: 'Metrics', icon: 'stats', page: later(({ StatsPage }) => StatsPage) },
-  { path: '/activity', title: 'Activity', icon: 'activity', page: ActivityPage },
-  { path: '/settings', title: 'Settings', icon: 'settings', page: later(({ SettingsPage }) => SettingsPage) },
-  { path: '/doctor', title: 'Doctor', icon: 'doctor', page: later(({ DoctorPage }) => DoctorPage) },
+  {
+    path: '/workers',
+    title: PAGE_TITLES.workers,
+    icon: 'workers',
+    page: later(({ WorkersPage }) => WorkersPage),
+  },
+  { path: '/stats', title: PAGE_TITLES.metrics, icon: 'stats', page: later(({ StatsPage }) => StatsPage) },
+  {
+    path: '/activity',
+    title: PAGE_TITLES.activity,
+    icon: 'activity',
+    page: later(({ ActivityPage }) => ActivityPage),
+  },
+  {
+    path: '/settings',
+    title: PAGE_TITLES.settings,
+    icon: 'settings',
+    page: later(({ SettingsPage }) => SettingsPage),
+  },
+  { path: '/doctor', title: PAGE_TITLES.doctor, icon: 'doctor', page: later(({ DoctorPage }) => DoctorPage) },
 ];
 
 const OF_ONE: Record<string, ComponentType<{ id: string }>> = {

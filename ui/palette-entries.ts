@@ -12,6 +12,8 @@ import { queues, readOnly, toggleUtc } from './store.ts';
 import { nextTheme } from './theme.ts';
 import type { Job, JobPage, Schedule, State, Worker } from './types.ts';
 import { hrefOf, views } from './views.ts';
+import { FRAME, PALETTE } from './words/frame.ts';
+import { QUEUE_ACTS } from './words/shared.ts';
 
 export interface Entry {
   title: string;
@@ -20,6 +22,7 @@ export interface Entry {
   run(): void;
 }
 
+const KIND = PALETTE.kinds;
 const MOST = 12;
 const MOST_JOBS = 6;
 
@@ -32,33 +35,33 @@ export function entriesFor(text: string): Entry[] {
 }
 
 function everything(): Entry[] {
-  const pages = PAGES.map(({ path, title, icon }) => entry(title, 'page', icon, () => go(path)));
+  const pages = PAGES.map(({ path, title, icon }) => entry(title, KIND.page, icon, () => go(path)));
   const all = queues.value ?? [];
   const toQueue = all.map(({ name }) =>
-    entry(visible(name), 'queue', 'queues', () => go(`/queues/${part(name)}`)),
+    entry(visible(name), KIND.queue, 'queues', () => go(`/queues/${part(name)}`)),
   );
   const toView = views.value.map((view) =>
-    entry(visible(view.name), 'view', 'overview', () => go(hrefOf(view))),
+    entry(visible(view.name), KIND.view, 'overview', () => go(hrefOf(view))),
   );
   const acts = [
-    entry('Theme: next', 'do', 'theme', nextTheme),
-    entry('Live updates: pause or go on', 'do', 'pause', () => {
+    entry(PALETTE.switchTheme, KIND.action, 'theme', nextTheme),
+    entry(paused.value ? FRAME.resumeLive : FRAME.pauseLive, KIND.action, 'pause', () => {
       paused.value = !paused.value;
     }),
-    entry('Times: UTC or local', 'do', 'pending', toggleUtc),
-    entry('Keyboard shortcuts', 'do', 'keyboard', () => {
+    entry(PALETTE.switchUtc, KIND.action, 'pending', toggleUtc),
+    entry(FRAME.shortcuts, KIND.action, 'keyboard', () => {
       helpOpen.value = true;
     }),
-    entry('Log out', 'do', 'logout', () => void logOut()),
+    entry(FRAME.logOut, KIND.action, 'logout', () => void logOut()),
   ];
   if (readOnly.value) return [...pages, ...toView, ...toQueue, ...acts];
-  const newJob = entry('New job', 'do', 'plus', () => {
+  const newJob = entry(FRAME.newJob, KIND.action, 'plus', () => {
     draft.value = EMPTY;
   });
   const pauses = all.map((queue) =>
     entry(
-      `${queue.paused ? 'Resume' : 'Pause'} queue ${visible(queue.name)}`,
-      'do',
+      (queue.paused ? QUEUE_ACTS.resume : QUEUE_ACTS.pause)(visible(queue.name)),
+      KIND.action,
       queue.paused ? 'play' : 'pause',
       () => void setPaused(queue.name, !queue.paused),
     ),
@@ -80,15 +83,15 @@ export async function jobsFor(text: string): Promise<Entry[]> {
     ...schedules
       .filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
       .map(({ name }) =>
-        entry(visible(name), 'schedule', 'schedules', () => go(`/schedules?name=${part(name)}`)),
+        entry(visible(name), KIND.schedule, 'schedules', () => go(`/schedules?name=${part(name)}`)),
       ),
     ...workers
       .filter(({ id, hostname }) => `${id} ${hostname}`.includes(text))
       .map(({ id, hostname }) =>
-        entry(`${id}  ${visible(hostname)}`, 'worker', 'workers', () => go(`/workers/${part(id)}`)),
+        entry(`${id}  ${visible(hostname)}`, KIND.worker, 'workers', () => go(`/workers/${part(id)}`)),
       ),
     ...jobs.map((job) =>
-      entry(`${job.id}  ${visible(job.name ?? job.command).slice(0, 80)}`, 'job', job.state as State, () =>
+      entry(`${job.id}  ${visible(job.name ?? job.command).slice(0, 80)}`, KIND.job, job.state as State, () =>
         go(`/jobs/${part(job.id)}`),
       ),
     ),

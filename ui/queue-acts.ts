@@ -1,16 +1,17 @@
 import { attempt } from './acts.ts';
 import { part, send } from './api.ts';
 import { queues, readOnly } from './store.ts';
+import { QUEUE_ACTS } from './words/shared.ts';
 
 export function setPaused(name: string, paused: boolean): Promise<boolean> {
   return attempt(
     () => send('PATCH', `/queues/${part(name)}`, { paused }),
-    `Queue ${name} is ${paused ? 'paused: running jobs go on, no new one starts' : 'going on'}`,
+    paused ? QUEUE_ACTS.paused(name) : QUEUE_ACTS.resumed(name),
   );
 }
 
 export function setLimits(name: string, limits: Record<string, string | null>): Promise<boolean> {
-  return attempt(() => send('PATCH', `/queues/${part(name)}`, limits), `The limits of queue ${name} are set`);
+  return attempt(() => send('PATCH', `/queues/${part(name)}`, limits), QUEUE_ACTS.limitsSaved(name));
 }
 
 /** Of a queue that is known by its name only. */

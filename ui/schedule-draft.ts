@@ -1,4 +1,5 @@
 import { command } from './cli.ts';
+import { exactDuration } from './format.ts';
 import type { Schedule } from './types.ts';
 
 /** A schedule that is being written: every field as text, empty when nothing is said about it. */
@@ -40,12 +41,13 @@ const NEW: ScheduleDraft = {
 export function writtenOf(schedule: Schedule | 'new'): ScheduleDraft {
   if (schedule === 'new') return { ...NEW, timezone: new Intl.DateTimeFormat().resolvedOptions().timeZone };
   const { job } = schedule;
-  const text = (value: number | null, unit = ''): string => (value === null ? '' : `${value}${unit}`);
+  const text = (value: number | null): string => (value === null ? '' : String(value));
+  const time = (ms: number | null): string => (ms === null ? '' : exactDuration(ms));
   return {
     ...{ name: schedule.name, cron: schedule.cron ?? '', timezone: schedule.timezone ?? '' },
-    ...{ every: text(schedule.every_ms, 'ms'), overlap: schedule.overlap, catch_up: schedule.catch_up },
+    ...{ every: time(schedule.every_ms), overlap: schedule.overlap, catch_up: schedule.catch_up },
     ...{ command: schedule.command, queue: schedule.queue, priority: text(job.priority) },
-    ...{ max_retries: text(job.max_retries), timeout: text(job.timeout_ms, 'ms') },
+    ...{ max_retries: text(job.max_retries), timeout: time(job.timeout_ms) },
   };
 }
 

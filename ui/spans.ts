@@ -1,4 +1,5 @@
 import type { Attempt, Job } from './types.ts';
+import { OUTCOMES, TIMELINE } from './words/job.ts';
 
 /** A stretch of the life of a job. */
 export interface Span {
@@ -18,14 +19,13 @@ export function spansOf(job: Job, attempts: Attempt[], now: number): Span[] {
     at = Math.max(at, to);
   };
   const due = job.run_at === null ? at : Date.parse(job.run_at);
-  const first = attempts[0] === undefined ? now : Date.parse(attempts[0].started_at);
-  until(Math.min(due, first), 'scheduled', 'not due yet');
+  const waits = job.state === 'pending' || job.state === 'failed';
+  const end = waits ? due : now;
+  const first = attempts[0] === undefined ? end : Date.parse(attempts[0].started_at);
+  until(Math.min(due, first), 'scheduled', TIMELINE.notDue);
   attempts.forEach((one, i) => {
-    until(
-      Date.parse(one.started_at),
-      i === 0 ? 'waiting' : 'backoff',
-      i === 0 ? 'waited' : 'between attempts',
-    );
+    const [before, text] = beforeAttempt(i);
+    until(Date.parse(one.started_at), before, text);
     const end = one.finished_at === null ? now : Date.parse(one.finished_at);
     const kind =
       one.finished_at === null
@@ -33,18 +33,21 @@ export function spansOf(job: Job, attempts: Attempt[], now: number): Span[] {
         : one.outcome === 'exited' && one.exit_code === 0
           ? 'completed'
           : 'failed';
-    until(end, kind, `attempt ${one.attempt}${endOf(one)}`, one.attempt);
+    until(end, kind, TIMELINE.attempt(one.attempt, outcomeText(one)), one.attempt);
   });
-  if (job.state === 'pending' || job.state === 'failed') {
+  if (waits) {
     const next = job.next_run_at === null ? now : Math.max(now, Date.parse(job.next_run_at));
-    until(
-      next,
-      attempts.length === 0 ? 'waiting' : 'backoff',
-      attempts.length === 0 ? 'waits' : 'until the retry',
-    );
+    until(next, ...beforeAttempt(attempts.length));
   }
   return spans;
 }
 
-const endOf = ({ outcome, exit_code, signal }: Attempt): string =>
-  outcome === null ? '' : `: ${[outcome, exit_code, signal].filter((one) => one != null).join(' ')}`;
+const beforeAttempt = (index: number): [Span['kind'], string] =>
+  index === 0 ? ['waiting', TIMELINE.waiting] : ['backoff', TIMELINE.backoff];
+
+/** Describes how an attempt ended. */
+export function outcomeText({ outcome, exit_code, signal }: Attempt): string {
+  if (outcome === null) return OUTCOMES.running;
+  if (outcome !== 'exited') return OUTCOMES.others[outcome] ?? outcome;
+  return signal ? OUTCOMES.killed(signal) : OUTCOMES.exited(exit_code ?? 0);
+}

@@ -21,7 +21,7 @@ test(
     await page.getByText('it failed permanently after 1 attempt').waitFor();
     await Bun.write(`${box.directory}/fixed`, '');
     await page.getByRole('button', { name: 'Retry' }).click();
-    await page.locator('header.job').getByText('completed', { exact: true }).waitFor();
+    await page.locator('header.job').getByText('Completed', { exact: true }).waitFor();
     await untilState(box, 'poor', 'completed');
   }),
 );
@@ -36,14 +36,14 @@ test(
     await show('/dlq');
     const group = page.locator('[data-row]', { hasText: 'exit code 4' });
     await group.getByRole('button', { name: 'Retry all' }).click();
-    await page.getByRole('button', { name: 'Retry them' }).click();
-    await page.getByText('1 skipped: retry at-most-once jobs one by one').waitFor();
+    await page.getByRole('button', { name: 'Retry 1 job' }).click();
+    await page.getByText('0 jobs retried, 1 unchanged (1 skipped: retry at-most-once jobs').waitFor();
     await show('/jobs/once');
     await page.getByRole('button', { name: 'Retry' }).click();
-    await page.getByText('was started before').waitFor();
+    await page.getByText('has already been started').waitFor();
     const starts = join(box.directory, 'starts');
     expect(lines(starts)).toHaveLength(1);
-    await page.getByRole('button', { name: 'Start it again' }).click();
+    await page.getByRole('button', { name: 'Start again' }).click();
     await until(() => lines(starts).length === 2, 'it was started again');
   }),
 );
@@ -61,8 +61,8 @@ test(
     await group.getByRole('heading', { name: 'exit code 4: no route to host …' }).waitFor();
     expect(await page.locator('[data-row]').count()).toBe(2);
     await group.getByRole('button', { name: 'Retry all' }).click();
-    await page.getByRole('button', { name: 'Retry them' }).click();
-    await page.getByText('3 changed, 0 left as they were').waitFor();
+    await page.getByRole('button', { name: 'Retry 3 jobs' }).click();
+    await page.getByText('3 jobs retried').waitFor();
     await untilState(box, 'a2', 'pending');
     await untilState(box, 'other', 'dead');
   }),
@@ -83,9 +83,9 @@ test(
     await row.getByRole('button', { name: 'Resume' }).click();
     await row.getByRole('button', { name: 'Pause' }).waitFor();
     await row.getByRole('button', { name: 'Limits' }).click();
-    await page.getByLabel('At most so many at a time').fill('7');
+    await page.getByLabel('Max concurrent jobs').fill('7');
     await page.getByText('queuectl queue set mail --concurrency 7').waitFor();
-    await page.getByRole('button', { name: 'Set' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
     await row.getByText('7', { exact: true }).waitFor();
     expect(await queue()).toMatchObject({ paused: false, concurrency: 7 });
   }),
@@ -101,15 +101,15 @@ test(
     await show('/jobs?queue=bulk');
     await page.getByText('130 jobs').waitFor();
     await page.getByLabel('Select this page').check();
-    await page.getByRole('button', { name: 'Select all 130 matching' }).click();
+    await page.getByRole('button', { name: 'Select all 130 matching jobs' }).click();
     await page.getByText('130 selected').waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
     const go = page.getByRole('button', { name: 'Cancel 130 jobs' });
     expect(await go.isDisabled()).toBe(true);
     await page.getByText('queuectl cancel --queue bulk --yes').waitFor();
-    await page.getByLabel('Type 130 to go on').fill('130');
+    await page.getByLabel('Type 130 to confirm').fill('130');
     await go.click();
-    await page.getByText('130 changed, 0 left as they were').waitFor();
+    await page.getByText('130 jobs cancelled').waitFor();
     // The filter is still there.
     expect(page.url()).toContain('?queue=bulk');
     expect(await box.json<unknown[]>(['list', '--state', 'cancelled'])).toHaveLength(130);
@@ -136,7 +136,7 @@ test(
     expect(await search.inputValue()).toBe('queue:images holiday');
     await search.fill('where is it');
     await search.press('Enter');
-    await page.getByText('No job matches').waitFor();
+    await page.getByText('No jobs match.').waitFor();
     await page.getByText("queuectl list --search 'where is it'").waitFor();
   }),
 );
@@ -176,8 +176,8 @@ test(
     await page.getByLabel('Priority').fill('9');
     await page.getByLabel('Command', { exact: true }).fill('echo after');
     await page.getByText("queuectl edit one --command 'echo after' --priority 9").waitFor();
-    await page.getByRole('button', { name: 'Change' }).click();
-    await page.getByText('Job one is changed').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Job one changed').waitFor();
     await page.locator('.job-command').getByText('echo after').waitFor();
     expect(await box.json(['show', 'one'])).toMatchObject({
       command: 'echo after',

@@ -23,8 +23,8 @@ test(
     expect(await field.inputValue()).toBe(lines);
     await field.press('Control+End');
     await page.keyboard.type(' four');
-    await page.getByRole('button', { name: 'Change' }).click();
-    await page.getByText('Job lines is changed').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Job lines changed').waitFor();
     expect(await box.json(['show', 'lines'])).toMatchObject({ command: `${lines} four` });
   }),
 );
@@ -43,17 +43,17 @@ test(
       await route.continue();
     });
     await show('/jobs?queue=mail');
-    await page.getByText('Reading …').waitFor();
+    await page.getByText('Loading…').waitFor();
     await page.keyboard.press('a');
     await page.keyboard.press('#');
-    await page.getByText('still being counted').first().waitFor();
+    await page.getByText('Still counting these jobs').first().waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
     letGo();
     await page.locator('[data-row="victim"]').waitFor();
     await page.keyboard.press('a');
     await page.keyboard.press('#');
     await page.getByRole('button', { name: 'Delete 1 job' }).click();
-    await page.getByText('1 changed, 0 left as they were').waitFor();
+    await page.getByText('1 job deleted').waitFor();
   }),
 );
 
@@ -67,16 +67,16 @@ test(
     await page.locator('[data-row="two"]').waitFor();
     await page.keyboard.press('a');
     await page.getByText('2 selected').waitFor();
-    await page.locator('summary', { hasText: 'Change' }).click();
+    await page.locator('summary', { hasText: 'Edit' }).click();
     await page.getByLabel('Queue', { exact: true }).fill('a b; rm -rf ~');
     await page.keyboard.press('Enter');
     const every = 'pending,processing,completed,failed,dead,cancelled';
     await page.getByText(`queuectl edit --state ${every} --yes --set-queue 'a b; rm -rf ~'`).waitFor();
-    await page.getByRole('button', { name: 'Keep as it is' }).click();
+    await page.getByRole('button', { name: 'Go back' }).click();
     await page.keyboard.press('#');
     await page.getByText(`queuectl delete --state ${every} --yes`).waitFor();
     await page.getByRole('button', { name: 'Delete 2 jobs' }).click();
-    await page.getByText('2 changed, 0 left as they were').waitFor();
+    await page.getByText('2 jobs deleted').waitFor();
     expect(await box.json<unknown[]>(['list'])).toEqual([]);
   }),
 );
@@ -93,7 +93,7 @@ test(
     await group.getByText('2', { exact: true }).first().waitFor();
     // The number is no link: a search by the error finds the others, too, and says what it looks for.
     expect(await group.getByRole('link', { name: '2', exact: true }).count()).toBe(0);
-    await group.getByRole('link', { name: 'search for “exit code 1”' }).waitFor();
+    await group.getByRole('link', { name: 'Search for “exit code 1”' }).waitFor();
     await group.getByRole('button', { name: 'Retry all' }).click();
     const call = (await page.locator('.confirm .cli code').textContent())!;
     expect(call).toStartWith('curl ');
@@ -124,7 +124,7 @@ test(
     await state.getByText('processing').waitFor();
     await page.keyboard.press('c');
     await page.getByRole('heading', { name: 'Cancel job busy?' }).waitFor();
-    await page.getByRole('button', { name: 'Keep as it is' }).click();
+    await page.getByRole('button', { name: 'Go back' }).click();
     await untilState(box, 'busy', 'processing');
     job.letGo();
     await state.getByText('completed').waitFor();

@@ -33,7 +33,7 @@ test(
     const unanswered = page.waitForEvent('requestfailed', (request) => request.url().includes('/output?'));
     await kill();
     await unanswered;
-    await page.locator('.banner', { hasText: 'The server does not answer' }).waitFor();
+    await page.locator('.banner', { hasText: 'Connection lost. Reconnecting…' }).waitFor();
     const again = box.start(['serve', '--port', new URL(origin).port]);
     await until(() => again.stdout().includes('http'), 'it is back');
     await logIn(page, token, 'The server was restarted');
@@ -70,9 +70,9 @@ test(
     await show('/dlq');
     const group = page.locator('[data-row="exit code 4"]');
     await group.locator('summary').click();
-    await group.getByRole('button', { name: 'Retry 10 a second' }).click();
-    await page.getByRole('button', { name: 'Retry them' }).click();
-    const tracked = page.getByRole('status', { name: 'Operations' });
+    await group.getByRole('button', { name: 'Retry 10 per second' }).click();
+    await page.getByRole('button', { name: 'Retry 100 jobs' }).click();
+    const tracked = page.getByRole('status', { name: 'Bulk actions' });
     await tracked.getByText('of 100').waitFor();
     const unanswered = page.waitForEvent('requestfailed', (one) => one.url().includes('/operations/'));
     await kill();
@@ -81,7 +81,7 @@ test(
     const again = box.start(['serve', '--port', new URL(origin).port]);
     await until(() => again.stdout().includes('http'), 'it is back');
     await logIn(page, token, 'The server was restarted');
-    await tracked.getByText('the server was started anew').waitFor();
+    await tracked.getByText('The server was restarted and did not finish the action').waitFor();
   }),
 );
 
@@ -101,7 +101,7 @@ test(
       });
     while ((await open()) === 200);
     await show('/jobs');
-    await page.locator('.banner', { hasText: 'reads everything again' }).waitFor();
+    await page.locator('.banner', { hasText: 'refreshes every few seconds' }).waitFor();
     await enqueue(box, 'seen', 'true');
     await page.locator('[data-row="seen"]').waitFor();
     for (const one of taken) one.destroy();
@@ -129,7 +129,7 @@ test(
     await box.run(['worker', 'start', '--drain']);
     const { page, show } = await openDashboard(box, browser);
     await show('/jobs/much?tab=output#L30000');
-    await page.getByText('There is no line 30000, or it is behind what was left out').waitFor();
+    await page.getByText('Line 30000 does not exist, or it follows the part that was left out').waitFor();
     await page.getByRole('region', { name: 'Output' }).getByText('60000', { exact: true }).waitFor();
   }),
 );

@@ -28,13 +28,13 @@ test(
     const main = page.locator('main');
     await main
       .locator('.why')
-      .getByText(/^retry 1 of 2 in (59m|1h)/)
+      .getByText(/^retry 1 of 2 in (59m|1h)/i)
       .waitFor();
-    await main.getByRole('link', { name: 'attempt 1: exited 3' }).waitFor();
-    await main.getByText('until the retry', { exact: true }).waitFor();
+    await main.getByRole('link', { name: 'Attempt 1: exit code 3' }).waitFor();
+    await main.getByText('Waiting for the retry', { exact: true }).waitFor();
     const tab = (name: RegExp | string) => main.locator('.tabs').getByRole('link', { name }).click();
     await tab(/^Attempts/);
-    await main.getByRole('cell', { name: /exited 3/ }).waitFor();
+    await main.getByRole('cell', { name: /^Exit code 3/ }).waitFor();
     await tab('Output');
     const output = page.getByRole('region', { name: 'Output' });
     await output.getByText('3000', { exact: true }).first().waitFor();
@@ -47,7 +47,7 @@ test(
     await main.getByRole('button', { name: 'Download' }).click();
     expect((await saved).suggestedFilename()).toBe('one.1.log');
     await tab('Spec');
-    await main.getByText('1h00m, 1h00m; 2h00m in all').waitFor();
+    await main.getByText('1h, 1h (2h in total)').waitFor();
     await tab('Related');
     await main.locator('[data-row="twin"]').waitFor();
     await main.getByRole('link', { name: 'same exit code' }).waitFor();
@@ -91,7 +91,7 @@ test(
     await page.getByText('1 of 1', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('p');
-    await page.getByText('Queue default is paused').waitFor();
+    await page.getByText('Queue default paused').waitFor();
     await page.keyboard.press('.');
     await page.locator('.live-paused').waitFor();
     await page.keyboard.press('.');

@@ -31,11 +31,11 @@ test(
     await press(page, 'c');
     await page.getByRole('heading', { name: 'Cancel 2 jobs?' }).waitFor();
     // Nothing is lost by pressing Enter too soon.
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Keep as it is');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Go back');
     await press(page, 'Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel 2 jobs');
     await press(page, 'Enter');
-    await page.getByText('2 changed, 0 left as they were').waitFor();
+    await page.getByText('2 jobs cancelled').waitFor();
     await untilState(box, 'a', 'cancelled');
     await untilState(box, 'c', 'pending');
     await page.locator('[data-row="a"] .state-cancelled').waitFor();
@@ -68,7 +68,7 @@ test(
     await page.keyboard.type('pause queue mail');
     await page.getByRole('option', { name: 'Pause queue mail' }).waitFor();
     await press(page, 'Enter');
-    await page.getByText('Queue mail is paused').waitFor();
+    await page.getByText('Queue mail paused').waitFor();
     await press(page, '?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await press(page, 'Escape');

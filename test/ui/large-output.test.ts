@@ -51,7 +51,7 @@ test(
     await box.startWorkers();
     const { page, show } = await openDashboard(box, browser);
     await show('/jobs');
-    await page.getByText('There is no job yet').waitFor();
+    await page.getByText('No jobs yet').waitFor();
     const before = await turns(page);
     const command = 'until test -e stop; do seq 1000000 1000999; sleep 0.1; done; echo over';
     await enqueue(box, 'fast', command);

@@ -31,7 +31,7 @@ test(
     await page.locator('[data-row="low"]').waitFor();
     await page.locator('summary', { hasText: 'Columns' }).click();
     await page.getByLabel('Priority', { exact: true }).check();
-    for (const name of ['Attempts', 'Ran', 'Changed', 'State'])
+    for (const name of ['Attempts', 'Run time', 'Updated', 'State'])
       await page.getByLabel(name, { exact: true }).uncheck();
     expect(page.url()).toEndWith('/jobs?queue=mail&columns=job%2Ccommand%2Cqueue%2Cpriority');
     await page.keyboard.press('Escape');
@@ -42,18 +42,18 @@ test(
     await page.getByRole('columnheader', { name: 'Priority' }).getByRole('link').click();
     expect(await ids()).toEqual(['high', 'low']);
 
-    expect(await copied(page, 'Copy', 'as CLI')).toBe('queuectl list --queue mail');
-    expect(JSON.parse(await copied(page, 'Copy', 'as JSON'))).toMatchObject([{ id: 'high' }, { id: 'low' }]);
-    expect((await copied(page, 'Copy', 'as CSV')).split('\r\n')).toEqual([
+    expect(await copied(page, 'Copy', 'CLI command')).toBe('queuectl list --queue mail');
+    expect(JSON.parse(await copied(page, 'Copy', 'JSON'))).toMatchObject([{ id: 'high' }, { id: 'low' }]);
+    expect((await copied(page, 'Copy', 'CSV')).split('\r\n')).toEqual([
       'job,command,queue,priority',
       'high,true,mail,9',
       'low,"echo ""a, b""",mail,1',
     ]);
 
     await page.locator('summary', { hasText: 'Views' }).click();
-    await page.getByLabel('Name of this view').fill('Urgent mail');
+    await page.getByLabel('View name').fill('Urgent mail');
     await page.keyboard.press('Enter');
-    await page.getByText('View Urgent mail is saved').waitFor();
+    await page.getByText('View Urgent mail saved').waitFor();
     const shared = page.url();
     expect(shared).toContain('sort=-priority&view=Urgent+mail');
     await show('/jobs?state=dead');
@@ -72,8 +72,8 @@ test(
     expect(await other.locator('th').allTextContents()).toEqual(['', 'Job', 'Command', 'Queue', 'Priority']);
     await other.locator('summary', { hasText: 'Urgent mail' }).click();
     await other.getByRole('button', { name: 'Save' }).click();
-    await other.getByText('View Urgent mail is saved').waitFor();
-    await other.getByRole('button', { name: 'Forget view Urgent mail' }).click();
+    await other.getByText('View Urgent mail saved').waitFor();
+    await other.getByRole('button', { name: 'Delete view Urgent mail' }).click();
     expect(await other.evaluate('localStorage.getItem("queuectl-views")')).toBe('[]');
     expect(wrongs).toEqual([]);
   }),
@@ -102,13 +102,13 @@ test(
     await page.locator('[data-row="b"]').waitFor();
     await page.keyboard.press('a');
     await page.getByText('2 selected').waitFor();
-    await page.locator('summary', { hasText: 'Change' }).click();
+    await page.locator('summary', { hasText: 'Edit' }).click();
     await page.getByLabel('Priority', { exact: true }).fill('7');
     await page.getByLabel('Queue', { exact: true }).fill('slow');
     await page.keyboard.press('Enter');
     await page.getByText('queuectl edit --name sync --yes --priority 7 --set-queue slow').waitFor();
     await page.getByRole('button', { name: 'Edit 2 jobs' }).click();
-    await page.getByText('2 changed, 0 left as they were').waitFor();
+    await page.getByText('2 jobs changed').waitFor();
     for (const id of ['b', 'c'])
       expect(await box.json(['show', id])).toMatchObject({ priority: 7, queue: 'slow' });
     expect(await box.json(['show', 'a'])).toMatchObject({ priority: 0, queue: 'web' });
@@ -129,10 +129,10 @@ test(
     const figures = await group.locator('td[data-label]').allTextContents();
     expect(figures.slice(0, 5)).toEqual(['7', '7', '7', '7', '7']);
     await group.locator('summary').click();
-    await group.getByRole('button', { name: 'Retry 5 as canary' }).click();
+    await group.getByRole('button', { name: 'Retry 5 as a canary' }).click();
     await page.getByRole('heading', { name: 'Retry 5 jobs?' }).waitFor();
-    await page.getByRole('button', { name: 'Retry them' }).click();
-    await page.getByText('5 changed, 0 left as they were').waitFor();
+    await page.getByRole('button', { name: 'Retry 5 jobs' }).click();
+    await page.getByText('5 jobs retried').waitFor();
     expect(await box.json<unknown[]>(['list', '--state', 'pending'])).toHaveLength(5);
     await group.getByText('2', { exact: true }).first().waitFor();
     await group.locator('summary').click();
@@ -142,8 +142,8 @@ test(
     await page.getByText('1 muted group').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('#');
-    await page.getByRole('button', { name: 'Delete them' }).click();
-    await page.getByText('1 changed, 0 left as they were').waitFor();
+    await page.getByRole('button', { name: 'Delete 1 job' }).click();
+    await page.getByText('1 job deleted').waitFor();
     expect((await box.run(['show', 'other'])).code).toBe(3);
     await untilState(box, 'a7', 'dead');
   }),
@@ -156,12 +156,12 @@ test(
     const { page, show } = await openDashboard(box, browser);
     await show('/jobs/one');
     await page.getByRole('button', { name: 'Hold' }).click();
-    await page.getByText('Job one is held').waitFor();
+    await page.getByText('Job one held').waitFor();
     await show('/activity');
-    await page.getByRole('cell', { name: 'held', exact: true }).waitFor();
-    await page.getByLabel('Who').fill('http:');
+    await page.getByRole('cell', { name: 'Held', exact: true }).waitFor();
+    await page.getByLabel('Actor').fill('http:');
     await page.keyboard.press('Enter');
-    await page.getByRole('cell', { name: 'enqueued', exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: 'Enqueued', exact: true }).waitFor({ state: 'detached' });
     await until(async () => (await page.locator('tbody tr').count()) === 1, 'what they did is shown');
     expect(page.url()).toEndWith('/activity?actor=http%3A');
   }),

@@ -14,11 +14,11 @@ test(
   'the printed address opens the dashboard, and the token leaves the address bar',
   inSandbox(async (box) => {
     const { page, wrongs, origin } = await openDashboard(box, browser);
-    await page.getByText('Nothing was ever enqueued here').waitFor();
+    await page.getByText('No jobs yet. Run these two commands').waitFor();
     expect(page.url()).toBe(`${origin}/`);
     // A reload of the same tab needs no token in the address.
     await page.reload();
-    await page.getByText('Nothing was ever enqueued here').waitFor();
+    await page.getByText('No jobs yet. Run these two commands').waitFor();
     expect(wrongs).toEqual([]);
   }),
 );
@@ -35,15 +35,15 @@ test(
       await page.getByRole('button', { name: 'Log in' }).click();
     };
     await enter('what is this');
-    await page.getByText('This is not a token').waitFor();
+    await page.getByText('This is neither a token').waitFor();
     await enter('x'.repeat(43));
     await page.getByText('The server rejected this token').waitFor();
     await enter(`${origin}/#token=${token}`);
-    await page.getByText('There is no job yet').waitFor();
+    await page.getByText('No jobs yet. Enqueue the first one').waitFor();
     // A link with a wrong token logs nobody out.
     await page.goto(`${origin}/jobs#token=${'x'.repeat(43)}`);
     await page.getByRole('alert').getByText('no-token').waitFor();
-    await page.getByText('There is no job yet').waitFor();
+    await page.getByText('No jobs yet. Enqueue the first one').waitFor();
     expect(page.url()).toBe(`${origin}/jobs`);
   }),
 );
@@ -54,7 +54,7 @@ test(
     await box.startWorkers();
     const { page, show, wrongs } = await openDashboard(box, browser);
     await show('/jobs');
-    await page.getByText('There is no job yet').waitFor();
+    await page.getByText('No jobs yet. Enqueue the first one').waitFor();
     await page.evaluate('window.same = true');
     const job = await startGatedJob(box, 'one');
     const row = page.locator('[data-row="one"]');
@@ -111,16 +111,16 @@ test(
   inSandbox(async (box) => {
     const { page, origin, token, stop, show } = await openDashboard(box, browser);
     await show('/jobs');
-    await page.getByText('There is no job yet').waitFor();
+    await page.getByText('No jobs yet. Enqueue the first one').waitFor();
     await stop();
-    await page.getByText('The server does not answer').waitFor();
+    await page.getByText('Connection lost').waitFor();
     await enqueue(box, 'meanwhile', 'true');
     const port = new URL(origin).port;
     const again = box.start(['serve', '--port', port]);
     await until(() => again.stdout().includes('http'), 'it is back');
     await logIn(page, token, 'The server was restarted');
     await page.locator('[data-row="meanwhile"]').waitFor();
-    await page.getByText('The server does not answer').waitFor({ state: 'detached' });
+    await page.getByText('Connection lost').waitFor({ state: 'detached' });
   }),
 );
 

@@ -24,21 +24,21 @@ interface Violation {
 const PAGES: [string, string][] = [
   ['/', 'Running now'],
   ['/jobs', '[data-row]'],
-  ['/jobs?search=nothing-like-it', 'No job matches'],
+  ['/jobs?search=nothing-like-it', 'No jobs match'],
   ['/jobs/dead-one', '.steps'],
   ['/jobs/dead-one?tab=output', '.row'],
-  ['/jobs/dead-one?tab=spec', 'Directory'],
+  ['/jobs/dead-one?tab=spec', 'Working directory'],
   ['/jobs/dead-one?tab=events', 'enqueued'],
   ['/jobs/dead-one?tab=json', 'max_retries'],
   ['/dlq', '[data-row]'],
-  ['/jobs/dead-one?tab=attempts', 'exited 3'],
+  ['/jobs/dead-one?tab=attempts', 'Exit code 3'],
   ['/queues', '[data-row]'],
   ['/schedules', 'nightly'],
-  ['/workers', 'No worker is running'],
-  ['/queues/mail', 'Top names'],
+  ['/workers', 'No workers are running'],
+  ['/queues/mail', 'Busiest job names'],
   ['/schedules/nightly', 'every day at 02:30'],
-  ['/workers/gone', 'is not there any more'],
-  ['/stats', 'Slowest names'],
+  ['/workers/gone', 'is no longer running'],
+  ['/stats', 'Slowest job names'],
   ['/doctor', 'quick check'],
   ['/activity', 'enqueued'],
   ['/settings', 'max-retries'],
@@ -204,7 +204,7 @@ test(
       await show(path);
       await page
         .locator('main')
-        .getByText(/dead-one|default|max-retries|quick check/)
+        .getByText(/dead-one|default|max-retries|quick check/i)
         .first()
         .waitFor({ state: 'attached' });
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 360]);

@@ -21,29 +21,29 @@ test(
     await show('/queues');
     await page.getByRole('link', { name: 'mail' }).click();
     await page.getByRole('heading', { name: 'mail' }).waitFor();
-    await page.getByText('no worker serves it').waitFor();
-    const tile = (label: string) => page.locator('.tile', { hasText: label }).locator('.value');
+    await page.getByText('No worker serves this queue').waitFor();
+    const tile = (label: string) => page.locator('.tile', { hasText: label }).first().locator('.value');
     await tile('Failed').getByText('1').waitFor();
     expect(await tile('Waiting').textContent()).toBe('1');
     expect(await tile('Dead').textContent()).toBe('1');
-    expect(await tile('Oldest waits').textContent()).toMatch(/^\d+ s$/);
+    expect(await tile('Oldest waiting job').textContent()).toMatch(/^\d+s$/);
     expect(await tile('Run p95').textContent()).toMatch(/ms$/);
     const names = page.locator('tr', { hasText: 'send' });
     await names.getByText('5', { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByText(/^paused .* by http:/).waitFor();
+    await page.getByText(/^Paused .* by http:/).waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Limits' }).click();
-    await page.getByLabel('At most so many at a time').fill('2');
-    await page.getByRole('button', { name: 'Set' }).click();
-    await page.getByText('at most 2 at a time').waitFor();
+    await page.getByLabel('Max concurrent jobs').fill('2');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Max concurrent jobs: 2').waitFor();
     await page.locator('.tile', { hasText: '0/2' }).waitFor();
 
     // The chart says in words and as a table what it draws.
-    const chart = page.locator('figure', { hasText: 'In and out' });
+    const chart = page.locator('figure', { hasText: 'Throughput' });
     await chart.getByText('enqueued 7').waitFor();
-    await chart.getByText('As a table').click();
+    await chart.getByText('Show as table').click();
     const newest = chart.locator('tbody tr').first();
     await newest.waitFor();
     expect(await chart.locator('tbody tr').count()).toBe(60);
@@ -54,9 +54,9 @@ test(
     await box.startWorkers();
     await page
       .locator('[data-row="waits"]')
-      .getByText(/^\d+ s$/)
+      .getByText(/^\d+s$/)
       .waitFor();
-    await page.getByText('served by').waitFor();
+    await page.getByText('Served by').waitFor();
     expect(wrongs).toEqual([]);
   }),
 );
@@ -78,13 +78,13 @@ test(
     const { page, show, wrongs } = await openDashboard(box, browser);
     const all = () => box.json<ScheduleJson[]>(['schedule', 'list']);
     await show('/schedules');
-    await page.getByText('There is no schedule').waitFor();
+    await page.getByText('No schedules yet').waitFor();
     await page.getByRole('button', { name: 'New schedule' }).click();
     const form = page.getByRole('dialog', { name: 'New schedule' });
     await form.getByLabel('Name').fill('nightly');
-    await form.getByLabel('Cron').fill('61 2 * * *');
+    await form.getByLabel('Cron expression').fill('61 2 * * *');
     await form.getByText("the invalid minute '61'").waitFor();
-    await form.getByLabel('Cron').fill('30 2 * * mon-fri');
+    await form.getByLabel('Cron expression').fill('30 2 * * mon-fri');
     await form.getByLabel('Time zone').fill('Europe/Berlin');
     await form.getByText('at 02:30, on Monday to Friday').waitFor();
     await form.getByText('clocks in Europe/Berlin change from').waitFor();
@@ -96,39 +96,39 @@ test(
         "queuectl schedule add nightly --cron '30 2 * * mon-fri' --tz Europe/Berlin --queue ops --command 'make backup'",
       )
       .waitFor();
-    await form.getByRole('button', { name: 'Add' }).click();
+    await form.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'nightly' }).waitFor();
     expect(page.url()).toEndWith('/schedules/nightly');
-    await page.getByText('It has not run yet.').waitFor();
+    await page.getByText('This schedule has not run yet.').waitFor();
     expect(await all()).toMatchObject([
       { name: 'nightly', cron: '30 2 * * mon-fri', timezone: 'Europe/Berlin', queue: 'ops', overlap: 'skip' },
     ]);
 
     await page.getByRole('button', { name: 'Edit' }).click();
     const edit = page.getByRole('dialog', { name: 'Edit schedule nightly' });
-    await edit.getByLabel('evenly').check();
+    await edit.getByLabel('Fixed interval').check();
     await edit.getByLabel('Every').fill('90s');
-    await edit.getByText('every 90s', { exact: true }).waitFor();
-    await edit.getByLabel('While its last job').selectOption('queue');
+    await edit.getByText('Every 90s', { exact: true }).waitFor();
+    await edit.getByLabel('Overlap').selectOption('queue');
     await edit.getByLabel('Command').fill('echo edited');
     await edit
       .getByText("queuectl schedule edit nightly --every 90s --overlap queue --command 'echo edited'")
       .waitFor();
-    await edit.getByRole('button', { name: 'Change' }).click();
+    await edit.getByRole('button', { name: 'Save' }).click();
     await page.locator('.big', { hasText: 'every 90s' }).waitFor();
     expect(await all()).toMatchObject([
       { cron: null, every_ms: 90_000, overlap: 'queue', command: 'echo edited', queue: 'ops' },
     ]);
 
     await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByText(/^paused .* by http:/).waitFor();
+    await page.getByText(/^Paused .* by http:/).waitFor();
     await page.getByRole('button', { name: 'Run now' }).click();
-    await page.locator('header.job').getByText('pending', { exact: true }).waitFor();
+    await page.locator('header.job').getByText('Pending', { exact: true }).waitFor();
     await page.goBack();
     await page.getByRole('list', { name: 'Last runs' }).getByRole('link').waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('There is no schedule').waitFor();
+    await page.getByText('No schedules yet').waitFor();
     expect(await all()).toEqual([]);
     expect(wrongs).toEqual([]);
   }),
@@ -144,13 +144,13 @@ test(
     const { page, show, wrongs } = await openDashboard(box, browser);
     await show('/workers');
     await page.getByText('2 workers, 1 of 4 slots busy').waitFor();
-    await page.locator('tr', { hasText: 'nothing' }).getByRole('link').first().click();
-    await page.getByText('Nothing runs.').waitFor();
+    await page.locator('tr', { hasText: 'None' }).getByRole('link').first().click();
+    await page.getByText('No jobs are running.').waitFor();
     await page.getByRole('button', { name: 'Stop', exact: true }).click();
     const asked = page.getByRole('dialog');
     await asked.getByText(/queuectl worker stop \w+/).waitFor();
-    await asked.getByRole('button', { name: 'Stop it' }).click();
-    await page.getByText('is not there any more').waitFor();
+    await asked.getByRole('button', { name: 'Stop worker' }).click();
+    await page.getByText('is no longer running').waitFor();
     const left = await until(async () => {
       const found = await box.json<{ current_jobs: string[] }[]>(['worker', 'list']);
       return found.length === 1 ? found : false;
@@ -170,24 +170,24 @@ test(
     await box.run(['config', 'set', 'max-retries', '7']);
     const { page, show, wrongs } = await openDashboard(box, browser);
     const attention = page.getByRole('list', { name: 'Needs attention' });
-    await attention.getByText('1 job waits, and no worker is running').waitFor();
-    await attention.getByText('1 job died within the last hour').waitFor();
-    await page.locator('.tile', { hasText: 'Failed, 24 h' }).getByText('1', { exact: true }).waitFor();
+    await attention.getByText('1 job is waiting, but no worker is running').waitFor();
+    await attention.getByText('1 job failed permanently in the last hour').waitFor();
+    await page.locator('.tile', { hasText: 'Failed (24h)' }).getByText('1', { exact: true }).waitFor();
     await box.startWorkers('--queue', 'default');
-    await attention.getByText('mail is served by no worker').waitFor();
+    await attention.getByText('No worker serves queue mail. 1 job is waiting.').waitFor();
 
     await show('/settings');
     const row = (name: string) => page.locator(`[data-row="${name}"]`);
     await row('max-retries')
       .getByText(/@.*ago$/)
       .waitFor();
-    await row('lease').getByText('default', { exact: true }).waitFor();
+    await row('lease').getByText('Default', { exact: true }).waitFor();
 
     await show('/stats?range=24h');
     await page.locator('tr', { hasText: 'import' }).first().waitFor();
     await page.getByText('queuectl stats --range 24h').waitFor();
     await page.getByLabel('Queue').selectOption('mail');
-    await page.getByText('Nothing ended in this time.').waitFor();
+    await page.getByText('No attempts ended in this period.').waitFor();
     expect(page.url()).toEndWith('/stats?range=24h&queue=mail');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -197,10 +197,10 @@ test(
     expect(saved.panels.length).toBeGreaterThan(5);
 
     await show('/doctor');
-    await page.locator('[data-row="quick check"]').getByText('ok', { exact: true }).first().waitFor();
+    await page.locator('[data-row="quick check"]').getByText('OK', { exact: true }).first().waitFor();
     await page.locator('[data-row="workers"]').getByText('1 running').waitFor();
     await box.run(['worker', 'stop']);
-    await page.getByRole('button', { name: 'Look again' }).click();
+    await page.getByRole('button', { name: 'Run again' }).click();
     await page.locator('[data-row="workers"]').getByText('queuectl worker start').waitFor();
     expect(wrongs).toEqual([]);
   }),

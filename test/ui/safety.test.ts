@@ -99,7 +99,7 @@ test(
     await toast.waitFor({ state: 'detached' });
     await field.fill('5');
     await field.press('Enter');
-    await page.getByText('max-retries is set').waitFor();
+    await page.getByText('Setting max-retries saved').waitFor();
     expect((await box.run(['config', 'get', 'max-retries'])).stdout.trim()).toBe('5');
   }),
 );

@@ -1,21 +1,64 @@
 import { expect, test } from 'bun:test';
+import { EVENT_KINDS } from '../../src/core/events.ts';
 import { bodyOf, commandOf, draftOf, EMPTY } from '../../ui/draft.ts';
-import { duration, size, visible } from '../../ui/format.ts';
+import {
+  duration,
+  elapsed,
+  exactDuration,
+  percent,
+  relativeTime,
+  sentence,
+  size,
+  visible,
+} from '../../ui/format.ts';
 import { spansOf } from '../../ui/spans.ts';
 import type { Attempt, Job } from '../../ui/types.ts';
+import { EVENTS } from '../../ui/words/activity.ts';
 
-test('durations are as exact as they are long', () => {
+test('durations have at most two units', () => {
   const cases: [number, string][] = [
-    [320, '320 ms'],
-    [3250, '3.25 s'],
-    [3000, '3 s'],
-    [252_000, '4m12s'],
-    [7_500_000, '2h05m'],
-    [273_600_000, '3d04h'],
-    [-5, '0 ms'],
+    [-5, '0ms'],
+    [320, '320ms'],
+    [999.6, '1s'],
+    [3000, '3s'],
+    [3249, '3.2s'],
+    [9960, '10s'],
+    [54_400, '54s'],
+    [59_700, '1m'],
+    [64_000, '1m 4s'],
+    [300_000, '5m'],
+    [7_200_000, '2h'],
+    [7_500_000, '2h 5m'],
+    [86_399_000, '23h 59m'],
+    [273_600_000, '3d 4h'],
   ];
   for (const [ms, text] of cases) expect(duration(ms)).toBe(text);
-  expect(size(200 * 1024 * 1024)).toBe('200 MiB');
+  expect(elapsed(999)).toBe('0s');
+  expect(elapsed(3900)).toBe('3s');
+});
+
+test('sizes, percentages and distances in time have one style', () => {
+  expect([512, 1536, 9.97 * 1024, 47 * 1024 * 1024].map(size)).toEqual([
+    '512 B',
+    '1.5 KiB',
+    '10 KiB',
+    '47 MiB',
+  ]);
+  expect([0, 0.001, 0.594, 0.999, 1].map(percent)).toEqual(['0%', '<1%', '59%', '>99%', '100%']);
+  const now = Date.parse('2030-01-01T12:00:00.000Z');
+  expect(relativeTime('2030-01-01T11:56:40.000Z', now)).toBe('3m 20s ago');
+  expect(relativeTime('2030-01-01T12:00:12.000Z', now)).toBe('in 12s');
+  expect([90_000, 7_200_000, 1500].map(exactDuration)).toEqual(['90s', '2h', '1500ms']);
+});
+
+test('a text of the server starts with a capital letter, unless it starts with a name', () => {
+  expect(sentence('queue mail is paused')).toBe('Queue mail is paused');
+  expect(sentence('max-retries must be at least 0')).toBe('max-retries must be at least 0');
+  expect(sentence('queuectl worker start')).toBe('queuectl worker start');
+});
+
+test('every kind of event has a readable name', () => {
+  expect(EVENT_KINDS.filter((kind) => EVENTS.kinds[kind] === undefined)).toEqual([]);
 });
 
 test('what cannot be seen, or turns text around, is made visible', () => {

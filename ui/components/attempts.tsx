@@ -1,53 +1,54 @@
-import { duration, size, visible } from '../format.ts';
+import { duration, sentence, size, visible } from '../format.ts';
 import { withQuery } from '../router.ts';
+import { outcomeText } from '../spans.ts';
 import type { Attempt, Job } from '../types.ts';
+import { ATTEMPTS } from '../words/job.ts';
+import { SHARED } from '../words/shared.ts';
 import { Empty } from './empty.tsx';
 import { Since, Time } from './time.tsx';
 
 export function Attempts({ job, attempts }: { job: Job; attempts: Attempt[] }) {
-  if (attempts.length === 0) return <Empty text="It has not run yet." cli={`queuectl explain ${job.id}`} />;
+  if (attempts.length === 0) return <Empty text={ATTEMPTS.none} cli={`queuectl explain ${job.id}`} />;
   return (
     <div class="table">
       <table class="stack">
         <thead>
           <tr>
-            <th class="right">Attempt</th>
-            <th>How it ended</th>
-            <th>Started</th>
-            <th class="right">Waited</th>
-            <th class="right">Ran</th>
-            <th>Worker</th>
-            <th class="right">Output</th>
+            <th class="right">{ATTEMPTS.attempt}</th>
+            <th>{ATTEMPTS.outcome}</th>
+            <th>{SHARED.started}</th>
+            <th class="right">{SHARED.waitTime}</th>
+            <th class="right">{SHARED.runTime}</th>
+            <th>{SHARED.worker}</th>
+            <th class="right">{SHARED.output}</th>
           </tr>
         </thead>
         <tbody>
           {attempts.map((one, i) => (
             <tr key={one.attempt} data-row={one.attempt}>
-              <td class="right number" data-label="attempt">
+              <td class="right number" data-label={ATTEMPTS.attempt}>
                 {one.attempt}
               </td>
               <td>
-                {one.outcome === null ? 'running' : one.outcome}
-                {one.exit_code === null ? null : ` ${one.exit_code}`}
-                {one.signal === null ? null : ` ${one.signal}`}
-                {one.error === null ? null : <span class="error">{visible(one.error)}</span>}
+                {sentence(outcomeText(one))}
+                {reason(one) === '' ? null : <span class="error">{visible(reason(one))}</span>}
                 {one.left_behind.length === 0 ? null : (
-                  <span class="error">left processes behind: {one.left_behind.join(', ')}</span>
+                  <span class="error">{ATTEMPTS.leftBehind(one.left_behind.join(', '))}</span>
                 )}
               </td>
-              <td class="number" data-label="started">
+              <td class="number" data-label={SHARED.started}>
                 <Time at={one.started_at} />
               </td>
-              <td class="right number" data-label="waited">
+              <td class="right number" data-label={SHARED.waitTime}>
                 {duration(waited(job, attempts, i))}
               </td>
-              <td class="right number" data-label="ran">
+              <td class="right number" data-label={SHARED.runTime}>
                 {one.duration_ms === null ? <Since at={one.started_at} /> : duration(one.duration_ms)}
               </td>
               <td class="id">{one.worker_id}</td>
-              <td class="right number" data-label="output">
+              <td class="right number" data-label={SHARED.output}>
                 <a href={withQuery({ tab: 'output', attempt: String(one.attempt) })}>
-                  {one.outcome === null ? 'follow' : size(one.output_bytes)}
+                  {one.outcome === null ? ATTEMPTS.follow : size(one.output_bytes)}
                 </a>
               </td>
             </tr>
@@ -56,6 +57,13 @@ export function Attempts({ job, attempts }: { job: Job; attempts: Attempt[] }) {
       </table>
     </div>
   );
+}
+
+/** Returns the error without the outcome that it starts with. */
+function reason(attempt: Attempt): string {
+  const [error, outcome] = [attempt.error ?? '', outcomeText(attempt)];
+  if (error === outcome) return '';
+  return error.startsWith(`${outcome}: `) ? error.slice(outcome.length + 2) : error;
 }
 
 /** From when it could have run: enqueued or due for the first, the end of the one before for the others. */

@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { part } from '../api.ts';
-import { duration, plural, visible, wholeDuration } from '../format.ts';
+import { duration, elapsed, plural, sentence, visible } from '../format.ts';
 import { now, queues } from '../store.ts';
 import type { Doctor, Job, Named, Schedule, Series, Worker } from '../types.ts';
+import { ATTENTION } from '../words/overview.ts';
+import { Fill } from './fill.tsx';
 import { Icon } from './icon.tsx';
 import { isSlow, ranFor, usual } from './running.tsx';
 
@@ -31,7 +33,7 @@ export function Attention(known: Known) {
   ];
   if (notes.length === 0) return null;
   return (
-    <ul class="attention" aria-label="Needs attention">
+    <ul class="attention" aria-label={ATTENTION.title}>
       {notes.map((note, i) => (
         <li key={i}>
           <Icon name="warning" />
@@ -42,7 +44,7 @@ export function Attention(known: Known) {
   );
 }
 
-const waits = (count: number): string => `${plural(count, 'job')} ${count === 1 ? 'waits' : 'wait'}`;
+const waits = (count: number): string => ATTENTION.waiting(count, plural(count, 'job'));
 
 function queueNotes(workers: Worker[] | null): ComponentChildren[] {
   if (workers === null) return [];
@@ -52,48 +54,48 @@ function queueNotes(workers: Worker[] | null): ComponentChildren[] {
   if (workers.length === 0 && work.length > 0) {
     const waiting = work.reduce((sum, { jobs }) => sum + jobs.pending + jobs.failed, 0);
     return [
-      <>
-        {waits(waiting)}, and no worker is running: <code>queuectl worker start</code>
-      </>,
+      <Fill
+        text={ATTENTION.noWorker}
+        waiting={waits(waiting)}
+        command={<code>queuectl worker start</code>}
+      />,
     ];
   }
   return work.flatMap(({ name, paused, jobs, oldest_waiting_at: oldest }) => {
     const link = <a href={`/queues/${part(name)}`}>{visible(name)}</a>;
     if (paused || !serves(name))
       return [
-        <>
-          {link} {paused ? 'is paused' : 'is served by no worker'}, and {waits(jobs.pending + jobs.failed)} in
-          it
-        </>,
+        <Fill
+          text={paused ? ATTENTION.paused : ATTENTION.notServed}
+          queue={link}
+          waiting={waits(jobs.pending + jobs.failed)}
+        />,
       ];
     const since = oldest === null ? 0 : now.value - Date.parse(oldest);
     if (since < LONG_WAIT_MS) return [];
-    return [
-      <>
-        The oldest job of {link} has been waiting for {wholeDuration(since)}
-      </>,
-    ];
+    return [<Fill text={ATTENTION.oldest} queue={link} time={elapsed(since)} />];
   });
 }
 
 function deadNotes(hour: Series | null): ComponentChildren[] {
   const dead = hour?.total.dead ?? 0;
   if (dead === 0) return [];
-  return [
-    <>
-      <a href="/dlq">{plural(dead, 'job')}</a> died within the last hour
-    </>,
-  ];
+  return [<Fill text={ATTENTION.died} jobs={<a href="/dlq">{plural(dead, 'job')}</a>} />];
 }
 
 function slowNotes({ running, names }: Known): ComponentChildren[] {
   const slow = running.filter((job) => isSlow(job, names));
-  return slow.slice(0, MOST_SLOW).map((job) => (
-    <>
-      <a href={`/jobs/${part(job.id)}`}>{job.id}</a> has been running for {wholeDuration(ranFor(job))}; 99 of
-      100 of {visible(job.name ?? 'its queue')} take less than {duration(usual(job, names)?.p99)}
-    </>
-  ));
+  return slow
+    .slice(0, MOST_SLOW)
+    .map((job) => (
+      <Fill
+        text={job.name === null ? ATTENTION.slowUnnamed : ATTENTION.slow}
+        job={<a href={`/jobs/${part(job.id)}`}>{job.id}</a>}
+        time={elapsed(ranFor(job))}
+        name={visible(job.name ?? '')}
+        p99={duration(usual(job, names)?.p99)}
+      />
+    ));
 }
 
 function scheduleNotes(schedules: Schedule[] | null): ComponentChildren[] {
@@ -103,9 +105,7 @@ function scheduleNotes(schedules: Schedule[] | null): ComponentChildren[] {
         !paused && next_run_at !== null && Date.parse(next_run_at) < now.value - LATE_MS,
     )
     .map(({ name }) => (
-      <>
-        Schedule <a href={`/schedules/${part(name)}`}>{visible(name)}</a> is late: a worker makes its jobs
-      </>
+      <Fill text={ATTENTION.late} schedule={<a href={`/schedules/${part(name)}`}>{visible(name)}</a>} />
     ));
 }
 
@@ -116,14 +116,11 @@ function doctorNotes(doctor: Doctor | null): ComponentChildren[] {
   return (doctor?.checks ?? [])
     .filter(({ check, status }) => status !== 'ok' && !SAID.includes(check))
     .map(({ check, says, fix }) => (
-      <>
-        <a href="/doctor">{check}</a>: {visible(says)}
-        {fix === null ? null : (
-          <>
-            {' '}
-            (<code>{visible(fix)}</code>)
-          </>
-        )}
-      </>
+      <Fill
+        text={fix === null ? ATTENTION.finding : ATTENTION.findingWithFix}
+        check={<a href="/doctor">{sentence(check)}</a>}
+        result={visible(says)}
+        fix={<code>{visible(fix ?? '')}</code>}
+      />
     ));
 }

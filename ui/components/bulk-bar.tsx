@@ -2,6 +2,8 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { actOnMany, type Selected, type Verb } from '../acts.ts';
 import { number } from '../format.ts';
+import { ACTIONS, BULK } from '../words/jobs.ts';
+import { SHARED } from '../words/shared.ts';
 import { Menu } from './menu.tsx';
 
 const SHOWN: Verb[] = ['retry', 'cancel', 'hold', 'release', 'delete'];
@@ -24,11 +26,11 @@ export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProp
     if (selected !== null && (await actOnMany(verb, selected, changes))) onDone();
   };
   return (
-    <div class="bulk" role="toolbar" aria-label="Selected jobs">
-      <strong>{selected === null ? 'Counting …' : `${many(selected)} selected`}</strong>
+    <div class="bulk" role="toolbar" aria-label={BULK.toolbar}>
+      <strong>{selected === null ? BULK.counting : BULK.selected(many(selected))}</strong>
       {more === null ? null : (
         <button type="button" class="small" onClick={onAll}>
-          Select all {more} matching
+          {BULK.selectAll(more)}
         </button>
       )}
       <span class="grow" />
@@ -40,10 +42,10 @@ export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProp
           disabled={selected === null}
           onClick={() => void act(verb)}
         >
-          {verb[0]!.toUpperCase() + verb.slice(1)}
+          {ACTIONS[verb].label}
         </button>
       ))}
-      <Menu label="Change" icon="settings">
+      <Menu label={ACTIONS.edit.label} icon="settings">
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -51,16 +53,16 @@ export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProp
             if (Object.keys(changes).length > 0) void act('edit', changes);
           }}
         >
-          <Field label="Priority" value={priority} hint="5; or low, high, urgent" />
-          <Field label="Queue" value={queue} hint="to which they move" />
+          <Field label={SHARED.priority} value={priority} hint={SHARED.priorityHint} />
+          <Field label={SHARED.queue} value={queue} hint={BULK.newQueueHint} />
           <button type="submit" class="small" disabled={selected === null}>
-            Set
+            {BULK.apply}
           </button>
         </form>
       </Menu>
       {children}
       <button type="button" class="small" onClick={onDone}>
-        Clear
+        {BULK.clear}
       </button>
     </div>
   );

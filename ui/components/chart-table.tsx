@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { CHARTS } from '../words/charts.ts';
 import { type Line, SHOW, type Unit } from './chart.tsx';
 import { Time } from './time.tsx';
 
@@ -24,7 +25,8 @@ export function ChartTable({
       }}
     >
       <summary>
-        As a table<span class="hidden">: {title}</span>
+        {CHARTS.asTable}
+        <span class="hidden">: {title}</span>
       </summary>
       {open.value ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it has to be reached by keys
@@ -32,7 +34,7 @@ export function ChartTable({
           <table>
             <thead>
               <tr>
-                <th>Time</th>
+                <th>{CHARTS.time}</th>
                 {lines.map(({ label }) => (
                   <th key={label} class="right">
                     {label}

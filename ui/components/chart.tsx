@@ -1,8 +1,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { duration, number, percent } from '../format.ts';
+import { clock, day, duration, number, percent } from '../format.ts';
 import { theme } from '../theme.ts';
+import { CHARTS } from '../words/charts.ts';
 import { ChartTable } from './chart-table.tsx';
 import { options } from './plot-options.ts';
 
@@ -88,7 +89,7 @@ interface LegendProps {
 /** Its own, so that a moving cursor redraws nothing else. */
 function Legend({ at, lines, unit, cursor }: LegendProps) {
   const here = cursor.value !== null && cursor.value < at.length ? cursor.value : null;
-  const time = here === null ? '' : new Date(at[here]! * 1000).toLocaleString(undefined, WHEN);
+  const time = new Date(at[here ?? 0]! * 1000);
   return (
     <ul class="legend">
       {lines.map(({ label, colour, values }) => (
@@ -97,14 +98,10 @@ function Legend({ at, lines, unit, cursor }: LegendProps) {
           <span class="number">{here === null ? summary(values, unit) : shown(values[here], unit)}</span>
         </li>
       ))}
-      {here === null ? null : <li class="at">{time}</li>}
+      {here === null ? null : <li class="at">{`${day(time)} ${clock(time)}`}</li>}
     </ul>
   );
 }
-
-const WHEN: Intl.DateTimeFormatOptions = {
-  ...{ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
-};
 
 const shown = (value: number | null | undefined, unit: Unit): string =>
   value === null || value === undefined ? '–' : SHOW[unit](value);
@@ -116,5 +113,5 @@ function summary(values: (number | null)[], unit: Unit): string {
   if (unit === 'count') return number(known.reduce((sum, value) => sum + value, 0));
   const most = known.reduce((a, b) => Math.max(a, b));
   const last = known.at(-1)!;
-  return most === last ? SHOW[unit](last) : `${SHOW[unit](last)}, at most ${SHOW[unit](most)}`;
+  return most === last ? SHOW[unit](last) : CHARTS.max(SHOW[unit](last), SHOW[unit](most));
 }

@@ -1,5 +1,6 @@
 import { COLUMNS, chooseColumns } from '../columns.tsx';
 import { go, withQuery } from '../router.ts';
+import { MENUS } from '../words/jobs.ts';
 import { Menu } from './menu.tsx';
 
 /** Which columns the table of jobs has. */
@@ -9,7 +10,7 @@ export function ColumnMenu({ columns }: { columns: string[] }) {
     go(withQuery({ columns: chooseColumns(next) }), 'replace');
   };
   return (
-    <Menu label="Columns" icon="settings">
+    <Menu label={MENUS.columns} icon="settings">
       {Object.entries(COLUMNS).map(([name, { title }]) => (
         <label key={name} class="choice">
           <input

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { question } from '../asking.ts';
+import { SHARED } from '../words/shared.ts';
 import { Cli } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 
@@ -24,7 +25,7 @@ function Asked({ title, detail, cli, button, danger, word, answer }: NonNullable
         <Cli text={cli} />
         {word === null ? null : (
           <label class="field">
-            Type {word} to go on
+            {SHARED.typeToConfirm(word)}
             <input
               value={typed.value}
               autocomplete="off"
@@ -37,7 +38,7 @@ function Asked({ title, detail, cli, button, danger, word, answer }: NonNullable
         )}
         <div class="buttons">
           <button type="button" autofocus={word === null} onClick={() => answer(false)}>
-            Keep as it is
+            {SHARED.goBack}
           </button>
           <button type="submit" class={danger ? 'danger' : 'primary'} disabled={!ready}>
             {button}

@@ -1,4 +1,5 @@
 import { complain, tell } from '../toasts.ts';
+import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
 /** Over plain HTTP from another machine a browser has no clipboard to offer. */
@@ -10,11 +11,11 @@ async function toClipboard(text: string): Promise<void> {
   area.select();
   const done = document.execCommand('copy');
   area.remove();
-  if (!done) throw new Error('the browser does not let us copy');
+  if (!done) throw new Error(SHARED.copyBlocked);
 }
 
 export function copy(text: string): void {
-  toClipboard(text).then(() => tell('Copied'), complain);
+  toClipboard(text).then(() => tell(SHARED.copied), complain);
 }
 
 export function CopyButton({ text, label, word }: { text: string; label: string; word?: string }) {
@@ -36,7 +37,7 @@ export function Cli({ text }: { text: string }) {
   return (
     <span class="cli">
       <code>{text}</code>
-      <CopyButton text={text} label="Copy the command" />
+      <CopyButton text={text} label={SHARED.copyCommand} />
     </span>
   );
 }

@@ -4,6 +4,9 @@ import { part, send } from '../api.ts';
 import { CHANGEABLE, type Changeable, changesOf, editCommand, writtenOf } from '../changes.ts';
 import { editing } from '../overlays.ts';
 import type { Job } from '../types.ts';
+import { JOB_FORM } from '../words/job.ts';
+import { ACTING, ACTIONS } from '../words/jobs.ts';
+import { SHARED } from '../words/shared.ts';
 import { Cli } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 
@@ -28,15 +31,15 @@ function Form({ job }: { job: Job }) {
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     const sent = () => send('PATCH', `/jobs/${part(job.id)}`, changes);
-    if (await attempt(sent, `Job ${job.id} is changed`)) close();
+    if (await attempt(sent, ACTING.done(job.id, ACTIONS.edit.past))) close();
   };
   return (
-    <Dialog label={`Edit job ${job.id}`} class="drawer" onClose={close}>
+    <Dialog label={JOB_FORM.editTitle(job.id)} class="drawer" onClose={close}>
       <form onSubmit={(event) => void submit(event)}>
-        <h2>Edit job {job.id}</h2>
+        <h2>{JOB_FORM.editTitle(job.id)}</h2>
         {job.argv === null ? (
           <label class="field">
-            Command
+            {SHARED.command}
             <textarea rows={3} spellcheck={false} value={after.value.command} onInput={set('command')} />
           </label>
         ) : null}
@@ -52,14 +55,14 @@ function Form({ job }: { job: Job }) {
             />
           </label>
         ))}
-        <p class="label">What it is on the command line</p>
+        <p class="label">{SHARED.commandLine}</p>
         <Cli text={editCommand(job.id, before, after.value)} />
         <div class="buttons">
           <button type="button" onClick={close}>
-            Cancel
+            {SHARED.cancel}
           </button>
           <button type="submit" class="primary" disabled={Object.keys(changes).length === 0}>
-            Change
+            {SHARED.save}
           </button>
         </div>
       </form>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Problem } from '../api.ts';
+import { sentence } from '../format.ts';
 import { Cli } from './copy.tsx';
 
 /** Nothing here yet: how there would be. */
@@ -16,13 +17,13 @@ export function Empty({ text, cli, children }: { text: string; cli?: string; chi
 /** A command is to be taken along; all else is to be read. */
 function Hint({ text }: { text: string | null }) {
   if (text === null) return null;
-  return text.startsWith('queuectl ') ? <Cli text={text} /> : <p>{text}</p>;
+  return text.startsWith('queuectl ') ? <Cli text={text} /> : <p>{sentence(text)}</p>;
 }
 
 export function Trouble({ problem }: { problem: Problem }) {
   return (
     <div class="empty trouble" role="alert">
-      <p>{problem.message}</p>
+      <p>{sentence(problem.message)}</p>
       <p class="faint">{problem.code}</p>
       <Hint text={problem.hint} />
     </div>

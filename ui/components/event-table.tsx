@@ -1,7 +1,10 @@
 import { part } from '../api.ts';
-import { duration, localTime, visible } from '../format.ts';
+import { duration, localTime, sentence, size, visible } from '../format.ts';
 import { now, utc } from '../store.ts';
 import type { StoreEvent } from '../types.ts';
+import { EVENTS } from '../words/activity.ts';
+import { OUTCOMES } from '../words/job.ts';
+import { SHARED } from '../words/shared.ts';
 import { Time } from './time.tsx';
 
 const PLAIN = ['number', 'at', 'kind', 'actor', 'job_id', 'queue', 'attempt'];
@@ -9,15 +12,15 @@ const PLAIN = ['number', 'at', 'kind', 'actor', 'job_id', 'queue', 'attempt'];
 export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 'all' | 'job' }) {
   return (
     <div class="table">
-      <table class="stack">
+      <table class="stack events">
         <thead>
           <tr>
-            <th>When</th>
-            <th>What</th>
-            {of === 'job' ? null : <th>Job</th>}
-            {of === 'job' ? null : <th>Queue</th>}
-            <th>Who</th>
-            <th>More</th>
+            <th>{EVENTS.time}</th>
+            <th>{EVENTS.event}</th>
+            {of === 'job' ? null : <th>{SHARED.job}</th>}
+            {of === 'job' ? null : <th>{SHARED.queue}</th>}
+            <th>{EVENTS.actor}</th>
+            <th>{EVENTS.details}</th>
           </tr>
         </thead>
         <tbody>
@@ -27,8 +30,8 @@ export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 
                 <Time at={event.at} />
               </td>
               <td>
-                {event.kind}
-                {event.attempt === null ? null : <span class="faint"> #{event.attempt}</span>}
+                {EVENTS.kinds[event.kind] ?? event.kind}
+                {event.attempt === null ? null : <span class="faint">{EVENTS.attempt(event.attempt)}</span>}
               </td>
               {of === 'job' ? null : (
                 <td>
@@ -47,7 +50,7 @@ export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 
                   <a href={`/activity?actor=${part(event.actor)}`}>{visible(event.actor)}</a>
                 )}
               </td>
-              <td class="command">{more(event)}</td>
+              <td class="command">{details(event)}</td>
             </tr>
           ))}
         </tbody>
@@ -56,15 +59,23 @@ export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 
   );
 }
 
-function more(event: StoreEvent): string {
+function details(event: StoreEvent): string {
   return Object.entries(event)
-    .filter(([name, value]) => !PLAIN.includes(name) && value !== null && value !== false)
-    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${worded(name, value)}`)
-    .join(', ');
+    .filter(
+      ([name, value]) => !PLAIN.includes(name) && value !== null && value !== false && value !== 'exited',
+    )
+    .map(([name, value]) => detail(EVENTS.names[name] ?? name.replaceAll('_', ' '), valueText(name, value)))
+    .join(' · ');
 }
 
-function worded(name: string, value: unknown): string {
+const detail = (name: string, value: string): string => sentence(value === '' ? name : `${name}: ${value}`);
+
+function valueText(name: string, value: unknown): string {
+  if (value === true) return '';
   if (typeof value === 'string' && name.endsWith('_at')) return localTime(value, now.peek(), utc.value);
   if (typeof value === 'number' && name.endsWith('_ms')) return duration(value);
+  if (typeof value === 'number' && name === 'bytes') return size(value);
+  if (name === 'outcome') return OUTCOMES.others[String(value)] ?? String(value);
+  if (Array.isArray(value)) return visible(value.join(', '));
   return visible(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }

@@ -4,6 +4,7 @@ import { type Filter, offersFor, parseFilter, takeOffer, writeFilter } from '../
 import { known, learn } from '../known.ts';
 import { queues } from '../store.ts';
 import { STATES } from '../types.ts';
+import { JOBS } from '../words/jobs.ts';
 import { Icon } from './icon.tsx';
 
 interface FilterBarProps {
@@ -51,8 +52,8 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
         aria-expanded={offers.length > 0}
         aria-controls="filter-offers"
         aria-activedescendant={at.value < 0 ? undefined : `offer-${at.value}`}
-        aria-label="Search and filter"
-        placeholder="Search, or state: queue: name: tag: error: exit: older: attempts:>3 dur:>5m"
+        aria-label={JOBS.search}
+        placeholder={JOBS.searchHint}
         autocomplete="off"
         spellcheck={false}
         value={text.value}
@@ -70,10 +71,10 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
       {text.value === '' ? null : (
         <button type="button" class="plain" onClick={() => onChange(new URLSearchParams())}>
           <Icon name="close" />
-          <span class="hidden">Clear the filter</span>
+          <span class="hidden">{JOBS.clearFilter}</span>
         </button>
       )}
-      <div id="filter-offers" role="listbox" aria-label="Offers" hidden={offers.length === 0}>
+      <div id="filter-offers" role="listbox" aria-label={JOBS.suggestions} hidden={offers.length === 0}>
         {offers.map((offer, i) => (
           <div
             key={offer}

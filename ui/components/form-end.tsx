@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
+import { sentence } from '../format.ts';
 import { queues } from '../store.ts';
+import { SHARED } from '../words/shared.ts';
 import { Cli } from './copy.tsx';
 
 /** What is offered where the name of a queue is typed. */
@@ -25,16 +27,16 @@ interface FormEndProps {
 export function FormEnd({ cli, wrong, ready, onCancel, children }: FormEndProps) {
   return (
     <>
-      <p class="label">What it is on the command line</p>
+      <p class="label">{SHARED.commandLine}</p>
       <Cli text={cli} />
       {wrong === null ? null : (
         <p class="wrong" role="alert">
-          {wrong.message} {wrong.hint === null ? null : <code>{wrong.hint}</code>}
+          {sentence(wrong.message)} {wrong.hint === null ? null : <code>{wrong.hint}</code>}
         </p>
       )}
       <div class="buttons">
         <button type="button" onClick={onCancel}>
-          Cancel
+          {SHARED.cancel}
         </button>
         <button type="submit" class="primary" disabled={!ready}>
           {children}

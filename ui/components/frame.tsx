@@ -8,13 +8,14 @@ import { PAGES, pageOf } from '../pages.tsx';
 import { place } from '../router.ts';
 import { counts, readOnly, server } from '../store.ts';
 import { nextTheme, theme } from '../theme.ts';
+import { CONNECTION, FRAME } from '../words/frame.ts';
 import { Banner } from './banner.tsx';
 import { Empty } from './empty.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 export function Frame() {
   const found = pageOf(place.value.path);
-  const title = found === null ? 'Not found' : (found.id ?? found.entry.title);
+  const title = found === null ? FRAME.notFound : (found.id ?? found.entry.title);
   useEffect(() => {
     document.title = `${title} · queuectl`;
     menuOpen.value = false;
@@ -22,11 +23,11 @@ export function Frame() {
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={() => document.getElementById('main')!.focus()}>
-        Skip to the content
+        {FRAME.skip}
       </button>
       <Side current={found?.entry.path ?? ''} />
       <div class="body">
-        <Top title={found?.entry.title ?? 'Not found'} up={found?.one ? found.entry.path : null} />
+        <Top title={found?.entry.title ?? FRAME.notFound} up={found?.one ? found.entry.path : null} />
         <Banner />
         <main id="main" tabIndex={-1}>
           <Content />
@@ -38,19 +39,19 @@ export function Frame() {
 
 function Content() {
   const found = pageOf(place.value.path);
-  if (found === null) return <Empty text="There is no such page." cli="queuectl status" />;
+  if (found === null) return <Empty text={FRAME.pageNotFound} cli="queuectl status" />;
   if (found.one !== null) return <found.one key={found.id} id={found.id!} />;
   return <found.entry.page key={found.entry.path} />;
 }
 
 /** So that it stays within its line. */
 const brief = (count: number): string =>
-  count < 10_000 ? number(count) : `${number(Math.floor(count / 1000))}k`;
+  count < 1000 ? number(count) : `${number(Math.floor(count / 1000))}k`;
 
 function Side({ current }: { current: string }) {
   const dead = counts.value?.dead ?? 0;
   return (
-    <nav class={menuOpen.value ? 'side open' : 'side'} aria-label="Pages">
+    <nav class={menuOpen.value ? 'side open' : 'side'} aria-label={FRAME.pages}>
       <a class="brand" href="/">
         <svg viewBox="0 0 32 32" aria-hidden="true">
           <rect width="32" height="32" rx="8" />
@@ -72,10 +73,10 @@ function Side({ current }: { current: string }) {
       <p class="faint">
         {location.host}
         <br />
-        {server.value === null ? '' : `version ${server.value.version}`}
+        {server.value === null ? '' : FRAME.version(server.value.version)}
         <br />
         <button type="button" class="small" onClick={() => void logOut()}>
-          Log out
+          {FRAME.logOut}
         </button>
       </p>
     </nav>
@@ -86,17 +87,17 @@ function Side({ current }: { current: string }) {
 function Top({ title, up }: { title: string; up: string | null }) {
   return (
     <header class="top">
-      <Tool icon="menu" label="Menu" class="menu" onClick={() => toggle(menuOpen)} />
+      <Tool icon="menu" label={FRAME.menu} class="menu" onClick={() => toggle(menuOpen)} />
       <span class="where">{up === null ? title : <a href={up}>{title}</a>}</span>
-      {readOnly.value ? <span class="tag">read-only</span> : null}
+      {readOnly.value ? <span class="tag">{FRAME.readOnly}</span> : null}
       <button type="button" class="jump" onClick={() => toggle(paletteOpen)}>
         <Icon name="search" />
-        <span>Jump to …</span>
+        <span>{FRAME.jumpTo}</span>
         <kbd>Ctrl K</kbd>
       </button>
       <Live />
-      <Tool icon="theme" label={`Theme: ${theme.value}`} onClick={nextTheme} />
-      <Tool icon="keyboard" label="Keyboard shortcuts" onClick={() => toggle(helpOpen)} />
+      <Tool icon="theme" label={FRAME.theme(theme.value)} onClick={nextTheme} />
+      <Tool icon="keyboard" label={FRAME.shortcuts} onClick={() => toggle(helpOpen)} />
       {readOnly.value ? null : (
         <button
           type="button"
@@ -106,7 +107,7 @@ function Top({ title, up }: { title: string; up: string | null }) {
           }}
         >
           <Icon name="plus" />
-          <span>New job</span>
+          <span>{FRAME.newJob}</span>
         </button>
       )}
     </header>
@@ -126,23 +127,18 @@ function Tool(props: { icon: IconName; label: string; class?: string; onClick():
   );
 }
 
-const LIVE = {
-  ...{ connecting: 'connecting', live: 'live', polling: 'polling', away: 'away' },
-  'store-away': 'store away',
-};
-
 function Live() {
-  const state = paused.value ? 'paused' : LIVE[connection.value];
+  const state = paused.value ? 'paused' : connection.value;
   return (
     <button
       type="button"
-      class={`live live-${paused.value ? 'paused' : connection.value}`}
-      title={paused.value ? 'Go on with live updates' : 'Pause live updates'}
+      class={`live live-${state}`}
+      title={paused.value ? FRAME.resumeLive : FRAME.pauseLive}
       aria-pressed={paused.value}
       onClick={() => toggle(paused)}
     >
       <span class="dot" aria-hidden="true" />
-      {state}
+      {CONNECTION[state]}
     </button>
   );
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { visible } from '../format.ts';
 import { readOnly } from '../store.ts';
+import { SHARED } from '../words/shared.ts';
+import { Fill } from './fill.tsx';
 import { Ago } from './time.tsx';
 
 interface HeadProps {
@@ -34,7 +36,11 @@ export function PausedTag({ paused, paused_at, paused_by }: Pausable) {
   if (!paused) return null;
   return (
     <span class="tag warn">
-      paused <Ago at={paused_at} /> by {visible(paused_by ?? 'somebody')}
+      <Fill
+        text={SHARED.pausedBy}
+        when={<Ago at={paused_at} />}
+        who={visible(paused_by ?? SHARED.unknownUser)}
+      />
     </span>
   );
 }

@@ -1,5 +1,6 @@
-import { SHORTCUTS } from '../keys.ts';
 import { helpOpen } from '../overlays.ts';
+import { FRAME, SHORTCUTS } from '../words/frame.ts';
+import { SHARED } from '../words/shared.ts';
 import { Dialog } from './dialog.tsx';
 
 const close = (): void => {
@@ -9,23 +10,23 @@ const close = (): void => {
 export function Help() {
   if (!helpOpen.value) return null;
   return (
-    <Dialog label="Keyboard shortcuts" class="help" onClose={close}>
-      <h2>Keyboard</h2>
+    <Dialog label={FRAME.shortcuts} class="help" onClose={close}>
+      <h2>{FRAME.shortcuts}</h2>
       <dl>
-        {SHORTCUTS.map(([keys, what]) => (
+        {SHORTCUTS.map(([keys, action]) => (
           <div key={keys}>
             <dt>
               {keys.split(' ').map((key) => (
                 <kbd key={key}>{key}</kbd>
               ))}
             </dt>
-            <dd>{what}</dd>
+            <dd>{action}</dd>
           </div>
         ))}
       </dl>
       <div class="buttons">
         <button type="button" onClick={close}>
-          Close
+          {SHARED.close}
         </button>
       </div>
     </Dialog>

@@ -1,6 +1,7 @@
 import { COLUMNS, DEFAULT_COLUMNS } from '../columns.tsx';
 import { withQuery } from '../router.ts';
 import type { Job } from '../types.ts';
+import { JOBS } from '../words/jobs.ts';
 
 interface JobTableProps {
   jobs: Job[];
@@ -31,7 +32,7 @@ export function JobTable({
               <th class="box">
                 <input
                   type="checkbox"
-                  aria-label="Select this page"
+                  aria-label={JOBS.selectPage}
                   checked={whole}
                   onChange={() => onSelectPage?.(!whole)}
                 />
@@ -49,14 +50,14 @@ export function JobTable({
                 <td class="box">
                   <input
                     type="checkbox"
-                    aria-label={`Select job ${job.id}`}
+                    aria-label={JOBS.selectJob(job.id)}
                     checked={selected.has(job.id)}
                     onChange={() => onSelect?.(job.id)}
                   />
                 </td>
               )}
               {columns.map((name) => (
-                <td key={name} class={COLUMNS[name]!.class} data-label={COLUMNS[name]!.title.toLowerCase()}>
+                <td key={name} class={COLUMNS[name]!.class} data-label={COLUMNS[name]!.title}>
                   {COLUMNS[name]!.cell(job)}
                 </td>
               ))}

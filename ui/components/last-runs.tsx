@@ -2,6 +2,8 @@ import { part } from '../api.ts';
 import { useData } from '../data.ts';
 import { duration } from '../format.ts';
 import type { JobPage, State } from '../types.ts';
+import { SCHEDULE } from '../words/schedules.ts';
+import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
 /** The last jobs of a schedule as cells, the newest on the right. Its jobs have its name. */
@@ -10,17 +12,17 @@ export function LastRuns({ name }: { name: string }) {
   const jobs = (page.value?.jobs ?? []).toReversed();
   if (jobs.length === 0) return null;
   return (
-    <ul class="cells" aria-label="Last runs">
+    <ul class="cells" aria-label={SCHEDULE.lastRuns}>
       {jobs.map((job) => (
         <li key={job.id}>
           <a
             class={`state-${job.state}`}
             href={`/jobs/${part(job.id)}`}
-            title={`${job.state} · ${job.created_at} · ${duration(job.duration_ms)}`}
+            title={`${SHARED.states[job.state]} · ${job.created_at} · ${duration(job.duration_ms)}`}
           >
             <Icon name={job.state as State} />
             <span class="hidden">
-              {job.id} {job.state}
+              {job.id} {SHARED.states[job.state]}
             </span>
           </a>
         </li>

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import { SHARED } from '../words/shared.ts';
 import { Empty } from './empty.tsx';
 
 type Pages = typeof import('../operations-pages.ts');
@@ -28,10 +29,7 @@ export function later<Props extends object>(
   return (props: Props) => {
     if (loaded.value === null) load();
     if (loaded.value === null) return null;
-    if (loaded.value === 'gone')
-      return (
-        <Empty text="The server has no such file: it may be of another version by now. Reload the page." />
-      );
+    if (loaded.value === 'gone') return <Empty text={SHARED.notLoaded} />;
     const Page = pick(loaded.value);
     return <Page {...props} />;
   };

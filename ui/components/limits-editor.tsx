@@ -1,17 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { command } from '../cli.ts';
-import { visible } from '../format.ts';
+import { exactDuration, visible } from '../format.ts';
 import { limiting } from '../overlays.ts';
 import { setLimits } from '../queue-acts.ts';
 import type { Queue } from '../types.ts';
+import { LIMITS } from '../words/queues.ts';
+import { SHARED } from '../words/shared.ts';
 import { Cli } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 
-const FIELDS = [
-  ['concurrency', 'At most so many at a time, over all workers', 'none'],
-  ['rate', 'At most so many starts', 'none, 10/s, 100/m'],
-  ['priority_aging', 'A waiting job gains one priority each', 'none, 1m'],
-] as const;
+const FIELDS = ['concurrency', 'rate', 'priority_aging'] as const;
 
 const close = (): void => {
   limiting.value = null;
@@ -26,10 +24,10 @@ function Form({ queue }: { queue: Queue }) {
   const start = {
     concurrency: queue.concurrency === null ? '' : String(queue.concurrency),
     rate: queue.rate ?? '',
-    priority_aging: queue.priority_aging_ms === null ? '' : `${queue.priority_aging_ms}ms`,
+    priority_aging: queue.priority_aging_ms === null ? '' : exactDuration(queue.priority_aging_ms),
   };
   const now = useSignal<Record<string, string>>(start);
-  const changed = FIELDS.map(([field]) => field).filter((field) => now.value[field] !== start[field]);
+  const changed = FIELDS.filter((field) => now.value[field] !== start[field]);
   const flags = changed.flatMap((field) => [`--${field.replace('_', '-')}`, now.value[field] || 'none']);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -37,15 +35,15 @@ function Form({ queue }: { queue: Queue }) {
     if (changed.length === 0 || (await setLimits(queue.name, limits))) close();
   };
   return (
-    <Dialog label={`Limits of queue ${queue.name}`} class="confirm" onClose={close}>
+    <Dialog label={LIMITS.title(queue.name)} class="confirm" onClose={close}>
       <form onSubmit={(event) => void submit(event)}>
-        <h2>Limits of queue {visible(queue.name)}</h2>
-        {FIELDS.map(([field, label, hint]) => (
+        <h2>{LIMITS.title(visible(queue.name))}</h2>
+        {FIELDS.map((field) => (
           <label key={field} class="field">
-            {label}
+            {LIMITS[field]}
             <input
               value={now.value[field]}
-              placeholder={hint}
+              placeholder={LIMITS[`${field}Hint`]}
               autocomplete="off"
               onInput={(event) => {
                 now.value = { ...now.value, [field]: event.currentTarget.value };
@@ -56,10 +54,10 @@ function Form({ queue }: { queue: Queue }) {
         <Cli text={command('queue', 'set', queue.name, ...flags)} />
         <div class="buttons">
           <button type="button" onClick={close}>
-            Cancel
+            {SHARED.cancel}
           </button>
           <button type="submit" class="primary" disabled={changed.length === 0}>
-            Set
+            {SHARED.save}
           </button>
         </div>
       </form>

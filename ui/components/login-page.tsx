@@ -1,35 +1,24 @@
 import { useSignal } from '@preact/signals';
 import { entering, logIn } from '../login.ts';
-import { type Asking, asking } from '../session.ts';
+import { asking } from '../session.ts';
+import { LOGIN } from '../words/frame.ts';
 import { Cli } from './copy.tsx';
 
-const REASONS: Record<Asking, string | null> = {
-  first: null,
-  restarted: 'The server was restarted. Your session ended with the old server.',
-  ended: 'Your session has ended. It was not used for 12 hours, or the token was replaced.',
-  'logged-out': 'You have logged out.',
-  rejected: 'The server rejected this token.',
-  throttled: 'Too many wrong tokens. Wait a few seconds, then try again.',
-  'no-answer': 'The server does not answer. Check that it is running, then try again.',
-};
-
-/** Asks for the token, and says why. */
+/** Asks for the token and shows the reason. */
 export function LoginPage() {
   const typed = useSignal('');
   const unreadable = useSignal(false);
   if (entering.value) return <main class="login-page" aria-busy="true" />;
-  const reason = unreadable.value
-    ? 'This is not a token, and not an address with a token.'
-    : REASONS[asking.value];
+  const reason = unreadable.value ? LOGIN.unreadable : LOGIN.reasons[asking.value];
   return (
     <main class="login-page">
-      <h1>Log in to queuectl</h1>
+      <h1>{LOGIN.title}</h1>
       {reason === null ? null : (
         <p class="login-reason" role="alert">
           {reason}
         </p>
       )}
-      <p>Open the address that this command prints in a terminal, or enter it below:</p>
+      <p>{LOGIN.run}</p>
       <Cli text="queuectl dashboard" />
       <form
         onSubmit={(event) => {
@@ -41,7 +30,7 @@ export function LoginPage() {
         }}
       >
         <label class="field">
-          Address or token
+          {LOGIN.field}
           {/* Not a password field: browsers offer to save those. */}
           <input
             type="text"
@@ -55,16 +44,11 @@ export function LoginPage() {
           />
         </label>
         <button type="submit" class="primary">
-          Log in
+          {LOGIN.button}
         </button>
       </form>
-      <p class="faint">
-        A server that runs in the background prints the path of its token file instead of the address.
-      </p>
-      <p class="faint">
-        The token is not stored. All tabs of this browser share one session, which ends when you log out,
-        after 12 hours without use, or when the server stops.
-      </p>
+      <p class="faint">{LOGIN.background}</p>
+      <p class="faint">{LOGIN.session}</p>
     </main>
   );
 }

@@ -2,6 +2,8 @@ import { part } from '../api.ts';
 import { duration, number, visible } from '../format.ts';
 import { bad, ended } from '../series.ts';
 import type { Named } from '../types.ts';
+import { NAMES } from '../words/metrics.ts';
+import { SHARED } from '../words/shared.ts';
 
 const MOST = 15;
 
@@ -17,20 +19,20 @@ export function NamesTable({ names, by }: NamesProps) {
     by === 'busiest'
       ? names
       : names.filter(({ run_ms }) => run_ms !== null).toSorted((a, b) => b.run_ms!.p95 - a.run_ms!.p95);
-  if (shown.length === 0) return <p class="faint quiet">Nothing ended in this time.</p>;
+  if (shown.length === 0) return <p class="faint quiet">{NAMES.none}</p>;
   return (
     <div class="table">
       <table class="stack">
         <thead>
           <tr>
-            <th>Name</th>
-            <th>Queue</th>
-            <th class="right">Ended</th>
-            <th class="right">Failed</th>
-            <th class="right">Wait p95</th>
-            <th class="right">Run p50</th>
-            <th class="right">Run p95</th>
-            <th class="right">Run p99</th>
+            <th>{SHARED.name}</th>
+            <th>{SHARED.queue}</th>
+            <th class="right">{SHARED.attempts}</th>
+            <th class="right">{SHARED.failed}</th>
+            <th class="right">{NAMES.waitP95}</th>
+            <th class="right">{NAMES.runP50}</th>
+            <th class="right">{NAMES.runP95}</th>
+            <th class="right">{NAMES.runP99}</th>
           </tr>
         </thead>
         <tbody>
@@ -38,37 +40,37 @@ export function NamesTable({ names, by }: NamesProps) {
             <tr key={`${one.queue}\n${one.name}`}>
               <td>
                 {one.name === null ? (
-                  <span class="faint">no name</span>
+                  <span class="faint">{SHARED.unnamed}</span>
                 ) : (
                   <a href={`/jobs?name=${part(one.name)}&queue=${part(one.queue)}`}>{visible(one.name)}</a>
                 )}
               </td>
-              <td data-label="queue">
+              <td data-label={SHARED.queue}>
                 <a href={`/queues/${part(one.queue)}`}>{visible(one.queue)}</a>
               </td>
-              <td class="right number" data-label="ended">
+              <td class="right number" data-label={SHARED.attempts}>
                 {number(ended(one))}
               </td>
-              <td class="right number" data-label="failed">
+              <td class="right number" data-label={SHARED.failed}>
                 {bad(one) === 0 ? <span class="faint">0</span> : number(bad(one))}
               </td>
-              <td class="right number" data-label="wait p95">
+              <td class="right number" data-label={NAMES.waitP95}>
                 {duration(one.wait_ms?.p95)}
               </td>
-              <td class="right number" data-label="run p50">
+              <td class="right number" data-label={NAMES.runP50}>
                 {duration(one.run_ms?.p50)}
               </td>
-              <td class="right number" data-label="run p95">
+              <td class="right number" data-label={NAMES.runP95}>
                 {duration(one.run_ms?.p95)}
               </td>
-              <td class="right number" data-label="run p99">
+              <td class="right number" data-label={NAMES.runP99}>
                 {duration(one.run_ms?.p99)}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-      {shown.length > MOST ? <p class="faint more">and {number(shown.length - MOST)} more</p> : null}
+      {shown.length > MOST ? <p class="faint more">{SHARED.more(number(shown.length - MOST))}</p> : null}
     </div>
   );
 }

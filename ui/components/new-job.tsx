@@ -5,6 +5,8 @@ import { draft } from '../overlays.ts';
 import { go } from '../router.ts';
 import { tell } from '../toasts.ts';
 import type { Job } from '../types.ts';
+import { JOB_FORM } from '../words/job.ts';
+import { SHARED } from '../words/shared.ts';
 import { Dialog } from './dialog.tsx';
 import { FormEnd, QueueNames } from './form-end.tsx';
 
@@ -18,14 +20,14 @@ export function NewJob() {
 
 type Field = Exclude<keyof Draft, 'rest' | 'command' | 'tags' | 'env'>;
 const FIELDS: [Field, string, string][] = [
-  ['name', 'Name', 'what kind of job this is'],
-  ['queue', 'Queue', 'default'],
-  ['priority', 'Priority', '0; or low, high, urgent'],
-  ['delay', 'Not before, from now', '10m'],
-  ['timeout', 'Timeout', '30s, 5m; by the settings'],
-  ['max-retries', 'Executions in all', 'by the settings'],
-  ['cwd', 'Directory', 'home'],
-  ['unique', 'Unique key', 'no second one while it lives'],
+  ['name', SHARED.name, JOB_FORM.nameHint],
+  ['queue', SHARED.queue, JOB_FORM.queueHint],
+  ['priority', SHARED.priority, SHARED.priorityHint],
+  ['delay', JOB_FORM.delay, JOB_FORM.delayHint],
+  ['timeout', SHARED.timeout, SHARED.timeoutHint],
+  ['max-retries', SHARED.maxAttempts, SHARED.fromSettings],
+  ['cwd', SHARED.workingDirectory, JOB_FORM.directoryHint],
+  ['unique', JOB_FORM.uniqueKey, JOB_FORM.uniqueKeyHint],
 ];
 
 function Form({ start }: { start: Draft }) {
@@ -40,18 +42,18 @@ function Form({ start }: { start: Draft }) {
     try {
       const added = await send<Job>('POST', '/jobs', bodyOf(job.value));
       close();
-      tell(added.existing ? `Job ${added.id} has this unique key already` : `Job ${added.id} is enqueued`);
+      tell(added.existing ? JOB_FORM.existing(added.id) : JOB_FORM.enqueued(added.id));
       go(`/jobs/${part(added.id)}`);
     } catch (error) {
       wrong.value = error instanceof Problem ? error : new Problem(0, 'unexpected', String(error));
     }
   };
   return (
-    <Dialog label="New job" class="drawer" onClose={close}>
+    <Dialog label={JOB_FORM.newTitle} class="drawer" onClose={close}>
       <form onSubmit={(event) => void submit(event)}>
-        <h2>New job</h2>
+        <h2>{JOB_FORM.newTitle}</h2>
         <label class="field">
-          Command
+          {SHARED.command}
           <textarea
             rows={3}
             required
@@ -75,12 +77,17 @@ function Form({ start }: { start: Draft }) {
             </label>
           ))}
           <label class="field">
-            Tags, one a line
-            <textarea rows={2} placeholder="customer=42" value={job.value.tags} onInput={set('tags')} />
+            {JOB_FORM.tags}
+            <textarea rows={2} placeholder={JOB_FORM.tagsHint} value={job.value.tags} onInput={set('tags')} />
           </label>
           <label class="field">
-            Environment, one a line
-            <textarea rows={2} placeholder="NAME=value" value={job.value.env} onInput={set('env')} />
+            {JOB_FORM.environment}
+            <textarea
+              rows={2}
+              placeholder={JOB_FORM.environmentHint}
+              value={job.value.env}
+              onInput={set('env')}
+            />
           </label>
         </div>
         <QueueNames id="queue-names" />
@@ -90,7 +97,7 @@ function Form({ start }: { start: Draft }) {
           ready={job.value.command.trim() !== ''}
           onCancel={close}
         >
-          Enqueue
+          {JOB_FORM.enqueue}
         </FormEnd>
       </form>
     </Dialog>

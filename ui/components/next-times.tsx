@@ -1,4 +1,6 @@
+import { clock } from '../format.ts';
 import type { Times } from '../types.ts';
+import { SCHEDULE } from '../words/schedules.ts';
 import { Ago, Time } from './time.tsx';
 
 const HERE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -6,8 +8,7 @@ const HERE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** What the clock shows there, where it is another one. */
 function elsewhere(at: string, zone: string | null): string {
   if (zone === null || zone === HERE) return '';
-  const clock = new Intl.DateTimeFormat(undefined, { timeZone: zone, timeStyle: 'short', hourCycle: 'h23' });
-  return `, ${clock.format(new Date(at))} there`;
+  return SCHEDULE.inZone(clock(new Date(at), zone), zone);
 }
 
 /** The next runs, and what happens to them where the clocks are set. */

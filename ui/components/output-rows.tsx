@@ -1,8 +1,11 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Piece } from '../ansi.ts';
+import { number, size } from '../format.ts';
 import { hashOf, type Row } from '../output-lines.ts';
 import { place } from '../router.ts';
+import { OUTPUT } from '../words/job.ts';
+import { SHARED } from '../words/shared.ts';
 
 const HEIGHT = 18;
 const MORE = 20;
@@ -84,7 +87,7 @@ export function OutputRows({
   const shown = rows.slice(first, first + Math.ceil(height.value / HEIGHT) + 2 * MORE);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached from the keyboard
-    <section ref={box} class="rows" tabIndex={0} aria-label="Output" onScroll={onScroll}>
+    <section ref={box} class="rows" tabIndex={0} aria-label={SHARED.output} onScroll={onScroll}>
       <span class="measure" aria-hidden="true">
         0000000000
       </span>
@@ -113,9 +116,9 @@ function Gutter({ row: { line, first } }: { row: Row }) {
       class="gutter"
       href={`${place.value.path}${location.search}${hashOf(line)}`}
       tabIndex={-1}
-      title={`byte ${line.offset}`}
+      title={OUTPUT.byte(number(line.offset))}
     >
-      {line.number ?? `${(line.offset / 1_000_000).toFixed(1)}M`}
+      {line.number ?? size(line.offset)}
     </a>
   );
 }

@@ -6,6 +6,8 @@ import { hashOf } from '../output-lines.ts';
 import { go, withQuery } from '../router.ts';
 import { complain, tell } from '../toasts.ts';
 import type { Attempt, Job } from '../types.ts';
+import { OUTPUT } from '../words/job.ts';
+import { SHARED } from '../words/shared.ts';
 import { CopyButton } from './copy.tsx';
 import { Icon } from './icon.tsx';
 import type { Stream } from './output-view.tsx';
@@ -36,8 +38,8 @@ export function OutputTools(props: OutputToolsProps) {
       <Search {...props} />
       <span class="grow" />
       <span class="faint number">{size(output.state.value.size)}</span>
-      <Toggle on={follow} label="Follow" />
-      <Toggle on={wrap} label="Wrap" />
+      <Toggle on={follow} label={OUTPUT.follow} />
+      <Toggle on={wrap} label={OUTPUT.wrap} />
       <button
         type="button"
         class="small"
@@ -48,7 +50,7 @@ export function OutputTools(props: OutputToolsProps) {
           }, complain);
         }}
       >
-        Start
+        {OUTPUT.start}
       </button>
       <button
         type="button"
@@ -58,16 +60,16 @@ export function OutputTools(props: OutputToolsProps) {
           output.openEnd().catch(complain);
         }}
       >
-        End
+        {OUTPUT.end}
       </button>
       <button type="button" class="small" onClick={() => void firstError(props)}>
-        First error
+        {OUTPUT.firstError}
       </button>
       <Download output={output} name={`${job.id}.${ordinal}.log`} />
       <CopyButton
         text={command('logs', job.id, '--attempt', String(ordinal))}
-        label="Copy as CLI"
-        word="CLI"
+        label={SHARED.copyAsCli}
+        word={OUTPUT.cli}
       />
     </div>
   );
@@ -83,8 +85,7 @@ async function firstError({ output, follow, stream }: OutputToolsProps): Promise
   try {
     const line = await output.openFirst(stream === null ? WRONG : /\S/);
     const { next, size: all } = output.state.value;
-    if (line === null)
-      tell(`No line${next < all ? ` of the first ${size(LOOKED_AT)}` : ''} looks like an error`);
+    if (line === null) tell(next < all ? OUTPUT.noErrorWithin(size(LOOKED_AT)) : OUTPUT.noError);
     else go(withQuery({}) + hashOf(line), 'replace');
   } catch (error) {
     complain(error);
@@ -96,7 +97,7 @@ const SHOWN = 10;
 function Which({ attempts, ordinal }: { attempts: Attempt[]; ordinal: number }) {
   return (
     <span class="attempts">
-      attempt
+      {OUTPUT.attempt}
       {attempts.slice(-SHOWN).map(({ attempt }) => (
         <a
           key={attempt}
@@ -128,8 +129,8 @@ function Search({ query, found, follow, hit }: OutputToolsProps) {
       <input
         class="small"
         data-search
-        aria-label="Search the loaded output"
-        placeholder="Search"
+        aria-label={OUTPUT.search}
+        placeholder={OUTPUT.searchHint}
         value={query.value}
         onInput={(event) => {
           query.value = event.currentTarget.value;
@@ -143,7 +144,7 @@ function Search({ query, found, follow, hit }: OutputToolsProps) {
       />
       {hit === null ? null : (
         <span class="faint number" aria-live="polite">
-          {hit.of === 0 ? 'not in what is loaded' : `${number(hit.at + 1)} of ${number(hit.of)}`}
+          {hit.of === 0 ? OUTPUT.noMatch : OUTPUT.match(number(hit.at + 1), number(hit.of))}
         </span>
       )}
     </>
@@ -186,7 +187,7 @@ function Download({ output, name }: { output: OutputWindow; name: string }) {
   return (
     <button type="button" class="small" disabled={part.value !== null} onClick={() => void save()}>
       <Icon name="download" />
-      {part.value === null ? 'Download' : percent(part.value)}
+      {part.value === null ? OUTPUT.download : percent(part.value)}
     </button>
   );
 }

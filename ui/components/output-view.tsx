@@ -9,6 +9,7 @@ import { place } from '../router.ts';
 import { readFailed, readWorked } from '../store-away.ts';
 import { complain, tell } from '../toasts.ts';
 import type { Attempt, Job } from '../types.ts';
+import { OUTPUT } from '../words/job.ts';
 import { Empty } from './empty.tsx';
 import { Icon } from './icon.tsx';
 import { OutputRows } from './output-rows.tsx';
@@ -25,8 +26,7 @@ interface OutputViewProps {
 }
 
 export function OutputView({ job, attempts, ordinal }: OutputViewProps) {
-  if (ordinal === null)
-    return <Empty text="It has not run yet, so there is no output." cli={command('logs', job.id, '-f')} />;
+  if (ordinal === null) return <Empty text={OUTPUT.none} cli={command('logs', job.id, '-f')} />;
   const stream = !job.split_output
     ? null
     : place.value.query.get('stream') === 'stderr'
@@ -90,11 +90,11 @@ function Shown({
       {state.value.truncated ? (
         <p class="banner">
           <Icon name="warning" />
-          It wrote more than the setting output-limit keeps: the middle is left out.
+          {OUTPUT.truncated}
         </p>
       ) : null}
       {state.value.over && state.value.size === 0 ? (
-        <Empty text="It wrote nothing." />
+        <Empty text={OUTPUT.empty} />
       ) : (
         <OutputRows
           {...{ rows, follow, columns, needle }}
@@ -123,7 +123,7 @@ async function openAt(output: OutputWindow, hash: string, follow: Signal<boolean
   if (by === 'B') return output.openAt(Number(text));
   if (by === 'L') {
     if (await output.openLine(Number(text))) return;
-    tell(`There is no line ${text}, or it is behind what was left out`);
+    tell(OUTPUT.noLine(text!));
     follow.value = true;
   }
   return output.openEnd();

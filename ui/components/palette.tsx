@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { paletteOpen } from '../overlays.ts';
 import { type Entry, entriesFor, jobsFor } from '../palette-entries.ts';
+import { PALETTE } from '../words/frame.ts';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
 
@@ -41,14 +42,14 @@ function Open() {
     event.preventDefault();
   };
   return (
-    <Dialog label="Jump to" class="palette" onClose={close}>
+    <Dialog label={PALETTE.title} class="palette" onClose={close}>
       <input
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={`palette-${current}`}
-        aria-label="Jump to a page, job, queue or schedule, or do something"
-        placeholder="A page, job id, queue, schedule, or something to do"
+        aria-label={PALETTE.field}
+        placeholder={PALETTE.field}
         autocomplete="off"
         value={text.value}
         onInput={(event) => {
@@ -57,7 +58,7 @@ function Open() {
         }}
         onKeyDown={onKeyDown}
       />
-      <div id="palette-list" role="listbox" aria-label="Found">
+      <div id="palette-list" role="listbox" aria-label={PALETTE.results}>
         {entries.map((entry, i) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
           <div
@@ -73,7 +74,7 @@ function Open() {
             <span class="faint">{entry.kind}</span>
           </div>
         ))}
-        {entries.length === 0 ? <p class="faint">Nothing is called that.</p> : null}
+        {entries.length === 0 ? <p class="faint">{PALETTE.none}</p> : null}
       </div>
     </Dialog>
   );

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals';
 import type uPlot from 'uplot';
+import { clock, day } from '../format.ts';
 import { HEIGHT, type Line, SHOW, type Unit } from './chart.tsx';
 
 interface Live {
@@ -87,12 +88,9 @@ const top = (max: number | null, unit: Unit): number =>
   unit === 'part' ? Math.min(1, Math.max(0.05, (max ?? 0) * 1.2)) : Math.max(1, (max ?? 0) * 1.1);
 
 const DAY = 86_400;
-const format = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(undefined, options);
-const CLOCK = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const DATE = format({ day: 'numeric', month: 'short' });
 
 /** One line a label: the clock within a day or two, the date beyond. */
 function times(splits: number[]): string[] {
   const long = splits.at(-1)! - splits[0]! > 2 * DAY;
-  return splits.map((at) => (long ? DATE : CLOCK).format(new Date(at * 1000)));
+  return splits.map((at) => (long ? day : clock)(new Date(at * 1000)));
 }

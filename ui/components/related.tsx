@@ -2,7 +2,9 @@ import { part } from '../api.ts';
 import { useData } from '../data.ts';
 import { visible } from '../format.ts';
 import type { Job, JobPage, Schedule } from '../types.ts';
+import { RELATED } from '../words/job.ts';
 import { Empty } from './empty.tsx';
+import { Fill } from './fill.tsx';
 import { JobTable } from './job-table.tsx';
 
 /** What it waits for, its schedule, where to find jobs like it, and others of its name. */
@@ -17,21 +19,26 @@ export function Related({ job }: { job: Job }) {
       <p class="facts line">
         {parents.map(({ id, on }) => (
           <span key={id}>
-            runs after <a href={`/jobs/${part(id)}`}>{id}</a> ({on})
+            <Fill text={RELATED.after[on]!} job={<a href={`/jobs/${part(id)}`}>{id}</a>} />
           </span>
         ))}
         {schedule === undefined ? null : (
           <span>
-            of schedule <a href={`/schedules?name=${part(schedule.name)}`}>{visible(schedule.name)}</a>
+            <Fill
+              text={RELATED.schedule}
+              schedule={<a href={`/schedules?name=${part(schedule.name)}`}>{visible(schedule.name)}</a>}
+            />
           </span>
         )}
-        <span>more:</span>
-        <a href={`/jobs?search=${part(job.command.slice(0, 200))}`}>same command</a>
+        <span>{RELATED.find}</span>
+        <a href={`/jobs?search=${part(job.command.slice(0, 200))}`}>{RELATED.sameCommand}</a>
         {job.last_error === null ? null : (
-          <a href={`/jobs?error=${part(job.last_error.slice(0, 200))}`}>same error</a>
+          <a href={`/jobs?error=${part(job.last_error.slice(0, 200))}`}>{RELATED.sameError}</a>
         )}
-        {job.exit_code === null ? null : <a href={`/jobs?exit-code=${job.exit_code}`}>same exit code</a>}
-        <a href={`/jobs?queue=${part(job.queue)}`}>same queue</a>
+        {job.exit_code === null ? null : (
+          <a href={`/jobs?exit-code=${job.exit_code}`}>{RELATED.sameExitCode}</a>
+        )}
+        <a href={`/jobs?queue=${part(job.queue)}`}>{RELATED.sameQueue}</a>
         {Object.entries(job.tags).map((pair) => (
           <a key={pair[0]} href={`/jobs?tag=${part(pair.join('='))}`}>
             {visible(pair.join('='))}
@@ -40,11 +47,11 @@ export function Related({ job }: { job: Job }) {
       </p>
       {others.length > 0 ? (
         <>
-          <h2>Others called {visible(job.name ?? '')}</h2>
+          <h2>{RELATED.others(visible(job.name ?? ''))}</h2>
           <JobTable jobs={others} />
         </>
       ) : (
-        <Empty text="No other job has its name." cli="queuectl enqueue 'echo hello' --name hello" />
+        <Empty text={RELATED.none} cli="queuectl enqueue 'echo hello' --name hello" />
       )}
     </>
   );

@@ -1,7 +1,9 @@
 import { part } from '../api.ts';
-import { duration, visible, wholeDuration } from '../format.ts';
+import { duration, elapsed, visible } from '../format.ts';
 import { now } from '../store.ts';
 import type { Job, Named } from '../types.ts';
+import { RUNNING } from '../words/overview.ts';
+import { SHARED } from '../words/shared.ts';
 import { Since } from './time.tsx';
 
 /** Fewer runs than so tell nothing about how long the next one takes. */
@@ -25,19 +27,19 @@ export function isSlow(job: Job, names: Named[] | null): boolean {
 
 /** What runs, the longest first, and how long it may still take. */
 export function Running({ jobs, names }: { jobs: Job[]; names: Named[] | null }) {
-  if (jobs.length === 0) return <p class="faint quiet">Nothing runs.</p>;
+  if (jobs.length === 0) return <p class="faint quiet">{RUNNING.none}</p>;
   const sorted = jobs.toSorted((a, b) => (a.started_at ?? '').localeCompare(b.started_at ?? ''));
   return (
     <div class="table">
       <table class="stack">
         <thead>
           <tr>
-            <th>Job</th>
-            <th>Command</th>
-            <th>Queue</th>
-            <th>Worker</th>
-            <th class="right">Elapsed</th>
-            <th class="right">Left</th>
+            <th>{SHARED.job}</th>
+            <th>{SHARED.command}</th>
+            <th>{SHARED.queue}</th>
+            <th>{SHARED.worker}</th>
+            <th class="right">{RUNNING.elapsed}</th>
+            <th class="right">{RUNNING.left}</th>
           </tr>
         </thead>
         <tbody>
@@ -52,18 +54,18 @@ export function Running({ jobs, names }: { jobs: Job[]; names: Named[] | null })
               <td class="command">
                 <code title={visible(job.command)}>{visible(job.command)}</code>
               </td>
-              <td data-label="queue">
+              <td data-label={SHARED.queue}>
                 <a href={`/queues/${part(job.queue)}`}>{visible(job.queue)}</a>
               </td>
-              <td data-label="worker">
+              <td data-label={SHARED.worker}>
                 <a class="id" href={`/workers/${part(job.worker_id ?? '')}`}>
                   {job.worker_id}
                 </a>
               </td>
-              <td class="right number" data-label="elapsed">
+              <td class="right number" data-label={RUNNING.elapsed}>
                 {job.started_at === null ? null : <Since at={job.started_at} />}
               </td>
-              <td class="right number" data-label="left">
+              <td class="right number" data-label={RUNNING.left}>
                 <Left job={job} names={names} />
               </td>
             </tr>
@@ -78,12 +80,14 @@ function Left({ job, names }: { job: Job; names: Named[] | null }) {
   const times = usual(job, names);
   if (times === null) return <span class="faint">–</span>;
   const ran = ranFor(job);
-  const title = `half of them take ${duration(times.p50)}, 99 of 100 less than ${duration(times.p99)}`;
+  const title = RUNNING.usual(duration(times.p50), duration(times.p99));
   if (isSlow(job, names))
     return (
       <span class="tag warn" title={title}>
-        longer than usual
+        {RUNNING.slow}
       </span>
     );
-  return <span title={title}>{ran > times.p50 ? 'soon' : `about ${wholeDuration(times.p50 - ran)}`}</span>;
+  return (
+    <span title={title}>{ran > times.p50 ? RUNNING.soon : RUNNING.about(elapsed(times.p50 - ran))}</span>
+  );
 }

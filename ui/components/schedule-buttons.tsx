@@ -1,16 +1,18 @@
 import { scheduling } from '../overlays.ts';
 import { remove, runNow, togglePaused } from '../schedule-acts.ts';
 import type { Schedule } from '../types.ts';
+import { SCHEDULE } from '../words/schedules.ts';
+import { SHARED } from '../words/shared.ts';
 
 export function ScheduleButtons({ schedule, small = false }: { schedule: Schedule; small?: boolean }) {
   const name = small ? 'small' : '';
   return (
     <>
       <button type="button" class={name} onClick={() => void runNow(schedule.name)}>
-        Run now
+        {SHARED.runNow}
       </button>
       <button type="button" class={name} onClick={() => void togglePaused(schedule)}>
-        {schedule.paused ? 'Resume' : 'Pause'}
+        {schedule.paused ? SHARED.resume : SHARED.pause}
       </button>
       <button
         type="button"
@@ -19,10 +21,10 @@ export function ScheduleButtons({ schedule, small = false }: { schedule: Schedul
           scheduling.value = schedule;
         }}
       >
-        Edit
+        {SHARED.edit}
       </button>
       <button type="button" class={`${name} danger-text`} onClick={() => void remove(schedule.name)}>
-        Remove
+        {SCHEDULE.remove}
       </button>
     </>
   );

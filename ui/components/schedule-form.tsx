@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get, Problem, part, send } from '../api.ts';
+import { sentence } from '../format.ts';
 import { refresh } from '../live.ts';
 import { scheduling } from '../overlays.ts';
 import { go } from '../router.ts';
@@ -14,6 +15,8 @@ import {
 } from '../schedule-draft.ts';
 import { tell } from '../toasts.ts';
 import type { Schedule, Times } from '../types.ts';
+import { SCHEDULE_FORM as FORM, MISSED, OVERLAP } from '../words/schedules.ts';
+import { SHARED } from '../words/shared.ts';
 import { Dialog } from './dialog.tsx';
 import { FormEnd, QueueNames } from './form-end.tsx';
 import { NextTimes } from './next-times.tsx';
@@ -27,18 +30,11 @@ export function ScheduleForm() {
 }
 
 const JOB_FIELDS = [
-  ['queue', 'Queue', 'default'],
-  ['priority', 'Priority', '0; or low, high, urgent'],
-  ['max_retries', 'Executions in all', 'as set'],
-  ['timeout', 'Timeout', '30s, 5m'],
+  ['queue', SHARED.queue, FORM.queueHint],
+  ['priority', SHARED.priority, SHARED.priorityHint],
+  ['max_retries', SHARED.maxAttempts, SHARED.fromSettings],
+  ['timeout', SHARED.timeout, SHARED.timeoutHint],
 ] as const;
-
-const OVERLAP = {
-  skip: 'skip the tick',
-  queue: 'run it when the job is over',
-  allow: 'run both',
-};
-const CATCH_UP = { none: 'none of them', one: 'the last one', all: 'all of them' };
 
 const problemOf = (error: unknown): Problem =>
   error instanceof Problem ? error : new Problem(0, 'unexpected', String(error));
@@ -48,7 +44,7 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
   const start = writtenOf(schedule);
   const before = schedule === 'new' ? null : start;
   const now = useSignal(start);
-  const evenly = useSignal(start.every !== '');
+  const isInterval = useSignal(start.every !== '');
   const wrong = useSignal<Problem | null>(null);
   const set = (field: keyof ScheduleDraft, value: string): void => {
     now.value = { ...now.value, [field]: value };
@@ -66,14 +62,14 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
       const body = bodyOf(before, now.value);
       const { name } = await send<Schedule>(before === null ? 'POST' : 'PATCH', path, body);
       close();
-      tell(`Schedule ${name} is ${before === null ? 'added' : 'changed'}`);
+      tell(before === null ? FORM.created(name) : FORM.changed(name));
       refresh();
       go(`/schedules/${part(name)}`);
     } catch (error) {
       wrong.value = problemOf(error);
     }
   };
-  const title = before === null ? 'New schedule' : `Edit schedule ${before.name}`;
+  const title = before === null ? FORM.newTitle : FORM.editTitle(before.name);
   const ready =
     before === null
       ? now.value.name.trim() !== '' && now.value.command.trim() !== ''
@@ -84,20 +80,20 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
         <h2>{title}</h2>
         {before === null ? (
           <label class="field">
-            Name
-            <input {...field('name')} placeholder="nightly" autofocus />
+            {SHARED.name}
+            <input {...field('name')} placeholder={FORM.nameHint} autofocus />
           </label>
         ) : null}
         <fieldset class="choice">
-          <legend>When</legend>
+          <legend>{FORM.kind}</legend>
           {[false, true].map((one) => (
             <label key={String(one)}>
               <input
                 type="radio"
                 name="kind"
-                checked={evenly.value === one}
+                checked={isInterval.value === one}
                 onChange={() => {
-                  evenly.value = one;
+                  isInterval.value = one;
                   now.value = {
                     ...now.value,
                     every: one ? start.every || '1h' : '',
@@ -105,23 +101,23 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
                   };
                 }}
               />{' '}
-              {one ? 'evenly' : 'by the calendar'}
+              {one ? FORM.interval : FORM.cron}
             </label>
           ))}
         </fieldset>
-        {evenly.value ? (
+        {isInterval.value ? (
           <label class="field">
-            Every
-            <input {...field('every')} placeholder="90s, 5m, 1h" />
+            {FORM.every}
+            <input {...field('every')} placeholder={FORM.everyHint} />
           </label>
         ) : (
           <div class="fields">
             <label class="field">
-              Cron: minute hour day month weekday
-              <input {...field('cron')} class="code" />
+              {FORM.expression}
+              <input {...field('cron')} class="code" placeholder={FORM.expressionHint} />
             </label>
             <label class="field">
-              Time zone
+              {FORM.timeZone}
               <input {...field('timezone')} list="zones" />
             </label>
             <datalist id="zones">
@@ -133,7 +129,7 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
         )}
         <Preview query={timesQuery(now.value)} />
         <label class="field">
-          Command
+          {SHARED.command}
           <textarea {...field('command')} rows={2} readOnly={schedule !== 'new' && schedule.argv !== null} />
         </label>
         <div class="fields">
@@ -147,12 +143,12 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
               />
             </label>
           ))}
-          <Choice label="While its last job is unfinished" options={OVERLAP} {...field('overlap')} />
-          <Choice label="Of what was missed, make up for" options={CATCH_UP} {...field('catch_up')} />
         </div>
+        <Choice label={FORM.overlap} options={OVERLAP} {...field('overlap')} />
+        <Choice label={FORM.missed} options={MISSED} {...field('catch_up')} />
         <QueueNames id="schedule-queues" />
         <FormEnd cli={commandOf(before, now.value)} wrong={wrong.value} ready={ready} onCancel={close}>
-          {before === null ? 'Add' : 'Change'}
+          {before === null ? FORM.create : SHARED.save}
         </FormEnd>
       </form>
     </Dialog>
@@ -209,11 +205,11 @@ function Preview({ query }: { query: string | null }) {
   return (
     <div class="preview" aria-live="polite">
       {wrong.value !== null ? (
-        <p class="wrong">{wrong.value.message}</p>
+        <p class="wrong">{sentence(wrong.value.message)}</p>
       ) : times.value === null ? null : (
         <>
           <p>
-            <b>{times.value.text}</b>
+            <b>{sentence(times.value.text)}</b>
           </p>
           <NextTimes {...times.value} />
         </>

@@ -2,21 +2,23 @@ import { withQuery } from '../router.ts';
 import { bad, depths, ended, PERCENTILES, RANGES } from '../series.ts';
 import { now } from '../store.ts';
 import type { Figures, Series } from '../types.ts';
+import { CHARTS } from '../words/charts.ts';
+import { SHARED } from '../words/shared.ts';
 import { Chart } from './chart.tsx';
 
 const times = ({ points }: Series): number[] => points.map(({ at }) => Date.parse(at) / 1000);
 
 /** What came and what ended, over time. */
-export function Throughput({ series, title = 'In and out' }: { series: Series; title?: string }) {
+export function Throughput({ series, title = CHARTS.throughput }: { series: Series; title?: string }) {
   const line = (of: (one: Figures) => number): number[] => series.points.map(of);
   return (
     <Chart
       title={title}
       at={times(series)}
       lines={[
-        { label: 'enqueued', colour: 'accent', values: line(({ enqueued }) => enqueued) },
-        { label: 'completed', colour: 'good', values: line(({ completed }) => completed) },
-        { label: 'failed', colour: 'bad', values: line(bad) },
+        { label: CHARTS.enqueued, colour: 'accent', values: line(({ enqueued }) => enqueued) },
+        { label: CHARTS.completed, colour: 'good', values: line(({ completed }) => completed) },
+        { label: CHARTS.failed, colour: 'bad', values: line(bad) },
       ]}
       unit="count"
     />
@@ -28,9 +30,9 @@ export function FailureRate({ series }: { series: Series }) {
   const values = series.points.map((one) => (ended(one) === 0 ? null : bad(one) / ended(one)));
   return (
     <Chart
-      title="Failure rate"
+      title={CHARTS.failureRate}
       at={times(series)}
-      lines={[{ label: 'failed', colour: 'bad', values }]}
+      lines={[{ label: CHARTS.failed, colour: 'bad', values }]}
       unit="part"
     />
   );
@@ -39,11 +41,11 @@ export function FailureRate({ series }: { series: Series }) {
 export function Depth({ series, unfinished }: { series: Series; unfinished: number }) {
   return (
     <Chart
-      title="Unfinished jobs"
+      title={CHARTS.unfinished}
       at={times(series)}
-      lines={[{ label: 'waiting or running', colour: 'accent', values: depths(series, unfinished) }]}
+      lines={[{ label: CHARTS.unfinishedLine, colour: 'accent', values: depths(series, unfinished) }]}
       unit="level"
-      note="Reckoned back from now by what came and what ended; jobs retried or deleted by hand are not in it."
+      note={CHARTS.unfinishedNote}
     />
   );
 }
@@ -59,7 +61,7 @@ export function TimesChart({ series, of, oldest = null }: TimesProps) {
   const since = oldest === null ? null : Math.max(1, now.peek() - Date.parse(oldest));
   return (
     <Chart
-      title={of === 'wait_ms' ? 'Time waited' : 'Time run'}
+      title={of === 'wait_ms' ? SHARED.waitTime : SHARED.runTime}
       at={times(series)}
       lines={[
         ...PERCENTILES.map(([key, colour]) => ({
@@ -70,7 +72,7 @@ export function TimesChart({ series, of, oldest = null }: TimesProps) {
           ? []
           : [
               {
-                ...{ label: 'oldest waits', colour: 'muted' as const, dashed: true },
+                ...{ label: SHARED.oldestWaiting, colour: 'muted' as const, dashed: true },
                 values: series.points.map(() => since),
               },
             ]),
@@ -82,7 +84,7 @@ export function TimesChart({ series, of, oldest = null }: TimesProps) {
 
 export function RangeTabs({ range }: { range: string }) {
   return (
-    <nav class="tabs" aria-label="Range">
+    <nav class="tabs" aria-label={CHARTS.range}>
       {RANGES.map((one) => (
         <a key={one} href={withQuery({ range: one })} aria-current={one === range ? 'true' : undefined}>
           {one}

@@ -1,10 +1,11 @@
 import { number } from '../format.ts';
+import { SHARED } from '../words/shared.ts';
 
 /** How much of what there is, is in use. */
 export function Slots({ busy, total }: { busy: number; total: number }) {
   return (
     <span class="slots">
-      <meter min={0} max={Math.max(1, total)} value={busy} aria-label="in use" />
+      <meter min={0} max={Math.max(1, total)} value={busy} aria-label={SHARED.slotsInUse} />
       {number(busy)}/{number(total)}
     </span>
   );

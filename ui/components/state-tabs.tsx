@@ -3,6 +3,8 @@ import { number } from '../format.ts';
 import { listHref } from '../router.ts';
 import { queues, sumOf } from '../store.ts';
 import { STATES } from '../types.ts';
+import { JOBS } from '../words/jobs.ts';
+import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
 /** Counters know whole states and queues; with any other filter a number here would be wrong, so there is none. */
@@ -16,7 +18,7 @@ export function StateTabs({ filter }: { filter: Filter }) {
       : null;
   const tabs = [null, ...STATES];
   return (
-    <nav class="tabs" aria-label="States">
+    <nav class="tabs" aria-label={JOBS.states}>
       {tabs.map((state) => {
         const count = sum && (state === null ? STATES.reduce((all, one) => all + sum[one], 0) : sum[state]);
         return (
@@ -26,7 +28,7 @@ export function StateTabs({ filter }: { filter: Filter }) {
                 <Icon name={state} />
               </span>
             )}
-            {state ?? 'all'}
+            {state === null ? SHARED.all : SHARED.states[state]}
             {count === null ? null : <span class="count">{number(count)}</span>}
           </a>
         );

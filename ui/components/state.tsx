@@ -1,4 +1,5 @@
 import type { State } from '../types.ts';
+import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
 /** A state is a sign, a word and a colour: any one of them is enough. */
@@ -6,7 +7,7 @@ export function StateMark({ state }: { state: string }) {
   return (
     <span class={`state state-${state}`}>
       <Icon name={state as State} />
-      {state}
+      {SHARED.states[state]}
     </span>
   );
 }

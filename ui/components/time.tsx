@@ -1,7 +1,7 @@
-import { localTime, wholeDuration } from '../format.ts';
+import { elapsed, localTime, relativeTime } from '../format.ts';
 import { now, utc } from '../store.ts';
 
-/** Local time; the exact one in the tooltip. */
+/** Shows the local time, with the exact time as a tooltip. */
 export function Time({ at }: { at: string | null }) {
   if (at === null) return <span class="faint">–</span>;
   return (
@@ -11,23 +11,21 @@ export function Time({ at }: { at: string | null }) {
   );
 }
 
-/** `4m12s ago`, `in 20 s`. */
+/** Shows the distance from now, such as `4m 12s ago` or `in 20s`. */
 export function Ago({ at }: { at: string | null }) {
   if (at === null) return <span class="faint">–</span>;
-  const ms = now.value - Date.parse(at);
-  const text = Math.abs(ms) < 1000 ? 'now' : ms > 0 ? `${wholeDuration(ms)} ago` : `in ${wholeDuration(-ms)}`;
   return (
     <time dateTime={at} title={at}>
-      {text}
+      {relativeTime(at, now.value)}
     </time>
   );
 }
 
-/** How long it has been going on. */
+/** Shows the time since then. */
 export function Since({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at}>
-      {wholeDuration(now.value - Date.parse(at))}
+      {elapsed(now.value - Date.parse(at))}
     </time>
   );
 }

@@ -1,7 +1,9 @@
 import { duration } from '../format.ts';
-import { spansOf } from '../spans.ts';
+import { type Span, spansOf } from '../spans.ts';
 import { now } from '../store.ts';
 import type { Attempt, Job } from '../types.ts';
+import { TIMELINE } from '../words/job.ts';
+import { Fill } from './fill.tsx';
 import { Steps } from './steps.tsx';
 import { Ago, Time } from './time.tsx';
 
@@ -43,10 +45,10 @@ export function Timeline({ job, attempts }: { job: Job; attempts: Attempt[] }) {
       </svg>
       <p class="ends">
         <Time at={job.created_at} />
-        <span>{duration(whole)} in all</span>
+        <span>{TIMELINE.total(duration(whole))}</span>
         {moving && job.next_run_at !== null ? (
           <span>
-            next <Ago at={job.next_run_at} />
+            <Fill text={TIMELINE.next} when={<Ago at={job.next_run_at} />} />
           </span>
         ) : (
           <Time at={new Date(to).toISOString()} />
@@ -55,7 +57,7 @@ export function Timeline({ job, attempts }: { job: Job; attempts: Attempt[] }) {
       <ul class="legend">
         {kinds.map((kind) => (
           <li key={kind} class={`legend-${kind}`}>
-            {kind} <span class="number">{duration(sum(kind))}</span>
+            {TIMELINE.kinds[kind]} <span class="number">{duration(sum(kind))}</span>
           </li>
         ))}
       </ul>
@@ -64,14 +66,4 @@ export function Timeline({ job, attempts }: { job: Job; attempts: Attempt[] }) {
   );
 }
 
-const words = ({
-  label,
-  kind,
-  from,
-  to,
-}: {
-  label: string;
-  kind: string;
-  from: number;
-  to: number;
-}): string => `${label} (${kind}) ${duration(to - from)}`;
+const words = ({ label, from, to }: Span): string => `${label}, ${duration(to - from)}`;

@@ -1,4 +1,6 @@
+import { sentence } from '../format.ts';
 import { dismiss, toasts } from '../toasts.ts';
+import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
 export function Toasts() {
@@ -8,13 +10,13 @@ export function Toasts() {
         <div key={number} class={`toast toast-${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
           <Icon name={kind === 'bad' ? 'warning' : 'completed'} />
           <div>
-            <p>{text}</p>
+            <p>{sentence(text)}</p>
             {code === null ? null : <p class="faint">{code}</p>}
             {hint === null ? null : <code>{hint}</code>}
           </div>
           <button type="button" class="plain" onClick={() => dismiss(number)}>
             <Icon name="close" />
-            <span class="hidden">Dismiss</span>
+            <span class="hidden">{SHARED.dismiss}</span>
           </button>
         </div>
       ))}

@@ -1,12 +1,14 @@
-import { number } from '../format.ts';
+import { number, plural } from '../format.ts';
 import { drop, operations, type Tracked as Shown, stop } from '../operations.ts';
+import { ACTIONS, type ActionName, OPERATIONS } from '../words/jobs.ts';
+import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
-/** What was started on many jobs: how far it is, a way to stop it, and what came of it. */
+/** Shows the progress and the results of bulk actions. */
 export function Tracked() {
   if (operations.value.length === 0) return null;
   return (
-    <div class="tracked" role="status" aria-label="Operations">
+    <div class="tracked" role="status" aria-label={OPERATIONS.title}>
       {operations.value.map((one) => (
         <Row key={one.id} {...one} />
       ))}
@@ -15,30 +17,36 @@ export function Tracked() {
 }
 
 function Row({ id, action, state, total, done, changed, unchanged, skipped, error }: Shown) {
+  const { label, past } = ACTIONS[action as ActionName];
   return (
     <div class="operation">
       <div class="operation-head">
-        <strong>{action}</strong>
-        <span>{state === 'running' ? `${number(done)} of ${number(total)}` : state}</span>
+        <strong>{label}</strong>
+        <span>
+          {state === 'running' ? OPERATIONS.of(number(done), number(total)) : OPERATIONS.states[state]}
+        </span>
         {state === 'running' ? (
           <button type="button" class="small" onClick={() => void stop(id)}>
-            Stop
+            {OPERATIONS.stop}
           </button>
         ) : (
           <button type="button" class="plain" onClick={() => drop(id)}>
             <Icon name="close" />
-            <span class="hidden">Dismiss</span>
+            <span class="hidden">{SHARED.dismiss}</span>
           </button>
         )}
       </div>
-      <progress max={Math.max(1, total)} value={total === 0 ? 1 : done} aria-label={`${action}: progress`} />
+      <progress
+        max={Math.max(1, total)}
+        value={total === 0 ? 1 : done}
+        aria-label={OPERATIONS.progress(label)}
+      />
       {state === 'running' ? null : (
         <p>
-          {number(changed)} changed, {number(unchanged)} left as they were
-          {skipped > 0
-            ? ` (${number(skipped)} skipped: retry at-most-once jobs one by one to start them again)`
-            : ''}
-          {state === 'lost' ? ' when last seen: the server was started anew, and did not go on with it' : ''}
+          {OPERATIONS.changed(plural(changed, 'job'), past)}
+          {unchanged > 0 ? OPERATIONS.unchanged(number(unchanged)) : ''}
+          {skipped > 0 ? OPERATIONS.skipped(number(skipped)) : ''}
+          {state === 'lost' ? OPERATIONS.lost : ''}
           {error === null ? null : `: ${error}`}
         </p>
       )}

@@ -3,6 +3,8 @@ import { mounted } from '../mount.ts';
 import { go, place } from '../router.ts';
 import { tell } from '../toasts.ts';
 import { dropView, hrefOf, MOST_VIEWS, saveView, views } from '../views.ts';
+import { MENUS } from '../words/jobs.ts';
+import { SHARED } from '../words/shared.ts';
 import { copy } from './copy.tsx';
 import { Icon } from './icon.tsx';
 import { Menu } from './menu.tsx';
@@ -20,13 +22,13 @@ export function ViewMenu() {
     event.preventDefault();
     if (written === '' || full) return;
     saveView(written, plain.toString());
-    tell(`View ${written} is saved in this browser`);
+    tell(MENUS.viewSaved(written));
     name.value = '';
     go(hrefOf({ name: written, query: plain.toString() }), 'replace');
   };
   return (
-    <Menu label={current ?? 'Views'} icon="overview">
-      {views.value.length === 0 ? <p class="faint">A search, its columns and order, under a name.</p> : null}
+    <Menu label={current ?? MENUS.views} icon="overview">
+      {views.value.length === 0 ? <p class="faint">{MENUS.noViews}</p> : null}
       <ul>
         {views.value.map((view) => (
           <li key={view.name}>
@@ -35,7 +37,7 @@ export function ViewMenu() {
             </a>
             <button type="button" class="plain" onClick={() => dropView(view.name)}>
               <Icon name="close" />
-              <span class="hidden">Forget view {view.name}</span>
+              <span class="hidden">{MENUS.deleteView(view.name)}</span>
             </button>
           </li>
         ))}
@@ -43,8 +45,8 @@ export function ViewMenu() {
       <form onSubmit={save}>
         <input
           class="small"
-          aria-label="Name of this view"
-          placeholder={current ?? 'Name of this view'}
+          aria-label={MENUS.viewName}
+          placeholder={current ?? MENUS.viewName}
           maxLength={60}
           value={name.value}
           onInput={(event) => {
@@ -52,10 +54,10 @@ export function ViewMenu() {
           }}
         />
         <button type="submit" class="small" disabled={written === '' || full}>
-          Save
+          {SHARED.save}
         </button>
       </form>
-      {full ? <p class="faint">There are {MOST_VIEWS} already.</p> : null}
+      {full ? <p class="faint">{MENUS.tooManyViews(MOST_VIEWS)}</p> : null}
       <button
         type="button"
         class="small"
@@ -63,7 +65,7 @@ export function ViewMenu() {
           copy(location.origin + mounted(hrefOf({ name: written || 'shared', query: plain.toString() })))
         }
       >
-        Copy the link
+        {MENUS.copyLink}
       </button>
     </Menu>
   );

@@ -5,20 +5,23 @@ import { EventTable } from '../components/event-table.tsx';
 import { useData } from '../data.ts';
 import { go, place, withQuery } from '../router.ts';
 import type { StoreEvent } from '../types.ts';
+import { ACTIVITY, EVENTS } from '../words/activity.ts';
+import { PAGE_TITLES } from '../words/frame.ts';
+import { SHARED } from '../words/shared.ts';
 
 const LIMIT = 100;
 const KINDS: Record<string, string> = {
-  everything: '',
-  'by people':
+  [ACTIVITY.everything]: '',
+  [ACTIVITY.byPeople]:
     'cancelled,retried,held,released,edited,deleted,queue-paused,queue-resumed,queue-set,setting-set,setting-unset,schedule-added,schedule-edited,schedule-removed,schedule-paused,schedule-resumed,operation-begun,operation-ended',
-  failures: 'failed,dead,requeued',
-  workers: 'worker-ready,worker-stopped',
+  [ACTIVITY.failures]: 'failed,dead,requeued',
+  [ACTIVITY.workers]: 'worker-ready,worker-stopped',
 };
 
-const WHO = [
-  ['actor', 'Who', 'http:, uid 1000'],
-  ['queue', 'Queue', 'mail'],
-  ['job', 'Job', 'its id'],
+const FILTERS = [
+  ['actor', EVENTS.actor, ACTIVITY.actorHint],
+  ['queue', SHARED.queue, ACTIVITY.queueHint],
+  ['job', SHARED.job, ACTIVITY.jobHint],
 ] as const;
 
 /** The command line knows no actors. */
@@ -40,9 +43,9 @@ export function ActivityPage() {
   }
   const found = useData<{ events: StoreEvent[]; next_before: number | null }>(`/activity?${asked}`);
   return (
-    <section aria-label="Activity">
-      <h1 class="hidden">Activity</h1>
-      <nav class="tabs" aria-label="Kinds">
+    <section aria-label={PAGE_TITLES.activity}>
+      <h1 class="hidden">{PAGE_TITLES.activity}</h1>
+      <nav class="tabs" aria-label={ACTIVITY.kinds}>
         {Object.entries(KINDS).map(([label, kinds]) => (
           <a
             key={label}
@@ -59,33 +62,33 @@ export function ActivityPage() {
           event.preventDefault();
           const given = new FormData(event.currentTarget);
           const changes = Object.fromEntries(
-            WHO.map(([field]) => [field, String(given.get(field)).trim() || null]),
+            FILTERS.map(([field]) => [field, String(given.get(field)).trim() || null]),
           );
           go(withQuery({ ...changes, before: null }));
         }}
       >
-        {WHO.map(([field, label, hint]) => (
+        {FILTERS.map(([field, label, hint]) => (
           <label key={`${field}${query.get(field)}`} class="field">
             {label}
             <input class="small" name={field} defaultValue={query.get(field) ?? ''} placeholder={hint} />
           </label>
         ))}
         <button type="submit" class="small">
-          Show
+          {ACTIVITY.filter}
         </button>
         <span class="grow" />
-        <CopyButton text={eventsCommand(query)} label="Copy as CLI" word="Copy as CLI" />
+        <CopyButton text={eventsCommand(query)} label={SHARED.copyAsCli} word={SHARED.copyAsCli} />
       </form>
       {found.problem !== null && found.value === null ? <Trouble problem={found.problem} /> : null}
       {found.value === null ? null : found.value.events.length === 0 ? (
-        <Empty text="Nothing of this kind has happened." cli="queuectl events -f" />
+        <Empty text={ACTIVITY.none} cli="queuectl events -f" />
       ) : (
         <EventTable events={found.value.events} />
       )}
       {found.value?.next_before ? (
-        <nav class="pager" aria-label="Pages of activity">
+        <nav class="pager" aria-label={ACTIVITY.pages}>
           <a class="button" href={withQuery({ before: String(found.value.next_before) })}>
-            Older
+            {ACTIVITY.older}
           </a>
         </nav>
       ) : null}

@@ -1,5 +1,6 @@
 import { part } from '../api.ts';
 import { Empty, Trouble } from '../components/empty.tsx';
+import { Fill } from '../components/fill.tsx';
 import { Menu } from '../components/menu.tsx';
 import { Ago } from '../components/time.tsx';
 import { useData } from '../data.ts';
@@ -9,6 +10,8 @@ import { focusedRow, useKeys } from '../keys.ts';
 import { muted, toggleMuted } from '../muted.ts';
 import { readOnly } from '../store.ts';
 import type { ErrorGroup, ErrorGroups } from '../types.ts';
+import { DLQ } from '../words/dlq.ts';
+import { SHARED } from '../words/shared.ts';
 
 const SLOW_MS = 2000;
 
@@ -28,26 +31,26 @@ export function DlqPage() {
   const loud = groups.filter(({ signature }) => !muted.value.has(signature));
   const quiet = groups.filter(({ signature }) => muted.value.has(signature));
   return (
-    <section aria-label="Dead letter queue">
-      <h1 class="hidden">Dead letter queue</h1>
+    <section aria-label={DLQ.title}>
+      <h1 class="hidden">{DLQ.title}</h1>
       {groups.length === 0 ? (
-        <Empty text="No job is dead. Whatever used up its attempts would be here." cli="queuectl dlq list" />
+        <Empty text={DLQ.none} cli="queuectl dlq list" />
       ) : (
         <p class="line">
           <span class="faint">
-            {plural(found.value.looked_at, 'dead job')} in {plural(groups.length, 'group')}
-            {found.value.capped ? '; only the newest are looked at' : ''}
+            {DLQ.summary(plural(found.value.looked_at, DLQ.deadJob), plural(groups.length, DLQ.group))}
+            {found.value.capped ? DLQ.newestOnly : ''}
           </span>
           <span class="grow" />
           <a class="button small" href="/jobs?state=dead">
-            As a list
+            {DLQ.asList}
           </a>
         </p>
       )}
       {loud.length === 0 ? null : <Groups groups={loud} />}
       {quiet.length === 0 ? null : (
         <details class="muted">
-          <summary>{plural(quiet.length, 'muted group')}</summary>
+          <summary>{plural(quiet.length, DLQ.mutedGroup)}</summary>
           <Groups groups={quiet} />
         </details>
       )}
@@ -55,10 +58,7 @@ export function DlqPage() {
   );
 }
 
-const WINDOWS = {
-  ...{ last_hour: '1 h', last_3_hours: '3 h', last_day: '24 h', last_3_days: '3 d', last_week: '7 d' },
-} as const;
-const WINDOW_NAMES = Object.entries(WINDOWS) as [keyof typeof WINDOWS, string][];
+const WINDOWS = Object.entries(DLQ.windows) as [keyof typeof DLQ.windows, string][];
 
 function Groups({ groups }: { groups: ErrorGroup[] }) {
   return (
@@ -66,16 +66,16 @@ function Groups({ groups }: { groups: ErrorGroup[] }) {
       <table class="stack groups">
         <thead>
           <tr>
-            <th class="right">Jobs</th>
-            <th>Error</th>
-            {WINDOW_NAMES.map(([field, title]) => (
+            <th class="right">{DLQ.jobs}</th>
+            <th>{DLQ.error}</th>
+            {WINDOWS.map(([field, title]) => (
               <th key={field} class="right">
                 {title}
               </th>
             ))}
-            <th class="right">First</th>
-            <th class="right">Last</th>
-            {readOnly.value ? null : <th>Do</th>}
+            <th class="right">{DLQ.first}</th>
+            <th class="right">{DLQ.last}</th>
+            {readOnly.value ? null : <th>{SHARED.actions}</th>}
           </tr>
         </thead>
         <tbody>
@@ -99,28 +99,31 @@ function Group(group: ErrorGroup) {
         {sample_error === signature ? null : <p class="sample">{visible(sample_error)}</p>}
         <p class="facts">
           <span>
-            such as <a href={`/jobs/${part(sample_id)}`}>{sample_id}</a>
+            <Fill text={DLQ.example} job={<a href={`/jobs/${part(sample_id)}`}>{sample_id}</a>} />
           </span>
           {names.map((name) => (
-            <a key={name} href={`/jobs?state=dead&name=${part(name)}`}>
-              {visible(name)}
-            </a>
+            <span key={name}>
+              <Fill
+                text={DLQ.name}
+                name={<a href={`/jobs?state=dead&name=${part(name)}`}>{visible(name)}</a>}
+              />
+            </span>
           ))}
-          <span>in {queues.map(visible).join(', ')}</span>
+          <span>{(queues.length === 1 ? DLQ.queue : DLQ.queues)(queues.map(visible).join(', '))}</span>
           {common === null ? null : (
-            <a href={`/jobs?state=dead&error=${part(common)}`}>search for “{visible(common)}”</a>
+            <a href={`/jobs?state=dead&error=${part(common)}`}>{DLQ.search(visible(common))}</a>
           )}
         </p>
       </td>
-      {WINDOW_NAMES.map(([field, title]) => (
+      {WINDOWS.map(([field, title]) => (
         <td key={field} class="right number" data-label={title}>
           {group[field] === 0 ? <span class="faint">0</span> : number(group[field])}
         </td>
       ))}
-      <td class="right" data-label="first">
+      <td class="right" data-label={DLQ.first}>
         <Ago at={group.first_at} />
       </td>
-      <td class="right" data-label="last">
+      <td class="right" data-label={DLQ.last}>
         <Ago at={group.last_at} />
       </td>
       {readOnly.value ? null : (
@@ -143,13 +146,13 @@ function Actions({ group }: { group: ErrorGroup }) {
   );
   return (
     <span class="buttons">
-      {act('Retry all', { action: 'retry' })}
-      <Menu label="More" icon="down">
-        {act(`Retry ${CANARIES} as canary`, { action: 'retry', limit: CANARIES }, 'plain')}
-        {act(`Retry ${SLOWLY} a second`, { action: 'retry', perSecond: SLOWLY }, 'plain')}
-        {act('Delete all', { action: 'delete' }, 'plain danger-text')}
+      {act(DLQ.retryAll, { action: 'retry' })}
+      <Menu label={DLQ.more} icon="down">
+        {act(DLQ.retrySome(CANARIES), { action: 'retry', limit: CANARIES }, 'plain')}
+        {act(DLQ.retrySlowly(SLOWLY), { action: 'retry', perSecond: SLOWLY }, 'plain')}
+        {act(DLQ.deleteAll, { action: 'delete' }, 'plain danger-text')}
         <button type="button" class="plain" onClick={() => toggleMuted(group.signature)}>
-          {muted.value.has(group.signature) ? 'Unmute' : 'Mute in this browser'}
+          {muted.value.has(group.signature) ? DLQ.unmute : DLQ.mute}
         </button>
       </Menu>
     </span>

@@ -1,10 +1,12 @@
 import { Cli } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
 import { useData } from '../data.ts';
-import { plural, visible } from '../format.ts';
+import { plural, sentence, visible } from '../format.ts';
 import type { Doctor } from '../types.ts';
+import { DOCTOR } from '../words/doctor.ts';
+import { PAGE_TITLES } from '../words/frame.ts';
+import { SHARED } from '../words/shared.ts';
 
-const WORDS = { ok: 'ok', warn: 'look at it', fail: 'broken' };
 const LOOKS = { ok: 'state-completed', warn: 'warn', fail: 'bad' };
 const FIRST = { fail: 0, warn: 1, ok: 2 };
 
@@ -13,45 +15,48 @@ export function DoctorPage() {
   const found = useData<Doctor>('/doctor', { on: () => false });
   if (found.value === null)
     return found.problem === null ? (
-      <p class="faint quiet">Looking at everything …</p>
+      <p class="faint quiet">{DOCTOR.loading}</p>
     ) : (
       <Trouble problem={found.problem} />
     );
   const checks = found.value.checks.toSorted((a, b) => FIRST[a.status] - FIRST[b.status]);
-  const odd = checks.filter(({ status }) => status !== 'ok').length;
   return (
-    <section aria-label="Doctor">
-      <h1 class="hidden">Doctor</h1>
+    <section aria-label={PAGE_TITLES.doctor}>
+      <h1 class="hidden">{PAGE_TITLES.doctor}</h1>
       <p class="line">
         <span class="grow">
-          {odd === 0 ? 'Everything is well' : `${plural(odd, 'thing')} to look at`}: {checks.length} looked
-          at, version {found.value.version}
+          {summary(checks)}
+          {DOCTOR.version(found.value.version)}
         </span>
         <Cli text="queuectl doctor" />
         <button type="button" onClick={found.again}>
-          Look again
+          {DOCTOR.again}
         </button>
       </p>
       <div class="table">
         <table class="stack doctor">
           <thead>
             <tr>
-              <th>Check</th>
-              <th>Status</th>
-              <th>Found</th>
-              <th>What helps</th>
+              <th>{DOCTOR.check}</th>
+              <th>{SHARED.status}</th>
+              <th>{DOCTOR.result}</th>
+              <th>{DOCTOR.fix}</th>
             </tr>
           </thead>
           <tbody>
             {checks.map(({ check, status, says, fix }, i) => (
               <tr key={i} data-row={check}>
-                <td>{check}</td>
+                <td>{spelled(check)}</td>
                 <td>
-                  <span class={`tag ${LOOKS[status]}`}>{WORDS[status]}</span>
+                  <span class={`tag ${LOOKS[status]}`}>{DOCTOR.statuses[status]}</span>
                 </td>
-                <td class="wide">{visible(says)}</td>
+                <td class="wide">{spelled(visible(says))}</td>
                 <td class="wide">
-                  {fix === null ? null : fix.startsWith('queuectl ') ? <Cli text={fix} /> : visible(fix)}
+                  {fix === null ? null : fix.startsWith('queuectl ') ? (
+                    <Cli text={fix} />
+                  ) : (
+                    sentence(visible(fix))
+                  )}
                 </td>
               </tr>
             ))}
@@ -60,4 +65,18 @@ export function DoctorPage() {
       </div>
     </section>
   );
+}
+
+const spelled = (text: string): string => DOCTOR.spellings[text] ?? sentence(text);
+
+/** Counts failures and warnings: `1 failure and 2 warnings in 18 checks`. */
+function summary(checks: Doctor['checks']): string {
+  const count = (status: string): number => checks.filter((one) => one.status === status).length;
+  const [failures, warnings] = [count('fail'), count('warn')];
+  const problems = [
+    ...(failures === 0 ? [] : [plural(failures, DOCTOR.failure)]),
+    ...(warnings === 0 ? [] : [plural(warnings, DOCTOR.warning)]),
+  ];
+  const all = plural(checks.length, DOCTOR.check.toLowerCase());
+  return problems.length === 0 ? DOCTOR.passed(all) : DOCTOR.found(problems.join(DOCTOR.and), all);
 }

@@ -4,6 +4,7 @@ import { command } from '../cli.ts';
 import { Attempts } from '../components/attempts.tsx';
 import { CopyButton } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
+import { Fill } from '../components/fill.tsx';
 import { JobEvents } from '../components/job-events.tsx';
 import { OutputView } from '../components/output-view.tsx';
 import { Related } from '../components/related.tsx';
@@ -13,15 +14,18 @@ import { Ago, Time } from '../components/time.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { useData } from '../data.ts';
 import { draftOf } from '../draft.ts';
-import { duration, visible } from '../format.ts';
+import { duration, sentence, visible } from '../format.ts';
 import { useKeys } from '../keys.ts';
 import { draft, editing } from '../overlays.ts';
 import { togglePaused } from '../queue-acts.ts';
 import { go, place, withQuery } from '../router.ts';
 import { readOnly } from '../store.ts';
 import type { Attempt, Explanation, Job, StoreEvent } from '../types.ts';
+import { JOB } from '../words/job.ts';
+import { ACTIONS } from '../words/jobs.ts';
+import { SHARED } from '../words/shared.ts';
 
-const TABS = ['timeline', 'attempts', 'output', 'spec', 'related', 'events', 'json'] as const;
+const TABS = Object.entries(JOB.tabs);
 
 export function JobPage({ id }: { id: string }) {
   const path = `/jobs/${part(id)}`;
@@ -61,12 +65,12 @@ export function JobPage({ id }: { id: string }) {
 
   if (job.value === null) return job.problem === null ? null : <Trouble problem={job.problem} />;
   return (
-    <section aria-label={`Job ${id}`}>
+    <section aria-label={JOB.label(id)}>
       <Header job={job.value} why={why.value} />
-      <nav class="tabs" aria-label="Parts of the job">
-        {TABS.map((one) => (
+      <nav class="tabs" aria-label={JOB.sections}>
+        {TABS.map(([one, title]) => (
           <a key={one} href={withQuery({ tab: one })} aria-current={one === tab ? 'true' : undefined}>
-            {one === 'json' ? 'JSON' : one[0]!.toUpperCase() + one.slice(1)}
+            {title}
             {one === 'attempts' && all.length > 1 ? <span class="count">{all.length}</span> : null}
           </a>
         ))}
@@ -97,31 +101,27 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
         <StateMark state={job.state} />
         <h1>{job.id}</h1>
         {job.name === null ? null : <span class="name">{visible(job.name)}</span>}
-        <CopyButton text={command('show', job.id)} label="Copy as CLI" />
+        <CopyButton text={command('show', job.id)} label={SHARED.copyAsCli} />
         <span class="grow" />
         {readOnly.value ? null : <Actions job={job} reasons={why?.reasons ?? []} />}
       </div>
       <pre class="job-command">
         <code>{visible(job.command)}</code>
-        <CopyButton text={job.command} label="Copy the command" />
+        <CopyButton text={job.command} label={SHARED.copyCommand} />
       </pre>
       <p class="facts">
         <span>
-          queue <a href={`/jobs?queue=${part(job.queue)}`}>{visible(job.queue)}</a>
+          <Fill
+            text={JOB.queue}
+            queue={<a href={`/jobs?queue=${part(job.queue)}`}>{visible(job.queue)}</a>}
+          />
         </span>
-        <span>priority {job.priority}</span>
+        <span>{JOB.priority(job.priority)}</span>
+        <span>{JOB.attempts(job.attempts, Math.max(1, job.max_retries))}</span>
+        {job.exit_code === null ? null : <span>{JOB.exitCode(job.exit_code, job.signal)}</span>}
+        {job.duration_ms === null ? null : <span>{JOB.runTime(duration(job.duration_ms))}</span>}
         <span>
-          attempt {job.attempts} of {Math.max(1, job.max_retries)}
-        </span>
-        {job.exit_code === null ? null : (
-          <span>
-            exit code {job.exit_code}
-            {job.signal === null ? '' : ` (${job.signal})`}
-          </span>
-        )}
-        {job.duration_ms === null ? null : <span>ran {duration(job.duration_ms)}</span>}
-        <span>
-          enqueued <Ago at={job.created_at} />
+          <Fill text={JOB.enqueued} when={<Ago at={job.created_at} />} />
         </span>
         {Object.entries(job.tags).map(([key, value]) => (
           <a key={key} class="tag" href={`/jobs?tag=${part(`${key}=${value}`)}`}>
@@ -130,7 +130,7 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
         ))}
       </p>
       {why === null ? null : (
-        <ul class={`why state-${job.state}`} aria-label="Why it does not run, or how it ended">
+        <ul class={`why state-${job.state}`} aria-label={JOB.why}>
           {why.reasons.map((reason) => (
             <Reason key={reason} reason={reason} due={job.next_run_at} />
           ))}
@@ -140,32 +140,38 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
   );
 }
 
-/** How long it still is changes as one looks. */
-const STILL = /^(due|retry \d+ of \d+|the last attempt) in \S+/;
+/** A reason that ends with the time until the next run. The page counts it down. */
+const COUNTDOWN = /^((?:due|retry|next|the (?:last|next|final)|runs?|starts?)\b[^:]*?) in \d/i;
 
-/** Times are told by the clock of who reads them. */
+/** Exact times are shown in the reader's time zone. */
 const ISO = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
-/** What a job says may only look like a time. */
+/** The output of a job may contain text that only looks like a time. */
 const isTime = (text: string): boolean => ISO.test(text) && !Number.isNaN(Date.parse(text));
 
 function Reason({ reason, due }: { reason: string; due: string | null }) {
-  const what = STILL.exec(reason)?.[1];
+  const what = COUNTDOWN.exec(reason)?.[1];
   if (what === undefined || due === null)
     return (
       <li>
-        {reason.split(ISO).map((text, i) => (isTime(text) ? <Time key={i} at={text} /> : visible(text)))}
+        {sentence(reason)
+          .split(ISO)
+          .map((text, i) => (isTime(text) ? <Time key={i} at={text} /> : visible(text)))}
       </li>
     );
   return (
     <li>
-      {what} <Ago at={due} />
+      {sentence(what)} <Ago at={due} />
     </li>
   );
 }
 
+/** The server decides whether the job is due, because the clock of the browser may be wrong. */
+const isDueLater = (reason: string, { next_run_at }: Job): boolean =>
+  /^due in\b/i.test(reason) || (next_run_at !== null && reason.includes(next_run_at));
+
 function Actions({ job, reasons }: { job: Job; reasons: string[] }) {
-  const held = reasons.some((one) => one.startsWith('it is held'));
+  const held = reasons.some((one) => /\bheld\b.*queuectl release/.test(one));
   const sensible = (verb: Verb): boolean => possible(verb, job) && verb !== (held ? 'hold' : 'release');
   return (
     <div class="buttons">
@@ -176,12 +182,12 @@ function Actions({ job, reasons }: { job: Job; reasons: string[] }) {
           class={verb === 'delete' ? 'small danger-text' : 'small'}
           onClick={() => void run(verb, job)}
         >
-          {verb[0]!.toUpperCase() + verb.slice(1)}
+          {ACTIONS[verb].label}
         </button>
       ))}
-      {job.state === 'pending' && reasons.some((one) => one.startsWith('due in')) ? (
+      {job.state === 'pending' && reasons.some((one) => isDueLater(one, job)) ? (
         <button type="button" class="small" onClick={() => void promote(job.id)}>
-          Run now
+          {SHARED.runNow}
         </button>
       ) : null}
       {waits(job) ? (
@@ -192,7 +198,7 @@ function Actions({ job, reasons }: { job: Job; reasons: string[] }) {
             editing.value = job;
           }}
         >
-          Edit
+          {SHARED.edit}
         </button>
       ) : null}
       <button
@@ -202,7 +208,7 @@ function Actions({ job, reasons }: { job: Job; reasons: string[] }) {
           draft.value = draftOf(job);
         }}
       >
-        Duplicate
+        {JOB.duplicate}
       </button>
     </div>
   );
@@ -212,7 +218,7 @@ function Json({ job }: { job: Job }) {
   const text = JSON.stringify(job, null, 2);
   return (
     <div class="panel">
-      <CopyButton text={text} label="Copy the JSON" word="Copy" />
+      <CopyButton text={text} label={JOB.copyJson} word={JOB.copy} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached from the keyboard */}
       <pre class="json" tabIndex={0}>
         {visible(text)}

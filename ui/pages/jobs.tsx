@@ -21,9 +21,10 @@ import { useSelection } from '../selection.ts';
 import { readOnly } from '../store.ts';
 import { tell } from '../toasts.ts';
 import { type JobPage, STATES } from '../types.ts';
+import { PAGE_TITLES } from '../words/frame.ts';
+import { JOBS } from '../words/jobs.ts';
 
 const PAGE = 50;
-const UNCOUNTED = 'These jobs are still being counted: try again';
 
 const readPage = (path: string, signal: AbortSignal): Promise<JobPage> =>
   untilSome(path, (one) => get<JobPage>(one, signal));
@@ -54,14 +55,14 @@ export function JobsPage() {
     const some = all || ids.size > 0;
     if (readOnly.value || (!some && row === null)) return;
     const on = some ? selected : { ids: [row!] };
-    if (on === null) tell(UNCOUNTED);
+    if (on === null) tell(JOBS.counting);
     else if (await actOnMany(verb, on)) clear();
   };
   useKeys({
     r: () => void act('retry'),
     c: () => void act('cancel'),
     '#': () => void act('delete'),
-    a: () => (count === null ? tell(UNCOUNTED) : selectAll()),
+    a: () => (count === null ? tell(JOBS.counting) : selectAll()),
     X: () => {
       const order = jobs.map((job) => job.id);
       const [a, b] = [order.indexOf(from ?? ''), order.indexOf(focusedRow() ?? '')].sort((x, y) => x - y);
@@ -86,8 +87,8 @@ export function JobsPage() {
     />
   );
   return (
-    <section aria-label="Jobs">
-      <h1 class="hidden">Jobs</h1>
+    <section aria-label={PAGE_TITLES.jobs}>
+      <h1 class="hidden">{PAGE_TITLES.jobs}</h1>
       <FilterBar filter={filter} onChange={(next) => go(listHref(next))} />
       <StateTabs filter={filter} />
       {(ids.size > 0 || all) && !readOnly.value ? (
@@ -105,9 +106,9 @@ export function JobsPage() {
             {count !== null
               ? plural(count.value, 'job').replace(' ', `${count.capped ? '+' : ''} `)
               : page.problem === null
-                ? 'Reading …'
+                ? JOBS.loading
                 : ''}
-            {apart ? ', this page in order' : ''}
+            {apart ? JOBS.sortedPage : ''}
           </span>
           <span class="grow" />
           <ViewMenu />
@@ -135,15 +136,15 @@ export function JobsPage() {
               })}
         />
       )}
-      <nav class="pager" aria-label="Pages of jobs">
+      <nav class="pager" aria-label={JOBS.pages}>
         {cursor === null ? null : (
           <a class="button" href={withQuery({ cursor: null })}>
-            Newest
+            {JOBS.newest}
           </a>
         )}
         {page.value?.next_cursor ? (
           <a class="button" rel="next" href={withQuery({ cursor: page.value.next_cursor })}>
-            Older
+            {JOBS.older}
           </a>
         ) : null}
       </nav>
@@ -160,7 +161,7 @@ function matching(filter: Filter, count: JobPage['count'] | null): Selected | nu
 }
 
 function None({ filter, more }: { filter: Filter; more: boolean }) {
-  if (more) return <Empty text="No job matches so far: look at older ones." cli={listCommand(filter)} />;
-  if ([...filter].length > 0) return <Empty text="No job matches." cli={listCommand(filter)} />;
-  return <Empty text="There is no job yet. The first one:" cli="queuectl enqueue 'echo hello'" />;
+  if (more) return <Empty text={JOBS.noneSoFar} cli={listCommand(filter)} />;
+  if ([...filter].length > 0) return <Empty text={JOBS.noneMatch} cli={listCommand(filter)} />;
+  return <Empty text={JOBS.noneYet} cli="queuectl enqueue 'echo hello'" />;
 }

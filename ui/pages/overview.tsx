@@ -9,12 +9,15 @@ import { Slots } from '../components/slots.tsx';
 import { Tile } from '../components/tile.tsx';
 import { Ago, Since, Time } from '../components/time.tsx';
 import { useData } from '../data.ts';
-import { number, percent, visible } from '../format.ts';
+import { number, percent, sentence, visible } from '../format.ts';
 import { setPaused } from '../queue-acts.ts';
 import { ofSchedules } from '../schedule-events.ts';
 import { bad, ended, NO_SERIES, useSeries } from '../series.ts';
 import { counts, queues, readOnly } from '../store.ts';
 import type { Doctor, JobPage, Schedule, Series, Worker } from '../types.ts';
+import { PAGE_TITLES } from '../words/frame.ts';
+import { OVERVIEW } from '../words/overview.ts';
+import { QUEUE_ACTS, SHARED } from '../words/shared.ts';
 
 const DOCTOR_MS = 60_000;
 
@@ -32,15 +35,15 @@ export function OverviewPage() {
   const reading = [hour, workers, running, schedules].some(({ loading }) => loading);
   if (reading || (jobs === null && hour.problem === null)) return null;
   return (
-    <section aria-label="Overview">
-      <h1 class="hidden">Overview</h1>
+    <section aria-label={PAGE_TITLES.overview}>
+      <h1 class="hidden">{PAGE_TITLES.overview}</h1>
       <Attention
         {...{ workers: workers.value, schedules: schedules.value, running: running.value?.jobs ?? [] }}
         {...{ hour: hour.value, names, doctor: doctor.value }}
       />
       <Tiles workers={workers.value} day={day.value} />
-      {nothing ? <Welcome /> : <Throughput series={hour.value ?? NO_SERIES} title="In and out, last hour" />}
-      <h2>Running now</h2>
+      {nothing ? <Welcome /> : <Throughput series={hour.value ?? NO_SERIES} title={OVERVIEW.throughput} />}
+      <h2>{SHARED.runningNow}</h2>
       {running.value === null ? null : <Running jobs={running.value.jobs} names={names} />}
       <div class="columns">
         <QueueStrip workers={workers.value ?? []} />
@@ -60,19 +63,23 @@ function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null 
     .sort()[0];
   return (
     <div class="tiles">
-      <Tile label="Waiting" href="/jobs?state=pending" value={jobs?.pending} />
-      <Tile label="Oldest waits" href="/queues" text={oldest === undefined ? '–' : <Since at={oldest} />} />
-      <Tile label="Running" href="/jobs?state=processing" value={jobs?.processing} />
-      <Tile label="Retry due" href="/jobs?state=failed" value={jobs?.failed} />
-      <Tile label="Failed, 24 h" href="/stats?range=24h" value={failed} />
-      <Tile label="Dead" href="/dlq" value={jobs?.dead} bad={(jobs?.dead ?? 0) > 0} />
+      <Tile label={SHARED.waiting} href="/jobs?state=pending" value={jobs?.pending} />
       <Tile
-        label="Success, 24 h"
+        label={SHARED.oldestWaiting}
+        href="/queues"
+        text={oldest === undefined ? '–' : <Since at={oldest} />}
+      />
+      <Tile label={SHARED.running} href="/jobs?state=processing" value={jobs?.processing} />
+      <Tile label={SHARED.retrying} href="/jobs?state=failed" value={jobs?.failed} />
+      <Tile label={SHARED.failedToday} href="/stats?range=24h" value={failed} />
+      <Tile label={SHARED.dead} href="/dlq" value={jobs?.dead} bad={(jobs?.dead ?? 0) > 0} />
+      <Tile
+        label={OVERVIEW.successRate}
         href="/stats?range=24h"
         text={day === null || all === 0 ? '–' : percent(day.total.completed / all)}
       />
       <Tile
-        label="Workers"
+        label={PAGE_TITLES.workers}
         href="/workers"
         value={workers?.length}
         bad={workers?.length === 0 && (jobs?.pending ?? 0) > 0}
@@ -83,7 +90,7 @@ function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null 
 
 function Welcome() {
   return (
-    <Empty text="Nothing was ever enqueued here. Two commands, and something moves on this page:">
+    <Empty text={OVERVIEW.welcome}>
       <Cli text="queuectl enqueue 'echo hello'" />
       <Cli text="queuectl worker start" />
     </Empty>
@@ -94,30 +101,29 @@ function Welcome() {
 function QueueStrip({ workers }: { workers: Worker[] }) {
   return (
     <div>
-      <h2>Queues</h2>
+      <h2>{SHARED.queues}</h2>
       <ul class="strip">
         {(queues.value ?? []).map(({ name, jobs, paused, concurrency }) => {
           const slots = workers
             .filter(({ queues }) => queues.includes('*') || queues.includes(name))
             .reduce((sum, worker) => sum + worker.concurrency, 0);
+          const toggle = (paused ? QUEUE_ACTS.resume : QUEUE_ACTS.pause)(visible(name));
           return (
             <li key={name}>
               <a href={`/queues/${part(name)}`}>{visible(name)}</a>
-              {paused ? <span class="tag warn">paused</span> : null}
+              {paused ? <span class="tag warn">{SHARED.paused}</span> : null}
               <span class="grow" />
-              <span class="number">{number(jobs.pending)} waiting</span>
+              <span class="number">{OVERVIEW.waiting(number(jobs.pending))}</span>
               <Slots busy={jobs.processing} total={Math.min(concurrency ?? slots, slots)} />
               {readOnly.value ? null : (
                 <button
                   type="button"
                   class="plain"
-                  title={`${paused ? 'Resume' : 'Pause'} queue ${name}`}
+                  title={toggle}
                   onClick={() => void setPaused(name, !paused)}
                 >
                   <Icon name={paused ? 'play' : 'pause'} />
-                  <span class="hidden">
-                    {paused ? 'Resume' : 'Pause'} queue {visible(name)}
-                  </span>
+                  <span class="hidden">{toggle}</span>
                 </button>
               )}
             </li>
@@ -135,14 +141,14 @@ function NextRuns({ schedules }: { schedules: Schedule[] }) {
     .slice(0, 6);
   return (
     <div>
-      <h2>Next scheduled</h2>
+      <h2>{OVERVIEW.nextRuns}</h2>
       {next.length === 0 ? (
         <Cli text="queuectl schedule add nightly --cron '30 2 * * *' 'make backup'" />
       ) : (
         <ul class="strip">
           {next.map(({ name, text, at }) => (
             <li key={name + at}>
-              <a href={`/schedules/${part(name)}`} title={text}>
+              <a href={`/schedules/${part(name)}`} title={sentence(text)}>
                 {visible(name)}
               </a>
               <span class="grow" />

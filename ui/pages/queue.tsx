@@ -2,6 +2,7 @@ import { part } from '../api.ts';
 import { command } from '../cli.ts';
 import { CopyButton } from '../components/copy.tsx';
 import { Empty, Trouble } from '../components/empty.tsx';
+import { Fill } from '../components/fill.tsx';
 import { Head, PausedTag } from '../components/head.tsx';
 import { NamesTable } from '../components/names-table.tsx';
 import { Running } from '../components/running.tsx';
@@ -17,6 +18,8 @@ import { place } from '../router.ts';
 import { bad, ended, NO_SERIES, perMinute, useSeries } from '../series.ts';
 import { queues, readOnly } from '../store.ts';
 import type { JobPage, Queue, Series, Worker } from '../types.ts';
+import { QUEUE, QUEUES } from '../words/queues.ts';
+import { SHARED } from '../words/shared.ts';
 
 export function QueuePage({ id }: { id: string }) {
   const range = place.value.query.get('range') ?? '1h';
@@ -33,23 +36,15 @@ export function QueuePage({ id }: { id: string }) {
   });
   if (queues.value === null) return null;
   if (queue === undefined)
-    return (
-      <Empty
-        text={`There is no queue ${id}. The first job makes it:`}
-        cli={command('enqueue', '--queue', id, 'echo hello')}
-      />
-    );
+    return <Empty text={QUEUE.missing(id)} cli={command('enqueue', '--queue', id, 'echo hello')} />;
   const series = shown.value ?? NO_SERIES;
   const serving = workers.value?.filter(({ queues }) => queues.includes('*') || queues.includes(id));
   return (
-    <section aria-label={`Queue ${id}`}>
+    <section aria-label={QUEUE.label(id)}>
       <Head title={id} tags={<PausedTag {...queue} />}>
-        <CopyButton
-          text={command('queue', queue.paused ? 'resume' : 'pause', id)}
-          label="Copy the command that does it"
-        />
+        <CopyButton text={command('queue', queue.paused ? 'resume' : 'pause', id)} label={SHARED.copyAsCli} />
         <button type="button" onClick={() => void setPaused(id, !queue.paused)}>
-          {queue.paused ? 'Resume' : 'Pause'}
+          {queue.paused ? SHARED.resume : SHARED.pause}
         </button>
         <button
           type="button"
@@ -57,7 +52,7 @@ export function QueuePage({ id }: { id: string }) {
             limiting.value = queue;
           }}
         >
-          Limits
+          {QUEUES.limits}
         </button>
       </Head>
       <Facts queue={queue} serving={serving} />
@@ -71,11 +66,11 @@ export function QueuePage({ id }: { id: string }) {
       </div>
       {shown.value === null ? null : (
         <>
-          <h2>Top names, {range}</h2>
+          <h2>{QUEUE.busiest(range)}</h2>
           <NamesTable names={shown.value.names ?? []} by="busiest" />
         </>
       )}
-      <h2>Running now</h2>
+      <h2>{SHARED.runningNow}</h2>
       {running.value === null ? null : <Running jobs={running.value.jobs} names={day.value?.names ?? null} />}
     </section>
   );
@@ -88,15 +83,19 @@ function Facts({ queue, serving }: { queue: Queue; serving: Worker[] | undefined
   return (
     <p class="facts quiet">
       <span>
-        {concurrency === null ? 'any number at a time' : `at most ${number(concurrency)} at a time`}
+        {concurrency === null ? QUEUE.noConcurrencyLimit : QUEUE.maxConcurrent(number(concurrency))}
       </span>
-      <span>{rate === null ? 'no rate limit' : `at most ${rate}`}</span>
-      {aging === null ? null : <span>one priority gained every {duration(aging)}</span>}
+      <span>{rate === null ? QUEUE.noRateLimit : QUEUE.rateLimit(rate)}</span>
+      {aging === null ? null : <span>{QUEUE.aging(duration(aging))}</span>}
       {serving === undefined ? null : serving.length === 0 ? (
-        <span class="tag warn">no worker serves it</span>
+        <span class="tag warn">{QUEUE.notServed}</span>
       ) : (
         <span>
-          served by <a href="/workers">{plural(serving.length, 'worker')}</a> with {plural(slots, 'slot')}
+          <Fill
+            text={QUEUE.served}
+            workers={<a href="/workers">{plural(serving.length, 'worker')}</a>}
+            slots={plural(slots, 'slot')}
+          />
         </span>
       )}
     </p>
@@ -106,29 +105,34 @@ function Facts({ queue, serving }: { queue: Queue; serving: Worker[] | undefined
 function Tiles({ queue, hour, day }: { queue: Queue; hour: Series | null; day: Series | null }) {
   const { name, jobs, concurrency, oldest_waiting_at: oldest } = queue;
   const list = (state: string): string => `/jobs?queue=${part(name)}&state=${state}`;
-  const rate = (value: number | undefined): string => (value === undefined ? '–' : `${number(value)}/min`);
+  const rate = (value: number | undefined): string =>
+    value === undefined ? '–' : QUEUE.perMinute(number(value));
   const failed = day === null ? undefined : bad(day.total);
   const limit = concurrency === null ? '' : `/${number(concurrency)}`;
   return (
     <div class="tiles five">
-      <Tile label="Waiting" href={list('pending')} value={jobs.pending} />
-      <Tile label="Running" href={list('processing')} text={`${number(jobs.processing)}${limit}`} />
-      <Tile label="Retry due" href={list('failed')} value={jobs.failed} />
+      <Tile label={SHARED.waiting} href={list('pending')} value={jobs.pending} />
+      <Tile label={SHARED.running} href={list('processing')} text={`${number(jobs.processing)}${limit}`} />
+      <Tile label={SHARED.retrying} href={list('failed')} value={jobs.failed} />
       <Tile
-        label="Oldest waits"
+        label={SHARED.oldestWaiting}
         href={list('pending')}
         text={oldest === null ? '–' : <Since at={oldest} />}
       />
       <Tile
-        label="In"
+        label={QUEUE.enqueued}
         href={list('pending')}
         text={rate(hour ? perMinute(hour, (one) => one.enqueued) : undefined)}
       />
-      <Tile label="Out" href={list('completed')} text={rate(hour ? perMinute(hour, ended) : undefined)} />
-      <Tile label="Wait p95, 1 h" href={list('pending')} text={duration(hour?.total.wait_ms?.p95)} />
-      <Tile label="Run p95, 1 h" href={list('completed')} text={duration(hour?.total.run_ms?.p95)} />
-      <Tile label="Failed, 24 h" href={list('dead')} value={failed} bad={(failed ?? 0) > 0} />
-      <Tile label="Dead" href={list('dead')} value={jobs.dead} bad={jobs.dead > 0} />
+      <Tile
+        label={SHARED.attempts}
+        href={list('completed')}
+        text={rate(hour ? perMinute(hour, ended) : undefined)}
+      />
+      <Tile label={QUEUE.waitP95} href={list('pending')} text={duration(hour?.total.wait_ms?.p95)} />
+      <Tile label={QUEUE.runP95} href={list('completed')} text={duration(hour?.total.run_ms?.p95)} />
+      <Tile label={SHARED.failedToday} href={list('dead')} value={failed} bad={(failed ?? 0) > 0} />
+      <Tile label={SHARED.dead} href={list('dead')} value={jobs.dead} bad={jobs.dead > 0} />
     </div>
   );
 }

@@ -9,6 +9,9 @@ import { setPaused } from '../queue-acts.ts';
 import { bad, ended, useSeries } from '../series.ts';
 import { queues, readOnly } from '../store.ts';
 import type { Figures, Named, Queue, State } from '../types.ts';
+import { PAGE_TITLES } from '../words/frame.ts';
+import { QUEUES } from '../words/queues.ts';
+import { SHARED } from '../words/shared.ts';
 
 export function QueuesPage() {
   const hour = useSeries('1h', { names: true });
@@ -21,31 +24,26 @@ export function QueuesPage() {
   });
   if (queues.value === null) return null;
   if (queues.value.length === 0)
-    return (
-      <Empty
-        text="A queue is there when the first job is put into it."
-        cli="queuectl enqueue 'echo hello' --queue mail"
-      />
-    );
+    return <Empty text={QUEUES.none} cli="queuectl enqueue 'echo hello' --queue mail" />;
   return (
-    <section aria-label="Queues">
-      <h1 class="hidden">Queues</h1>
+    <section aria-label={PAGE_TITLES.queues}>
+      <h1 class="hidden">{PAGE_TITLES.queues}</h1>
       <div class="table">
-        <table class="stack">
+        <table class="stack queues">
           <thead>
             <tr>
-              <th>Queue</th>
-              <th class="right">Waiting</th>
-              <th class="right">Running</th>
-              <th class="right">Limit</th>
-              <th class="right">Rate</th>
-              <th class="right">Retry due</th>
-              <th class="right">Oldest waits</th>
-              <th class="right">In, 1 h</th>
-              <th class="right">Out, 1 h</th>
-              <th class="right">Failed, 24 h</th>
-              <th class="right">Dead</th>
-              {readOnly.value ? null : <th>Actions</th>}
+              <th>{SHARED.queue}</th>
+              <th class="right">{SHARED.waiting}</th>
+              <th class="right">{SHARED.running}</th>
+              <th class="right">{QUEUES.maxConcurrent}</th>
+              <th class="right">{QUEUES.rateLimit}</th>
+              <th class="right">{SHARED.retrying}</th>
+              <th class="right">{SHARED.oldestWaiting}</th>
+              <th class="right">{QUEUES.enqueuedHour}</th>
+              <th class="right">{QUEUES.attemptsHour}</th>
+              <th class="right">{SHARED.failedToday}</th>
+              <th class="right">{SHARED.dead}</th>
+              {readOnly.value ? null : <th>{SHARED.actions}</th>}
             </tr>
           </thead>
           <tbody>
@@ -77,33 +75,33 @@ function Row({ queue, hour, day }: { queue: Queue; hour: Named[]; day: Named[] }
         </a>{' '}
         <PausedTag {...queue} />
       </td>
-      <Count queue={queue} state="pending" label="waiting" />
-      <Count queue={queue} state="processing" label="running" />
-      <td class="right number" data-label="limit">
-        {concurrency === null ? <span class="faint">none</span> : number(concurrency)}
+      <Count queue={queue} state="pending" label={SHARED.waiting} />
+      <Count queue={queue} state="processing" label={SHARED.running} />
+      <td class="right number" data-label={QUEUES.maxConcurrent}>
+        {concurrency === null ? <span class="faint">{SHARED.none}</span> : number(concurrency)}
       </td>
-      <td class="right number" data-label="rate">
-        {rate ?? <span class="faint">none</span>}
+      <td class="right number" data-label={QUEUES.rateLimit}>
+        {rate ?? <span class="faint">{SHARED.none}</span>}
       </td>
-      <Count queue={queue} state="failed" label="retry due" />
-      <td class="right number" data-label="oldest waits">
+      <Count queue={queue} state="failed" label={SHARED.retrying} />
+      <td class="right number" data-label={SHARED.oldestWaiting}>
         {oldest === null ? <span class="faint">–</span> : <Since at={oldest} />}
       </td>
-      <td class="right number" data-label="in, 1 h">
+      <td class="right number" data-label={QUEUES.enqueuedHour}>
         {number(sum(hour, name, ({ enqueued }) => enqueued))}
       </td>
-      <td class="right number" data-label="out, 1 h">
+      <td class="right number" data-label={QUEUES.attemptsHour}>
         {number(sum(hour, name, ended))}
       </td>
-      <td class="right number" data-label="failed, 24 h">
+      <td class="right number" data-label={SHARED.failedToday}>
         {number(sum(day, name, bad))}
       </td>
-      <Count queue={queue} state="dead" label="dead" />
+      <Count queue={queue} state="dead" label={SHARED.dead} />
       {readOnly.value ? null : (
         <td class="wide">
           <span class="buttons">
             <button type="button" class="small" onClick={() => void setPaused(name, !paused)}>
-              {paused ? 'Resume' : 'Pause'}
+              {paused ? SHARED.resume : SHARED.pause}
             </button>
             <button
               type="button"
@@ -112,7 +110,7 @@ function Row({ queue, hour, day }: { queue: Queue; hour: Named[]; day: Named[] }
                 limiting.value = queue;
               }}
             >
-              Limits
+              {QUEUES.limits}
             </button>
           </span>
         </td>

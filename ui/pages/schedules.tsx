@@ -1,17 +1,20 @@
 import { part } from '../api.ts';
 import { Empty, Trouble } from '../components/empty.tsx';
+import { Fill } from '../components/fill.tsx';
 import { PausedTag } from '../components/head.tsx';
 import { Icon } from '../components/icon.tsx';
 import { LastRuns } from '../components/last-runs.tsx';
 import { ScheduleButtons } from '../components/schedule-buttons.tsx';
 import { Ago, Time } from '../components/time.tsx';
 import { useData } from '../data.ts';
-import { plural, visible } from '../format.ts';
+import { plural, sentence, visible } from '../format.ts';
 import { scheduling } from '../overlays.ts';
 import { go, place } from '../router.ts';
 import { ofSchedules } from '../schedule-events.ts';
 import { readOnly } from '../store.ts';
 import type { Schedule } from '../types.ts';
+import { PAGE_TITLES } from '../words/frame.ts';
+import { SCHEDULES } from '../words/schedules.ts';
 
 export function SchedulesPage() {
   const found = useData<Schedule[]>('/schedules', { on: ofSchedules });
@@ -22,8 +25,8 @@ export function SchedulesPage() {
   }
   if (found.value === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
   return (
-    <section aria-label="Schedules">
-      <h1 class="hidden">Schedules</h1>
+    <section aria-label={PAGE_TITLES.schedules}>
+      <h1 class="hidden">{PAGE_TITLES.schedules}</h1>
       {readOnly.value ? null : (
         <p class="line">
           <span class="faint grow">{plural(found.value.length, 'schedule')}</span>
@@ -34,15 +37,12 @@ export function SchedulesPage() {
             }}
           >
             <Icon name="plus" />
-            New schedule
+            {SCHEDULES.create}
           </button>
         </p>
       )}
       {found.value.length === 0 ? (
-        <Empty
-          text="There is no schedule. One that runs every night:"
-          cli="queuectl schedule add nightly --cron '30 2 * * *' 'make backup'"
-        />
+        <Empty text={SCHEDULES.none} cli="queuectl schedule add nightly --cron '30 2 * * *' 'make backup'" />
       ) : null}
       {found.value.map((schedule) => (
         <Card key={schedule.name} {...schedule} />
@@ -67,7 +67,7 @@ function Card(schedule: Schedule) {
         )}
       </header>
       <p>
-        {schedule.text}
+        {sentence(schedule.text)}
         {cron === null ? null : (
           <span class="faint">
             {' '}
@@ -80,19 +80,26 @@ function Card(schedule: Schedule) {
           <code>{visible(schedule.command)}</code>
         </span>
         <span>
-          in <a href={`/queues/${part(schedule.queue)}`}>{visible(schedule.queue)}</a>
+          <Fill
+            text={SCHEDULES.queue}
+            queue={<a href={`/queues/${part(schedule.queue)}`}>{visible(schedule.queue)}</a>}
+          />
         </span>
         {next_runs.length === 0 ? null : (
           <span>
-            next <Time at={next_runs[0]!} /> (<Ago at={next_runs[0]!} />)
+            <Fill
+              text={SCHEDULES.next}
+              time={<Time at={next_runs[0]!} />}
+              when={<Ago at={next_runs[0]!} />}
+            />
           </span>
         )}
         {last_run_at === null ? null : (
           <span>
-            last <Ago at={last_run_at} />
+            <Fill text={SCHEDULES.last} when={<Ago at={last_run_at} />} />
           </span>
         )}
-        {waiting > 0 ? <span class="tag warn">{plural(waiting, 'tick')} waiting</span> : null}
+        {waiting > 0 ? <span class="tag warn">{SCHEDULES.waiting(plural(waiting, 'run'))}</span> : null}
       </p>
       <LastRuns name={schedule.job.name} />
     </article>

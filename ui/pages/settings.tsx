@@ -6,9 +6,12 @@ import { CopyButton } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
 import { Ago } from '../components/time.tsx';
 import { useData } from '../data.ts';
-import { visible } from '../format.ts';
+import { sentence, visible } from '../format.ts';
 import { readOnly, server } from '../store.ts';
 import type { Setting, StoreEvent } from '../types.ts';
+import { PAGE_TITLES } from '../words/frame.ts';
+import { SETTINGS } from '../words/settings.ts';
+import { SHARED } from '../words/shared.ts';
 
 const ofSettings = ({ kind }: StoreEvent): boolean => kind.startsWith('setting');
 
@@ -19,16 +22,16 @@ export function SettingsPage() {
   });
   if (found.value === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
   return (
-    <section aria-label="Settings">
-      <h1 class="hidden">Settings</h1>
+    <section aria-label={PAGE_TITLES.settings}>
+      <h1 class="hidden">{PAGE_TITLES.settings}</h1>
       <div class="table">
         <table class="settings stack">
           <thead>
             <tr>
-              <th>Setting</th>
-              <th>Value</th>
-              <th>From</th>
-              <th>Meaning</th>
+              <th>{SETTINGS.setting}</th>
+              <th>{SETTINGS.value}</th>
+              <th>{SETTINGS.source}</th>
+              <th>{SETTINGS.description}</th>
             </tr>
           </thead>
           <tbody>
@@ -42,7 +45,7 @@ export function SettingsPage() {
           </tbody>
         </table>
       </div>
-      <h2>This server</h2>
+      <h2>{SETTINGS.server}</h2>
       <About />
     </section>
   );
@@ -51,13 +54,10 @@ export function SettingsPage() {
 function About() {
   const { version = '', read_only = false, public_metrics = false } = server.value ?? {};
   const rows: [string, string][] = [
-    ['Address', location.origin],
-    ['Version', version],
-    [
-      'Changes',
-      read_only ? 'None: this server or your token is read-only' : 'Allowed: you have the full token',
-    ],
-    ['Metrics', public_metrics ? 'Public: started with --public-metrics' : 'Need a token'],
+    [SETTINGS.address, location.origin],
+    [SHARED.version, version],
+    [SETTINGS.access, read_only ? SETTINGS.readOnly : SETTINGS.fullAccess],
+    [SETTINGS.metrics, public_metrics ? SETTINGS.publicMetrics : SETTINGS.privateMetrics],
   ];
   return (
     <div class="panel">
@@ -69,9 +69,9 @@ function About() {
           </div>
         ))}
         <div>
-          <dt>Storage and health</dt>
+          <dt>{SETTINGS.health}</dt>
           <dd>
-            <a href="/doctor">Doctor</a>
+            <a href="/doctor">{PAGE_TITLES.doctor}</a>
           </dd>
         </div>
       </dl>
@@ -85,9 +85,10 @@ function Row({ setting, change }: { setting: Setting; change: StoreEvent | undef
   const path = `/config/${part(name)}`;
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
-    if (await attempt(() => send('PUT', path, { value: typed.value }), `${name} is set`)) typed.value = null;
+    if (await attempt(() => send('PUT', path, { value: typed.value }), SETTINGS.saved(name)))
+      typed.value = null;
   };
-  const unset = (): Promise<boolean> => attempt(() => send('DELETE', path), `${name} is back to its default`);
+  const unset = (): Promise<boolean> => attempt(() => send('DELETE', path), SETTINGS.wasReset(name));
   return (
     <tr data-row={name}>
       <td>
@@ -106,32 +107,32 @@ function Row({ setting, change }: { setting: Setting; change: StoreEvent | undef
           />
           {typed.value === null || typed.value === text ? null : (
             <button type="submit" class="small primary">
-              Set
+              {SETTINGS.save}
             </button>
           )}
           {is_default || readOnly.value ? null : (
             <button type="button" class="small" onClick={() => void unset()}>
-              Default
+              {SETTINGS.reset}
             </button>
           )}
         </form>
       </td>
-      <td class="faint" data-label="from">
+      <td class="faint" data-label={SETTINGS.source}>
         {is_default ? (
-          'default'
+          SETTINGS.isDefault
         ) : change === undefined ? (
-          'the store'
+          SETTINGS.isSet
         ) : (
           <>
-            {visible(change.actor ?? 'somebody')}, <Ago at={change.at} />
+            {visible(change.actor ?? SHARED.unknownUser)}, <Ago at={change.at} />
           </>
         )}
       </td>
       <td class="wide">
-        {help}{' '}
-        <CopyButton text={command('config', 'set', name, typed.value ?? text)} label="Copy as a command" />
+        {sentence(help)}{' '}
+        <CopyButton text={command('config', 'set', name, typed.value ?? text)} label={SHARED.copyAsCli} />
         <br />
-        <span class="faint">{range}</span>
+        <span class="faint">{SETTINGS.range(range)}</span>
       </td>
     </tr>
   );

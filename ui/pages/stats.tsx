@@ -1,14 +1,18 @@
 import { command } from '../cli.ts';
 import { Cli } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
+import { Fill } from '../components/fill.tsx';
 import { NamesTable } from '../components/names-table.tsx';
 import { Depth, FailureRate, RangeTabs, Throughput, TimesChart } from '../components/series-charts.tsx';
-import { duration, number as inDigits, percent, visible } from '../format.ts';
+import { duration, number, percent, visible } from '../format.ts';
 import { mounted } from '../mount.ts';
 import { go, place, withQuery } from '../router.ts';
 import { bad, ended, NO_SERIES, useSeries } from '../series.ts';
 import { queues, server, sumOf } from '../store.ts';
-import type { Series } from '../types.ts';
+import type { Percentiles, Series } from '../types.ts';
+import { PAGE_TITLES } from '../words/frame.ts';
+import { METRICS } from '../words/metrics.ts';
+import { SHARED } from '../words/shared.ts';
 
 declare const GRAFANA: string;
 
@@ -21,8 +25,8 @@ export function StatsPage() {
   const { pending, processing, failed } = sumOf(some);
   const oldest = some.map((one) => one.oldest_waiting_at).filter((at) => at !== null);
   return (
-    <section aria-label="Metrics">
-      <h1 class="hidden">Metrics</h1>
+    <section aria-label={PAGE_TITLES.metrics}>
+      <h1 class="hidden">{PAGE_TITLES.metrics}</h1>
       <div class="bar">
         <RangeTabs range={range} />
         <QueueChoice queue={queue} />
@@ -38,9 +42,9 @@ export function StatsPage() {
       </div>
       {found.loading ? null : (
         <>
-          <h2>Slowest names, {range}</h2>
+          <h2>{METRICS.slowest(range)}</h2>
           <NamesTable names={series.names ?? []} by="slowest" />
-          <h2>Elsewhere</h2>
+          <h2>{METRICS.elsewhere}</h2>
           <Elsewhere range={range} queue={queue} />
         </>
       )}
@@ -51,12 +55,12 @@ export function StatsPage() {
 function QueueChoice({ queue }: { queue: string | undefined }) {
   return (
     <label class="inline">
-      <span class="faint">Queue</span>
+      <span class="faint">{SHARED.queue}</span>
       <select
         value={queue ?? ''}
         onInput={(event) => go(withQuery({ queue: event.currentTarget.value || null }))}
       >
-        <option value="">all</option>
+        <option value="">{SHARED.all}</option>
         {(queues.value ?? []).map(({ name }) => (
           <option key={name} value={name}>
             {visible(name)}
@@ -71,24 +75,34 @@ function QueueChoice({ queue }: { queue: string | undefined }) {
 function Total({ series }: { series: Series }) {
   const { total } = series;
   const all = ended(total);
-  const number = (value: number): string => (series === NO_SERIES ? '–' : inDigits(value));
+  const count = (value: number) => <b>{series === NO_SERIES ? '–' : number(value)}</b>;
+  const times = (of: Percentiles | null) => ({
+    p50: <b>{duration(of?.p50)}</b>,
+    p95: <b>{duration(of?.p95)}</b>,
+  });
   return (
     <p class="facts quiet">
       <span>
-        <b>{number(total.enqueued)}</b> enqueued
+        <Fill text={METRICS.enqueued} count={count(total.enqueued)} />
       </span>
       <span>
-        <b>{number(all)}</b> attempts ended
+        <Fill text={METRICS.attempts} count={count(all)} />
       </span>
       <span>
-        <b>{number(bad(total))}</b> failed{all === 0 ? '' : ` (${percent(bad(total) / all)})`},{' '}
-        <b>{number(total.dead)}</b> of them for good
+        <Fill
+          text={all === 0 ? METRICS.failed : METRICS.failedPart}
+          count={count(bad(total))}
+          part={percent(bad(total) / all)}
+        />
       </span>
       <span>
-        waited <b>{duration(total.wait_ms?.p50)}</b>, p95 <b>{duration(total.wait_ms?.p95)}</b>
+        <Fill text={METRICS.dead} count={count(total.dead)} />
       </span>
       <span>
-        ran <b>{duration(total.run_ms?.p50)}</b>, p95 <b>{duration(total.run_ms?.p95)}</b>
+        <Fill text={METRICS.wait} {...times(total.wait_ms)} />
+      </span>
+      <span>
+        <Fill text={METRICS.run} {...times(total.run_ms)} />
       </span>
     </p>
   );
@@ -100,7 +114,7 @@ function Elsewhere({ range, queue }: { range: string; queue: string | undefined 
   return (
     <dl class="spec panel">
       <div>
-        <dt>Command line</dt>
+        <dt>{SHARED.commandLine}</dt>
         <dd>
           <Cli
             text={command('stats', '--range', range, ...(queue === undefined ? [] : ['--queue', queue]))}
@@ -108,21 +122,17 @@ function Elsewhere({ range, queue }: { range: string; queue: string | undefined 
         </dd>
       </div>
       <div>
-        <dt>Prometheus</dt>
+        <dt>{METRICS.prometheus}</dt>
         <dd>
           <Cli text={open ? `curl ${url}` : `curl -H "Authorization: Bearer $TOKEN" ${url}`} />
-          <p class="faint">
-            {open
-              ? 'Anybody may read it: this server was started with --public-metrics.'
-              : 'Send a token as a bearer token (the read-only token is enough), or start the server with --public-metrics.'}
-          </p>
+          <p class="faint">{open ? METRICS.publicMetrics : METRICS.privateMetrics}</p>
         </dd>
       </div>
       <div>
-        <dt>Grafana</dt>
+        <dt>{METRICS.grafana}</dt>
         <dd>
           <a class="button small" href={GRAFANA} download="queuectl-grafana.json">
-            Download the dashboard
+            {METRICS.download}
           </a>
         </dd>
       </div>

@@ -10,6 +10,8 @@ import { visible } from '../format.ts';
 import { useSeries } from '../series.ts';
 import { server } from '../store.ts';
 import type { JobPage, Worker } from '../types.ts';
+import { SHARED } from '../words/shared.ts';
+import { WORKER, WORKERS } from '../words/workers.ts';
 import { stopWorker } from '../worker-acts.ts';
 import { WorkerTags } from './workers.tsx';
 
@@ -20,33 +22,31 @@ export function WorkerPage({ id }: { id: string }) {
   const worker = found.value;
   if (found.problem?.status === 404)
     return (
-      <Empty
-        text={`Worker ${id} is not there any more. What it was running goes on or is taken over by others.`}
-      >
+      <Empty text={WORKER.gone(id)}>
         <a class="button" href="/workers">
-          All workers
+          {WORKER.all}
         </a>
       </Empty>
     );
   if (worker === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
   return (
-    <section aria-label={`Worker ${id}`}>
+    <section aria-label={WORKER.label(id)}>
       <Head title={id} tags={<WorkerTags {...worker} />}>
         <button
           type="button"
           disabled={worker.status === 'draining'}
           onClick={() => void stopWorker(worker, 'drain')}
         >
-          Stop
+          {WORKERS.stop}
         </button>
         <button type="button" class="danger-text" onClick={() => void stopWorker(worker, 'force')}>
-          Stop, end its jobs
+          {WORKER.forceStop}
         </button>
       </Head>
       <div class="panel">
         <Facts worker={worker} />
       </div>
-      <h2>Runs now</h2>
+      <h2>{SHARED.runningNow}</h2>
       {running.value === null ? null : (
         <Running
           jobs={running.value.jobs.filter(({ worker_id }) => worker_id === id)}
@@ -61,26 +61,23 @@ function Facts({ worker }: { worker: Worker }) {
   const { queues, started_at, same_executable: same } = worker;
   const version = server.value?.version ?? '';
   const rows: [string, ComponentChildren][] = [
-    ['Host', visible(worker.hostname)],
-    ['Process', worker.pid],
+    [SHARED.host, visible(worker.hostname)],
+    [SHARED.pid, worker.pid],
+    [SHARED.version, same === null ? WORKER.unknownVersion : same ? version : WORKER.differs(version)],
     [
-      'Version',
-      same === null ? 'cannot be told from here' : same ? version : `another than ${version} of this server`,
-    ],
-    [
-      'Queues',
+      SHARED.queues,
       queues.includes('*')
-        ? 'all'
+        ? SHARED.all
         : queues.map((name) => (
             <>
               <a href={`/queues/${part(name)}`}>{visible(name)}</a>{' '}
             </>
           )),
     ],
-    ['Slots', <Slots busy={worker.current_jobs.length} total={worker.concurrency} />],
-    ['Up', <Since at={started_at} />],
-    ['Started', <Time at={started_at} />],
-    ['Heartbeat', <Ago at={worker.last_heartbeat} />],
+    [SHARED.slots, <Slots busy={worker.current_jobs.length} total={worker.concurrency} />],
+    [SHARED.uptime, <Since at={started_at} />],
+    [SHARED.started, <Time at={started_at} />],
+    [SHARED.heartbeat, <Ago at={worker.last_heartbeat} />],
   ];
   return (
     <dl class="spec">

@@ -3,10 +3,13 @@ import { Empty, Trouble } from '../components/empty.tsx';
 import { Slots } from '../components/slots.tsx';
 import { Ago, Since } from '../components/time.tsx';
 import { useData } from '../data.ts';
-import { plural, visible } from '../format.ts';
+import { number, plural, visible } from '../format.ts';
 import { place, withQuery } from '../router.ts';
 import { readOnly } from '../store.ts';
 import type { Worker } from '../types.ts';
+import { PAGE_TITLES } from '../words/frame.ts';
+import { SHARED } from '../words/shared.ts';
+import { WORKERS } from '../words/workers.ts';
 import { stopWorker } from '../worker-acts.ts';
 
 const MOST_JOBS = 8;
@@ -14,19 +17,18 @@ const MOST_JOBS = 8;
 export function WorkersPage() {
   const found = useData<Worker[]>('/workers');
   if (found.value === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
-  if (found.value.length === 0)
-    return <Empty text="No worker is running. To start one:" cli="queuectl worker start --detach" />;
+  if (found.value.length === 0) return <Empty text={WORKERS.none} cli="queuectl worker start --detach" />;
   const host = place.value.query.get('host');
   const hosts = [...new Set(found.value.map(({ hostname }) => hostname))].sort();
   const shown = found.value.filter(({ hostname }) => host === null || hostname === host);
   const slots = shown.reduce((sum, { concurrency }) => sum + concurrency, 0);
   const busy = shown.reduce((sum, { current_jobs }) => sum + current_jobs.length, 0);
   return (
-    <section aria-label="Workers">
-      <h1 class="hidden">Workers</h1>
+    <section aria-label={PAGE_TITLES.workers}>
+      <h1 class="hidden">{PAGE_TITLES.workers}</h1>
       <p class="line">
         <span class="faint">
-          {plural(shown.length, 'worker')}, {busy} of {plural(slots, 'slot')} busy
+          {WORKERS.summary(plural(shown.length, 'worker'), number(busy), plural(slots, 'slot'))}
         </span>
         {hosts.length < 2
           ? null
@@ -37,7 +39,7 @@ export function WorkersPage() {
                 href={withQuery({ host: one })}
                 aria-current={one === host ? 'true' : undefined}
               >
-                {one === null ? 'every host' : visible(one)}
+                {one === null ? WORKERS.allHosts : visible(one)}
               </a>
             ))}
       </p>
@@ -45,16 +47,16 @@ export function WorkersPage() {
         <table class="stack">
           <thead>
             <tr>
-              <th>Worker</th>
-              <th>Status</th>
-              <th>Host</th>
-              <th class="right">Process</th>
-              <th>Queues</th>
-              <th class="right">Slots</th>
-              <th>Runs</th>
-              <th class="right">Up</th>
-              <th class="right">Heartbeat</th>
-              {readOnly.value ? null : <th>Actions</th>}
+              <th>{SHARED.worker}</th>
+              <th>{SHARED.status}</th>
+              <th>{SHARED.host}</th>
+              <th class="right">{SHARED.pid}</th>
+              <th>{SHARED.queues}</th>
+              <th class="right">{SHARED.slots}</th>
+              <th>{WORKERS.runningJobs}</th>
+              <th class="right">{SHARED.uptime}</th>
+              <th class="right">{SHARED.heartbeat}</th>
+              {readOnly.value ? null : <th>{SHARED.actions}</th>}
             </tr>
           </thead>
           <tbody>
@@ -81,26 +83,26 @@ function Row(worker: Worker) {
         <WorkerTags {...worker} />
       </td>
       <td>{visible(hostname)}</td>
-      <td class="right number" data-label="process">
+      <td class="right number" data-label={SHARED.pid}>
         {pid}
       </td>
-      <td data-label="queues">{queues.includes('*') ? 'all' : queues.map(visible).join(', ')}</td>
-      <td class="right number" data-label="slots">
+      <td data-label={SHARED.queues}>{queues.includes('*') ? SHARED.all : queues.map(visible).join(', ')}</td>
+      <td class="right number" data-label={SHARED.slots}>
         <Slots busy={current_jobs.length} total={worker.concurrency} />
       </td>
-      <td data-label="runs">
-        {current_jobs.length === 0 ? <span class="faint">nothing</span> : null}
+      <td data-label={WORKERS.runningJobs}>
+        {current_jobs.length === 0 ? <span class="faint">{SHARED.none}</span> : null}
         {current_jobs.slice(0, MOST_JOBS).map((job) => (
           <a key={job} class="id" href={`/jobs/${part(job)}`}>
             {job}{' '}
           </a>
         ))}
-        {current_jobs.length > MOST_JOBS ? `and ${current_jobs.length - MOST_JOBS} more` : null}
+        {current_jobs.length > MOST_JOBS ? SHARED.more(number(current_jobs.length - MOST_JOBS)) : null}
       </td>
-      <td class="right number" data-label="up">
+      <td class="right number" data-label={SHARED.uptime}>
         <Since at={started_at} />
       </td>
-      <td class="right number" data-label="heartbeat">
+      <td class="right number" data-label={SHARED.heartbeat}>
         <Ago at={last_heartbeat} />
       </td>
       {readOnly.value ? null : (
@@ -111,7 +113,7 @@ function Row(worker: Worker) {
             disabled={worker.status === 'draining'}
             onClick={() => void stopWorker(worker, 'drain')}
           >
-            Stop
+            {WORKERS.stop}
           </button>
         </td>
       )}
@@ -119,12 +121,12 @@ function Row(worker: Worker) {
   );
 }
 
-/** A worker of another version is told apart wherever it is shown. */
+/** A worker of {WORKERS.otherVersion} is told apart wherever it is shown. */
 export function WorkerTags({ status, same_executable }: Worker) {
   return (
     <>
-      <span class={`tag ${status === 'draining' ? 'warn' : status}`}>{status}</span>
-      {same_executable === false ? <span class="tag warn">another version</span> : null}
+      <span class={`tag ${status === 'draining' ? 'warn' : status}`}>{WORKERS.statuses[status]}</span>
+      {same_executable === false ? <span class="tag warn">{WORKERS.otherVersion}</span> : null}
     </>
   );
 }

@@ -1,0 +1,68 @@
+/** Texts of the activity page, and of the table of events that a job shows, too. */
+export const ACTIVITY = {
+  kinds: 'Kinds of events',
+  everything: 'All',
+  byPeople: 'User actions',
+  failures: 'Failures',
+  workers: 'Workers',
+  actorHint: 'such as http:',
+  queueHint: 'such as mail',
+  jobHint: 'job id',
+  filter: 'Filter',
+  none: 'No events match.',
+  pages: 'Pages of activity',
+  older: 'Older',
+};
+
+export const EVENTS = {
+  time: 'Time',
+  event: 'Event',
+  actor: 'Actor',
+  details: 'Details',
+  attempt: (attempt: number) => ` (attempt ${attempt})`,
+
+  /** By event kind. */
+  kinds: {
+    enqueued: 'Enqueued',
+    started: 'Started',
+    adopted: 'Adopted by another worker',
+    ending: 'Stopping',
+    requeued: 'Requeued',
+    completed: 'Completed',
+    failed: 'Failed',
+    dead: 'Failed permanently',
+    cancelled: 'Cancelled',
+    retried: 'Retried',
+    held: 'Held',
+    released: 'Released',
+    edited: 'Edited',
+    deleted: 'Deleted',
+    'jobs-pruned': 'Old jobs deleted',
+    'queue-paused': 'Queue paused',
+    'queue-resumed': 'Queue resumed',
+    'queue-set': 'Queue limits changed',
+    'queue-deleted': 'Queue deleted',
+    'setting-set': 'Setting changed',
+    'setting-unset': 'Setting reset',
+    'schedule-added': 'Schedule created',
+    'schedule-edited': 'Schedule changed',
+    'schedule-removed': 'Schedule removed',
+    'schedule-paused': 'Schedule paused',
+    'schedule-resumed': 'Schedule resumed',
+    tick: 'Schedule fired',
+    'worker-ready': 'Worker started',
+    'worker-stopped': 'Worker stopped',
+    'operation-begun': 'Bulk action started',
+    'operation-ended': 'Bulk action ended',
+  } as Record<string, string>,
+
+  /** By the name of a detail, where the name itself reads badly. */
+  names: {
+    next_run_at: 'retry',
+    scheduled_at: 'due',
+    worker_id: 'worker',
+    bytes: 'output',
+    waits: 'waits for the previous run',
+    manual: 'started manually',
+  } as Record<string, string>,
+};

@@ -1,0 +1,16 @@
+/** Texts of the charts. */
+export const CHARTS = {
+  throughput: 'Throughput',
+  enqueued: 'Enqueued',
+  completed: 'Completed',
+  failed: 'Failed',
+  failureRate: 'Failure rate',
+  unfinished: 'Unfinished jobs',
+  unfinishedLine: 'Waiting or running',
+  unfinishedNote:
+    'Calculated backwards from the current number. Jobs that were retried or deleted manually are not included.',
+  range: 'Time range',
+  time: 'Time',
+  max: (last: string, max: string) => `${last} (max ${max})`,
+  asTable: 'Show as table',
+};

@@ -1,0 +1,23 @@
+/** Texts of the settings page. */
+export const SETTINGS = {
+  setting: 'Setting',
+  value: 'Value',
+  source: 'Source',
+  description: 'Description',
+  range: (range: string) => `Allowed: ${range}`,
+  isDefault: 'Default',
+  isSet: 'Unknown',
+  save: 'Save',
+  reset: 'Reset',
+  saved: (name: string) => `Setting ${name} saved`,
+  wasReset: (name: string) => `Setting ${name} reset to its default`,
+  server: 'This server',
+  address: 'Address',
+  access: 'Access',
+  fullAccess: 'Full access',
+  readOnly: 'Read-only, because of the server or your token',
+  metrics: 'Metrics',
+  publicMetrics: 'Public, because the server was started with --public-metrics',
+  privateMetrics: 'Token required',
+  health: 'Storage and health',
+};
