@@ -130,7 +130,7 @@ function attemptColumns(times: Times) {
     {
       title: 'OUTPUT',
       drop: 1,
-      value: (one: Attempt) => `${one.outputBytes} bytes${truncation(one)}`,
+      value: (one: Attempt) => `${formatBytes(one.outputBytes)}${truncation(one)}`,
       look: (one: Attempt) => formatBytes(one.outputBytes) + truncation(one),
     },
     { title: 'WORKER', value: (one: Attempt) => one.workerId, drop: 2 },

@@ -3,6 +3,7 @@ import { RANGES, type Range, statsSeries } from '../../actions/stats-series.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { STATES } from '../../core/job.ts';
+import { formatPercent } from '../../core/numbers.ts';
 import type { Command, Input } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printSeries } from '../stats-series.ts';
@@ -44,10 +45,10 @@ export default {
       of === null ? '-' : [of.p50, of.p95, of.p99].map(formatDuration).join(' / ');
     const rows: [string, string][] = [
       ...STATES.map((state): [string, string] => [state, String(result.jobs[state])]),
-      ['success rate', result.success_rate === null ? '-' : `${(result.success_rate * 100).toFixed(1)}%`],
+      ['success rate', result.success_rate === null ? '-' : formatPercent(result.success_rate)],
       ['wait p50 / p95 / p99', times(result.wait_ms)],
       ['run p50 / p95 / p99', times(result.run_ms)],
-      ['attempts a minute', String(result.throughput_per_minute)],
+      ['attempts per minute', String(result.throughput_per_minute)],
     ];
     for (const [name, value] of rows) io.out(io.tty ? `${pad(name, 22)}${value}\n` : `${name}\t${value}\n`);
     return 0;
