@@ -25,11 +25,7 @@ export function readLayout(command: Command, input: Input): Layout {
 /** Returns the fields of the objects that a command prints as JSON. */
 export function fieldsOf({ name, prints }: Command): string[] {
   if (prints === undefined)
-    throw new QueueError(
-      'usage',
-      `${name} does not support --json with fields`,
-      `queuectl ${name} --json`,
-    );
+    throw new QueueError('usage', `${name} does not support --json with fields`, `queuectl ${name} --json`);
   const schema = prints.object === undefined ? {} : SCHEMAS[prints.object]!.properties;
   return [...new Set([...Object.keys(schema as object), ...(prints.fields ?? [])])];
 }
