@@ -161,7 +161,7 @@ test.concurrent(
     expect(screen.output()).toMatch(/completed +1 .*█/);
     expect(screen.output()).toMatch(/default +mail +1/);
     expectRefusal(await box.run(['stats', '--range', '2h']), 2, /--range must be one of 1h, 6h/);
-    expectRefusal(await box.run(['stats', '--queue', 'mail']), 2, /need --range/);
+    expectRefusal(await box.run(['stats', '--queue', 'mail']), 2, /require --range/);
     expectRefusal(await box.run(['metrics', 'x']), 2, /metrics/);
     const none = await box.json<SeriesJson>(['stats', '--range', '1h', '--queue', 'nobody']);
     expect(none.total).toMatchObject({ enqueued: 0, run_ms: null });
