@@ -34,7 +34,7 @@ test.concurrent(
 const WRONG: [what: string, sql: string, says: RegExp][] = [
   ['a counter', "UPDATE counter SET jobs = jobs + 1 WHERE state = 'pending'", /counters/],
   ['jobs that were not counted', 'DELETE FROM counter', /counters/],
-  ['a reference', 'DELETE FROM queue', /refers to a queue/],
+  ['a reference', 'DELETE FROM queue', /refers to a missing queue/],
   [
     'a running job without an attempt',
     "UPDATE job SET state = 'processing', phase = 'running', worker_id = 'w', due_at = NULL WHERE id = 'one'",
@@ -45,7 +45,7 @@ const WRONG: [what: string, sql: string, says: RegExp][] = [
   [
     'a trigger of somebody else',
     'CREATE TRIGGER evil AFTER INSERT ON job BEGIN SELECT 1; END',
-    /evil is not/,
+    /evil does not belong to queuectl/,
   ],
 ];
 

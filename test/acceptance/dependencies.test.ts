@@ -159,10 +159,14 @@ test.concurrent(
       [[circle], 2, "'p' depends on 'q' depends on 'p'"],
       [['--after', 'there,', 'true'], 2, '--after: an id is missing'],
       [['--after', 'ok:', 'true'], 2, '--after: an id is missing'],
-      [['--after', 'there,notok:the', 'true'], 2, "names 'there' twice"],
+      [['--after', 'there,notok:the', 'true'], 2, "lists 'there' twice"],
       [['--after', 'there', '--on-parent-failure', 'explode', 'true'], 2, 'must be one of cancel, hold, run'],
-      [['{"command":"true","depends_on":[5]}'], 2, 'depends_on must be ids'],
-      [['{"command":"true","depends_on":[{"id":"there","on":"maybe"}]}'], 2, 'on must be ok, any, notok'],
+      [['{"command":"true","depends_on":[5]}'], 2, 'depends_on must contain job ids'],
+      [
+        ['{"command":"true","depends_on":[{"id":"there","on":"maybe"}]}'],
+        2,
+        'on must be one of ok, any, notok',
+      ],
       [['{"command":"true","depends_on":[{"id":"there","when":"ok"}]}'], 2, "unknown field 'when'"],
     ];
     for (const [args, code, says] of rows) {

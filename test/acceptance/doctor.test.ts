@@ -43,7 +43,7 @@ test.concurrent(
       expect(find(check)).toMatchObject({ check, status: 'ok' });
     expect(find('workers')).toMatchObject({ status: 'warn', fix: 'queuectl worker start' });
     expect(readdirSync(box.home, { recursive: true })).toEqual(before);
-    expect((await box.run(['doctor'])).stdout).toContain('quick check\tok\tok');
+    expect((await box.run(['doctor'])).stdout).toContain('quick check\tok\tno problems found');
   }),
 );
 

@@ -69,7 +69,7 @@ test.concurrent(
         /job 'a' could not get the unique key back: job 'b' holds it/,
       );
     }
-    expectRefusal(await box.run(['dlq', 'retry', '--all']), 4, /job 'b' has it/);
+    expectRefusal(await box.run(['dlq', 'retry', '--all']), 4, /job 'b' holds it/);
     await box.json(['enqueue', '--id', 'other', 'exit 3', '-r', '1']);
     await box.run(['worker', 'start', '--drain']);
     await add('c');
@@ -77,7 +77,7 @@ test.concurrent(
     expect(all).toMatchObject({
       code: 7,
       stdout: 'other\n',
-      stderr: expect.stringMatching(/2 .*job 'c' has it/),
+      stderr: expect.stringMatching(/2 .*job 'c' holds it/),
     });
     expect(await box.run(['retry', 'a', 'b'])).toMatchObject({ code: 4, stdout: '' });
     await box.run(['cancel', 'c']);
