@@ -2,7 +2,7 @@ import { QueueError } from '../core/errors.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
-import type { Attempt } from '../store/attempt.ts';
+import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 
 const PAGE = 1000;

@@ -6,7 +6,7 @@ import type { QueueChanges } from '../core/queue.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import { wake } from '../exec/wake.ts';
-import type { Queue } from '../store/store.ts';
+import type { Queue } from '../store/contract/queues.ts';
 import type { App } from './app.ts';
 
 export interface QueueObject {

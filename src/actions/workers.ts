@@ -3,8 +3,8 @@ import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
+import type { Host, Supervised, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
-import type { Host, Supervised, Worker } from '../store/worker.ts';
 import { type App, currentSettings } from './app.ts';
 
 export function toWorkerObject(worker: Worker, same: boolean | null = null): WorkerObject {

@@ -2,7 +2,7 @@ import type { App } from '../actions/app.ts';
 import { countJobs } from '../actions/jobs.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { JobObject } from '../core/job-object.ts';
-import type { ListedJob } from '../store/listing.ts';
+import type { ListedJob } from '../store/contract/jobs.ts';
 import { refuse } from './problem.ts';
 import { numberOf } from './query.ts';
 import { listedJob } from './shown.ts';

@@ -3,8 +3,9 @@ import { scheduledJob } from '../actions/schedules.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Emit } from '../core/events.ts';
 import type { Schedule } from '../core/schedule.ts';
+import type { Settings } from '../core/settings.ts';
 import { fireTimes, lastTimes } from '../core/times.ts';
-import type { FiredTick, Firing } from '../store/store.ts';
+import type { FiredTick, Firing } from '../store/contract/schedules.ts';
 
 /** A tick this late is not called missed, even when nobody can say who was awake at its time. */
 const GRACE_MS = 2000;
@@ -31,7 +32,7 @@ export function createScheduler(app: App, emit: Emit, workerId: string): Schedul
   /** What one schedule's own contents cause must stop neither the others nor the worker. */
   const carryOut = async (
     schedule: Schedule,
-    decide: () => Promise<Firing | null>,
+    decide: () => Promise<Decided | null>,
     now: number,
   ): Promise<number> => {
     try {
@@ -75,14 +76,20 @@ export function createScheduler(app: App, emit: Emit, workerId: string): Schedul
   };
 }
 
+/** The part of a firing that does not change when its ids are made anew. */
+interface Decided {
+  schedule: Schedule;
+  ticks: { at: number; mayWait: boolean }[];
+  nextAt: number | null;
+}
+
 const OF_ONE_SCHEDULE = new Set(['invalid-cron', 'invalid-job', 'job-exists']);
 
-async function apply(app: App, firing: Firing, now: number): Promise<FiredTick[]> {
+async function apply(app: App, decided: Decided, now: number): Promise<FiredTick[]> {
   const settings = await currentSettings(app);
   for (let tries = 1; ; tries++) {
     try {
-      const job = (at: number) => scheduledJob(firing.schedule, at, settings, app.newId(now));
-      return (await app.store.fire(firing, job, now)) ?? [];
+      return (await app.store.fire(withJobs(app, decided, settings, now), now)) ?? [];
     } catch (error) {
       // A generated id that exists, about once in a lifetime.
       if (!(error instanceof QueueError && error.code === 'job-exists') || tries >= ID_TRIES) throw error;
@@ -90,8 +97,19 @@ async function apply(app: App, firing: Firing, now: number): Promise<FiredTick[]
   }
 }
 
+/** Adds the job of the schedule and an id for every job that may be enqueued. */
+function withJobs(app: App, { schedule, ticks, nextAt }: Decided, settings: Settings, now: number): Firing {
+  return {
+    schedule,
+    nextAt,
+    ticks: ticks.map((tick) => ({ ...tick, jobId: app.newId(now) })),
+    waitingJobIds: Array.from({ length: schedule.waiting }, () => app.newId(now)),
+    job: scheduledJob(schedule, settings),
+  };
+}
+
 /** Which ticks of a schedule are enqueued now: all that are on time, and of the missed ones what it asks for. */
-async function decideFiring(schedule: Schedule, awakeSince: number, now: number): Promise<Firing> {
+async function decideFiring(schedule: Schedule, awakeSince: number, now: number): Promise<Decided> {
   const { nextAt, catchUp, overlap } = schedule;
   if (nextAt === null || nextAt > now) return { schedule, ticks: [], nextAt };
   const times = await fireTimes(schedule.timing);
@@ -110,7 +128,7 @@ async function decideFiring(schedule: Schedule, awakeSince: number, now: number)
  * After a clock was set back, ticks that now lie ahead again are due again, unless they were enqueued: otherwise a
  * clock that was a year ahead for a moment would silence every schedule for a year.
  */
-async function decideRewind(schedule: Schedule, now: number): Promise<Firing | null> {
+async function decideRewind(schedule: Schedule, now: number): Promise<Decided | null> {
   if (schedule.nextAt === null || schedule.nextAt <= now) return null;
   const nextAt = (await fireTimes(schedule.timing)).after(now);
   return nextAt !== null && nextAt < schedule.nextAt ? { schedule, ticks: [], nextAt } : null;

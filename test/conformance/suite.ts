@@ -70,7 +70,7 @@ const TOPICS: Record<string, Record<string, Case>> = {
   figures: figuresOverTime,
 };
 
-/** Puts a store under every sentence of the contract in store.ts. */
+/** Puts a store under every sentence of the contract in src/store/contract/. */
 export function describeStore(name: string, { open, skip = {} }: StoreUnderTest): void {
   refuseStaleSkips(skip);
   describe(name, () => {

@@ -1,14 +1,31 @@
 import { describe, expect, test } from 'bun:test';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
-import * as figures from '../../src/store/sqlite/figures-sql.ts';
-import * as statements from '../../src/store/sqlite/sql.ts';
+import * as acting from '../../src/store/sqlite/sql/acting.ts';
+import * as claims from '../../src/store/sqlite/sql/claims.ts';
+import * as dependencies from '../../src/store/sqlite/sql/dependencies.ts';
+import * as events from '../../src/store/sqlite/sql/events.ts';
+import * as figures from '../../src/store/sqlite/sql/figures.ts';
+import * as jobs from '../../src/store/sqlite/sql/jobs.ts';
+import * as queues from '../../src/store/sqlite/sql/queues.ts';
+import * as retention from '../../src/store/sqlite/sql/retention.ts';
+import * as schedules from '../../src/store/sqlite/sql/schedules.ts';
+import * as workers from '../../src/store/sqlite/sql/workers.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
 const { countAttempt, ...ofFigures } = figures;
-const { list, countJobs, reach, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...plain } = statements;
+const { list, countJobs, reach, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...ofJobs } = jobs;
+/** Every statement but those of care, which may read whole tables. */
 const sql = {
-  ...plain,
+  ...ofJobs,
+  ...acting,
+  ...dependencies,
+  ...claims,
+  ...workers,
+  ...queues,
+  ...schedules,
+  ...events,
   ...ofFigures,
+  ...retention,
   insertJobs: insertJobs(50),
   insertPlainJobs: insertPlainJobs(50),
   listAll: list.all(''),

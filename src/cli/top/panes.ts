@@ -5,7 +5,7 @@ import { attemptsAllowed } from '../../core/decide.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
-import type { Worker } from '../../store/worker.ts';
+import type { Worker } from '../../store/contract/workers.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
 import { relative } from '../times.ts';

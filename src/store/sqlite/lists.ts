@@ -1,10 +1,11 @@
 import { type JobFilter, SEARCHED } from '../../core/filter.ts';
 import { STATES, type State } from '../../core/job.ts';
-import type { DeadJob, ListedJob, Page } from '../listing.ts';
+import type { DeadJob, ListedJob, Page } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { filterSql } from './filter.ts';
 import { toListedJob } from './rows.ts';
-import * as sql from './sql.ts';
+import * as sql from './sql/jobs.ts';
+import { queueNumber } from './sql/queues.ts';
 
 type Values = (string | number)[];
 
@@ -27,7 +28,7 @@ interface Ways {
 function waysOf(db: Connection, filter: JobFilter): Ways | null {
   const { text, values } = filterSql(filter);
   const queue =
-    filter.queue === undefined ? undefined : (db.get(sql.queueNumber, filter.queue)?.number as number);
+    filter.queue === undefined ? undefined : (db.get(queueNumber, filter.queue)?.number as number);
   if (filter.queue !== undefined && queue === undefined) return null;
   const states = filter.states?.length ? [...new Set(filter.states)] : null;
   // A name says most, and a search goes through the newest jobs in their order: no other index is to be taken.
