@@ -35,6 +35,10 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
   });
 }
 
+export async function queueExists(app: App, name: string): Promise<boolean> {
+  return (await app.store.queues()).some((queue) => queue.name === name);
+}
+
 /** Takes effect at once: the next claim of every worker obeys it. */
 export async function changeQueue(app: App, name: string, changes: QueueChanges): Promise<QueueObject> {
   checkQueueName(name, 'queue');

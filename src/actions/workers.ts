@@ -35,6 +35,11 @@ export async function activeWorkers(app: App): Promise<Worker[]> {
   });
 }
 
+/** Counts the registered workers of a supervisor. */
+export async function countWorkersOf(app: App, supervisor: string): Promise<number> {
+  return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
+}
+
 /** The same as people see them. */
 export async function listWorkers(app: App): Promise<WorkerObject[]> {
   const workers = await activeWorkers(app);

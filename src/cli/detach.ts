@@ -1,6 +1,6 @@
 import { closeSync, readFileSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
-import { activeSupervisors } from '../actions/workers.ts';
+import { activeSupervisors, countWorkersOf } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, STARTED, startText } from '../exec/started.ts';
@@ -42,7 +42,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
     ended = error.message;
   });
   child.unref();
-  while ((await readyCount(app, id)) < count) {
+  while ((await countWorkersOf(app, id)) < count) {
     // With --drain they may have nothing to do, and be gone before anybody saw them.
     if (ended === 'ok' && drain) break;
     if (ended === 'ok') {
@@ -63,8 +63,4 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   else io.out(`started ${count} ${count === 1 ? 'worker' : 'workers'} in the background, pid ${child.pid}\n`);
   io.note(`log: ${file}; stop with: queuectl worker stop`);
   return 0;
-}
-
-async function readyCount(app: App, supervisor: string): Promise<number> {
-  return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
 }

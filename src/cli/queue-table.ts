@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import type { QueueObject } from '../actions/queues.ts';
+import { type QueueObject, queueExists } from '../actions/queues.ts';
 import { exactDuration } from '../core/duration.ts';
 import { checkQueueName } from '../core/id.ts';
 import type { Io } from './io.ts';
@@ -51,7 +51,7 @@ const columns = (times: Times): Column<QueueObject>[] => [
 /** A name that was mistyped makes a queue as well: who sees that one is new can tell. */
 export async function noteNew(io: Io, app: App, name: string): Promise<void> {
   checkQueueName(name, 'queue');
-  if (!(await app.store.queues()).some((queue) => queue.name === name)) io.note(`queue ${name} is new`);
+  if (!(await queueExists(app, name))) io.note(`queue ${name} is new`);
 }
 
 export function printQueue(io: Io, queue: QueueObject): void {

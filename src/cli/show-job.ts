@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { toAttemptObject } from '../actions/attempt-object.ts';
-import { jobObject } from '../actions/jobs.ts';
+import { jobObject, parentsOf } from '../actions/jobs.ts';
 import { withLeftBehind } from '../actions/left-behind.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed } from '../core/decide.ts';
@@ -23,7 +23,7 @@ export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): P
     return;
   }
   const now = app.clock.now();
-  const parents = job.dependsOn.length === 0 ? [] : await app.store.dependencies(job.id);
+  const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
   for (const [name, value] of facts(job, parents, suspended, fullTimesFor(io, now))) {
     const shown = printable(value);

@@ -3,7 +3,6 @@ import { scheduledJob } from '../actions/schedules.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Emit } from '../core/events.ts';
 import type { Schedule } from '../core/schedule.ts';
-import type { Settings } from '../core/settings.ts';
 import { fireTimes, lastTimes } from '../core/times.ts';
 import type { FiredTick, Firing } from '../store/contract/schedules.ts';
 
@@ -76,36 +75,25 @@ export function createScheduler(app: App, emit: Emit, workerId: string): Schedul
   };
 }
 
-/** The part of a firing that does not change when its ids are made anew. */
-interface Decided {
-  schedule: Schedule;
-  ticks: { at: number; mayWait: boolean }[];
-  nextAt: number | null;
-}
+/** A firing without the job and its ids, which are new with every try. */
+type Decided = Pick<Firing, 'schedule' | 'nextAt'> & { ticks: Omit<Firing['ticks'][number], 'jobId'>[] };
 
 const OF_ONE_SCHEDULE = new Set(['invalid-cron', 'invalid-job', 'job-exists']);
 
 async function apply(app: App, decided: Decided, now: number): Promise<FiredTick[]> {
-  const settings = await currentSettings(app);
+  const { schedule } = decided;
+  const job = scheduledJob(schedule, await currentSettings(app));
+  const newId = (): string => app.newId(now);
   for (let tries = 1; ; tries++) {
+    const ticks = decided.ticks.map((tick) => ({ ...tick, jobId: newId() }));
+    const waitingJobIds = Array.from({ length: schedule.waiting }, newId);
     try {
-      return (await app.store.fire(withJobs(app, decided, settings, now), now)) ?? [];
+      return (await app.store.fire({ ...decided, ticks, waitingJobIds, job }, now)) ?? [];
     } catch (error) {
       // A generated id that exists, about once in a lifetime.
       if (!(error instanceof QueueError && error.code === 'job-exists') || tries >= ID_TRIES) throw error;
     }
   }
-}
-
-/** Adds the job of the schedule and an id for every job that may be enqueued. */
-function withJobs(app: App, { schedule, ticks, nextAt }: Decided, settings: Settings, now: number): Firing {
-  return {
-    schedule,
-    nextAt,
-    ticks: ticks.map((tick) => ({ ...tick, jobId: app.newId(now) })),
-    waitingJobIds: Array.from({ length: schedule.waiting }, () => app.newId(now)),
-    job: scheduledJob(schedule, settings),
-  };
 }
 
 /** Which ticks of a schedule are enqueued now: all that are on time, and of the missed ones what it asks for. */

@@ -6,22 +6,18 @@ import * as sql from './sql/care.ts';
 export const EPOCH = /^[0-9a-f]{12}$/;
 
 /** Reads the epoch of a store once, and again after `forget`. */
-export function epochReader(db: Connection): {
-  epoch(): string;
-  origin(): string | null;
-  forget(): void;
-} {
+export function epochReader(db: Connection) {
   let epoch: string | null = null;
   return {
-    epoch() {
+    epoch(): string {
       epoch ??= readEpoch(db);
       return epoch;
     },
-    origin() {
+    origin(): string | null {
       const row = db.get(sql.origin);
       return row === undefined ? null : checkEpoch(db, row.value);
     },
-    forget() {
+    forget(): void {
       epoch = null;
     },
   };
