@@ -54,7 +54,7 @@ async function* stretches(
   let many = STRETCH;
   for (let before = from; ; ) {
     const start = app.clock.monotonic();
-    const above = await app.store.reach(filter, many, before);
+    const above = await app.store.scanEnd(filter, many, before);
     yield { before, above };
     const now = app.clock.monotonic();
     if (above === 0 || now > until) return;

@@ -13,7 +13,7 @@ import * as workers from '../../src/store/sqlite/sql/workers.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
 const { countAttempt, ...ofFigures } = figures;
-const { list, countJobs, reach, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...ofJobs } = jobs;
+const { list, countJobs, scanEnd, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...ofJobs } = jobs;
 /** Every statement but those of care, which may read whole tables. */
 const sql = {
   ...ofJobs,
@@ -32,8 +32,8 @@ const sql = {
   countByQueueAndState: countJobs.byQueueAndState(''),
   countByName: countJobs.byName(' AND +state IN (?)'),
   listByName: list.byName(' AND +state IN (?)'),
-  reachByName: reach.byName,
-  reachByQueueAndState: reach.byQueueAndState,
+  scanEndByName: scanEnd.byName,
+  scanEndByQueueAndState: scanEnd.byQueueAndState,
   listByQueueAndState: list.byQueueAndState(''),
   countAttempt: countAttempt(['completed', 'w0', 'r0']),
 };
@@ -67,9 +67,9 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['queuesOfState', /^SCAN counter$/],
   ['listByName', /^SEARCH job USING INDEX job_by_name \(name=\? AND number<\?\)$/],
   ['countByName', /^SEARCH job USING INDEX job_by_name \(name=\? AND number<\?\)$/],
-  ['reachByName', /^SEARCH job USING COVERING INDEX job_by_name \(name=\? AND number<\?\)$/],
+  ['scanEndByName', /^SEARCH job USING COVERING INDEX job_by_name \(name=\? AND number<\?\)$/],
   [
-    'reachByQueueAndState',
+    'scanEndByQueueAndState',
     /^SEARCH job USING COVERING INDEX job_by_queue \(queue=\? AND state=\? AND number<\?\)$/,
   ],
   ['endedJobs', /^SEARCH job USING INDEX job_ended \(state=\? AND finished_at>\?\)$/],

@@ -33,7 +33,7 @@ export interface JobStore {
    * The scan follows the filter's name, or else its queue and states. All other conditions cost a look at each job, so a
    * caller bounds the cost of `list` and `count` by this number.
    */
-  reach(filter: JobFilter, many: number, before?: number): Promise<number>;
+  scanEnd(filter: JobFilter, many: number, before?: number): Promise<number>;
   /** Counts matching jobs up to `most`, in the whole store or between two numbers. */
   count(filter: JobFilter, most: number, stretch?: Pick<Page, 'before' | 'above'>): Promise<number>;
   /** Returns at most `limit` ids that begin with the prefix. An id that equals the prefix is returned alone. */

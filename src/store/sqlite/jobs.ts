@@ -4,7 +4,7 @@ import type { JobStore } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { insert, insertOnce, type Keep } from './insert.ts';
-import { count, deadJobs, list, reach } from './lists.ts';
+import { count, deadJobs, list, scanEnd } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
@@ -18,7 +18,7 @@ export function jobStore(db: Connection): JobStore {
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
     deadJobs: (limit, before) => db.read(() => deadJobs(db, limit, before)),
-    reach: (filter, many, before) => db.read(() => reach(db, filter, many, before)),
+    scanEnd: (filter, many, before) => db.read(() => scanEnd(db, filter, many, before)),
     count: (filter, most, page) => db.read(() => count(db, filter, most, page)),
     counts: () =>
       db.read(() =>

@@ -116,14 +116,14 @@ export function count(
   return jobs;
 }
 
-export function reach(db: Connection, filter: JobFilter, many: number, before = END): number {
+export function scanEnd(db: Connection, filter: JobFilter, many: number, before = END): number {
   const found = waysOf(db, filter);
   if (found === null) return 0;
   const share = Math.ceil(many / found.ways.length);
   const ends = found.ways.map(({ by, keys }) =>
     by === 'all'
       ? Math.min(before - 1, newestJob(db)) - many
-      : ((db.get(sql.reach[by], ...keys, before, share)?.number as number | undefined) ?? 0),
+      : ((db.get(sql.scanEnd[by], ...keys, before, share)?.number as number | undefined) ?? 0),
   );
   const end = Math.max(0, ...ends);
   return end > found.floor ? end : 0;

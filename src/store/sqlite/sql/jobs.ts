@@ -46,7 +46,7 @@ export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, l
   WHERE state = 'dead' AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
 export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
 /** Finds the last number of a scan that starts below a number. */
-export const reach = {
+export const scanEnd = {
   byQueueAndState:
     'SELECT number FROM job WHERE queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
   byName: 'SELECT number FROM job WHERE name = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
