@@ -19,6 +19,9 @@ const MAY_IMPORT: Record<string, string[]> = {
 const ALLOWED_IN_CORE = /^(\.|croner$)/;
 /** Nothing of Bun's own: the same source runs on Node. */
 const BUNS_OWN = /^bun(:|$)|\bBun\./;
+/** Layers that call actions and no verb of a store. They may import its types, and these values. */
+const WITHOUT_STORE = ['cli', 'http', 'library'];
+const STORE_VALUES = ['store/location.ts', 'store/sqlite/migrate.ts'];
 const LONGEST = 400;
 const MEDIAN = 95;
 
@@ -37,6 +40,17 @@ for (const name of files) {
   if (name !== 'cli/main.ts' && text.includes('process.exit('))
     problems.push(`src/${name}: exits; only main may`);
   for (const [, from] of text.matchAll(/(?:from|import\(|import)\s*'([^']+)'/g)) checkImport(name, from!);
+  if (WITHOUT_STORE.includes(layerOf(name))) checkStoreUse(name, text);
+}
+
+function checkStoreUse(name: string, text: string): void {
+  for (const [, verb] of text.matchAll(/\bstore\s*\??\.\s*(\w+)\(/g))
+    problems.push(`src/${name}: calls store.${verb}; call an action`);
+  for (const [, from] of text.matchAll(/(?:^import (?!type )[^;]*? from |import\()'([^']+)'/gm)) {
+    const target = normalize(join(dirname(name), from!));
+    if (layerOf(target) === 'store' && !STORE_VALUES.includes(target))
+      problems.push(`src/${name}: imports more than types of ${target}; call an action`);
+  }
 }
 
 function checkImport(name: string, from: string): void {

@@ -39,6 +39,12 @@ export async function openApp(
   return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
 }
 
+/** Returns the same app for another actor, whom the events name. */
+export const actingAs = (app: App, actor: string): App => ({ ...app, store: app.store.as(actor) });
+/** Throws if the open store is no longer the one at its location. */
+export const checkOpen = (app: App): Promise<void> => app.store.check();
+export const closeApp = (app: Pick<App, 'store'>): Promise<void> => app.store.close();
+
 let guarded = false;
 
 /** The runtimes close what is still open at the end, which must not happen to a store whose files were removed. */

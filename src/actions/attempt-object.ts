@@ -1,6 +1,6 @@
 import { signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
-import type { Attempt } from '../store/attempt.ts';
+import type { Attempt } from '../store/contract/jobs.ts';
 
 /** An attempt as everybody outside sees it. */
 export function toAttemptObject(attempt: Attempt) {

@@ -1,7 +1,7 @@
 import { errorSignature } from '../core/error-signature.ts';
 import { toIso } from '../core/time.ts';
 import type { ErrorGroupObject, ErrorGroups } from '../core/wire.ts';
-import type { DeadJob } from '../store/listing.ts';
+import type { DeadJob } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 
 /** So many of the newest dead jobs are looked at: a bounded cost, however many there are. */

@@ -6,7 +6,7 @@ import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { placeOf } from '../exec/place.ts';
-import type { Queue } from '../store/store.ts';
+import type { Queue } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
 import { countJobs, getJob } from './jobs.ts';
 import { serves, standstill } from './standstill.ts';

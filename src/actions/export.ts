@@ -1,6 +1,6 @@
 import { outputPieces } from '../exec/output.ts';
 import { outputIn, placeOf } from '../exec/place.ts';
-import type { ExportedRow } from '../store/transfer.ts';
+import type { ExportedRow } from '../store/contract/care.ts';
 import type { App } from './app.ts';
 
 /** Rises when an older queuectl could not read the lines any more. */

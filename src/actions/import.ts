@@ -5,7 +5,7 @@ import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { parseSetting, SETTINGS } from '../core/settings.ts';
 import { outputIn, type Place, placeOf, removePlace } from '../exec/place.ts';
 import { tellChange, wake } from '../exec/wake.ts';
-import type { ExportedRow, Loaded, Loading, LoadOptions } from '../store/transfer.ts';
+import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
 import { EXPORT_VERSION } from './export.ts';
 import { loser } from './lose.ts';
@@ -13,36 +13,52 @@ import { loser } from './lose.ts';
 const LONGEST_LINE = 16 * 1024 * 1024;
 
 /** Loads what `export` wrote, in one transaction: all of it or nothing, long outputs included. */
-export async function importLines(app: App, chunks: Iterable<string>, options: LoadOptions): Promise<Loaded> {
+export async function importLines(
+  app: App,
+  chunks: Iterable<string>,
+  { onConflict }: Pick<LoadOptions, 'onConflict'>,
+): Promise<Loaded> {
   const settings = await currentSettings(app);
   const places = new Map<number, Place>();
   let at = 0;
-  const rows = function* (loading: Loading): Generator<ExportedRow> {
-    let ended = false;
-    let count = 0;
-    at = 0;
-    for (const text of linesOf(chunks)) {
-      at++;
-      if (text.trim() === '') continue;
-      if (ended) throw invalid('there is data after the end marker');
-      const [kind, value] = parse(text);
-      if (at === 1) checkHeader(kind, value);
-      else if (kind === 'end') ended = checkEnd(value, count);
-      else if (kind === 'file') keepOutput(app, loading, value, places);
-      else {
-        count++;
-        yield checked(kind, value);
+  const removePlaces = (): void => {
+    for (const place of places.values()) removePlace(place);
+    places.clear();
+  };
+  const rows = {
+    *[Symbol.iterator](): Generator<ExportedRow | ExportedFile> {
+      // A store may read the rows again from the start.
+      removePlaces();
+      let ended = false;
+      let count = 0;
+      at = 0;
+      for (const text of linesOf(chunks)) {
+        at++;
+        if (text.trim() === '') continue;
+        if (ended) throw invalid('there is data after the end marker');
+        const [kind, value] = parse(text);
+        if (at === 1) checkHeader(kind, value);
+        else if (kind === 'end') ended = checkEnd(value, count);
+        else if (kind === 'file') yield checkedFile(value);
+        else {
+          count++;
+          yield checked(kind, value);
+        }
       }
-    }
-    if (!ended) throw invalid(at === 0 ? 'the file is empty' : 'the file is incomplete');
+      if (!ended) throw invalid(at === 0 ? 'the file is empty' : 'the file is incomplete');
+    },
   };
   try {
-    const loaded = await app.store.load(rows, options, loser(settings, app.clock.now(), app.random));
+    const loaded = await app.store.load(rows, {
+      onConflict,
+      settleLost: loser(settings, app.clock.now(), app.random),
+      keepFile: (file) => keepOutput(app, file, places),
+    });
     wake(app.stateDirectory);
     tellChange(app.stateDirectory);
     return loaded;
   } catch (error) {
-    for (const place of places.values()) removePlace(place);
+    removePlaces();
     if (
       error instanceof QueueError &&
       ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'].includes(error.code)
@@ -116,29 +132,26 @@ function decode(column: string, value: unknown): ExportedRow['row'][string] {
   return Buffer.from(base64, 'base64');
 }
 
-/** Under its new number, before the commit: should that not come, it is removed, or swept later. */
-function keepOutput(
-  app: App,
-  loading: Loading,
-  { attempt, stream = 'stdout', base64 }: Record<string, unknown>,
-  places: Map<number, Place>,
-): void {
+function checkedFile({ attempt, stream = 'stdout', base64 }: Record<string, unknown>): ExportedFile {
   if (!Number.isSafeInteger(attempt) || typeof base64 !== 'string')
     throw invalid('a file entry has no attempt or no content');
   if (stream !== 'stdout' && stream !== 'stderr')
     throw invalid('the stream of a file entry must be stdout or stderr');
-  const number = loading.attempt(attempt as number);
-  if (number === null) return;
-  let place = places.get(number);
+  return { attempt: attempt as number, stream, bytes: Buffer.from(base64, 'base64') };
+}
+
+/** Writes output under the new number of its attempt, before the commit. If that fails, the file is removed or swept later. */
+function keepOutput(app: App, { attempt, stream, bytes }: ExportedFile, places: Map<number, Place>): void {
+  let place = places.get(attempt);
   if (place === undefined) {
-    place = placeOf(app.stateDirectory, app.store.epoch, number);
-    places.set(number, place);
+    place = placeOf(app.stateDirectory, app.store.epoch, attempt);
+    places.set(attempt, place);
     removePlace(place);
     crashPoint('before-import-output');
     mkdirSync(place.directory, { recursive: true, mode: 0o700 });
   }
   crashPoint('in-import-output');
-  appendFileSync(outputIn(place.directory, stream).output, Buffer.from(base64, 'base64'), { mode: 0o600 });
+  appendFileSync(outputIn(place.directory, stream).output, bytes, { mode: 0o600 });
   crashPoint('after-import-output');
 }
 

@@ -2,26 +2,32 @@ import { QueueError } from '../core/errors.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
-import type { Attempt } from '../store/attempt.ts';
+import type { Attempt, ListedJob, ParentState } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 
 const PAGE = 1000;
 
-/** Newest first, page by page: a list of a million jobs is never in memory as a whole. */
-export async function* listJobs(app: App, filter: JobFilter, limit: number | null): AsyncGenerator<Job> {
+/** Reads matching jobs in pages, newest first, so that a list of a million jobs is never in memory as a whole. */
+export async function* listPages(
+  app: App,
+  filter: JobFilter,
+  limit: number | null,
+): AsyncGenerator<ListedJob[]> {
   let left = limit ?? Number.POSITIVE_INFINITY;
-  let before: number | undefined;
+  let before = Number.MAX_SAFE_INTEGER;
   while (left > 0) {
     const want = Math.min(left, PAGE);
-    const jobs = await app.store.list(
-      filter,
-      before === undefined ? { limit: want } : { limit: want, before },
-    );
-    yield* jobs;
+    const jobs = await app.store.list(filter, { limit: want, before });
+    yield jobs;
     if (jobs.length < want) return;
     left -= jobs.length;
     before = jobs.at(-1)!.number;
   }
+}
+
+/** Reads matching jobs one by one, newest first. */
+export async function* listJobs(app: App, filter: JobFilter, limit: number | null): AsyncGenerator<Job> {
+  for await (const page of listPages(app, filter, limit)) yield* page;
 }
 
 /** How many jobs a filter matches, from the counters. */
@@ -41,8 +47,11 @@ export function countMatching(app: App, filter: JobFilter, most: number): Promis
   return Object.keys(rest).length === 0 ? countJobs(app, filter) : app.store.count(filter, most);
 }
 
+/** Returns null if there is no such job. */
+export const lookUpJob = (app: App, id: string): Promise<Job | null> => app.store.get(id);
+
 export async function getJob(app: App, id: string): Promise<Job> {
-  const job = await app.store.get(id);
+  const job = await lookUpJob(app, id);
   if (job === null) throw new QueueError('job-not-found', `there is no job '${id}'`);
   return job;
 }
@@ -64,4 +73,15 @@ export async function addedObject(app: App, job: Job | GoneJob): Promise<JobObje
 
 export async function showJob(app: App, id: string): Promise<{ job: Job; attempts: Attempt[] }> {
   return { job: await getJob(app, id), attempts: await app.store.attempts(id) };
+}
+
+/** Returns the state of each job that this one depends on. */
+export const parentsOf = (app: App, id: string): Promise<ParentState[]> => app.store.dependencies(id);
+
+/** Returns other jobs that were cancelled because of the first `most` of these, and still are. */
+export async function cutOffBy(app: App, ids: string[], most: number): Promise<string[]> {
+  const cut = new Set<string>();
+  for (const id of ids.slice(0, most)) for (const child of await app.store.cutOff(id)) cut.add(child);
+  for (const id of ids) cut.delete(id);
+  return [...cut];
 }

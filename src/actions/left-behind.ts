@@ -1,6 +1,6 @@
 import { look } from '../exec/kill.ts';
 import { placeOf } from '../exec/place.ts';
-import type { Attempt } from '../store/attempt.ts';
+import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 
 /** No group has it: what is looked for is known by its cookie. */

@@ -5,7 +5,7 @@ import { idMaker } from '../core/id.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Settings } from '../core/settings.ts';
 import { homeDirectory } from '../exec/home.ts';
-import type { Settlement } from '../store/store.ts';
+import type { Settlement } from '../store/contract/claims.ts';
 
 /**
  * How a job is settled that ran in the store this one was copied from: nobody here knows how that attempt ended, so it

@@ -1,7 +1,7 @@
 import type { Stream } from '../core/job.ts';
 import { type OutputRange, outputRange, sliceOf } from '../exec/output.ts';
 import { outputIn, placeOf } from '../exec/place.ts';
-import type { Attempt } from '../store/attempt.ts';
+import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { showJob } from './jobs.ts';
 import { noSuchAttempt, streamsOf } from './logs.ts';

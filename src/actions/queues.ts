@@ -6,7 +6,7 @@ import type { QueueChanges } from '../core/queue.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import { wake } from '../exec/wake.ts';
-import type { Queue } from '../store/store.ts';
+import type { Queue } from '../store/contract/queues.ts';
 import type { App } from './app.ts';
 
 export interface QueueObject {
@@ -33,6 +33,10 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
     for (const count of counts) if (count.queue === queue.name) jobs[count.state] = count.jobs;
     return toQueueObject(queue, jobs, waiting.get(queue.name) ?? null);
   });
+}
+
+export async function queueExists(app: App, name: string): Promise<boolean> {
+  return (await app.store.queues()).some((queue) => queue.name === name);
 }
 
 /** Takes effect at once: the next claim of every worker obeys it. */

@@ -3,9 +3,8 @@ import { checkName } from '../core/id.ts';
 import type { Job, JobSpec } from '../core/job.ts';
 import { checkAtMostOnce } from '../core/job-input.ts';
 import { nearest } from '../core/nearest.ts';
-import type { Schedule, ScheduleSpec, Timing } from '../core/schedule.ts';
+import { jobOfTick, type Schedule, type ScheduleSpec, type Timing } from '../core/schedule.ts';
 import type { Settings } from '../core/settings.ts';
-import { toIso } from '../core/time.ts';
 import { fireTimes } from '../core/times.ts';
 import { knownZone } from '../core/zone.ts';
 import { tellChange, wake } from '../exec/wake.ts';
@@ -123,25 +122,21 @@ export async function resumeSchedule(app: App, name: string): Promise<Schedule> 
 export async function runSchedule(app: App, name: string): Promise<Job> {
   const schedule = await getSchedule(app, name);
   const now = app.clock.now();
-  const job = scheduledJob(schedule, now, await currentSettings(app), app.newId(now));
+  const job = jobOfTick(scheduledJob(schedule, await currentSettings(app)), app.newId(now), now);
   const added = orGone(name, await app.store.fireNow(name, job, now));
   wake(app.stateDirectory);
   return added;
 }
 
-/** The job of one tick. Its nominal time goes with it, however late it runs. */
-export function scheduledJob(schedule: Schedule, at: number, settings: Settings, id: string): JobSpec {
-  const env = {
-    ...schedule.job.env,
-    QUEUECTL_SCHEDULE: schedule.name,
-    QUEUECTL_SCHEDULED_AT: toIso(at),
-  };
+/** Fills in the job of a schedule. `jobOfTick` gives it the id and the time of one tick. */
+export function scheduledJob(schedule: Schedule, settings: Settings): JobSpec {
+  const env = { ...schedule.job.env, QUEUECTL_SCHEDULE: schedule.name };
   const name = schedule.job.name ?? schedule.name;
   return fillIn(
-    { ...schedule.job, id, env, name },
+    { ...schedule.job, env, name },
     () => '/',
     settings,
-    () => id,
+    () => '',
   );
 }
 

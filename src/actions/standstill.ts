@@ -1,6 +1,6 @@
 import { HOOK_QUEUE } from '../core/hooks.ts';
 import { toIso } from '../core/time.ts';
-import type { Worker } from '../store/worker.ts';
+import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { activeWorkers } from './workers.ts';
 

@@ -1,7 +1,7 @@
 import { addFigures, type COUNTS, type Figures, noFigures, TIERS, type Tier } from '../core/figures.ts';
 import { type Percentiles, percentilesOf } from '../core/histogram.ts';
 import { toIso } from '../core/time.ts';
-import type { SeriesRequest } from '../store/store.ts';
+import type { SeriesRequest } from '../store/contract/figures.ts';
 import type { App } from './app.ts';
 
 /** Which tier shows a range, and how long a point of it is: enough of them for a chart, few enough to read at once. */

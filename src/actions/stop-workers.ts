@@ -1,8 +1,9 @@
 import { QueueError } from '../core/errors.ts';
+import type { StopOrder } from '../core/stop-order.ts';
 import { countOf } from '../core/words.ts';
 import { orderNow, untilAfter } from '../exec/started.ts';
 import { wake } from '../exec/wake.ts';
-import type { StopOrder, Worker } from '../store/worker.ts';
+import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';
 

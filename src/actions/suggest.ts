@@ -1,6 +1,7 @@
 import type { Job, State } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { countOf } from '../core/words.ts';
+import { peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /** A value that could come next on a command line, with a word about it. */
@@ -12,12 +13,25 @@ export interface Suggestion {
 /** Nobody reads more. */
 const SHOWN = 100;
 
-export async function suggestJobs(store: Store, prefix: string, states: State[]): Promise<Suggestion[]> {
-  const jobs =
-    prefix === '' ? await store.list({ states }, { limit: SHOWN }) : await startingWith(store, prefix);
-  return jobs
-    .filter((job) => states.length === 0 || states.includes(job.state))
-    .map((job) => ({ value: job.id, help: `${job.state} ${maskUrls(job.command)}` }));
+export function suggestJobs(location: string, prefix: string, states: State[]): Promise<Suggestion[]> {
+  return peek(location, async (store) => {
+    const jobs =
+      prefix === '' ? await store.list({ states }, { limit: SHOWN }) : await startingWith(store, prefix);
+    return jobs
+      .filter((job) => states.length === 0 || states.includes(job.state))
+      .map((job) => ({ value: job.id, help: `${job.state} ${maskUrls(job.command)}` }));
+  });
+}
+
+/** Reads from a store without creating or changing it. Without a store there are no values. */
+async function peek(location: string, read: (store: Store) => Promise<Suggestion[]>): Promise<Suggestion[]> {
+  const store = await peekStore(location);
+  if (store === null) return [];
+  try {
+    return await read(store);
+  } finally {
+    await store.close();
+  }
 }
 
 async function startingWith(store: Store, prefix: string): Promise<Job[]> {
@@ -26,13 +40,15 @@ async function startingWith(store: Store, prefix: string): Promise<Job[]> {
 }
 
 /** Every queue there is; where one is to be resumed, those that can be come first. */
-export async function suggestQueues(store: Store, pausedFirst: boolean): Promise<Suggestion[]> {
-  const totals = new Map<string, number>();
-  for (const { queue, jobs } of await store.counts()) totals.set(queue, (totals.get(queue) ?? 0) + jobs);
-  const queues = await store.queues();
-  if (pausedFirst) queues.sort((a, b) => Number(b.pausedAt !== null) - Number(a.pausedAt !== null));
-  return queues.map(({ name, pausedAt }) => ({
-    value: name,
-    help: `${countOf(totals.get(name) ?? 0)}${pausedAt === null ? '' : ', paused'}`,
-  }));
+export function suggestQueues(location: string, pausedFirst: boolean): Promise<Suggestion[]> {
+  return peek(location, async (store) => {
+    const totals = new Map<string, number>();
+    for (const { queue, jobs } of await store.counts()) totals.set(queue, (totals.get(queue) ?? 0) + jobs);
+    const queues = await store.queues();
+    if (pausedFirst) queues.sort((a, b) => Number(b.pausedAt !== null) - Number(a.pausedAt !== null));
+    return queues.map(({ name, pausedAt }) => ({
+      value: name,
+      help: `${countOf(totals.get(name) ?? 0)}${pausedAt === null ? '' : ', paused'}`,
+    }));
+  });
 }

@@ -1,6 +1,6 @@
 import { type ClaimedJob, type Job, STATES, type State } from '../core/job.ts';
-import type { FinishedAttempt } from '../store/attempt.ts';
-import type { Worker } from '../store/worker.ts';
+import type { FinishedAttempt } from '../store/contract/figures.ts';
+import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { listQueues, type QueueObject } from './queues.ts';
 import { activeWorkers } from './workers.ts';

@@ -3,8 +3,8 @@ import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
+import type { Host, Supervised, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
-import type { Host, Supervised, Worker } from '../store/worker.ts';
 import { type App, currentSettings } from './app.ts';
 
 export function toWorkerObject(worker: Worker, same: boolean | null = null): WorkerObject {
@@ -33,6 +33,11 @@ export async function activeWorkers(app: App): Promise<Worker[]> {
     const seen = presence(worker, host);
     return seen === 'elsewhere' ? app.clock.now() - worker.lastHeartbeat < lease : seen === 'alive';
   });
+}
+
+/** Counts the registered workers of a supervisor. */
+export async function countWorkersOf(app: App, supervisor: string): Promise<number> {
+  return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
 }
 
 /** The same as people see them. */

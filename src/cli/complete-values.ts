@@ -1,7 +1,6 @@
 import type { Suggestion } from '../actions/suggest.ts';
 import { PRIORITIES, STATES } from '../core/job.ts';
 import { storeLocation } from '../store/location.ts';
-import type { Store } from '../store/store.ts';
 import type { Command, Flag } from './command.ts';
 
 /** Values, or a request to the shell to complete file names. */
@@ -20,16 +19,14 @@ const words = (...values: string[]): Suggestion[] => values.map((value) => ({ va
 
 /** Sources by the placeholder of a value in the help. */
 const BY_PLACEHOLDER: Record<string, Source> = {
-  ID: (prefix, ask, command) =>
-    withStore(ask, async (store) => {
-      const { suggestJobs } = await import('../actions/suggest.ts');
-      return suggestJobs(store, prefix, command.startsWith('dlq ') ? ['dead'] : []);
-    }),
-  QUEUE: (_, ask, command) =>
-    withStore(ask, async (store) => {
-      const { suggestQueues } = await import('../actions/suggest.ts');
-      return suggestQueues(store, command === 'queue resume');
-    }),
+  ID: async (prefix, ask, command) => {
+    const { suggestJobs } = await import('../actions/suggest.ts');
+    return suggestJobs(locationOf(ask), prefix, command.startsWith('dlq ') ? ['dead'] : []);
+  },
+  QUEUE: async (_, ask, command) => {
+    const { suggestQueues } = await import('../actions/suggest.ts');
+    return suggestQueues(locationOf(ask), command === 'queue resume');
+  },
   STATE: () => words(...STATES),
   KEY: async () => {
     const { SETTING_KEYS, SETTINGS } = await import('../core/settings.ts');
@@ -94,16 +91,8 @@ function sourceOf(placeholder: string): Source | null {
   return BY_PLACEHOLDER[/[A-Z]+/.exec(placeholder)?.[0] ?? ''] ?? null;
 }
 
-/** Reads from the store without changing it. Returns nothing if there is no store. */
-async function withStore(ask: Ask, read: (store: Store) => Promise<Suggestion[]>): Promise<Suggestion[]> {
-  const { peekStore } = await import('../store/open.ts');
-  const store = await peekStore(storeLocation(typedStore(ask), ask.environment));
-  if (store === null) return [];
-  try {
-    return await read(store);
-  } finally {
-    await store.close();
-  }
+function locationOf(ask: Ask): string {
+  return storeLocation(typedStore(ask), ask.environment);
 }
 
 /** Returns the --db that was typed, with ~ expanded, because the shell has not done it yet. */

@@ -1,4 +1,5 @@
 import type { App } from '../actions/app.ts';
+import { cutOffBy, parentsOf } from '../actions/jobs.ts';
 import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 import { printable } from './text.ts';
@@ -9,13 +10,13 @@ const LOOKED_AT = 1000;
 
 /** Warns that jobs which were cancelled together with a retried job stay cancelled. */
 export async function noteCutOff(io: Io, app: App, retried: string[]): Promise<void> {
-  const cut = await cutOffBy(app, retried);
+  const cut = await cutOffBy(app, retried, LOOKED_AT);
   if (cut.length > 0)
     io.warn(
       `${dependents(cut)} ${cut.length === 1 ? 'stays' : 'stay'} cancelled; to retry: queuectl retry ${named(cut)}`,
     );
   for (const id of retried.slice(0, LOOKED_AT)) {
-    const parents = (await app.store.dependencies(id)).filter((parent) => parent.phase === 'failed');
+    const parents = (await parentsOf(app, id)).filter((parent) => parent.phase === 'failed');
     const gone = parents.map((parent) => `${parent.id} (${parent.state ?? 'deleted'})`).join(', ');
     if (gone !== '') io.warn(`job ${printable(id)} no longer waits for ${printable(gone)}`);
   }
@@ -23,7 +24,7 @@ export async function noteCutOff(io: Io, app: App, retried: string[]): Promise<v
 
 /** Warns that jobs which depended on cancelled jobs were cancelled with them. */
 export async function noteAlong(io: Io, app: App, cancelled: string[]): Promise<void> {
-  const cut = await cutOffBy(app, cancelled);
+  const cut = await cutOffBy(app, cancelled, LOOKED_AT);
   if (cut.length > 0) io.warn(`also cancelled ${dependents(cut)}: ${named(cut)}`);
 }
 
@@ -33,11 +34,4 @@ function dependents(cut: string[]): string {
 
 function named(cut: string[]): string {
   return cut.slice(0, NAMED).map(printable).join(' ') + (cut.length > NAMED ? ' …' : '');
-}
-
-async function cutOffBy(app: App, ids: string[]): Promise<string[]> {
-  const cut = new Set<string>();
-  for (const id of ids.slice(0, LOOKED_AT)) for (const child of await app.store.cutOff(id)) cut.add(child);
-  for (const id of ids) cut.delete(id);
-  return [...cut];
 }

@@ -1,6 +1,6 @@
 import { closeSync, readFileSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
-import { activeSupervisors } from '../actions/workers.ts';
+import { activeSupervisors, countWorkersOf } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
 import { startSelf } from '../exec/self.ts';
@@ -43,7 +43,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
     ended = error.message;
   });
   child.unref();
-  while ((await readyCount(app, id)) < count) {
+  while ((await countWorkersOf(app, id)) < count) {
     // With --drain they may have nothing to do, and be gone before anybody saw them.
     if (ended === 'ok' && drain) break;
     if (ended === 'ok') {
@@ -60,8 +60,4 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   else io.out(`started ${countOf(count, 'worker')} in the background, pid ${child.pid}\n`);
   io.note(`log file: ${file}; to stop: queuectl worker stop`);
   return 0;
-}
-
-async function readyCount(app: App, supervisor: string): Promise<number> {
-  return (await app.store.workers()).filter((worker) => worker.supervisor === supervisor).length;
 }

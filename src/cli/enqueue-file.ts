@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
-import { addedObject } from '../actions/jobs.ts';
+import { addedObject, lookUpJob } from '../actions/jobs.ts';
 import { readJobFile } from '../actions/read-job-file.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-fields.ts';
@@ -116,7 +116,7 @@ async function printJson(io: Io, app: App, ids: string[], existing: Map<string, 
 }
 
 async function added(app: App, id: string, existing: Map<string, boolean>): Promise<Job | GoneJob> {
-  const job = existing.get(id) ? null : await app.store.get(id);
+  const job = existing.get(id) ? null : await lookUpJob(app, id);
   if (job === null) return { id, existing: true, gone: true };
   return existing.has(id) ? { ...job, existing: true } : job;
 }

@@ -3,7 +3,7 @@ import { getJob, jobObject } from '../actions/jobs.ts';
 import { formatRelative } from '../core/duration.ts';
 import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
 import { answerFor } from '../core/outcome.ts';
-import type { Attempt } from '../store/attempt.ts';
+import type { Attempt } from '../store/contract/jobs.ts';
 import type { Context } from './command.ts';
 import { detachable } from './interrupt.ts';
 import { exitNote } from './job-table.ts';

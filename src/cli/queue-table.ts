@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import type { QueueObject } from '../actions/queues.ts';
+import { type QueueObject, queueExists } from '../actions/queues.ts';
 import { exactDuration } from '../core/duration.ts';
 import { checkQueueName } from '../core/id.ts';
 import type { State } from '../core/job.ts';
@@ -61,8 +61,7 @@ function count(state: State): Pick<Column<QueueObject>, 'value' | 'look'> {
 /** A name that was mistyped makes a queue as well: who sees that one is new can tell. */
 export async function noteNew(io: Io, app: App, name: string): Promise<void> {
   checkQueueName(name, 'queue');
-  if (!(await app.store.queues()).some((queue) => queue.name === name))
-    io.note(`queue ${name} did not exist; creating it`);
+  if (!(await queueExists(app, name))) io.note(`queue ${name} did not exist; creating it`);
 }
 
 export function printQueue(io: Io, queue: QueueObject): void {

@@ -95,7 +95,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     if (!answersForJob) return ERRORS[known.code].exit;
     return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_ANSWER_CODE;
   } finally {
-    await (app as OpenedApp | null)?.store.close();
+    if (app !== null) await (await import('../actions/app.ts')).closeApp(app);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { toAttemptObject } from '../actions/attempt-object.ts';
-import { jobObject } from '../actions/jobs.ts';
+import { jobObject, parentsOf } from '../actions/jobs.ts';
 import { withLeftBehind } from '../actions/left-behind.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed } from '../core/decide.ts';
@@ -8,8 +8,7 @@ import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
 import { maskEnv, maskUrls } from '../core/mask.ts';
 import { formatBytes } from '../core/numbers.ts';
-import type { Attempt } from '../store/attempt.ts';
-import type { ParentState } from '../store/store.ts';
+import type { Attempt, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
 import { jsonText } from './layout.ts';
@@ -25,7 +24,7 @@ export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): P
     return;
   }
   const now = app.clock.now();
-  const parents = job.dependsOn.length === 0 ? [] : await app.store.dependencies(job.id);
+  const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
   const all = facts(job, parents, suspended, fullTimesFor(io, now));
   const width = Math.max(...all.map(([name]) => name.length));

@@ -1,4 +1,6 @@
+import type { JobSpec } from './job.ts';
 import type { JobInput } from './job-fields.ts';
+import { toIso } from './time.ts';
 
 /** What happens to a tick while a job of an earlier one is unfinished. */
 export const OVERLAPS = ['skip', 'queue', 'allow'] as const;
@@ -36,4 +38,9 @@ export interface Schedule extends ScheduleSpec {
   lastJob: string | null;
   /** Ticks that wait for the job before them. */
   waiting: number;
+}
+
+/** Makes the job of one tick from the job of its schedule: with its own id, and the tick's nominal time in its environment. */
+export function jobOfTick(job: JobSpec, id: string, at: number): JobSpec {
+  return { ...job, id, env: { ...job.env, QUEUECTL_SCHEDULED_AT: toIso(at) } };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
+import { actingAs } from '../actions/app.ts';
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 import { ANYBODY, type Denied, type Grant } from './access.ts';
 import { assets } from './assets.ts';
@@ -115,8 +116,10 @@ export function createApi(options: ApiOptions): Hono<Env> {
       const handle = async (): Promise<Response> => {
         // Whoever asks is told that the store is away, rather than shown, or given, one that nobody will see again.
         if (route.access !== 'open') await options.serving.check();
-        const store = route.access === 'change' ? app.store.as(actor) : app.store;
-        return route.handle({ ...request, app: { ...app, store } });
+        return route.handle({
+          ...request,
+          app: route.access === 'change' ? actingAs(app, actor) : { ...app },
+        });
       };
       const response = await (isShared(route)
         ? shared.answer(`${grant.role} ${pathname}${search}`, handle)

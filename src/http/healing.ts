@@ -1,4 +1,4 @@
-import type { App } from '../actions/app.ts';
+import { type App, checkOpen, closeApp } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
 
 /** Others may be in the middle of something with the old one. */
@@ -12,15 +12,15 @@ export function healing(app: App, reopen: () => Promise<App>, onHealed: () => vo
   let opening: Promise<void> | null = null;
 
   const heal = async (): Promise<void> => {
-    const old = app.store;
+    const old = { store: app.store };
     app.store = (await reopen()).store;
     onHealed();
-    setTimeout(() => void old.close().catch(() => {}), LET_GO_MS).unref();
+    setTimeout(() => void closeApp(old).catch(() => {}), LET_GO_MS).unref();
   };
 
   return async () => {
     try {
-      await app.store.check();
+      await checkOpen(app);
     } catch (error) {
       if (!(error instanceof QueueError) || error.code !== 'store-unavailable') throw error;
       opening ??= heal().finally(() => {

@@ -1,6 +1,6 @@
 import { BACKOFF_STRATEGIES, PARENT_FAILURES, PRIORITIES, WANTED_ENDS } from '../core/job.ts';
 import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
-import { STOP_ORDERS } from '../store/worker.ts';
+import { STOP_ORDERS } from '../core/stop-order.ts';
 import { FILTER_QUERIES, REPEATED } from './filter.ts';
 import { ACTION_NAMES } from './job-actions.ts';
 import type { Schema } from './route.ts';

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import type { App } from '../actions/app.ts';
+import { type App, checkOpen } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
 import { createAccess } from './access.ts';
 import { createApi } from './api.ts';
@@ -136,7 +136,7 @@ function watchFiles(app: App): { failed: Promise<never>; stop(): void } {
   let timer: NodeJS.Timeout;
   const look = async (): Promise<void> => {
     try {
-      await app.store.check();
+      await checkOpen(app);
     } catch (error) {
       if (error instanceof QueueError && error.code === 'store-files-removed') reject(error);
     }

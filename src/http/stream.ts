@@ -1,5 +1,5 @@
-import type { App } from '../actions/app.ts';
-import { followPages, readEvents } from '../actions/events.ts';
+import { type App, checkOpen } from '../actions/app.ts';
+import { followPages, lastEvent, readEvents } from '../actions/events.ts';
 import { QueueError } from '../core/errors.ts';
 import { toEventObject } from '../core/event-object.ts';
 import type { StoreEvent } from '../core/events.ts';
@@ -81,7 +81,7 @@ export function createEventStream(
   };
 
   const start = async (): Promise<void> => {
-    position = await app.store.lastEvent();
+    position = await lastEvent(app);
     void follow();
   };
 
@@ -122,7 +122,7 @@ export function createEventStream(
         });
         await running;
         // A number from the future is of another store.
-        last = Math.min(after ?? position, await app.store.lastEvent());
+        last = Math.min(after ?? position, await lastEvent(app));
       } catch (error) {
         open--;
         throw error;
@@ -158,7 +158,7 @@ export function createEventStream(
               const stretch = everyMs === null ? await next(last) : await together(last, everyMs);
               if (stretch === null) {
                 if (!(await slept(PULSE_MS, (resolve) => (rouse = resolve)))) continue;
-                await app.store.check();
+                await checkOpen(app);
                 if (ended) return;
                 return controller.enqueue(encoder.encode(': alive\n\n'));
               }

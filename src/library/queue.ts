@@ -1,7 +1,7 @@
 import { actorOf } from '../actions/actor.ts';
-import { openApp } from '../actions/app.ts';
+import { closeApp, openApp } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
-import { followEvents } from '../actions/events.ts';
+import { followEvents, lastEvent } from '../actions/events.ts';
 import { addedObject, getJob, jobObject, listJobs } from '../actions/jobs.ts';
 import { retry } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
@@ -177,7 +177,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       return jobObject(app, job!);
     },
     events(wanted = {}) {
-      const after = wanted.after === undefined ? app.store.lastEvent() : Promise.resolve(wanted.after);
+      const after = wanted.after === undefined ? lastEvent(app) : Promise.resolve(wanted.after);
       return (async function* () {
         try {
           for await (const event of followEvents(app, await after, {}, closing.signal))
@@ -220,7 +220,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       closing.abort();
       // One that had to give up has nothing left to stop.
       await Promise.allSettled([...workers].map((worker) => worker.stop()));
-      await app.store.close();
+      await closeApp(app);
     },
   };
 }

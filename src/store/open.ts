@@ -2,8 +2,9 @@ import { statSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { InvalidSetting } from '../core/stored-settings.ts';
+import type { Settlement } from './contract/claims.ts';
 import { openSqlite } from './sqlite/open.ts';
-import type { Settlement, Store } from './store.ts';
+import type { Store } from './store.ts';
 
 export interface OpenedStore {
   store: Store;

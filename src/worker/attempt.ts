@@ -17,7 +17,7 @@ import { recordedAt } from '../exec/record.ts';
 import { isSealed } from '../exec/seal.ts';
 import { collectStreams } from '../exec/split-output.ts';
 import { type Exit, type ExitCode, startCommand } from '../exec/start.ts';
-import type { Settlement } from '../store/store.ts';
+import type { Settlement } from '../store/contract/claims.ts';
 import { type Ending, endAttempt, failedInStop, outcomeOf, outcomeOfEnding } from './ending.ts';
 import { patiently } from './patience.ts';
 import { longTimeout } from './timer.ts';

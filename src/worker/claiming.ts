@@ -1,7 +1,7 @@
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
 import { tellChange, wake } from '../exec/wake.ts';
-import type { ClaimResult, SettleAnswer } from '../store/store.ts';
+import type { ClaimResult, SettleAnswer } from '../store/contract/claims.ts';
 import { clearPlace } from './attempt.ts';
 import type { Pace } from './pace.ts';
 import type { Ended, Slots } from './slots.ts';

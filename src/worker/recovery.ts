@@ -3,7 +3,7 @@ import { presence } from '../actions/workers.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { placeOf } from '../exec/place.ts';
-import type { Host, Worker } from '../store/worker.ts';
+import type { Host, Worker } from '../store/contract/workers.ts';
 import type { Adoption } from './attempt.ts';
 
 /** When a heartbeat was last seen to move, by this observer's own clock: nobody's wall clock can expire anything. */

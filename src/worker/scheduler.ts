@@ -4,7 +4,7 @@ import { QueueError } from '../core/errors.ts';
 import type { Emit } from '../core/events.ts';
 import type { Schedule } from '../core/schedule.ts';
 import { fireTimes, lastTimes } from '../core/times.ts';
-import type { FiredTick, Firing } from '../store/store.ts';
+import type { FiredTick, Firing } from '../store/contract/schedules.ts';
 
 /** A tick this late is not called missed, even when nobody can say who was awake at its time. */
 const GRACE_MS = 2000;
@@ -31,7 +31,7 @@ export function createScheduler(app: App, emit: Emit, workerId: string): Schedul
   /** What one schedule's own contents cause must stop neither the others nor the worker. */
   const carryOut = async (
     schedule: Schedule,
-    decide: () => Promise<Firing | null>,
+    decide: () => Promise<Decided | null>,
     now: number,
   ): Promise<number> => {
     try {
@@ -75,14 +75,20 @@ export function createScheduler(app: App, emit: Emit, workerId: string): Schedul
   };
 }
 
+/** A firing without the job and its ids, which are new with every try. */
+type Decided = Pick<Firing, 'schedule' | 'nextAt'> & { ticks: Omit<Firing['ticks'][number], 'jobId'>[] };
+
 const OF_ONE_SCHEDULE = new Set(['invalid-cron', 'invalid-job', 'job-exists']);
 
-async function apply(app: App, firing: Firing, now: number): Promise<FiredTick[]> {
-  const settings = await currentSettings(app);
+async function apply(app: App, decided: Decided, now: number): Promise<FiredTick[]> {
+  const { schedule } = decided;
+  const job = scheduledJob(schedule, await currentSettings(app));
+  const newId = (): string => app.newId(now);
   for (let tries = 1; ; tries++) {
+    const ticks = decided.ticks.map((tick) => ({ ...tick, jobId: newId() }));
+    const waitingJobIds = Array.from({ length: schedule.waiting }, newId);
     try {
-      const job = (at: number) => scheduledJob(firing.schedule, at, settings, app.newId(now));
-      return (await app.store.fire(firing, job, now)) ?? [];
+      return (await app.store.fire({ ...decided, ticks, waitingJobIds, job }, now)) ?? [];
     } catch (error) {
       // A generated id that exists, about once in a lifetime.
       if (!(error instanceof QueueError && error.code === 'job-exists') || tries >= ID_TRIES) throw error;
@@ -91,7 +97,7 @@ async function apply(app: App, firing: Firing, now: number): Promise<FiredTick[]
 }
 
 /** Which ticks of a schedule are enqueued now: all that are on time, and of the missed ones what it asks for. */
-async function decideFiring(schedule: Schedule, awakeSince: number, now: number): Promise<Firing> {
+async function decideFiring(schedule: Schedule, awakeSince: number, now: number): Promise<Decided> {
   const { nextAt, catchUp, overlap } = schedule;
   if (nextAt === null || nextAt > now) return { schedule, ticks: [], nextAt };
   const times = await fireTimes(schedule.timing);
@@ -110,7 +116,7 @@ async function decideFiring(schedule: Schedule, awakeSince: number, now: number)
  * After a clock was set back, ticks that now lie ahead again are due again, unless they were enqueued: otherwise a
  * clock that was a year ahead for a moment would silence every schedule for a year.
  */
-async function decideRewind(schedule: Schedule, now: number): Promise<Firing | null> {
+async function decideRewind(schedule: Schedule, now: number): Promise<Decided | null> {
   if (schedule.nextAt === null || schedule.nextAt <= now) return null;
   const nextAt = (await fireTimes(schedule.timing)).after(now);
   return nextAt !== null && nextAt < schedule.nextAt ? { schedule, ticks: [], nextAt } : null;

@@ -2,13 +2,14 @@ import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
 import { QueueError } from '../core/errors.ts';
+import type { StopOrder } from '../core/stop-order.ts';
 import { CRASH_AT } from '../exec/environment.ts';
 import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, startedBefore } from '../exec/started.ts';
 import { onWake } from '../exec/wake.ts';
-import type { StopMark, StopOrder } from '../store/worker.ts';
+import type { StopMark } from '../store/contract/workers.ts';
 import { mayPass, patiently } from './patience.ts';
 import { hasOrphans } from './recovery.ts';
 

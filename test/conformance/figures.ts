@@ -13,7 +13,8 @@ import {
 import { bucketOf, countOf } from '../../src/core/histogram.ts';
 import type { ClaimedJob } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
-import type { Settlement, Store } from '../../src/store/store.ts';
+import type { Settlement } from '../../src/store/contract/claims.ts';
+import type { Store } from '../../src/store/store.ts';
 import { claim, ending, failedWith, jobSpec, NOW, running, succeeded, want } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 import type { Case } from './topic.ts';

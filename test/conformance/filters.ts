@@ -51,7 +51,7 @@ export const filters: Record<string, Case> = {
       expect(await store.count({ text: 'a' }, 10)).toBe(3);
     },
 
-  'a list and a count can be kept to a stretch, and reach says how long it is': async ({ store }) => {
+  'a list and a count can be kept to a stretch, and scanEnd says how long it is': async ({ store }) => {
     const specs = Array.from({ length: 30 }, (_, i) =>
       jobSpec(`j${i}`, {
         queue: i % 3 === 0 ? 'third' : 'default',
@@ -77,7 +77,7 @@ export const filters: Record<string, Case> = {
         const seen: string[] = [];
         let counted = 0;
         for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-          const above = await store.reach(filter, many, before);
+          const above = await store.scanEnd(filter, many, before);
           const part = await store.list(filter, { limit: 100, before, above });
           // One of each queue and state may come on top.
           expect(part.length).toBeLessThanOrEqual(many + 6);
@@ -91,10 +91,10 @@ export const filters: Record<string, Case> = {
         expect(counted).toBe(all.length);
       }
     }
-    expect(await store.reach({ queue: 'nowhere' }, 1)).toBe(0);
+    expect(await store.scanEnd({ queue: 'nowhere' }, 1)).toBe(0);
   },
 
-  'a search goes through the newest jobs only, and reach ends with them': async ({ store }) => {
+  'a search goes through the newest jobs only, and scanEnd ends with them': async ({ store }) => {
     const many = function* () {
       for (let i = 0; i <= SEARCHED; i++) yield jobSpec(`n${i}`, { command: 'true' });
     };
@@ -102,9 +102,9 @@ export const filters: Record<string, Case> = {
     expect(ids(await store.list({ text: 'n1' }, { limit: 1, before: 3 }))).toEqual(['n1']);
     expect(await store.list({ text: 'n0' }, { limit: 1, before: 3 })).toEqual([]);
     expect(await store.count({ text: 'n' }, 2 * SEARCHED)).toBe(SEARCHED);
-    expect(await store.reach({ text: 'n' }, SEARCHED - 1)).toBe(2);
-    expect(await store.reach({ text: 'n' }, SEARCHED)).toBe(0);
-    expect(await store.reach({}, SEARCHED)).toBe(1);
+    expect(await store.scanEnd({ text: 'n' }, SEARCHED - 1)).toBe(2);
+    expect(await store.scanEnd({ text: 'n' }, SEARCHED)).toBe(0);
+    expect(await store.scanEnd({}, SEARCHED)).toBe(1);
   },
 
   'dead jobs are told with their errors, as a list has them': async ({ store }) => {

@@ -1,7 +1,9 @@
 import { expect } from 'bun:test';
-import type { Job } from '../../src/core/job.ts';
+import type { Job, JobSpec } from '../../src/core/job.ts';
 import type { Schedule, ScheduleSpec } from '../../src/core/schedule.ts';
-import type { FiredTick, Store } from '../../src/store/store.ts';
+import { toIso } from '../../src/core/time.ts';
+import type { FiredTick } from '../../src/store/contract/schedules.ts';
+import type { Store } from '../../src/store/store.ts';
 import { claim, ending, ids, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
@@ -20,23 +22,34 @@ const add = (store: Store, over: Partial<ScheduleSpec> = {}): Promise<Schedule> 
 
 const current = async (store: Store): Promise<Schedule> => (await store.schedules())[0]!;
 
-/** The jobs are named by their ticks. */
-const job = (at: number) => jobSpec(`tick${(at - NOW) / SECOND}`);
+/** Numbers the ids of jobs whose ticks waited, because their times are not known here. */
+let waited = 0;
 
-/** Fires the given seconds of a schedule as it is now, or as it was seen. */
+interface FireOptions {
+  mayWait?: boolean;
+  seen?: Schedule;
+  nextAt?: number | null;
+  job?: JobSpec;
+}
+
+/** Fires the given seconds of a schedule as it is now, or as it was seen. The jobs are named by their ticks. */
 async function fire(
   store: Store,
   seconds: number[],
-  { mayWait = false, seen }: { mayWait?: boolean; seen?: Schedule } = {},
+  { mayWait = false, seen, nextAt, job = jobSpec('of every tick') }: FireOptions = {},
 ): Promise<FiredTick[] | null> {
   const schedule = seen ?? (await current(store));
-  const ticks = seconds.map((second) => ({ at: NOW + second * SECOND, mayWait }));
-  const nextAt = NOW + ((seconds.at(-1) ?? 0) + 1) * SECOND;
-  return store.fire({ schedule, ticks, nextAt }, job, NOW + (seconds.at(-1) ?? 0) * SECOND);
+  const last = NOW + (seconds.at(-1) ?? 0) * SECOND;
+  const ticks = seconds.map((second) => ({ at: NOW + second * SECOND, mayWait, jobId: `tick${second}` }));
+  const waitingJobIds = Array.from({ length: schedule.waiting }, () => `waited${++waited}`);
+  const next = nextAt === undefined ? last + SECOND : nextAt;
+  return store.fire({ schedule, ticks, nextAt: next, waitingJobIds, job }, last);
 }
 
 const results = (fired: FiredTick[] | null): (string | null)[] | undefined =>
-  fired?.map((tick) => tick.job?.id ?? (tick.waits ? 'waits' : 'skipped'));
+  fired?.map(({ at, job, waits }) =>
+    job === null ? (waits ? 'waits' : 'skipped') : `tick${(at - NOW) / SECOND}`,
+  );
 
 async function finish(store: Store, now = NOW + 60 * SECOND): Promise<Job> {
   const [running] = await claim(store, {}, now);
@@ -77,7 +90,7 @@ export const schedules: Record<string, Case> = {
   'a tick that was dealt with is left out, wherever the schedule stands': async ({ store }) => {
     await add(store, { overlap: 'allow' });
     await fire(store, [1, 2]);
-    await store.fire({ schedule: await current(store), ticks: [], nextAt: NOW + SECOND }, job, NOW);
+    await fire(store, []);
     expect(await store.nextTick()).toBe(NOW + SECOND);
     expect(results(await fire(store, [1, 2, 3]))).toEqual(['tick3']);
   },
@@ -112,10 +125,10 @@ export const schedules: Record<string, Case> = {
     await finish(store);
     expect(await store.nextTick()).toBe(0);
     const [seen] = await store.dueSchedules(NOW);
-    const release = { schedule: seen!, ticks: [], nextAt: seen!.nextAt };
-    expect(results(await store.fire(release, job, NOW))).toEqual(['tick2']);
-    expect(await store.fire(release, job, NOW)).toBeNull();
-    await finish(store);
+    const release = { seen: seen!, nextAt: seen!.nextAt };
+    expect(results(await fire(store, [], release))).toEqual(['tick2']);
+    expect(await fire(store, [], release)).toBeNull();
+    expect(await finish(store)).toMatchObject({ env: { QUEUECTL_SCHEDULED_AT: toIso(NOW + 2 * SECOND) } });
     expect(results(await fire(store, [4], all))).toEqual(['tick3', 'waits']);
     await finish(store);
     expect(results(await fire(store, []))).toEqual(['tick4']);
@@ -126,6 +139,27 @@ export const schedules: Record<string, Case> = {
     await add(store, { overlap: 'allow' });
     expect(results(await fire(store, [1, 2]))).toEqual(['tick1', 'tick2']);
     expect(results(await fire(store, [3]))).toEqual(['tick3']);
+  },
+
+  'a job has the command of its firing, the id of its tick and the time of its tick': async ({ store }) => {
+    await add(store, { overlap: 'allow' });
+    const job = jobSpec('of every tick', { command: 'report', env: { A: 'b' } });
+    await fire(store, [1, 2], { job });
+    for (const second of [1, 2])
+      expect(await store.get(`tick${second}`)).toMatchObject({
+        command: 'report',
+        env: { A: 'b', QUEUECTL_SCHEDULED_AT: toIso(NOW + second * SECOND) },
+      });
+    expect(await store.get('of every tick')).toBeNull();
+  },
+
+  'ticks that waited go together once jobs may overlap': async ({ store }) => {
+    await add(store, { overlap: 'queue' });
+    await fire(store, [1, 2, 3], { mayWait: true });
+    await store.editSchedule(spec({ overlap: 'allow' }), null);
+    await finish(store);
+    expect(results(await fire(store, [4]))).toEqual(['tick2', 'tick3', 'tick4']);
+    expect(await current(store)).toMatchObject({ waiting: 0 });
   },
 
   'no more ticks wait than a thousand': async ({ store }) => {
@@ -197,12 +231,8 @@ export const schedules: Record<string, Case> = {
   'a tick whose unique key is taken is skipped, and the next goes on': async ({ store }) => {
     await add(store, { overlap: 'allow' });
     const unique = { key: 'k', while: 'active', forMs: null } as const;
-    const keyed = (at: number) => ({ ...job(at), unique });
-    const tick = async (second: number) => {
-      const at = NOW + second * SECOND;
-      const firing = { schedule: await current(store), ticks: [{ at, mayWait: false }], nextAt: at + SECOND };
-      return results(await store.fire(firing, keyed, at));
-    };
+    const tick = async (second: number) =>
+      results(await fire(store, [second], { job: { ...jobSpec('keyed'), unique } }));
     expect(await tick(1)).toEqual(['tick1']);
     const before = await store.lastEvent();
     expect(await tick(2)).toEqual(['skipped']);

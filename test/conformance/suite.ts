@@ -38,54 +38,66 @@ export interface StoreUnderTest {
   skip?: Record<string, string>;
 }
 
-const TOPICS: Record<string, Record<string, Case>> = {
-  insert,
-  'order and claim': orderAndClaim,
-  aging,
-  'next due': due,
-  settle,
-  'settle answers': settleAnswers,
-  'settle and claim': settleAndClaim,
-  hooks,
-  output,
-  adopt,
-  workers,
-  'lists and counts': lists,
-  counters,
-  'retry and remove': retryAndRemove,
-  prune,
-  acting,
-  filters,
-  queues,
-  unique,
-  dependencies,
-  idempotency,
-  schedules,
-  settings,
-  seal,
-  'how a command is started': start,
-  events,
-  renew,
-  'dump and load': transfer,
-  figures: figuresOverTime,
+/** The topics of each part of the contract. */
+const PARTS: Record<string, Record<string, Record<string, Case>>> = {
+  jobs: {
+    insert,
+    unique,
+    idempotency,
+    dependencies,
+    'how a command is started': start,
+    'lists and counts': lists,
+    filters,
+    counters,
+    output,
+  },
+  acting: { 'retry and remove': retryAndRemove, acting },
+  claims: {
+    'order and claim': orderAndClaim,
+    aging,
+    'next due': due,
+    settle,
+    'settle answers': settleAnswers,
+    'settle and claim': settleAndClaim,
+    hooks,
+    adopt,
+    seal,
+  },
+  workers: { workers },
+  queues: { queues, settings },
+  schedules: { schedules },
+  events: { events },
+  figures: { figures: figuresOverTime },
+  retention: { prune },
+  care: { renew, 'dump and load': transfer },
 };
+const TOPICS = Object.values(PARTS).flatMap((topics) => Object.entries(topics));
 
-/** Puts a store under every sentence of the contract in store.ts. */
+/** Puts a store under every sentence of the contract in src/store/contract/. */
 export function describeStore(name: string, { open, skip = {} }: StoreUnderTest): void {
   refuseStaleSkips(skip);
   describe(name, () => {
     test('every store has an epoch of its own, the same over all connections', () =>
       onFreshStore(open, (one) => onFreshStore(open, (two) => haveOwnEpochs(one, two))));
-    for (const [topic, cases] of Object.entries(TOPICS)) {
-      describe(topic, () => {
-        for (const [title, run] of Object.entries(cases)) {
-          const reason = skip[`${topic} > ${title}`];
-          if (reason !== undefined) test.skip(`${title} (${reason})`, () => {});
-          else test(title, () => onFreshStore(open, run));
-        }
+    for (const [part, topics] of Object.entries(PARTS))
+      describe(part, () => {
+        for (const [topic, cases] of Object.entries(topics))
+          describe(topic, () => describeTopic(topic, cases, open, skip));
       });
-    }
   });
+}
+
+function describeTopic(
+  topic: string,
+  cases: Record<string, Case>,
+  open: StoreUnderTest['open'],
+  skip: Record<string, string>,
+): void {
+  for (const [title, run] of Object.entries(cases)) {
+    const reason = skip[`${topic} > ${title}`];
+    if (reason !== undefined) test.skip(`${title} (${reason})`, () => {});
+    else test(title, () => onFreshStore(open, run));
+  }
 }
 
 async function onFreshStore(open: () => Promise<OpenedForTest>, run: Case): Promise<void> {
@@ -114,9 +126,7 @@ async function haveOwnEpochs(one: Setting, two: Setting): Promise<void> {
 }
 
 function refuseStaleSkips(skip: Record<string, string>): void {
-  const known = Object.entries(TOPICS).flatMap(([topic, cases]) =>
-    Object.keys(cases).map((title) => `${topic} > ${title}`),
-  );
+  const known = TOPICS.flatMap(([topic, cases]) => Object.keys(cases).map((title) => `${topic} > ${title}`));
   const unknown = Object.keys(skip).filter((one) => !known.includes(one));
   if (unknown.length > 0) throw new Error(`no such case to skip: ${unknown.join(', ')}`);
 }

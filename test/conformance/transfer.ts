@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
+import type { ExportedFile, ExportedRow } from '../../src/store/contract/care.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { ExportedRow } from '../../src/store/transfer.ts';
 import { claimOne, ending, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
@@ -11,8 +11,12 @@ async function dumped(store: Store): Promise<ExportedRow[]> {
 }
 
 const lost = (job: Parameters<typeof ending>[0]) => ending(job, { why: 'lost' });
-const add = (store: Store, rows: ExportedRow[], onConflict: 'fail' | 'skip' = 'fail') =>
-  store.load(() => rows, { onConflict }, lost);
+const add = (
+  store: Store,
+  rows: (ExportedRow | ExportedFile)[],
+  onConflict: 'fail' | 'skip' = 'fail',
+  keepFile: (file: ExportedFile) => void = () => {},
+) => store.load(rows, { onConflict, settleLost: lost, keepFile });
 
 /** Something of everything, as rows; the store is empty again afterwards. */
 async function aQueue(store: Store): Promise<ExportedRow[]> {
@@ -52,24 +56,32 @@ export const transfer: Record<string, Case> = {
     expect(await store.attempts('done')).toEqual([]);
   },
 
-  async 'what ran is settled as told; an attempt is known by its new number'({ store }) {
+  async 'what ran is settled as told'({ store }) {
     await running(store, 'runs');
     const rows = await dumped(store);
     await store.renew(lost);
     await store.remove(['runs'], ['pending'], NOW);
-    let number: number | null = null;
-    const old = Number(rows.find((one) => one.table === 'attempt')!.row.number);
-    await store.load(
-      function* (loading) {
-        yield* rows;
-        number = loading.attempt(old);
-      },
-      { onConflict: 'fail' },
-      lost,
-    );
+    await add(store, rows);
     expect(await store.get('runs')).toMatchObject({ state: 'pending', crashes: 1 });
-    expect(await store.attempts('runs')).toMatchObject([{ number, why: 'lost' }]);
-    expect(number).not.toBe(old);
+    expect(await store.attempts('runs')).toMatchObject([{ why: 'lost' }]);
+  },
+
+  'a file is passed on with the new number of its attempt; with a skipped attempt it is skipped': async ({
+    store,
+  }) => {
+    await running(store, 'runs');
+    const rows = await dumped(store);
+    const old = Number(rows.find((one) => one.table === 'attempt')!.row.number);
+    const file = { attempt: old, stream: 'stderr', bytes: new Uint8Array([1]) } as const;
+    await store.renew(lost);
+    const kept: ExportedFile[] = [];
+    await add(store, [...rows, file], 'skip', (one) => kept.push(one));
+    expect(kept).toEqual([]);
+    await store.remove(['runs'], ['pending'], NOW);
+    await add(store, [...rows, file], 'fail', (one) => kept.push(one));
+    const [attempt] = await store.attempts('runs');
+    expect(kept).toEqual([{ ...file, attempt: attempt!.number }]);
+    expect(attempt!.number).not.toBe(old);
   },
 
   async 'a job goes on waiting for others, whatever their numbers; for one that is here already, too'({

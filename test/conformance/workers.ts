@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import { STOP_ORDERS } from '../../src/store/worker.ts';
+import { STOP_ORDERS } from '../../src/core/stop-order.ts';
 import { claimOne, ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 

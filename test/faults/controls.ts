@@ -83,7 +83,7 @@ export const CONTROLS: Control[] = [
     name: 'a settlement without its token (F7c)',
     patches: [
       {
-        file: 'store/sqlite/sql.ts',
+        file: 'store/sqlite/sql/claims.ts',
         from: "bytes = bytes + ?\n  WHERE number = ? AND token = ? AND phase = 'running'",
         to: 'bytes = bytes + ?\n  WHERE number = ? AND ? > 0',
       },
@@ -102,7 +102,7 @@ export const CONTROLS: Control[] = [
         to: 'exit: new Promise<typeof seen>((done) => setTimeout(() => done(seen), 500))',
       },
       {
-        file: 'store/sqlite/sql.ts',
+        file: 'store/sqlite/sql/claims.ts',
         from: "bytes = bytes + ?\n  WHERE number = ? AND token = ? AND phase = 'running'",
         to: "bytes = bytes + ?\n  WHERE number = ? AND ? > 0 AND phase = 'running'",
       },
@@ -115,12 +115,12 @@ export const CONTROLS: Control[] = [
     name: 'an adoption that keeps the token (F3)',
     patches: [
       {
-        file: 'store/sqlite/sql.ts',
+        file: 'store/sqlite/sql/claims.ts',
         from: 'UPDATE job SET token = token + 1, worker_id = ? WHERE',
         to: 'UPDATE job SET worker_id = ? WHERE',
       },
       {
-        file: 'store/sqlite/sql.ts',
+        file: 'store/sqlite/sql/claims.ts',
         from: 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE',
         to: 'UPDATE attempt SET worker_id = ? WHERE',
       },
@@ -366,7 +366,7 @@ export const CONTROLS: Control[] = [
     patches: [
       { file: 'worker/worker.ts', from: 'if (!lookedLast) return beat.now();', to: '' },
       { file: 'worker/worker.ts', from: '!(siblingsStop && ', to: '!(!siblingsStop && ' },
-      { file: 'store/sqlite/sql.ts', from: 'AND heir.draining = 0 AND heir.stop_order = 0', to: '' },
+      { file: 'store/sqlite/sql/workers.ts', from: 'AND heir.draining = 0 AND heir.stop_order = 0', to: '' },
       // Time for the others to hand over to one that is about to leave.
       {
         file: 'worker/worker.ts',

@@ -23,7 +23,7 @@ const CONTROLS = {
 for (const [verb, [from, to]] of Object.entries(CONTROLS)) {
   test(`F42 negative control: ${verb} without the token is caught`, async () => {
     await inTempDir(async (directory) => {
-      const source = patchSource(directory, [{ file: 'store/sqlite/sql.ts', from, to }]);
+      const source = patchSource(directory, [{ file: 'store/sqlite/sql/claims.ts', from, to }]);
       const { openSqlite } = await import(join(source, 'src/store/sqlite/open.ts'));
       const { violations } = await raceIn(openSqlite, TRIES, seedOf(`F42 ${verb} control`));
       expect(violations.map(({ kind }) => kind)).toEqual(['race']);

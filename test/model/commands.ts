@@ -10,7 +10,8 @@ import {
 } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { PRUNED_STATES, type PrunedState } from '../../src/core/retention.ts';
-import type { Settlement, Store } from '../../src/store/store.ts';
+import type { Settlement } from '../../src/store/contract/claims.ts';
+import type { Store } from '../../src/store/store.ts';
 import { ending, failedWith, ids, jobSpec, succeeded, want } from '../support/jobs.ts';
 import * as m from './model.ts';
 import { sameAs } from './same.ts';

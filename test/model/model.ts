@@ -2,7 +2,7 @@ import { ok } from 'node:assert/strict';
 import type { Transition } from '../../src/core/decide.ts';
 import { type ParentEnd, suitedBy } from '../../src/core/dependencies.ts';
 import type { ClaimedJob, Dependency, EndReason, JobPolicy, State } from '../../src/core/job.ts';
-import type { SettleAnswer } from '../../src/store/store.ts';
+import type { SettleAnswer } from '../../src/store/contract/claims.ts';
 import { NOW } from '../support/jobs.ts';
 
 /**

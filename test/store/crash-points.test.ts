@@ -44,8 +44,9 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   addSchedule: (store) => store.addSchedule(SPEC, NOW, NOW),
   fire: async (store) => {
     const schedule = (await store.schedules())[0]!;
-    const ticks = [{ at: NOW, mayWait: false }];
-    return store.fire({ schedule, ticks, nextAt: NOW + 1000 }, () => jobSpec('tick'), NOW);
+    const ticks = [{ at: NOW, mayWait: false, jobId: 'tick' }];
+    const rest = { nextAt: NOW + 1000, waitingJobIds: [], job: jobSpec('s') };
+    return store.fire({ schedule, ticks, ...rest }, NOW);
   },
   fireNow: (store) => store.fireNow('s', jobSpec('now'), NOW),
   editSchedule: (store) => store.editSchedule(SPEC, NOW + 1000),
@@ -61,11 +62,11 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   forgetRollups: (store) => store.forgetRollups(NOW + 10 ** 12),
   pruneEvents: (store) => store.pruneEvents({ ageMs: null, count: 1 }, NOW),
   load: (store) =>
-    store.load(
-      () => [],
-      { onConflict: 'fail' },
-      (job) => ending(job, { why: 'lost' }),
-    ),
+    store.load([], {
+      onConflict: 'fail',
+      settleLost: (job) => ending(job, { why: 'lost' }),
+      keepFile() {},
+    }),
   renew: (store) => store.renew((job) => ending(job, { why: 'lost' })),
   unregister: (store) => store.unregister('w1'),
   unregisterSupervisor: (store) => store.unregisterSupervisor('s1'),
@@ -76,7 +77,7 @@ type Reads =
   | ('busy' | 'running' | 'endings' | 'ordered' | 'workers' | 'supervisors' | 'prunable' | 'queues')
   | ('schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finished' | 'close' | 'stdin' | 'dependencies')
   | ('cutOff' | 'lastEnded' | 'check' | 'events' | 'lastEvent' | 'lastEventBefore' | 'prunableEvents')
-  | ('seal' | 'keyHolder' | 'eventsOfJob' | 'reach' | 'deadJobs')
+  | ('seal' | 'keyHolder' | 'eventsOfJob' | 'scanEnd' | 'deadJobs')
   | ('dump' | 'origin' | 'as' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 
 test('every verb that writes passes its three points', () =>

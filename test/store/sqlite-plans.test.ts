@@ -1,22 +1,39 @@
 import { describe, expect, test } from 'bun:test';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
-import * as figures from '../../src/store/sqlite/figures-sql.ts';
-import * as statements from '../../src/store/sqlite/sql.ts';
+import * as acting from '../../src/store/sqlite/sql/acting.ts';
+import * as claims from '../../src/store/sqlite/sql/claims.ts';
+import * as dependencies from '../../src/store/sqlite/sql/dependencies.ts';
+import * as events from '../../src/store/sqlite/sql/events.ts';
+import * as figures from '../../src/store/sqlite/sql/figures.ts';
+import * as jobs from '../../src/store/sqlite/sql/jobs.ts';
+import * as queues from '../../src/store/sqlite/sql/queues.ts';
+import * as retention from '../../src/store/sqlite/sql/retention.ts';
+import * as schedules from '../../src/store/sqlite/sql/schedules.ts';
+import * as workers from '../../src/store/sqlite/sql/workers.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
 const { countAttempt, ...ofFigures } = figures;
-const { list, countJobs, reach, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...plain } = statements;
+const { list, countJobs, scanEnd, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...ofJobs } = jobs;
+/** Every statement but those of care, which may read whole tables. */
 const sql = {
-  ...plain,
+  ...ofJobs,
+  ...acting,
+  ...dependencies,
+  ...claims,
+  ...workers,
+  ...queues,
+  ...schedules,
+  ...events,
   ...ofFigures,
+  ...retention,
   insertJobs: insertJobs(50),
   insertPlainJobs: insertPlainJobs(50),
   listAll: list.all(''),
   countByQueueAndState: countJobs.byQueueAndState(''),
   countByName: countJobs.byName(' AND +state IN (?)'),
   listByName: list.byName(' AND +state IN (?)'),
-  reachByName: reach.byName,
-  reachByQueueAndState: reach.byQueueAndState,
+  scanEndByName: scanEnd.byName,
+  scanEndByQueueAndState: scanEnd.byQueueAndState,
   listByQueueAndState: list.byQueueAndState(''),
   countAttempt: countAttempt(['completed', 'w0', 'r0']),
 };
@@ -50,9 +67,9 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['queuesOfState', /^SCAN counter$/],
   ['listByName', /^SEARCH job USING INDEX job_by_name \(name=\? AND number<\?\)$/],
   ['countByName', /^SEARCH job USING INDEX job_by_name \(name=\? AND number<\?\)$/],
-  ['reachByName', /^SEARCH job USING COVERING INDEX job_by_name \(name=\? AND number<\?\)$/],
+  ['scanEndByName', /^SEARCH job USING COVERING INDEX job_by_name \(name=\? AND number<\?\)$/],
   [
-    'reachByQueueAndState',
+    'scanEndByQueueAndState',
     /^SEARCH job USING COVERING INDEX job_by_queue \(queue=\? AND state=\? AND number<\?\)$/,
   ],
   ['endedJobs', /^SEARCH job USING INDEX job_ended \(state=\? AND finished_at>\?\)$/],

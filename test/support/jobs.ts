@@ -1,8 +1,9 @@
 import { decide, type Policy } from '../../src/core/decide.ts';
 import type { ClaimedJob, JobSpec } from '../../src/core/job.ts';
 import { describeOutcome, exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
-import type { ClaimRequest, Settlement, Store } from '../../src/store/store.ts';
-import type { NewWorker } from '../../src/store/worker.ts';
+import type { ClaimRequest, Settlement } from '../../src/store/contract/claims.ts';
+import type { NewWorker } from '../../src/store/contract/workers.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** When the stories of the tests begin. */
 export const NOW = Date.UTC(2030, 0, 1);

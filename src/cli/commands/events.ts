@@ -1,5 +1,12 @@
 import type { App } from '../../actions/app.ts';
-import { beforeLast, type EventFilter, followEvents, readEvents } from '../../actions/events.ts';
+import {
+  beforeLast,
+  type EventFilter,
+  followEvents,
+  lastEvent,
+  lastEventBefore,
+  readEvents,
+} from '../../actions/events.ts';
 import { findJob } from '../../actions/select.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
@@ -56,7 +63,7 @@ export default {
       : null;
     const opened = await app();
     const filter = await readEventFilter(opened, input, kinds);
-    const last = await opened.store.lastEvent();
+    const last = await lastEvent(opened);
     const begin = since === null ? 0 : Math.min(last, await numberOf(opened, since));
     const many = lines ?? (since === null ? USUAL_LINES : null);
     const after = many === null ? begin : Math.max(begin, await beforeLast(opened, many, last, filter));
@@ -95,7 +102,7 @@ function readSince(input: Input, now: number): Since | null {
 }
 
 function numberOf(app: App, since: Since): Promise<number> {
-  return 'number' in since ? Promise.resolve(since.number) : app.store.lastEventBefore(since.at);
+  return 'number' in since ? Promise.resolve(since.number) : lastEventBefore(app, since.at);
 }
 
 function readKind(text: string): EventKind {

@@ -1,4 +1,4 @@
-import { listJobs } from '../../actions/jobs.ts';
+import { listJobs, lookUpJob } from '../../actions/jobs.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import type { Job } from '../../core/job.ts';
 import type { Command, Context } from '../command.ts';
@@ -57,7 +57,7 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): View
       return parts.reverse();
     },
     async gone(id, io) {
-      const job = await (await context.app()).store.get(id);
+      const job = await lookUpJob(await context.app(), id);
       if (job !== null) return textOf(context, io, job);
       return io.json ? JSON.stringify({ id, deleted: true }) : `${id}\tdeleted`;
     },

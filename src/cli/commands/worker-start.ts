@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { actorOf } from '../../actions/actor.ts';
-import { type App, currentSettings, openApp } from '../../actions/app.ts';
+import { type App, closeApp, currentSettings, openApp } from '../../actions/app.ts';
 import { clearLeftovers } from '../../actions/leftovers.ts';
 import { QueueError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
@@ -134,6 +134,6 @@ async function sweep(app: App, location: string, log: (line: string) => void): P
   } catch (error) {
     log(`cannot remove leftover files: ${(error as Error).message}`);
   } finally {
-    await app.store.close();
+    await closeApp(app);
   }
 }

@@ -1,5 +1,6 @@
 import type { App } from '../../actions/app.ts';
 import { follow } from '../../actions/follow.ts';
+import { lookUpJob } from '../../actions/jobs.ts';
 import { attemptOver } from '../follow-job.ts';
 import type { Io } from '../io.ts';
 import { outputPrinter } from '../output-printer.ts';
@@ -26,7 +27,7 @@ export function startFollower(app: App, io: Io, id: string, changed: () => void)
   const printer = outputPrinter({ ...io, tty: true, out: add }, false);
   const refresh = async (from: App): Promise<void> => {
     // One that was deleted meanwhile was in this state at last.
-    output.job = (await from.store.get(id)) ?? output.job;
+    output.job = (await lookUpJob(from, id)) ?? output.job;
   };
   const run = async (): Promise<void> => {
     await refresh(app);

@@ -6,7 +6,7 @@ import { formatDuration, formatRelative } from '../../core/duration.ts';
 import type { ClaimedJob, Job } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
 import { formatCount } from '../../core/numbers.ts';
-import type { Worker } from '../../store/worker.ts';
+import type { Worker } from '../../store/contract/workers.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
 

@@ -1,5 +1,5 @@
 import { actorOf } from '../../actions/actor.ts';
-import { type App, openApp } from '../../actions/app.ts';
+import { type App, closeApp, openApp } from '../../actions/app.ts';
 import { onChange, onWake } from '../../exec/wake.ts';
 import type { Context } from '../command.ts';
 
@@ -21,7 +21,7 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
     const old = app;
     app = null;
     // The first one is closed by whoever opened it.
-    if (own) await old?.store.close().catch(() => {});
+    if (own && old !== null) await closeApp(old).catch(() => {});
   };
   return {
     async app() {

@@ -1,4 +1,4 @@
-import type { FinishedAttempt } from '../../store/attempt.ts';
+import type { FinishedAttempt } from '../../store/contract/figures.ts';
 
 /** Kept for so long; a sparkline shows no more. */
 const KEPT_S = 900;

@@ -1,5 +1,6 @@
 import type { App } from '../../actions/app.ts';
 import { errorGroups } from '../../actions/error-groups.ts';
+import { lastEvent } from '../../actions/events.ts';
 import type { ErrorGroups } from '../../core/wire.ts';
 import type { Store } from '../../store/store.ts';
 import { json, type Route } from '../route.ts';
@@ -35,7 +36,7 @@ const looks = new WeakMap<Store, Look>();
 /** Thousands of jobs are read for it: one look for all who ask, and none while nothing happens. */
 async function groupsNow(app: App): Promise<ErrorGroups> {
   const { store } = app;
-  const event = await store.lastEvent();
+  const event = await lastEvent(app);
   const known = looks.get(store);
   if (known?.event === event) return known.groups;
   const look = {

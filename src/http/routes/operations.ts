@@ -1,6 +1,8 @@
 import type { Acted } from '../../actions/act.ts';
-import type { App } from '../../actions/app.ts';
+import { type App, checkOpen } from '../../actions/app.ts';
 import { jobsOfGroup } from '../../actions/error-groups.ts';
+import { noteEvent } from '../../actions/events.ts';
+import { listPages } from '../../actions/jobs.ts';
 import type { Happening } from '../../core/events.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import { checkNumber } from '../../core/numbers.ts';
@@ -11,7 +13,6 @@ import { refuse } from '../problem.ts';
 import { json, type Route } from '../route.ts';
 import { listOf, ref } from '../schema.ts';
 
-const PAGE = 1000;
 const MOST_AT_ALL = 1e9;
 const MOST_PER_SECOND = 10_000;
 const operation = { description: 'the bulk action', schema: ref('Operation') };
@@ -51,10 +52,10 @@ export const OPERATION_ROUTES: Route[] = [
             : named(texts(given.ids, 'ids'));
       const each = async (batch: string[]): Promise<Acted> => {
         // What is done to a store that was replaced meanwhile nobody would ever see.
-        await app.store.check();
+        await checkOpen(app);
         return act(app, batch).finally(serving.shared.forget);
       };
-      const tell = (happening: Happening): Promise<void> => app.store.note(happening);
+      const tell = (happening: Happening): Promise<void> => noteEvent(app, happening);
       return json(serving.operations.start(action, ids, each, tell, { limit, perSecond }), 202);
     },
   },
@@ -93,11 +94,5 @@ async function* named(ids: string[]): AsyncGenerator<string[]> {
 }
 
 async function* matching(app: App, filter: JobFilter): AsyncGenerator<string[]> {
-  let before = Number.MAX_SAFE_INTEGER;
-  for (;;) {
-    const jobs = await app.store.list(filter, { limit: PAGE, before });
-    yield jobs.map((job) => job.id);
-    if (jobs.length < PAGE) return;
-    before = jobs.at(-1)!.number;
-  }
+  for await (const page of listPages(app, filter, null)) yield page.map((job) => job.id);
 }

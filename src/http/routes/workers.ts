@@ -1,7 +1,7 @@
 import { orderStop } from '../../actions/stop-workers.ts';
 import { listWorkers } from '../../actions/workers.ts';
 import { QueueError } from '../../core/errors.ts';
-import { STOP_ORDERS } from '../../store/worker.ts';
+import { STOP_ORDERS } from '../../core/stop-order.ts';
 import { fields } from '../body.ts';
 import { refuse } from '../problem.ts';
 import { json, type Route } from '../route.ts';

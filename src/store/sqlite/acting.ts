@@ -1,21 +1,19 @@
 import { attemptEnding, type Happening } from '../../core/events.ts';
 import type { State } from '../../core/job.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
-import type { Store } from '../store.ts';
+import type { ActingStore } from '../contract/acting.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, parentEnded, waitAgain } from './dependencies.ts';
-import { recordOfAttempt, recordOfJob, recordOfKnown } from './events.ts';
 import { queueNumber } from './queues.ts';
+import { recordOfAttempt, recordOfJob, recordOfKnown } from './record.ts';
 import { tally } from './rollups.ts';
-import * as sql from './sql.ts';
+import * as sql from './sql/acting.ts';
+import { endReason } from './sql/claims.ts';
 
-type ActingVerbs = Pick<Store, 'retry' | 'keyHolder' | 'remove' | 'cancel' | 'hold' | 'release' | 'edit'>;
-
-/** What people do to jobs. Every guard is in a WHERE: what cannot be changed any more is left as it is. */
-export function actingVerbs(db: Connection): ActingVerbs {
-  type Verb = 'hold' | 'release' | 'edit';
+/** Every guard is in a WHERE clause, so a job that can no longer be changed is left as it is. */
+export function actingStore(db: Connection): ActingStore {
   const each = (
-    verb: Verb,
+    verb: 'hold' | 'release' | 'edit',
     ids: string[],
     what: Happening,
     change: (id: string) => number,
@@ -40,7 +38,7 @@ export function actingVerbs(db: Connection): ActingVerbs {
   };
 }
 
-/** All of them first: of a chain that is retried as a whole each waits again for the one before it. */
+/** Retries all jobs before any of them waits again, so that each job of a chain waits for the one before it. */
 function retry(db: Connection, ids: string[], from: readonly State[], now: number, bulk: boolean): string[] {
   const states = JSON.stringify(from);
   const changed = ids.filter((id) => {
@@ -94,7 +92,7 @@ function cancel(
     if (job === undefined) continue;
     if (job.phase === 'running') {
       const attempt = job.attempt as number;
-      const again = db.get(sql.endReason, attempt)?.end_reason === 'cancelled';
+      const again = db.get(endReason, attempt)?.end_reason === 'cancelled';
       db.run(sql.cancelAttempt, attempt);
       if (!again) recordOfAttempt(db, attemptEnding('cancelled'), attempt, db.actor);
       result.ending.push(id);
@@ -115,25 +113,10 @@ function edit(db: Connection, id: string, changes: JobChanges, now: number): num
   const due = runAt === undefined ? null : (runAt ?? now);
   return db.run(
     sql.editJob,
-    ...[
-      priority ?? null,
-      queue === undefined ? null : queueNumber(db, queue),
-      command ?? null,
-      command ?? null,
-    ],
-    ...[timeoutMs === undefined ? 0 : 1, timeoutMs ?? null, maxRetries ?? null],
+    ...[priority ?? null, queue === undefined ? null : queueNumber(db, queue), command ?? null],
+    ...[command ?? null, timeoutMs === undefined ? 0 : 1, timeoutMs ?? null, maxRetries ?? null],
     ...[tags === undefined ? 0 : 1, tags === undefined ? null : JSON.stringify(tags)],
-    ...[
-      name === undefined ? 0 : 1,
-      name ?? null,
-      runAt ?? null,
-      due,
-      due,
-      due,
-      now,
-      now,
-      id,
-      maxRetries ?? 0,
-    ],
+    ...[name === undefined ? 0 : 1, name ?? null, runAt ?? null],
+    ...[due, due, due, now, now, id, maxRetries ?? 0],
   );
 }

@@ -1,22 +1,39 @@
-import type { Store } from '../store.ts';
-import * as care from './care-sql.ts';
-import { settle } from './claims.ts';
+import type { CareStore } from '../contract/care.ts';
 import type { Connection } from './connection.ts';
+import { load } from './load.ts';
+import { refuseNewer } from './migrate.ts';
 import { toClaimedJob } from './rows.ts';
-import * as sql from './sql.ts';
+import { settle } from './settle.ts';
+import * as sql from './sql/care.ts';
+import { runningJobs } from './sql/claims.ts';
+import { SAVED } from './tables.ts';
 
-type CareVerbs = Pick<Store, 'renew'>;
-
-export function careVerbs(db: Connection, onRenewed: () => void): CareVerbs {
+/** Makes this part without what store.ts adds: the epochs, and the store for another actor. */
+export function careStore(db: Connection, onRenewed: () => void): Omit<CareStore, 'epoch' | 'origin' | 'as'> {
   return {
-    renew: (lose) =>
+    async check() {
+      db.checkFile();
+      await db.read(() => refuseNewer(db));
+    },
+    renew: (settleLost) =>
       db.write('renew', () => {
-        db.run(care.keepOrigin);
-        db.run(care.newEpoch);
-        db.run(care.forgetWorkers);
-        db.run(care.forgetSupervisors);
-        for (const row of db.all(sql.runningJobs)) settle(db, lose(toClaimedJob(row)));
+        db.run(sql.keepOrigin);
+        db.run(sql.newEpoch);
+        db.run(sql.forgetWorkers);
+        db.run(sql.forgetSupervisors);
+        for (const row of db.all(runningJobs)) settle(db, settleLost(toClaimedJob(row)));
         onRenewed();
       }),
+    dump: (keep) =>
+      db.read(() => {
+        for (const { name, key } of SAVED) {
+          for (const row of db.each(sql.rowsInOrder(name, key, 'ASC')))
+            keep({ table: name, row: { ...row } });
+        }
+      }),
+    load: (rows, options) => db.write('load', () => load(db, rows, options)),
+    async close() {
+      db.close();
+    },
   };
 }

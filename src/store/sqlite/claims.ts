@@ -1,28 +1,20 @@
-import type { Transition } from '../../core/decide.ts';
-import type { ParentEnd } from '../../core/dependencies.ts';
-import { attemptEnded, attemptEnding } from '../../core/events.ts';
-import type { ClaimedJob, EndReason, Seal, State } from '../../core/job.ts';
+import { attemptEnding } from '../../core/events.ts';
+import type { ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
-import type { ClaimRequest, ClaimResult, SettleAnswer, Settlement, Store } from '../store.ts';
-import type { Connection, Row } from './connection.ts';
-import { parentEnded } from './dependencies.ts';
-import { recordOfAttempt, recordOfJob } from './events.ts';
+import type { ClaimRequest, ClaimResult, ClaimStore, Settlement } from '../contract/claims.ts';
+import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
-import { addHooks } from './hooks.ts';
-import { openQueues } from './queues.ts';
-import { countAttempt, tally } from './rollups.ts';
+import { openQueues } from './open-queues.ts';
+import { recordOfAttempt, recordOfJob } from './record.ts';
 import { refuseUnreadable, toClaimedJob } from './rows.ts';
-import * as sql from './sql.ts';
-
-type ClaimVerbs = Pick<
-  Store,
-  'claim' | 'nextDue' | 'busy' | 'settle' | 'mark' | 'adopt' | 'running' | 'endings' | 'seal' | 'storeSeal'
->;
+import { settle } from './settle.ts';
+import * as sql from './sql/claims.ts';
+import { idOfJob } from './sql/dependencies.ts';
 
 const SPARE = { spare: true };
 
-export function claimVerbs(db: Connection): ClaimVerbs {
+export function claimStore(db: Connection): ClaimStore {
   return {
     async claim(request, now) {
       const how = { spare: request.settle.length > 0 };
@@ -52,7 +44,7 @@ export function claimVerbs(db: Connection): ClaimVerbs {
         if (db.run(sql.adoptJob, workerId, claim.job, claim.token) === 0) return null;
         db.run(sql.adoptAttempt, workerId, claim.attempt);
         recordOfAttempt(db, { kind: 'adopted' }, claim.attempt);
-        return claimedJob(db, claim.job);
+        return toClaimedJob(db.get(sql.claimedJob, claim.job)!);
       }),
     seal: () => db.read(() => readSeal(db)),
     storeSeal: (value) =>
@@ -76,7 +68,7 @@ function readSeal(db: Connection): Seal | null {
   return after === undefined ? null : { value: value!, after: Number(after) };
 }
 
-/** So many jobs that fell due become ready in one transaction, whoever waits for the writer. */
+/** At most this many due jobs become ready in one transaction, so that no other writer waits long. */
 const PROMOTED_AT_ONCE = 1000;
 
 type Take = (db: Connection, number: number, workerId: string, now: number) => ClaimedJob | null;
@@ -98,17 +90,17 @@ function claim(db: Connection, request: ClaimRequest, now: number, takeOne: Take
   };
 }
 
-/** Its end makes room in a queue that others may be waiting for. */
+/** Tells whether the end of the attempt makes room in a queue that other workers may be waiting for. */
 function isLimited(db: Connection, { claim }: Settlement): boolean {
   return (db.get(sql.settledQueueLimit, claim.job)?.concurrency ?? null) !== null;
 }
 
 const MOST_RUNNING = 'max-concurrent-jobs' satisfies SettingKey;
 
-/** Read here, so that it holds from the moment it is set, for every worker. */
+/** Reads the setting in every claim, so that it holds for every worker as soon as it is set. */
 function mostRunning(db: Connection): number | null {
   const most = Number(db.get(sql.setting, MOST_RUNNING)?.value);
-  // A text that is no number, such as none, is no limit; nor is one that somebody changed in the database.
+  // A text that is not a valid number sets no limit: it is `none`, or somebody changed it in the database.
   return Number.isInteger(most) && most >= 1 ? most : null;
 }
 
@@ -117,8 +109,8 @@ function roomForAll(db: Connection, most: number | null): number {
 }
 
 /**
- * The heads of the queues that may run now, merged: a long queue never costs more than a short one, and a full or
- * paused one costs nothing.
+ * Merges the heads of the queues that may run now. A long queue costs no more than a short one, and a full or paused one
+ * costs nothing.
  */
 function bestHeads(db: Connection, request: ClaimRequest, now: number): number[] {
   const heads: Head[] = [];
@@ -154,7 +146,7 @@ function take(db: Connection, number: number, workerId: string, now: number): Cl
   return toClaimedJob(row);
 }
 
-/** Holds a job that cannot be taken because of what is in its row: it would keep every worker from all others. */
+/** Takes a job, or holds it if its row cannot be read: it would keep every worker from all other jobs. */
 function takeOrHold(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
   db.exec('SAVEPOINT take');
   let job: ClaimedJob | null = null;
@@ -164,15 +156,11 @@ function takeOrHold(db: Connection, number: number, workerId: string, now: numbe
     if (!isBadRow(error)) throw error;
     db.exec('ROLLBACK TO take');
     db.run(sql.holdBadJob, now, `cannot be started: ${(error as Error).message}`, number);
-    recordOfJob(db, { kind: 'held' }, db.get(sql.idOfJob, number)!.id as string);
+    recordOfJob(db, { kind: 'held' }, db.get(idOfJob, number)!.id as string);
   }
-  // Not after any other error: SQLite may have rolled back everything, and a second error would hide the first.
+  // Other errors skip this: SQLite may have rolled back everything, and a second error would hide the first.
   db.exec('RELEASE take');
   return job;
-}
-
-function claimedJob(db: Connection, number: number): ClaimedJob {
-  return toClaimedJob(db.get(sql.claimedJob, number)!);
 }
 
 function nextDue(db: Connection, names: string[] | null, now: number): number | null {
@@ -184,133 +172,4 @@ function nextDue(db: Connection, names: string[] | null, now: number): number | 
     earliest = Math.min(earliest ?? at, at);
   }
   return earliest;
-}
-
-interface Settled {
-  answer: SettleAnswer;
-  /** So many jobs waited for this end. */
-  unblocked: number;
-}
-
-/** `by`: who says so, for the event; without it, whoever holds the attempt. */
-export function settle(db: Connection, given: Settlement, by: string | null = null): Settled {
-  const attempt = db.get(sql.endingAttempt, given.claim.attempt);
-  const cancelled = attempt?.end_reason === 'cancelled';
-  if (given.why === 'never-started') {
-    const answer = release(db, given, cancelled, by);
-    return { answer, unblocked: answer === 'applied' ? unblock(db, given) : 0 };
-  }
-  const settlement = cancelled ? notTriedAgain(given) : given;
-  const answer = conclude(db, settlement, attempt, by);
-  if (answer !== 'applied') return { answer, unblocked: 0 };
-  const unblocked = unblock(db, settlement);
-  // Only now: who has just unblocked others leaves no idle queue behind.
-  addHooks(db, settlement);
-  return { answer, unblocked };
-}
-
-/** Of a job that has ended with this. */
-function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
-  const job = db.get(sql.endedJob, claim.job);
-  if (job === undefined) return 0;
-  return parentEnded(
-    db,
-    { number: claim.job, id: job.id as string, end: job.state as ParentEnd },
-    finishedAt,
-  );
-}
-
-/** A wish to cancel that came while the attempt was ending for another reason still holds. */
-function notTriedAgain(settlement: Settlement): Settlement {
-  const { to, attempts, crashes } = settlement.transition;
-  // An at-most-once job is dead once it was stopped, unless somebody wanted it cancelled.
-  const stopped = to === 'dead' && settlement.why === 'stopped';
-  if (to !== 'failed' && to !== 'released' && !stopped) return settlement;
-  return { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] };
-}
-
-/** An attempt whose command never started leaves no trace in the job's history. */
-function release(
-  db: Connection,
-  settlement: Settlement,
-  cancelled: boolean,
-  by: string | null,
-): SettleAnswer {
-  const { claim, finishedAt } = settlement;
-  if (db.run(sql.releaseJob, finishedAt, finishedAt, claim.job, claim.token) === 0) {
-    const before = db.get(sql.releasedBefore, claim.job, claim.token, claim.attempt);
-    return before === undefined ? 'lost' : 'already-mine';
-  }
-  if (cancelled) {
-    db.run(sql.cancelJob, finishedAt, finishedAt, 'cancelled before it ran', claim.job);
-    recordOfJob(db, { kind: 'cancelled' }, db.get(sql.claimedJob, claim.job)!.id as string);
-    const figures = tally(db);
-    figures.dropped(claim.job);
-    figures.write(finishedAt);
-  } else recordOfAttempt(db, attemptEnded(settlement), claim.attempt, by);
-  db.run(sql.forgetAttempt, claim.attempt);
-  return 'applied';
-}
-
-function conclude(
-  db: Connection,
-  settlement: Settlement,
-  attempt: Row | undefined,
-  by: string | null,
-): SettleAnswer {
-  const { claim, transition, exitCode } = settlement;
-  const row = jobAfter(transition, settlement.finishedAt);
-  const applied = db.run(
-    sql.settleJob,
-    ...[row.state, row.phase, transition.attempts, transition.crashes, row.dueAt, row.finishedAt],
-    ...[
-      settlement.finishedAt,
-      exitCode,
-      settlement.error,
-      settlement.durationMs ?? null,
-      settlement.finishedAt,
-    ],
-    ...[settlement.output.stored ?? settlement.output.bytes, claim.job, claim.token],
-  );
-  if (applied === 1) {
-    recordAttempt(db, settlement);
-    recordOfAttempt(db, attemptEnded(settlement), claim.attempt, by);
-    // A repair may have saved the job alone.
-    if (attempt !== undefined) countAttempt(db, attempt, settlement);
-    return 'applied';
-  }
-  const before = db.get(sql.settledAttempt, claim.attempt, claim.token);
-  return before?.why === settlement.why && before.exit_code === exitCode ? 'already-mine' : 'lost';
-}
-
-function recordAttempt(db: Connection, settlement: Settlement): void {
-  const { claim, output, leftBehind } = settlement;
-  db.run(
-    sql.settleAttempt,
-    ...[settlement.finishedAt, settlement.why, settlement.exitCode, settlement.error, output.bytes],
-    ...[output.truncated ? 1 : 0, leftBehind.length === 0 ? null : JSON.stringify(leftBehind)],
-    ...[settlement.durationMs ?? null, claim.attempt],
-  );
-  if (output.kept !== null && output.bytes > 0)
-    db.run(sql.insertOutput, claim.attempt, output.kept, output.keptStderr ?? null);
-}
-
-interface JobAfter {
-  state: State;
-  phase: string;
-  dueAt: number | null;
-  finishedAt: number | null;
-}
-
-function jobAfter(transition: Transition, at: number): JobAfter {
-  switch (transition.to) {
-    case 'completed':
-    case 'dead':
-    case 'cancelled':
-      return { state: transition.to, phase: 'ended', dueAt: null, finishedAt: at };
-    case 'failed':
-      return { state: 'failed', phase: 'waiting', dueAt: transition.nextRunAt, finishedAt: null };
-    case 'released':
-      return { state: 'pending', phase: 'ready', dueAt: at, finishedAt: null };
-  }
 }

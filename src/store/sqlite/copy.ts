@@ -2,13 +2,13 @@ import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import type { Store } from '../store.ts';
-import * as sql from './care-sql.ts';
 import { type Connection, connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { expectedSchema, migrate, SCHEMA_VERSION, version } from './migrate.ts';
 import { makeFile } from './new-file.ts';
 import { refuseOddFile } from './odd-file.ts';
 import { lookAt } from './peek.ts';
+import * as sql from './sql/care.ts';
 import { sqliteStore } from './store.ts';
 
 /**

@@ -1,11 +1,12 @@
 import { circleAmong, type ParentEnd, suitedBy, whyNot } from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Dependency } from '../../core/job.ts';
-import type { ParentState } from '../store.ts';
+import type { ParentState } from '../contract/jobs.ts';
 import type { Connection } from './connection.ts';
-import { recordOfKnown } from './events.ts';
+import { recordOfKnown } from './record.ts';
 import { tally } from './rollups.ts';
-import * as sql from './sql.ts';
+import { phaseOfJob } from './sql/acting.ts';
+import * as sql from './sql/dependencies.ts';
 
 /** A job that has ended, or is gone. */
 export interface EndedParent {
@@ -28,12 +29,12 @@ export function connect(
   let first = Number.POSITIVE_INFINITY;
   let forward = false;
   for (const child of children) {
-    const row = db.get(sql.phaseOfJob, child)!;
+    const row = db.get(phaseOfJob, child)!;
     const number = row.number as number;
     first = Math.min(first, number);
     const parents = JSON.parse(row.depends_on as string) as Dependency[];
     for (const [ordinal, { id, on }] of parents.entries()) {
-      const parent = db.get(sql.phaseOfJob, id) ?? db.get(sql.phaseOfJob, standIns.get(id) ?? '');
+      const parent = db.get(phaseOfJob, id) ?? db.get(phaseOfJob, standIns.get(id) ?? '');
       if (parent === undefined)
         throw new QueueError('job-not-found', `job '${child}' depends on '${id}', which does not exist`);
       const found = parent.number as number;
@@ -111,7 +112,7 @@ export function waitAgain(db: Connection, id: string): void {
 }
 
 export function dependenciesOf(db: Connection, id: string): ParentState[] {
-  const wanted = JSON.parse((db.get(sql.phaseOfJob, id)?.depends_on as string | null | undefined) ?? '[]');
+  const wanted = JSON.parse((db.get(phaseOfJob, id)?.depends_on as string | null | undefined) ?? '[]');
   return db.all(sql.dependenciesOfJob, id).map((row) => ({
     ...wanted[row.ordinal as number],
     phase: row.phase as ParentState['phase'],

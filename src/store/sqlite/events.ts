@@ -1,19 +1,14 @@
-import { systemClock } from '../../core/clock.ts';
-import type { EventDetail, EventKind, Happening, StoreEvent } from '../../core/events.ts';
+import type { EventDetail, EventKind, StoreEvent } from '../../core/events.ts';
 import { type EventRetention, surplusEvents } from '../../core/retention.ts';
-import type { Store } from '../store.ts';
+import type { EventStore } from '../contract/events.ts';
 import type { Connection, Row } from './connection.ts';
-import * as sql from './sql.ts';
+import { record } from './record.ts';
+import * as sql from './sql/events.ts';
 
-type EventVerbs = Pick<
-  Store,
-  'events' | 'eventsOfJob' | 'lastEvent' | 'lastEventBefore' | 'note' | 'pruneEvents' | 'prunableEvents'
->;
-
-/** In one transaction at most so many rows: about a millisecond for whoever waits for the writer. */
+/** At most this many rows are removed in one transaction, which delays other writers by about a millisecond. */
 const ROWS_AT_ONCE = 1000;
 
-export function eventVerbs(db: Connection): EventVerbs {
+export function eventStore(db: Connection): EventStore {
   return {
     events: (after, limit) => db.read(() => events(db, after, limit)),
     eventsOfJob: (id, after, to, limit) =>
@@ -22,79 +17,11 @@ export function eventVerbs(db: Connection): EventVerbs {
     lastEventBefore: (at) => db.read(() => lastEventBefore(db, at)),
     note: (happening) => db.write('note', () => record(db, happening)),
     async pruneEvents(keep, now) {
-      // A look first: as long as nothing has to go, nobody waits for the writer.
+      // A read comes first, so that no other writer waits if there is nothing to remove.
       const some = await db.read(() => surplus(db, keep, now, 0).length > 0);
       return some ? db.write('pruneEvents', () => removeBatch(db, keep, now)) : 0;
     },
     prunableEvents: (keep, now) => db.read(() => prunable(db, keep, now)),
-  };
-}
-
-/** Something that is about no job. */
-export function record(db: Connection, { kind, detail }: Happening, actor = db.actor): void {
-  db.run(sql.recordEvent, systemClock.now(), kind, actor, json(detail));
-}
-
-export function recordOfQueue(db: Connection, { kind, detail }: Happening, queue: number): void {
-  db.run(sql.recordQueueEvent, systemClock.now(), kind, db.actor, queue, json(detail));
-}
-
-export function recordOfJob(db: Connection, { kind, detail }: Happening, id: string): void {
-  db.run(sql.recordJobEvent, systemClock.now(), kind, db.actor, json(detail), id);
-}
-
-/** Of a job that is at hand, or no longer there to be asked. */
-export function recordOfKnown(db: Connection, { kind, detail }: Happening, id: string, queue: number): void {
-  db.run(sql.recordKnown, systemClock.now(), kind, db.actor, id, queue, json(detail));
-}
-
-/** By the worker that has the attempt, unless somebody else acts. */
-export function recordOfAttempt(
-  db: Connection,
-  { kind, detail }: Happening,
-  attempt: number,
-  actor: string | null = null,
-): void {
-  db.run(sql.recordAttemptEvent, systemClock.now(), kind, actor, json(detail), attempt);
-}
-
-function json(detail: EventDetail | undefined): string | null {
-  return detail === undefined ? null : JSON.stringify(detail);
-}
-
-interface Enqueued {
-  first: number;
-  last: number;
-  id: string;
-  /** Null: they are in several. */
-  queue: number | null;
-}
-
-/** Jobs with numbers that follow each other become one row, however many they are. */
-export function enqueuedLog(db: Connection): {
-  add(number: number, id: string, queue: number): void;
-  end(): void;
-} {
-  let open: Enqueued | null = null;
-  const end = (): void => {
-    if (open === null) return;
-    const { first, last, id, queue } = open;
-    const jobs = last - first + 1;
-    const which = [jobs, first, jobs === 1 ? id : null, queue];
-    db.run(sql.recordEnqueued, jobs, systemClock.now(), db.actor, ...which);
-    open = null;
-  };
-  return {
-    add(number, id, queue) {
-      if (open !== null && open.last === number - 1) {
-        open.last = number;
-        if (open.queue !== queue) open.queue = null;
-        return;
-      }
-      end();
-      open = { first: number, last: number, id, queue };
-    },
-    end,
   };
 }
 
@@ -108,7 +35,7 @@ function events(db: Connection, after: number, limit: number): StoreEvent[] {
   return found;
 }
 
-/** One event for each job of a row, those behind `after`. */
+/** Makes one event for each job of a row, after event `after`. */
 function expand(db: Connection, row: Row, after: number, limit: number): StoreEvent[] {
   const firstNumber = (row.number as number) - (row.jobs as number) + 1;
   const from = Math.max(firstNumber, after + 1);
@@ -122,7 +49,7 @@ function expand(db: Connection, row: Row, after: number, limit: number): StoreEv
 }
 
 function toEvent(row: Row): StoreEvent {
-  // Of a queue that was deleted since, the name stands among the rest.
+  // The name of a deleted queue is kept among the details.
   const { queue = null, ...detail } = detailOf(row.detail);
   return {
     number: row.number as number,
@@ -136,7 +63,7 @@ function toEvent(row: Row): StoreEvent {
   };
 }
 
-/** One bad row must not hide all others. */
+/** Returns no details for a bad row, so that it does not hide all others. */
 function detailOf(text: Row[string] | undefined): EventDetail {
   try {
     const read: unknown = JSON.parse((text as string | null) ?? '{}');
@@ -150,7 +77,7 @@ function lastEvent(db: Connection): number {
   return (db.get(sql.lastEvent)?.seq as number | undefined) ?? 0;
 }
 
-/** By bisecting the numbers, whose times rise with them: there may be millions. */
+/** Bisects the events, whose times rise with their numbers, because there may be millions. */
 function lastEventBefore(db: Connection, at: number): number {
   const last = lastEvent(db);
   let low = 1;
@@ -171,7 +98,7 @@ interface OldEvent {
   jobs: number;
 }
 
-/** Those behind `after` that have to go, the oldest first, a batch of them. */
+/** Returns a batch of the events after `after` that are to be removed, oldest first. */
 function surplus(db: Connection, keep: EventRetention, now: number, after: number): OldEvent[] {
   const oldest = db.all(sql.oldestEvents, after, ROWS_AT_ONCE).map((row) => ({
     number: row.number as number,

@@ -1,20 +1,16 @@
 import { statSync } from 'node:fs';
 import { COUNTS, type Figures, TIERS, type Tier } from '../../core/figures.ts';
 import { BUCKETS_MS } from '../../core/histogram.ts';
-import type { Labels, SeriesRequest, Store } from '../store.ts';
+import type { FigureStore, Labels, SeriesRequest } from '../contract/figures.ts';
 import type { Connection, Row } from './connection.ts';
-import * as sql from './figures-sql.ts';
 import { TIER_NUMBERS } from './rollups.ts';
+import { toJob } from './rows.ts';
+import * as sql from './sql/figures.ts';
 
-type FigureVerbs = Pick<
-  Store,
-  'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes' | 'forgetRollups'
->;
-
-/** So many in one transaction: a millisecond for whoever waits for the writer. */
+/** At most this many rows are removed in one transaction, which delays other writers by a millisecond. */
 const ROLLUPS_AT_ONCE = 300;
 
-export function figureVerbs(db: Connection): FigureVerbs {
+export function figureStore(db: Connection): FigureStore {
   return {
     series: (request) =>
       db.read(() => seriesRows(db, request).map((row) => ({ at: row.at as number, ...toFigures(row) }))),
@@ -25,9 +21,19 @@ export function figureVerbs(db: Connection): FigureVerbs {
       db.read(() =>
         db.all(sql.oldestWaiting).map((row) => ({ queue: row.name as string, since: since(row, now) })),
       ),
-    // A look that opens nothing: closing it would drop SQLite's locks.
+    // The file is not opened, because closing it would drop SQLite's locks.
     walBytes: async () => statSync(`${db.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     forgetRollups: (now) => forgetRollups(db, now),
+    finished: (limit) =>
+      db.read(() =>
+        db.all(sql.finishedAttempts, limit).map((row) => ({
+          waitMs: row.wait_ms as number,
+          runMs: row.run_ms as number,
+          finishedAt: row.finished_at as number,
+          ok: row.ok === 1,
+        })),
+      ),
+    lastEnded: (state, limit) => db.read(() => db.all(sql.lastEnded, state, limit).map(toJob)),
   };
 }
 
@@ -41,7 +47,7 @@ function range({ tier, from, to }: SeriesRequest): [number, number, number] {
   return [TIER_NUMBERS[tier], from, to];
 }
 
-/** The rows that are asked for: there are never many, however many jobs. */
+/** Returns the wanted rows as JSON. There are few of them, whatever the number of jobs. */
 function kindsOf(db: Connection, { queue, name }: SeriesRequest): string {
   const wanted = db
     .all(sql.kinds)
@@ -55,7 +61,7 @@ function named(db: Connection, rows: Row[]): (Labels & Figures)[] {
   const labels = new Map(
     db.all(sql.kinds).map((row) => [row.number, { queue: row.queue as string, name: row.name as string }]),
   );
-  // Figures whose queue is gone belong to nothing that could be named.
+  // Figures of a removed queue have no name.
   return rows.flatMap((row) => {
     const label = labels.get(row.kind!);
     return label === undefined ? [] : [{ ...label, ...toFigures(row) }];
@@ -73,7 +79,7 @@ function toFigures(row: Row): Figures {
   };
 }
 
-/** A job that is due is ready as soon as a worker looks; while there is none, it waits all the same. */
+/** Returns since when the oldest job has been waiting. A due job counts even if no worker has made it ready yet. */
 function since(row: Row, now: number): number | null {
   const times = [row.fresh, row.late, row.due].filter(
     (at): at is number => typeof at === 'number' && at <= now,
@@ -84,7 +90,7 @@ function since(row: Row, now: number): number | null {
 async function forgetRollups(db: Connection, now: number): Promise<number> {
   for (const tier of Object.keys(TIERS) as Tier[]) {
     const before = now - TIERS[tier].keptMs;
-    // A look first: as long as nothing has to go, nobody waits for the writer.
+    // A read comes first, so that no other writer waits if there is nothing to remove.
     const some = await db.read(() => db.get(sql.oldRollup, TIER_NUMBERS[tier], before) !== undefined);
     if (some)
       return db.write('forgetRollups', () =>

@@ -1,6 +1,6 @@
 import type { Connection, Row } from './connection.ts';
-import type { OpenQueue } from './queues.ts';
-import * as sql from './sql.ts';
+import type { OpenQueue } from './open-queues.ts';
+import * as sql from './sql/claims.ts';
 
 /** A job that could be taken next from its queue. */
 export interface Head {

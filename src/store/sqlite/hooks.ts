@@ -1,10 +1,10 @@
 import { QueueError } from '../../core/errors.ts';
 import { HOOK_QUEUE } from '../../core/hooks.ts';
 import type { JobSpec } from '../../core/job.ts';
-import type { Settlement } from '../store.ts';
+import type { Settlement } from '../contract/claims.ts';
 import type { Connection } from './connection.ts';
 import { insert } from './insert.ts';
-import * as sql from './sql.ts';
+import { busyQueues } from './sql/claims.ts';
 
 /** In the transaction of a settlement that applied: a crash neither loses a hook nor doubles it. */
 export function addHooks(db: Connection, { hooks, onIdle, claim, finishedAt }: Settlement): void {
@@ -23,5 +23,5 @@ function addHook(db: Connection, hook: JobSpec, attempt: number, now: number): v
 }
 
 function isIdle(db: Connection, now: number): boolean {
-  return db.all(sql.busyQueues, now).every((row) => row.name === HOOK_QUEUE);
+  return db.all(busyQueues, now).every((row) => row.name === HOOK_QUEUE);
 }

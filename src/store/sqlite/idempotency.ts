@@ -3,10 +3,7 @@ import { type Idempotency, KEY_KEPT_MS } from '../../core/idempotency.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
 import type { Connection } from './connection.ts';
 import { toJob } from './rows.ts';
-import * as sql from './sql.ts';
-
-/** So many in one transaction: a key may hold the ids of a long file. */
-const KEYS_AT_ONCE = 50;
+import * as sql from './sql/jobs.ts';
 
 interface Answer {
   ids: string[];
@@ -14,8 +11,8 @@ interface Answer {
 }
 
 /**
- * Takes the key, in the transaction that adds its jobs (null), or answers what its first use has added. Another body is
- * refused.
+ * Takes the key in the transaction that adds its jobs and returns null, or returns what its first use has added. Refuses
+ * another body.
  */
 export function takeKey(db: Connection, { key, body }: Idempotency, now: number): Answer | null {
   db.run(sql.freeKey, key, now - KEY_KEPT_MS);
@@ -31,14 +28,7 @@ export function keepAnswer(db: Connection, { key }: Idempotency, ids: string[]):
 
 export function answeredJob(db: Connection, id: string, usedAt: number): Job | GoneJob {
   const row = db.get(sql.jobById, id);
-  // A younger job has only the id in common with it.
+  // A younger job is another one with the same id.
   if (row === undefined || (row.created_at as number) > usedAt) return { id, existing: true, gone: true };
   return { ...toJob(row), existing: true };
-}
-
-export async function forgetKeys(db: Connection, now: number): Promise<number> {
-  const before = now - KEY_KEPT_MS;
-  // A look first: as long as nothing has to go, nobody waits for the writer.
-  const some = await db.read(() => db.get(sql.oldKey, before) !== undefined);
-  return some ? db.write('forgetKeys', () => db.run(sql.forgetKeys, before, KEYS_AT_ONCE)) : 0;
 }

@@ -4,14 +4,14 @@ import type { Idempotency } from '../../core/idempotency.ts';
 import type { Job, JobSpec, Uniqueness } from '../../core/job.ts';
 import type { Connection } from './connection.ts';
 import { connect } from './dependencies.ts';
-import { enqueuedLog } from './events.ts';
 import { isUniqueViolation } from './failures.ts';
 import { answeredJob, keepAnswer, takeKey } from './idempotency.ts';
 import { isPlain, jobRow, newJob, type Placed, pushPlain } from './new-rows.ts';
 import { queueNumber } from './queues.ts';
+import { enqueuedLog } from './record.ts';
 import { tally } from './rollups.ts';
 import { toJob } from './rows.ts';
-import * as sql from './sql.ts';
+import * as sql from './sql/jobs.ts';
 
 /** What is kept of each job: often no more than its id. */
 export type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;

@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { StoreFacts } from '../open.ts';
-import * as sql from './care-sql.ts';
 import { connect } from './connection.ts';
 import { translate } from './failures.ts';
 import { SCHEMA_VERSION, version } from './migrate.ts';
@@ -19,6 +18,7 @@ import { refuseNoStore, wasOurs } from './odd-file.ts';
 import { unsafeParts } from './owner.ts';
 import { lookAt } from './peek.ts';
 import { modeOf } from './safe-path.ts';
+import * as sql from './sql/care.ts';
 
 /** What a look from outside tells. Nothing is made or changed; as a `whole` it is read to its end. */
 export async function inspectSqlite(

@@ -1,32 +1,14 @@
 import type { Idempotency } from '../../core/idempotency.ts';
 import type { JobSpec, State } from '../../core/job.ts';
-import type { Store } from '../store.ts';
+import type { JobStore } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { insert, insertOnce, type Keep } from './insert.ts';
-import { count, deadJobs, list, reach } from './lists.ts';
+import { count, deadJobs, list, scanEnd } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
-import * as sql from './sql.ts';
+import * as sql from './sql/jobs.ts';
 
-type JobVerbs = Pick<
-  Store,
-  | 'insert'
-  | 'get'
-  | 'list'
-  | 'deadJobs'
-  | 'reach'
-  | 'count'
-  | 'startingWith'
-  | 'counts'
-  | 'attempts'
-  | 'dependencies'
-  | 'cutOff'
-  | 'stdin'
-  | 'output'
-  | 'needsPlace'
->;
-
-export function jobVerbs(db: Connection): JobVerbs {
+export function jobStore(db: Connection): JobStore {
   return {
     insert: <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, once?: Idempotency) =>
       once === undefined
@@ -36,7 +18,7 @@ export function jobVerbs(db: Connection): JobVerbs {
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
     deadJobs: (limit, before) => db.read(() => deadJobs(db, limit, before)),
-    reach: (filter, many, before) => db.read(() => reach(db, filter, many, before)),
+    scanEnd: (filter, many, before) => db.read(() => scanEnd(db, filter, many, before)),
     count: (filter, most, page) => db.read(() => count(db, filter, most, page)),
     counts: () =>
       db.read(() =>
@@ -68,7 +50,7 @@ function maybe<T>(row: Row | undefined, map: (row: Row) => T): T | null {
   return row === undefined ? null : map(row);
 }
 
-/** Greater than every id that begins so: ids hold no such character. */
+/** Makes an upper bound of all ids with a prefix, because no id holds this character. */
 const BEYOND = '\u{10ffff}';
 
 function startingWith(db: Connection, prefix: string, limit: number): string[] {

@@ -1,10 +1,11 @@
 import { type JobFilter, SEARCHED } from '../../core/filter.ts';
 import { STATES, type State } from '../../core/job.ts';
-import type { DeadJob, ListedJob, Page } from '../listing.ts';
+import type { DeadJob, ListedJob, Page } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { filterSql } from './filter.ts';
 import { toListedJob } from './rows.ts';
-import * as sql from './sql.ts';
+import * as sql from './sql/jobs.ts';
+import { queueNumber } from './sql/queues.ts';
 
 type Values = (string | number)[];
 
@@ -27,7 +28,7 @@ interface Ways {
 function waysOf(db: Connection, filter: JobFilter): Ways | null {
   const { text, values } = filterSql(filter);
   const queue =
-    filter.queue === undefined ? undefined : (db.get(sql.queueNumber, filter.queue)?.number as number);
+    filter.queue === undefined ? undefined : (db.get(queueNumber, filter.queue)?.number as number);
   if (filter.queue !== undefined && queue === undefined) return null;
   const states = filter.states?.length ? [...new Set(filter.states)] : null;
   // A name says most, and a search goes through the newest jobs in their order: no other index is to be taken.
@@ -115,14 +116,14 @@ export function count(
   return jobs;
 }
 
-export function reach(db: Connection, filter: JobFilter, many: number, before = END): number {
+export function scanEnd(db: Connection, filter: JobFilter, many: number, before = END): number {
   const found = waysOf(db, filter);
   if (found === null) return 0;
   const share = Math.ceil(many / found.ways.length);
   const ends = found.ways.map(({ by, keys }) =>
     by === 'all'
       ? Math.min(before - 1, newestJob(db)) - many
-      : ((db.get(sql.reach[by], ...keys, before, share)?.number as number | undefined) ?? 0),
+      : ((db.get(sql.scanEnd[by], ...keys, before, share)?.number as number | undefined) ?? 0),
   );
   const end = Math.max(0, ...ends);
   return end > found.floor ? end : 0;

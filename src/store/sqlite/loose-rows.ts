@@ -1,4 +1,3 @@
-import * as care from './care-sql.ts';
 import type { Connection, Row } from './connection.ts';
 import { firstColumns } from './migrate.ts';
 import {
@@ -14,6 +13,7 @@ import {
   valuesOf,
   wholeOf,
 } from './pages.ts';
+import * as care from './sql/care.ts';
 import type { SavedTable } from './tables.ts';
 
 /** What rows of a table look like. */

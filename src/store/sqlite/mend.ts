@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
-import { recordOfJob } from './events.ts';
 import { isFull } from './failures.ts';
 import { isOutside, LARGEST_NUMBER, NAMES, VALUES } from './ranges.ts';
+import { recordOfJob } from './record.ts';
 import { SAVED } from './tables.ts';
 
 /** Rows of a table that are given another number at once: more are not put there by mistake. */

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
-import { schemaObjects, tables } from './care-sql.ts';
 import type { Connection } from './connection.ts';
 import first from './migrations/001-first.ts';
 import control from './migrations/002-control.ts';
@@ -20,6 +19,7 @@ import fewerIndexes from './migrations/015-fewer-indexes.ts';
 import deadJobs from './migrations/016-dead-jobs.ts';
 import cleanEnv from './migrations/017-clean-env.ts';
 import durations from './migrations/018-durations.ts';
+import { schemaObjects, tables } from './sql/care.ts';
 import views from './views.ts';
 
 /** Numbered from 1, forward only. A released one is never edited: a new one is added. */

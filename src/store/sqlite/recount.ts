@@ -1,8 +1,8 @@
 import { systemClock } from '../../core/clock.ts';
 import type { ParentEnd } from '../../core/dependencies.ts';
-import * as care from './care-sql.ts';
 import type { Connection } from './connection.ts';
 import { parentEnded } from './dependencies.ts';
+import * as care from './sql/care.ts';
 
 /** After rows were put in as they came: what is kept beside them is made anew. */
 export function recount(db: Connection): void {

@@ -2,22 +2,22 @@ import { rmSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import type { ClaimedJob } from '../../core/job.ts';
 import { SETTING_KEYS } from '../../core/settings.ts';
+import type { Settlement } from '../contract/claims.ts';
 import type { Held, Repaired } from '../open.ts';
-import type { Settlement } from '../store.ts';
-import * as care from './care-sql.ts';
 import { problemsOf } from './check.ts';
-import { settle } from './claims.ts';
 import { type Connection, connect, type Row } from './connection.ts';
+import { EPOCH } from './epoch.ts';
 import { type LooseRow, shapeOf } from './loose-rows.ts';
 import { REASON } from './mend.ts';
 import { migrate } from './migrate.ts';
 import { makeFile } from './new-file.ts';
+import { readSettings } from './queues.ts';
 import { intoRange, LARGEST_NUMBER, outOfRange } from './ranges.ts';
 import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
 import { openWreck, type Wreck } from './salvage.ts';
-import * as sql from './sql.ts';
-import { EPOCH, readSettings } from './store.ts';
+import { settle } from './settle.ts';
+import * as care from './sql/care.ts';
 import { SAVED, type SavedTable, unreadable } from './tables.ts';
 
 /**
@@ -55,7 +55,7 @@ type Saving = Omit<Repaired, 'problems'>;
 
 function saveAll(db: Connection, wreck: Wreck, knownEpoch: string | null, loser: Loser): Saving {
   const saving: Saving = { how: wreck.how, saved: {}, loose: {}, lost: [], jobs: 0 };
-  const epoch = [wreck.column(sql.epoch)[0], knownEpoch].find((one) => EPOCH.test(one ?? ''));
+  const epoch = [wreck.column(care.epoch)[0], knownEpoch].find((one) => EPOCH.test(one ?? ''));
   if (epoch != null) db.run(care.setEpoch, epoch);
   const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
   for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);

@@ -10,9 +10,9 @@ import {
   tellsRunTime,
 } from '../../core/figures.ts';
 import { bucketOf } from '../../core/histogram.ts';
-import type { Settlement } from '../store.ts';
+import type { Settlement } from '../contract/claims.ts';
 import type { Connection, Row } from './connection.ts';
-import * as sql from './figures-sql.ts';
+import * as sql from './sql/figures.ts';
 
 /** How a tier is written in its rows; 0 is for all time. */
 export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };

@@ -1,9 +1,9 @@
 import { QueueError } from '../../core/errors.ts';
 import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { Attempt } from '../attempt.ts';
-import type { ListedJob } from '../listing.ts';
-import { STOP_ORDERS, type StopMark, type StopOrder, type Supervised, type Worker } from '../worker.ts';
+import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
+import type { Attempt, ListedJob } from '../contract/jobs.ts';
+import type { StopMark, Supervised, Worker } from '../contract/workers.ts';
 import type { Row } from './connection.ts';
 import { SAVED, unreadable } from './tables.ts';
 

@@ -1,33 +1,28 @@
 import { QueueError } from '../../core/errors.ts';
 import { ticked } from '../../core/events.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
-import type { CatchUp, Overlap, Schedule, ScheduleSpec, Timing } from '../../core/schedule.ts';
-import type { FiredTick, Firing, Store } from '../store.ts';
+import {
+  type CatchUp,
+  jobOfTick,
+  type Overlap,
+  type Schedule,
+  type ScheduleSpec,
+  type Timing,
+} from '../../core/schedule.ts';
+import type { FiredTick, Firing, ScheduleStore } from '../contract/schedules.ts';
 import type { Connection, Row } from './connection.ts';
-import { record, recordOfJob } from './events.ts';
 import { isUniqueViolation } from './failures.ts';
 import { insert } from './insert.ts';
-import * as sql from './sql.ts';
+import { record, recordOfJob } from './record.ts';
+import { phaseOfJob } from './sql/acting.ts';
+import * as sql from './sql/schedules.ts';
 
-type ScheduleVerbs = Pick<
-  Store,
-  | 'addSchedule'
-  | 'schedules'
-  | 'editSchedule'
-  | 'removeSchedule'
-  | 'pauseSchedule'
-  | 'nextTick'
-  | 'dueSchedules'
-  | 'fire'
-  | 'fireNow'
->;
-
-/** So long a clock may be set back without repeating a tick. */
+/** A clock may be set back by this much without repeating a tick. */
 const REMEMBERED_MS = 6 * 3_600_000;
-/** A job that takes longer than its interval must not pile up ticks for ever. */
+/** Bounds the ticks that pile up behind a job that takes longer than its interval. */
 const MOST_WAITING = 1000;
 
-export function scheduleVerbs(db: Connection): ScheduleVerbs {
+export function scheduleStore(db: Connection): ScheduleStore {
   return {
     addSchedule: (spec, nextAt, now) => db.write('addSchedule', () => add(db, spec, nextAt, now)),
     schedules: () => db.read(() => db.all(sql.schedules).map(toSchedule)),
@@ -57,12 +52,12 @@ export function scheduleVerbs(db: Connection): ScheduleVerbs {
         return row.releasable === 1 ? 0 : (row.next_at as number | null);
       }),
     dueSchedules: (now) => db.read(() => due(db, now)),
-    fire: (firing, job, now) => db.write('fire', () => fire(db, firing, job, now)),
+    fire: (firing, now) => db.write('fire', () => fire(db, firing, now)),
     fireNow: (name, job, now) => db.write('fireNow', () => fireNow(db, name, job, now)),
   };
 }
 
-/** What a user decides, but for the name, in the order in which it is written. */
+/** Returns the columns that a user decides, except the name, in the order of the statements. */
 function columns({ timing, overlap, catchUp, job }: ScheduleSpec): (string | number | null)[] {
   const when =
     timing.kind === 'cron'
@@ -97,30 +92,26 @@ function due(db: Connection, now: number): Schedule[] {
   return [...found.values()];
 }
 
-function fire(
-  db: Connection,
-  { schedule, ticks, nextAt }: Firing,
-  newJob: (at: number) => JobSpec,
-  now: number,
-): FiredTick[] | null {
+function fire(db: Connection, firing: Firing, now: number): FiredTick[] | null {
+  const { schedule, ticks, nextAt, waitingJobIds } = firing;
   const { number, overlap } = schedule;
   if (db.run(sql.moveSchedule, nextAt, number, schedule.nextAt, schedule.waiting) === 0) return null;
   db.run(sql.closeTicks, number);
   const waiting = db.all(sql.waitingTicks, number).map((tick) => tick.at as number);
   let busy = db.get(sql.anyOpenTick, number) !== undefined;
   const fired: FiredTick[] = [];
-  const enqueue = (at: number): void => {
-    const job = enqueueTick(db, schedule, at, 0, newJob(at), now);
+  const enqueue = (at: number, id: string): void => {
+    const job = enqueueTick(db, schedule, at, 0, jobOfTick(firing.job, id, at), now);
     fired.push({ at, job: job.existing ? null : job, waits: false });
     busy = overlap !== 'allow' && !job.existing;
   };
 
   // From here on ticks wait only while the schedule is busy.
-  while (!busy && waiting.length > 0) enqueue(waiting.shift()!);
-  for (const { at, mayWait } of ticks) {
+  for (const id of waitingJobIds) if (!busy && waiting.length > 0) enqueue(waiting.shift()!, id);
+  for (const { at, mayWait, jobId } of ticks) {
     const waits = busy && mayWait && waiting.length < MOST_WAITING;
     if (db.run(sql.insertTick, number, at, 0, waits ? 'waiting' : 'closed') === 0) continue;
-    if (!busy) enqueue(at);
+    if (!busy) enqueue(at, jobId);
     else {
       fired.push({ at, job: null, waits });
       record(db, ticked(schedule.name, at, false, waits));
@@ -141,8 +132,8 @@ function fireNow(db: Connection, name: string, job: JobSpec, now: number): Job |
 }
 
 /**
- * Ticks of a schedule whose jobs may overlap are never asked about again, nor is one that adds no job because its unique
- * key is taken: of it the job that has the key is answered.
+ * Adds the job of a tick, or returns the job that has its unique key. The tick stays open until its job has ended, unless
+ * jobs of the schedule may overlap or no job was added.
  */
 function enqueueTick(
   db: Connection,
@@ -160,7 +151,7 @@ function enqueueTick(
     record(db, tick);
     return job;
   }
-  const number = db.get(sql.phaseOfJob, spec.id)!.number as number;
+  const number = db.get(phaseOfJob, spec.id)!.number as number;
   const phase = schedule.overlap === 'allow' ? 'closed' : 'open';
   db.run(sql.openTick, phase, number, schedule.number, at, manual);
   db.run(sql.tickFired, at, spec.id, schedule.number);

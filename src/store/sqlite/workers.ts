@@ -1,53 +1,26 @@
-import type { Store } from '../store.ts';
-import { STOP_ORDERS, type StopMark, type StopOrder } from '../worker.ts';
+import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
+import type { StopMark, WorkerStore } from '../contract/workers.ts';
 import type { Connection } from './connection.ts';
-import { record } from './events.ts';
+import { record } from './record.ts';
 import { toStopMark, toSupervised, toWorker } from './rows.ts';
-import * as sql from './sql.ts';
+import { lastAttempt } from './sql/claims.ts';
+import * as sql from './sql/workers.ts';
 
-type WorkerVerbs = Pick<
-  Store,
-  | 'register'
-  | 'beat'
-  | 'ordered'
-  | 'unregister'
-  | 'handOver'
-  | 'workers'
-  | 'order'
-  | 'orderAll'
-  | 'registerSupervisor'
-  | 'unregisterSupervisor'
-  | 'supervisors'
->;
-
-export function workerVerbs(db: Connection): WorkerVerbs {
+export function workerStore(db: Connection): WorkerStore {
   return {
     register: (worker, used = 0) =>
       db.write('register', () => {
-        if (used > Number(db.get(sql.lastAttempt)?.number ?? 0)) {
+        if (used > Number(db.get(lastAttempt)?.number ?? 0)) {
           db.run(sql.forgetLastAttempt);
           db.run(sql.setLastAttempt, used);
         }
-        const { host } = worker;
+        const { id, pid, host, hostname, concurrency, queues } = worker;
         db.run(
           sql.insertWorker,
-          ...[
-            worker.id,
-            worker.supervisor,
-            worker.pid,
-            worker.startTime,
-            host.id,
-            host.boot,
-            host.pidNamespace,
-          ],
-          ...[
-            worker.hostname,
-            worker.concurrency,
-            worker.queues === null ? null : JSON.stringify(worker.queues),
-          ],
+          ...[id, worker.supervisor, pid, worker.startTime, host.id, host.boot, host.pidNamespace],
+          ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues)],
           ...[worker.startedAt, worker.startedAt, worker.supervisor],
         );
-        const { id, pid, hostname, concurrency, queues } = worker;
         const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
         record(db, { kind: 'worker-ready', detail }, id);
       }),

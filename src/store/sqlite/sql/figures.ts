@@ -1,4 +1,4 @@
-/** The statements of figures over time, and of what waits now. */
+import { FROM_JOB, JOB } from './fragments.ts';
 
 /** The columns of a rollup that add up; the buckets are those of core/histogram.ts. */
 const COUNTED = ['enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost'];
@@ -50,3 +50,8 @@ export const oldestWaiting = `WITH RECURSIVE line (queue, priority) AS (
 export const oldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
 export const forgetRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
   (SELECT tier, at, kind FROM rollup WHERE tier = ? AND at < ? LIMIT ?)`;
+
+export const finishedAttempts = `SELECT wait_ms, coalesce(duration_ms, finished_at - started_at) AS run_ms, finished_at,
+  why = 'exited' AND exit_code = 0 AS ok FROM attempt WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
+export const lastEnded = `SELECT ${JOB} ${FROM_JOB}
+  WHERE phase = 'ended' AND state = ? ORDER BY finished_at DESC, job.number DESC LIMIT ?`;

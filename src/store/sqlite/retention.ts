@@ -1,22 +1,22 @@
+import { KEY_KEPT_MS } from '../../core/idempotency.ts';
 import { type EndedJob, type Held, type PrunedState, type Retention, surplus } from '../../core/retention.ts';
-import type { Pruned, Store } from '../store.ts';
+import type { Pruned, RetentionStore } from '../contract/retention.ts';
 import type { Connection } from './connection.ts';
-import { record } from './events.ts';
-import { forgetKeys } from './idempotency.ts';
-import * as sql from './sql.ts';
+import { record } from './record.ts';
+import * as sql from './sql/retention.ts';
 
-type PruneVerbs = Pick<Store, 'prune' | 'prunable' | 'forgetKeys'>;
-
-/** In one transaction at most so many jobs, rows that belong to them and bytes of stdin: a few milliseconds for whoever waits for the writer. */
+/** Limit the jobs, their rows and the bytes of stdin removed in one transaction, which delays other writers by milliseconds. */
 const JOBS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 200;
 const STDIN_AT_ONCE = 1024 ** 2;
 const PAGE = 10_000;
+/** Few keys are removed at once, because a key may hold the ids of a long file. */
+const KEYS_AT_ONCE = 50;
 
-export function pruneVerbs(db: Connection): PruneVerbs {
+export function retentionStore(db: Connection): RetentionStore {
   return {
     async prune(state, keep, now) {
-      // A look first: as long as nothing has to go, nobody waits for the writer.
+      // A read comes first, so that no other writer waits if there is nothing to remove.
       const some = await db.read(() => nextBatch(db, state, keep, now).length > 0);
       if (!some) return { jobs: 0, bytes: 0, attempts: [] };
       return db.write('prune', () => removeBatch(db, state, keep, now), { spare: true });
@@ -28,7 +28,7 @@ export function pruneVerbs(db: Connection): PruneVerbs {
 
 interface Ended extends EndedJob {
   number: number;
-  /** Its attempts, and the jobs it waited for: they go with it. */
+  /** The number of its attempts and dependencies, which are removed with it. */
   belongings: number;
   stdinBytes: number;
 }
@@ -79,7 +79,7 @@ function heldOf(db: Connection, state: PrunedState): Held {
   return { jobs: row.jobs as number, bytes: row.bytes as number };
 }
 
-/** Those that ended first, behind the given one. */
+/** Returns the jobs that ended after the given one, the first ended first. */
 function page(
   db: Connection,
   state: PrunedState,
@@ -93,4 +93,10 @@ function page(
     belongings: row.belongings as number,
     stdinBytes: row.stdin_bytes as number,
   }));
+}
+
+async function forgetKeys(db: Connection, now: number): Promise<number> {
+  const before = now - KEY_KEPT_MS;
+  const some = await db.read(() => db.get(sql.oldKey, before) !== undefined);
+  return some ? db.write('forgetKeys', () => db.run(sql.forgetKeys, before, KEYS_AT_ONCE)) : 0;
 }

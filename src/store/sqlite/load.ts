@@ -1,64 +1,55 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
-import type { ClaimedJob } from '../../core/job.ts';
-import type { Settlement, Store } from '../store.ts';
-import type { ExportedRow, Loaded, Loading, LoadOptions } from '../transfer.ts';
-import * as care from './care-sql.ts';
-import { settle } from './claims.ts';
+import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../contract/care.ts';
 import type { Connection, Row } from './connection.ts';
 import { LARGEST_IMPORTED, outOfRange } from './ranges.ts';
 import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
+import { settle } from './settle.ts';
+import * as sql from './sql/care.ts';
 import { SAVED, type SavedTable, unreadable } from './tables.ts';
 
-type TransferVerbs = Pick<Store, 'dump' | 'load'>;
-
-export function transferVerbs(db: Connection): TransferVerbs {
-  return {
-    dump: (keep) =>
-      db.read(() => {
-        for (const { name, key } of SAVED) {
-          for (const row of db.each(care.rowsInOrder(name, key, 'ASC')))
-            keep({ table: name, row: { ...row } });
-        }
-      }),
-    load: (rows, options, lose) => db.write('load', () => load(db, rows, options, lose)),
-  };
-}
-
-function load(
+/** Loads all rows inside a transaction. */
+export function load(
   db: Connection,
-  rows: (loading: Loading) => Iterable<ExportedRow>,
-  options: LoadOptions,
-  lose: (job: ClaimedJob) => Settlement,
+  rows: Iterable<ExportedRow | ExportedFile>,
+  { onConflict, settleLost, keepFile }: LoadOptions,
 ): Loaded {
-  const loader = createLoader(db, options);
-  for (const one of rows(loader)) loader.add(one);
+  const loader = createLoader(db, onConflict);
+  for (const one of rows) {
+    if ('table' in one) loader.add(one);
+    else {
+      const attempt = loader.attempt(one.attempt);
+      if (attempt !== null) keepFile({ ...one, attempt });
+    }
+  }
   recount(db);
-  // What ran elsewhere, nobody here knows the end of.
-  for (const row of db.all(care.runningAbove, loader.shift.job!)) settle(db, lose(toClaimedJob(row)));
+  // Nobody here can tell how a job ended that ran elsewhere.
+  for (const row of db.all(sql.runningAbove, loader.shift.job!)) settle(db, settleLost(toClaimedJob(row)));
   return loader.loaded;
 }
 
-interface Loader extends Loading {
+interface Loader {
   add(row: ExportedRow): void;
+  /** Returns the new number of an attempt that was loaded under this one, or null if it was skipped. */
+  attempt(number: number): number | null;
   shift: Record<string, number>;
   loaded: Loaded;
 }
 
-function createLoader(db: Connection, { onConflict }: LoadOptions): Loader {
+function createLoader(db: Connection, onConflict: LoadOptions['onConflict']): Loader {
   const loaded: Loaded = { added: {}, skipped: {} };
-  // Every number is moved by as much as this store has used: none meets another, and in an empty store all stay as they are.
+  // Every number is moved by the highest number in use here, so none meets another, and in an empty store all stay.
   const shift: Record<string, number> = {};
   for (const { name, numbered } of SAVED)
-    if (numbered) shift[name] = Number(db.get(care.highestNumber(name))!.number);
-  /** Queues and schedules that are here already, by the number they had there. */
+    if (numbered) shift[name] = Number(db.get(sql.highestNumber(name))!.number);
+  /** The numbers of queues and schedules that exist here, by the numbers they had there. */
   const here = new Map<string, number>();
-  /** Jobs too, but only to be waited for: nothing of theirs is added to them. */
+  /** The numbers of jobs that exist here. Loaded jobs may depend on them, but nothing is added to them. */
   const parents = new Map<number, number>();
-  const hasFigures = db.get(care.anyFigure) !== undefined;
+  const hasFigures = db.get(sql.anyFigure) !== undefined;
   const columns = new Map(
-    SAVED.map(({ name }) => [name, db.all(care.columnsOf, name).map((row) => String(row.name))] as const),
+    SAVED.map(({ name }) => [name, db.all(sql.columnsOf, name).map((row) => String(row.name))] as const),
   );
   const count = (kind: 'added' | 'skipped', table: string): void => {
     loaded[kind][table] = (loaded[kind][table] ?? 0) + 1;
@@ -93,35 +84,37 @@ function createLoader(db: Connection, { onConflict }: LoadOptions): Loader {
           (column === 'parent' && parents.get(row.parent as number)) || moved(target, mine[column]);
     const names = columns.get(name)!.filter((column) => column in mine);
     const values = names.map((column) => mine[column] as SQLInputValue);
-    // Without their kind the figures belong to nothing, and are skipped with it.
+    // Figures are skipped with the kind that they belong to.
     if (isOrphan(db, table, mine) || (name === 'rollup_kind' && hasFigures)) count('skipped', name);
-    else if (insert(db, care.insertRow(name, names), values) === 0) conflict(table, row);
+    else if (insert(db, sql.insertRow(name, names), values) === 0) conflict(table, row);
     else count('added', name);
   };
   return {
-    ...{ add, shift, loaded },
+    add,
+    shift,
+    loaded,
     attempt(number) {
       const mine = moved('attempt', number);
-      return db.get(care.numberExists('attempt'), mine) === undefined ? null : mine;
+      return db.get(sql.numberExists('attempt'), mine) === undefined ? null : mine;
     },
   };
 }
 
-/** What belongs to a row that was skipped is skipped with it. */
+/** Tells whether the row that this one belongs to was skipped. */
 function isOrphan(db: Connection, table: SavedTable, row: Row): boolean {
   if (table.name_of.length > 0) return false;
   const [column, parent] = Object.entries(table.refs)[0]!;
-  return row[column] != null && db.get(care.numberExists(parent), row[column] as number) === undefined;
+  return row[column] != null && db.get(sql.numberExists(parent), row[column] as number) === undefined;
 }
 
 function existing(db: Connection, table: SavedTable, row: Row): Row | undefined {
   return db.get(
-    care.rowByName(table.name, table.name_of),
+    sql.rowByName(table.name, table.name_of),
     ...table.name_of.map((column) => (row[column] ?? null) as SQLInputValue),
   );
 }
 
-/** But for its number, and for what a queue has left of its rate at this moment. */
+/** Columns that may differ between equal rows: the number, and what is left of a queue's rate at this moment. */
 const PASSING = new Set(['number', 'tokens', 'tokens_at']);
 
 function isSame(a: Row, b: Row): boolean {
@@ -141,7 +134,7 @@ function checkColumns(table: SavedTable, row: Row, known: string[]): void {
   if (odd !== undefined) throw invalid(`its ${odd} is out of range: ${String(row[odd]).slice(0, 40)}`);
 }
 
-/** The next rows get higher numbers than all that are here. */
+/** Throws if the number leaves too few higher numbers for the next rows. */
 function withRoom({ name }: SavedTable, number: number): number {
   if (number > 0 && number <= LARGEST_IMPORTED) return number;
   throw invalid(`its number is out of range: ${number} leaves too few numbers for new ${name}s`);
@@ -151,7 +144,7 @@ function insert(db: Connection, statement: string, values: SQLInputValue[]): num
   try {
     return db.run(statement, ...values);
   } catch (error) {
-    // Every CHECK and type of the schema has its say; what is no matter of the row is somebody else's error.
+    // An error of a CHECK or of a type is an error of the row; all others are passed on.
     if (((error as { errcode?: number }).errcode ?? 0) % 256 === CONSTRAINT)
       throw invalid((error as Error).message);
     throw error;

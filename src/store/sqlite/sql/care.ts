@@ -1,10 +1,11 @@
-import { outsideRows, VALUES } from './ranges.ts';
+import { outsideRows, VALUES } from '../ranges.ts';
 
-/** What the care of a store asks. Apart from sql.ts because all of it reads whole tables, and is meant to. */
+/* These statements may read whole tables, unlike those of the other parts. */
 
 export const quickCheck = 'PRAGMA quick_check(20)';
 export const schemaObjects = `SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name`;
 
+export const epoch = "SELECT value FROM meta WHERE key = 'epoch'";
 export const origin = "SELECT value FROM meta WHERE key = 'origin'";
 export const keepOrigin = `INSERT INTO meta SELECT 'origin', value FROM meta WHERE key = 'epoch'
   ON CONFLICT DO UPDATE SET value = excluded.value`;

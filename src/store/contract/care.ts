@@ -1,0 +1,63 @@
+import type { ClaimedJob, Stream } from '../../core/job.ts';
+import type { Store } from '../store.ts';
+import type { Settlement } from './claims.ts';
+
+/** Identifies a store, moves its contents and closes it. */
+export interface CareStore {
+  /** A random name, new with every store, restore and import, so attempts of different stores never share a name. */
+  readonly epoch: string;
+  /** The epoch of the store that this one was copied from, or null. */
+  readonly origin: string | null;
+  /** Throws if the open store is no longer the one at its location: it was removed or replaced, or its schema is newer. */
+  check(): Promise<void>;
+  /** Returns the same store for another actor, whom its events name. */
+  as(actor: string): Store;
+  /**
+   * Makes a copy a store of its own, in one transaction: with a new epoch, without workers, and with every running job settled
+   * by `settleLost`. Nobody else may be using the store.
+   */
+  renew(settleLost: SettleLost): Promise<void>;
+  /** Calls `keep` with every row that makes up the queue, as of one moment, in an order in which `load` accepts them. */
+  dump(keep: (row: ExportedRow) => void): Promise<void>;
+  /**
+   * Adds dumped rows, all or none. Reads `rows` one by one, perhaps more than once from the start.
+   *
+   * - Numbers are moved out of the way of those in use. In an empty store they stay.
+   * - A row whose name exists is skipped with all that belongs to it, or refused, as `onConflict` says.
+   * - Figures are added only to a store that has none.
+   * - An output file follows the row of its attempt. It is passed on with the new number of that attempt, before the commit,
+   *   unless the attempt was skipped.
+   * - Jobs that were running are settled by `settleLost`.
+   */
+  load(rows: Iterable<ExportedRow | ExportedFile>, options: LoadOptions): Promise<Loaded>;
+  close(): Promise<void>;
+}
+
+/** Decides, without I/O, how a job is settled that ran in the store from which the rows come. */
+export type SettleLost = (job: ClaimedJob) => Settlement;
+
+/** A row of the queue: its table and its columns. */
+export interface ExportedRow {
+  table: string;
+  row: Record<string, string | number | bigint | Uint8Array | null>;
+}
+
+/** A part of the output file of an attempt. */
+export interface ExportedFile {
+  attempt: number;
+  stream: Stream;
+  bytes: Uint8Array;
+}
+
+export interface LoadOptions {
+  onConflict: 'fail' | 'skip';
+  settleLost: SettleLost;
+  /** Is called with each file; `attempt` is the new number. */
+  keepFile(file: ExportedFile): void;
+}
+
+/** Numbers of rows by table. */
+export interface Loaded {
+  added: Record<string, number>;
+  skipped: Record<string, number>;
+}

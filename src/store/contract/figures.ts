@@ -1,0 +1,49 @@
+import type { Figures, Tier } from '../../core/figures.ts';
+import type { Job } from '../../core/job.ts';
+import type { PrunedState } from '../../core/retention.ts';
+
+/**
+ * Keeps figures over time. They are counted in the transaction of each change, so every connection sees them at once, and
+ * they stay when jobs are removed.
+ */
+export interface FigureStore {
+  /** Returns the figures of a range by the steps of its tier, oldest first, without empty steps. The cost depends on the range alone. */
+  series(request: SeriesRequest): Promise<({ at: number } & Figures)[]>;
+  /** Returns the figures of a range, summed by queue and name. */
+  breakdown(request: SeriesRequest): Promise<(Labels & Figures)[]>;
+  /** Returns the figures of all time by queue and name. They only rise. */
+  totals(): Promise<(Labels & Figures)[]>;
+  /** Returns since when each queue's oldest runnable job has been waiting, or null. Held and blocked jobs are not runnable. */
+  oldestWaiting(now: number): Promise<{ queue: string; since: number | null }[]>;
+  /** Returns the size of the write-ahead log, or null if the store has none. */
+  walBytes(): Promise<number | null>;
+  /** Removes a batch of the figures that are older than TIERS keeps them. Returns how many. */
+  forgetRollups(now: number): Promise<number>;
+  /** Returns at most `limit` finished attempts, the last started first. */
+  finished(limit: number): Promise<FinishedAttempt[]>;
+  /** Returns at most `limit` jobs that ended in this state, the last ended first. The cost depends on `limit` alone. */
+  lastEnded(state: PrunedState, limit: number): Promise<Job[]>;
+}
+
+/** A range from `from` up to, but not including, `to`, and optionally one queue or one name. */
+export interface SeriesRequest {
+  tier: Tier;
+  from: number;
+  to: number;
+  queue?: string;
+  name?: string;
+}
+
+/** The labels of figures. A job without a name has the name ''. Names beyond MOST_NAMES share the name OTHER. */
+export interface Labels {
+  queue: string;
+  name: string;
+}
+
+export interface FinishedAttempt {
+  waitMs: number;
+  runMs: number;
+  finishedAt: number;
+  /** Tells whether the command exited with 0. */
+  ok: boolean;
+}

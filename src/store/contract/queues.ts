@@ -1,0 +1,30 @@
+import type { QueueChanges } from '../../core/queue.ts';
+import type { Rate } from '../../core/rate.ts';
+
+/** Keeps the queues with their limits, and the settings of the store. */
+export interface QueueStore {
+  /** Returns every queue that was ever used or set, by name. */
+  queues(): Promise<Queue[]>;
+  /** Changes the given properties of a queue, which need not exist yet. */
+  setQueue(name: string, changes: QueueChanges): Promise<Queue>;
+  /** Removes a queue with its limits and its pause, if it has no jobs. Its events keep its name. */
+  removeQueue(name: string): Promise<'removed' | 'has-jobs' | 'absent'>;
+  settings(): Promise<Map<string, string>>;
+  /**
+   * Stores a setting, or removes it if `text` is null. Calls `check` in the same transaction with all settings as they will
+   * be, and changes nothing if it throws. `check` is pure and synchronous, so a store may call it again or between two of its
+   * own statements, but must let no other change of the settings in between.
+   */
+  set(key: string, text: string | null, check: (stored: Map<string, string>) => void): Promise<void>;
+}
+
+export interface Queue {
+  name: string;
+  pausedAt: number | null;
+  pausedBy: string | null;
+  /** The maximum number of jobs that run at a time, over all workers. */
+  concurrency: number | null;
+  rate: Rate | null;
+  /** A ready job gains one priority each time it has waited this long. Null means no aging. */
+  agingMs: number | null;
+}

@@ -1,0 +1,19 @@
+import type { Held, PrunedState, Retention } from '../../core/retention.ts';
+
+/** Removes what is no longer kept, in batches so small that no other writer waits long. */
+export interface RetentionStore {
+  /**
+   * Removes a batch of the jobs that ended in this state and that `keep` does not retain, with their attempts, the first ended
+   * first. Writes nothing if there is nothing to remove. The cost depends on what is removed, not on what stays.
+   */
+  prune(state: PrunedState, keep: Retention, now: number): Promise<Pruned>;
+  /** Returns what `prune` would remove in total. */
+  prunable(state: PrunedState, keep: Retention, now: number): Promise<Held>;
+  /** Removes a batch of the idempotency keys that are older than KEY_KEPT_MS. Returns how many. */
+  forgetKeys(now: number): Promise<number>;
+}
+
+export interface Pruned extends Held {
+  /** The removed attempts whose output is in a file. */
+  attempts: number[];
+}

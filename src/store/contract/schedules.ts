@@ -1,0 +1,58 @@
+import type { Job, JobSpec } from '../../core/job.ts';
+import type { Pause } from '../../core/queue.ts';
+import type { Schedule, ScheduleSpec } from '../../core/schedule.ts';
+
+/** Keeps schedules and turns their ticks into jobs, each tick once. */
+export interface ScheduleStore {
+  /** Adds a schedule. Refuses a name that is taken. */
+  addSchedule(spec: ScheduleSpec, nextAt: number, now: number): Promise<Schedule>;
+  /** Returns all schedules, by name. */
+  schedules(): Promise<Schedule[]>;
+  /**
+   * Replaces the timing, the job and the policies of the schedule with this name. Returns null if there is none. `nextAt`
+   * becomes its next tick unless it is paused; null keeps the tick that is due. Ticks that wait stay.
+   */
+  editSchedule(spec: ScheduleSpec, nextAt: number | null): Promise<Schedule | null>;
+  /** Removes a schedule but not its jobs. Returns false if there is none with this name. */
+  removeSchedule(name: string): Promise<boolean>;
+  /** Pauses a schedule, or resumes it (`paused` is null) with its next tick. Returns null if there is none with this name. */
+  pauseSchedule(name: string, paused: Pause | null, nextAt: number | null): Promise<Schedule | null>;
+  /** Returns the time of the next tick: a time in the past if a waiting tick may go now, null if no tick comes. */
+  nextTick(): Promise<number | null>;
+  /** Returns the schedules with a due tick, or with a waiting tick that may go now. */
+  dueSchedules(now: number): Promise<Schedule[]>;
+  /**
+   * Moves a schedule on and enqueues its ticks, in one transaction. If the schedule is no longer at the tick at which the
+   * caller saw it, nothing changes and the result is null; so one of several callers succeeds.
+   *
+   * - A tick that was handled before is left out, even if the clock was set back since.
+   * - While a job of the schedule is unfinished, `overlap` decides. A tick that waited goes first.
+   * - A tick is skipped if the unique key of its job is taken.
+   */
+  fire(firing: Firing, now: number): Promise<FiredTick[] | null>;
+  /**
+   * Adds one job at once, whatever else runs. It does not count as a tick of the timing. If its unique key is taken, the job
+   * that has it is returned, marked `existing`. Returns null if there is no schedule with this name.
+   */
+  fireNow(name: string, job: JobSpec, now: number): Promise<Job | null>;
+}
+
+export interface Firing {
+  /** The schedule as the caller saw it. */
+  schedule: Schedule;
+  /** Becomes the next tick. */
+  nextAt: number | null;
+  /** The due ticks, oldest first, each with the id of its job. */
+  ticks: { at: number; mayWait: boolean; jobId: string }[];
+  /** The ids for the jobs of the ticks that wait already, oldest first: one for each of `schedule.waiting`. */
+  waitingJobIds: string[];
+  /** The job of all these ticks. A store makes the job of one tick from it with `jobOfTick` (core/schedule.ts). */
+  job: JobSpec;
+}
+
+export interface FiredTick {
+  at: number;
+  /** Null if the tick waits for the job before it, or was skipped because of that job or of its unique key. */
+  job: Job | null;
+  waits: boolean;
+}

@@ -1,0 +1,85 @@
+import type { StopOrder } from '../../core/stop-order.ts';
+
+/** Registers workers and supervisors, and passes stop orders to them. */
+export interface WorkerStore {
+  /**
+   * Registers a worker. `used` is the highest attempt number that has a directory on disk. A store that was restored from an
+   * older copy, or repaired, gives neither that number nor a lower one to a new attempt.
+   */
+  register(worker: NewWorker, used?: number): Promise<void>;
+  /** Renews the heartbeat and returns the worker's stop order. Returns null if the worker is no longer registered. */
+  beat(workerId: string, draining: boolean, now: number): Promise<{ order: StopOrder | null } | null>;
+  /** Returns the worker's stop order without a write. */
+  ordered(workerId: string): Promise<StopOrder | null>;
+  /** Removes a worker. Returns false, and changes nothing, while it holds a job. */
+  unregister(workerId: string): Promise<boolean>;
+  /**
+   * Removes a worker that still holds jobs, if one of the `heirs` is registered, is not draining and has no stop order. An
+   * heir looks for jobs without a worker before it leaves. Returns false if nothing has changed.
+   */
+  handOver(workerId: string, heirs: string[]): Promise<boolean>;
+  workers(): Promise<Worker[]>;
+  /**
+   * Registers a supervisor, so that it can be ordered to stop while it has no worker. Returns the last order to all, read in
+   * the same transaction, because the supervisor may have been starting when that order was given.
+   */
+  registerSupervisor(supervisor: Supervised): Promise<StopMark | null>;
+  unregisterSupervisor(id: string): Promise<void>;
+  supervisors(): Promise<(Supervised & { order: StopOrder | null })[]>;
+  /**
+   * Orders workers and supervisors to stop. An order to a supervisor also holds for its workers, including those that
+   * register later. A stronger order replaces a weaker one, never the reverse.
+   */
+  order(ids: string[], order: StopOrder): Promise<void>;
+  /** Orders everything that is registered to stop and stores the mark, in one transaction. */
+  orderAll(order: StopOrder, mark: StopMark): Promise<void>;
+}
+
+/** Identifies a machine for processes: a pid is meaningful only within one of these. */
+export interface Host {
+  id: string;
+  boot: string;
+  /** Includes the time namespace unless it is the initial one, because start times differ between time namespaces. */
+  pidNamespace: string;
+}
+
+/** The last stop order to every worker. A supervisor that was starting at that time obeys it, too. */
+export interface StopMark {
+  /** The boot whose clock `at` is read from. */
+  boot: string;
+  /** Milliseconds on a clock that all processes of that boot share. */
+  at: number;
+  /** The process that gave the order, and its ancestors. A program that one of them becomes started after the order. */
+  by: string[];
+  /**
+   * The processes that ran the program at that time, or had just been forked, as their pid namespace names them. Missing in
+   * the mark of an older version, and null if the system does not list processes.
+   */
+  programs?: { pidNamespace: string; running: string[]; forked: string[] } | null;
+}
+
+/** A process of queuectl. Its machine, pid and start time identify it for ever. */
+export interface Supervised {
+  id: string;
+  pid: number;
+  /** The start time of the process as the kernel counts it. */
+  startTime: string;
+  host: Host;
+}
+
+export interface NewWorker extends Supervised {
+  supervisor: string;
+  hostname: string;
+  concurrency: number;
+  queues: string[] | null;
+  startedAt: number;
+}
+
+export interface Worker extends NewWorker {
+  lastHeartbeat: number;
+  /** Rises with every heartbeat, so an observer needs no clock in common with the worker. */
+  beat: number;
+  draining: boolean;
+  order: StopOrder | null;
+  currentJobs: string[];
+}

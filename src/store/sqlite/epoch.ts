@@ -1,0 +1,44 @@
+import { QueueError } from '../../core/errors.ts';
+import type { Connection, Row } from './connection.ts';
+import { translate } from './failures.ts';
+import * as sql from './sql/care.ts';
+
+export const EPOCH = /^[0-9a-f]{12}$/;
+
+/** Reads the epoch of a store once, and again after `forget`. */
+export function epochReader(db: Connection) {
+  let epoch: string | null = null;
+  return {
+    epoch(): string {
+      epoch ??= readEpoch(db);
+      return epoch;
+    },
+    origin(): string | null {
+      const row = db.get(sql.origin);
+      return row === undefined ? null : checkEpoch(db, row.value);
+    },
+    forget(): void {
+      epoch = null;
+    },
+  };
+}
+
+function readEpoch(db: Connection): string {
+  let row: Row | undefined;
+  try {
+    row = db.get(sql.epoch);
+  } catch (error) {
+    throw translate(error, db.path);
+  }
+  if (row === undefined) throw new QueueError('store-corrupt', `${db.path} is damaged: it has no epoch`);
+  return checkEpoch(db, row.value);
+}
+
+/** Throws if this is no epoch. Epochs become part of paths and are compared with the cookies of processes. */
+function checkEpoch(db: Connection, value: unknown): string {
+  if (typeof value === 'string' && EPOCH.test(value)) return value;
+  throw new QueueError(
+    'store-corrupt',
+    `${db.path} is damaged: '${String(value).slice(0, 40)}' is not a valid epoch (12 hex digits)`,
+  );
+}

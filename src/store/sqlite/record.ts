@@ -1,0 +1,72 @@
+import { systemClock } from '../../core/clock.ts';
+import type { EventDetail, Happening } from '../../core/events.ts';
+import type { Connection } from './connection.ts';
+import * as sql from './sql/events.ts';
+
+/** Records an event that belongs to no job. */
+export function record(db: Connection, { kind, detail }: Happening, actor = db.actor): void {
+  db.run(sql.recordEvent, systemClock.now(), kind, actor, json(detail));
+}
+
+export function recordOfQueue(db: Connection, { kind, detail }: Happening, queue: number): void {
+  db.run(sql.recordQueueEvent, systemClock.now(), kind, db.actor, queue, json(detail));
+}
+
+export function recordOfJob(db: Connection, { kind, detail }: Happening, id: string): void {
+  db.run(sql.recordJobEvent, systemClock.now(), kind, db.actor, json(detail), id);
+}
+
+/** Records an event of a job whose queue is known, so that its row is not read, or is gone. */
+export function recordOfKnown(db: Connection, { kind, detail }: Happening, id: string, queue: number): void {
+  db.run(sql.recordKnown, systemClock.now(), kind, db.actor, id, queue, json(detail));
+}
+
+/** Records an event of an attempt. Without an actor it names the worker that holds the attempt. */
+export function recordOfAttempt(
+  db: Connection,
+  { kind, detail }: Happening,
+  attempt: number,
+  actor: string | null = null,
+): void {
+  db.run(sql.recordAttemptEvent, systemClock.now(), kind, actor, json(detail), attempt);
+}
+
+function json(detail: EventDetail | undefined): string | null {
+  return detail === undefined ? null : JSON.stringify(detail);
+}
+
+interface Enqueued {
+  first: number;
+  last: number;
+  id: string;
+  /** Null if the jobs are in several queues. */
+  queue: number | null;
+}
+
+/** Records the enqueueing of jobs. Jobs with consecutive numbers share one row. */
+export function enqueuedLog(db: Connection): {
+  add(number: number, id: string, queue: number): void;
+  end(): void;
+} {
+  let open: Enqueued | null = null;
+  const end = (): void => {
+    if (open === null) return;
+    const { first, last, id, queue } = open;
+    const jobs = last - first + 1;
+    const which = [jobs, first, jobs === 1 ? id : null, queue];
+    db.run(sql.recordEnqueued, jobs, systemClock.now(), db.actor, ...which);
+    open = null;
+  };
+  return {
+    add(number, id, queue) {
+      if (open !== null && open.last === number - 1) {
+        open.last = number;
+        if (open.queue !== queue) open.queue = null;
+        return;
+      }
+      end();
+      open = { first: number, last: number, id, queue };
+    },
+    end,
+  };
+}

@@ -1,0 +1,135 @@
+import type { Transition } from '../../core/decide.ts';
+import type { ParentEnd } from '../../core/dependencies.ts';
+import { attemptEnded } from '../../core/events.ts';
+import type { State } from '../../core/job.ts';
+import type { SettleAnswer, Settlement } from '../contract/claims.ts';
+import type { Connection, Row } from './connection.ts';
+import { parentEnded } from './dependencies.ts';
+import { addHooks } from './hooks.ts';
+import { recordOfAttempt, recordOfJob } from './record.ts';
+import { countAttempt, tally } from './rollups.ts';
+import { cancelJob } from './sql/acting.ts';
+import * as sql from './sql/claims.ts';
+
+interface Settled {
+  answer: SettleAnswer;
+  /** The number of jobs that had waited for this end. */
+  unblocked: number;
+}
+
+/** Settles an attempt inside a transaction. The event names `by`, or else the worker that holds the attempt. */
+export function settle(db: Connection, given: Settlement, by: string | null = null): Settled {
+  const attempt = db.get(sql.endingAttempt, given.claim.attempt);
+  const cancelled = attempt?.end_reason === 'cancelled';
+  if (given.why === 'never-started') {
+    const answer = release(db, given, cancelled, by);
+    return { answer, unblocked: answer === 'applied' ? unblock(db, given) : 0 };
+  }
+  const settlement = cancelled ? notTriedAgain(given) : given;
+  const answer = conclude(db, settlement, attempt, by);
+  if (answer !== 'applied') return { answer, unblocked: 0 };
+  const unblocked = unblock(db, settlement);
+  // Hooks come last, because a settlement that unblocks other jobs leaves no idle queue.
+  addHooks(db, settlement);
+  return { answer, unblocked };
+}
+
+/** Unblocks the jobs that depend on this one, if it has ended. Returns how many may run now. */
+function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
+  const job = db.get(sql.endedJob, claim.job);
+  if (job === undefined) return 0;
+  return parentEnded(
+    db,
+    { number: claim.job, id: job.id as string, end: job.state as ParentEnd },
+    finishedAt,
+  );
+}
+
+/** Cancels instead of retrying, because a request to cancel holds even if the attempt was ending for another reason. */
+function notTriedAgain(settlement: Settlement): Settlement {
+  const { to, attempts, crashes } = settlement.transition;
+  // An at-most-once job is dead after a stop, unless somebody cancelled it.
+  const stopped = to === 'dead' && settlement.why === 'stopped';
+  if (to !== 'failed' && to !== 'released' && !stopped) return settlement;
+  return { ...settlement, transition: { to: 'cancelled', attempts, crashes }, hooks: [] };
+}
+
+/** Removes an attempt whose command never started, so that it leaves no trace in the history of the job. */
+function release(
+  db: Connection,
+  settlement: Settlement,
+  cancelled: boolean,
+  by: string | null,
+): SettleAnswer {
+  const { claim, finishedAt } = settlement;
+  if (db.run(sql.releaseJob, finishedAt, finishedAt, claim.job, claim.token) === 0) {
+    const before = db.get(sql.releasedBefore, claim.job, claim.token, claim.attempt);
+    return before === undefined ? 'lost' : 'already-mine';
+  }
+  if (cancelled) {
+    db.run(cancelJob, finishedAt, finishedAt, 'cancelled before it ran', claim.job);
+    recordOfJob(db, { kind: 'cancelled' }, db.get(sql.claimedJob, claim.job)!.id as string);
+    const figures = tally(db);
+    figures.dropped(claim.job);
+    figures.write(finishedAt);
+  } else recordOfAttempt(db, attemptEnded(settlement), claim.attempt, by);
+  db.run(sql.forgetAttempt, claim.attempt);
+  return 'applied';
+}
+
+function conclude(
+  db: Connection,
+  settlement: Settlement,
+  attempt: Row | undefined,
+  by: string | null,
+): SettleAnswer {
+  const { claim, transition, exitCode } = settlement;
+  const row = jobAfter(transition, settlement.finishedAt);
+  const applied = db.run(
+    sql.settleJob,
+    ...[row.state, row.phase, transition.attempts, transition.crashes, row.dueAt, row.finishedAt],
+    ...[settlement.finishedAt, exitCode, settlement.error, settlement.durationMs ?? null],
+    ...[settlement.finishedAt, settlement.output.stored ?? settlement.output.bytes, claim.job, claim.token],
+  );
+  if (applied === 1) {
+    recordAttempt(db, settlement);
+    recordOfAttempt(db, attemptEnded(settlement), claim.attempt, by);
+    // The attempt may be missing, because a repair saved only the job.
+    if (attempt !== undefined) countAttempt(db, attempt, settlement);
+    return 'applied';
+  }
+  const before = db.get(sql.settledAttempt, claim.attempt, claim.token);
+  return before?.why === settlement.why && before.exit_code === exitCode ? 'already-mine' : 'lost';
+}
+
+function recordAttempt(db: Connection, settlement: Settlement): void {
+  const { claim, output, leftBehind } = settlement;
+  db.run(
+    sql.settleAttempt,
+    ...[settlement.finishedAt, settlement.why, settlement.exitCode, settlement.error, output.bytes],
+    ...[output.truncated ? 1 : 0, leftBehind.length === 0 ? null : JSON.stringify(leftBehind)],
+    ...[settlement.durationMs ?? null, claim.attempt],
+  );
+  if (output.kept !== null && output.bytes > 0)
+    db.run(sql.insertOutput, claim.attempt, output.kept, output.keptStderr ?? null);
+}
+
+interface JobAfter {
+  state: State;
+  phase: string;
+  dueAt: number | null;
+  finishedAt: number | null;
+}
+
+function jobAfter(transition: Transition, at: number): JobAfter {
+  switch (transition.to) {
+    case 'completed':
+    case 'dead':
+    case 'cancelled':
+      return { state: transition.to, phase: 'ended', dueAt: null, finishedAt: at };
+    case 'failed':
+      return { state: 'failed', phase: 'waiting', dueAt: transition.nextRunAt, finishedAt: null };
+    case 'released':
+      return { state: 'pending', phase: 'ready', dueAt: at, finishedAt: null };
+  }
+}

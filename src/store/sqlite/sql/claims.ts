@@ -1,0 +1,72 @@
+import { FROM_JOB, JOB } from './fragments.ts';
+
+export const claimableQueues = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms,
+  (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing') AS running,
+  EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
+  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at
+  FROM queue WHERE paused_at IS NULL AND number IN
+  (SELECT queue FROM counter WHERE jobs > 0 AND state IN ('pending', 'failed'))`;
+export const totalRunning = "SELECT coalesce(sum(jobs), 0) AS jobs FROM counter WHERE state = 'processing'";
+export const spendTokens = 'UPDATE queue SET tokens = ?, tokens_at = ? WHERE number = ?';
+export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
+  (SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ? ORDER BY due_at LIMIT ?)`;
+export const readyHeads = `SELECT number, priority FROM job
+  WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT ?`;
+export const readyPriorityBelow = `SELECT priority FROM job
+  WHERE phase = 'ready' AND queue = ? AND priority < ? ORDER BY priority DESC LIMIT 1`;
+export const readyHeadsOfPriority = `SELECT number, max(due_at, created_at) AS since FROM job
+  WHERE phase = 'ready' AND queue = ? AND priority = ? ORDER BY number LIMIT ?`;
+export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms)
+  SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at) FROM job WHERE number = ? AND phase = 'ready'`;
+export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', token = token + 1, runs = runs + 1, attempt = ?,
+  worker_id = ?, started_at = ?, updated_at = ?, due_at = NULL, duration_ms = NULL WHERE number = ? AND phase = 'ready'`;
+/** Holds a job even if its row breaks the rules of its phase. */
+export const holdBadJob = `UPDATE job SET phase = 'held', state = iif(state = 'failed', state, 'pending'), worker_id = NULL,
+  finished_at = NULL, due_at = coalesce(due_at, ?), last_error = ? WHERE number = ?`;
+export const claimedJob = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
+  ${FROM_JOB} WHERE job.number = ?`;
+/** Undoes an attempt. The job gets back the values of the attempt before it. */
+export const releaseJob = `UPDATE job SET state = 'pending', phase = 'ready', runs = runs - 1, due_at = ?, updated_at = ?,
+  worker_id = NULL, attempt = NULL,
+  started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),
+  duration_ms = (SELECT coalesce(duration_ms, finished_at - started_at) FROM attempt WHERE job = job.number AND ordinal = job.runs - 1)
+  WHERE number = ? AND token = ? AND phase = 'running'`;
+export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, due_at = ?,
+  finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = coalesce(?, max(0, ? - started_at)), worker_id = NULL,
+  bytes = bytes + ?
+  WHERE number = ? AND token = ? AND phase = 'running'`;
+export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
+  output_bytes = ?, truncated = ?, left_behind = ?, duration_ms = ? WHERE number = ?`;
+export const insertOutput = 'INSERT INTO output (attempt, bytes, stderr) VALUES (?, ?, ?)';
+export const forgetAttempt = 'DELETE FROM attempt WHERE number = ?';
+export const settledAttempt =
+  'SELECT why, exit_code FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
+export const releasedBefore = `SELECT 1 FROM job WHERE number = ? AND token = ?
+  AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
+/** Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
+export const busyQueues = `SELECT name FROM queue WHERE
+  EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
+  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
+    OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
+    OR EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND phase = 'waiting')))`;
+export const endedJob = "SELECT id, state FROM job WHERE number = ? AND phase = 'ended'";
+export const settledQueueLimit =
+  'SELECT concurrency FROM queue WHERE number = (SELECT queue FROM job WHERE number = ?)';
+export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
+export const endingAttempt = `SELECT end_reason, attempt.started_at, ordinal, job.queue, coalesce(job.name, '') AS name,
+  min(wait_ms, max(0, attempt.started_at - created_at)) AS wait_ms, rollup_kind.number AS kind
+  FROM attempt CROSS JOIN job ON job.number = attempt.job
+  LEFT JOIN rollup_kind ON rollup_kind.name = coalesce(job.name, '') AND rollup_kind.queue = job.queue
+  WHERE attempt.number = ? AND attempt.finished_at IS NULL`;
+export const markAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, ?)
+  WHERE number = ? AND token = ? AND finished_at IS NULL`;
+export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE number = ? AND token = ? AND phase = 'running'`;
+export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE number = ?';
+export const runningJobs = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
+  ${FROM_JOB} WHERE phase = 'running'`;
+export const endings = `SELECT job.attempt, end_reason FROM job JOIN attempt ON attempt.number = job.attempt
+  WHERE phase = 'running' AND job.worker_id = ? AND end_reason IS NOT NULL`;
+export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";
+export const setting = 'SELECT value FROM setting WHERE key = ?';
+export const seal = "SELECT value FROM meta WHERE key = 'seal'";
+export const putSeal = `INSERT INTO meta VALUES ('seal', ?) ON CONFLICT DO UPDATE SET value = excluded.value`;

@@ -1,0 +1,28 @@
+import { FROM_JOB } from './fragments.ts';
+
+const RECORD = 'INSERT INTO event (at, kind, actor';
+export const recordEvent = `${RECORD}, detail) VALUES (?, ?, ?, ?)`;
+export const recordQueueEvent = `${RECORD}, queue, detail) VALUES (?, ?, ?, ?, ?)`;
+export const recordJobEvent = `${RECORD}, id, queue, detail) SELECT ?, ?, ?, id, queue, ? FROM job WHERE id = ?`;
+export const recordKnown = `${RECORD}, id, queue, detail) VALUES (?, ?, ?, ?, ?, ?)`;
+export const recordAttemptEvent = `${RECORD}, id, queue, attempt, detail)
+  SELECT ?, ?, coalesce(?, attempt.worker_id), id, queue, ordinal, ? FROM attempt CROSS JOIN job ON job.number = attempt.job
+  WHERE attempt.number = ?`;
+/** Takes one event number for each job and stores the last of them. */
+export const recordEnqueued = `INSERT INTO event (number, at, kind, actor, jobs, first_job, id, queue) VALUES
+  (coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) + ?, ?, 'enqueued', ?, ?, ?, ?, ?)`;
+export const events = `SELECT event.number, at, kind, actor, jobs, first_job, id, queue.name AS queue, attempt, detail
+  FROM event LEFT JOIN queue ON queue.number = event.queue WHERE event.number > ? ORDER BY event.number LIMIT ?`;
+export const jobsOfEvent = `SELECT job.number, id, queue.name AS queue ${FROM_JOB} WHERE job.number >= ? AND job.number < ?`;
+export const eventsOfJob = `SELECT event.number - iif(jobs > 1, first_job + jobs - 1 - (SELECT number FROM job WHERE id = ?), 0)
+    AS number, at, kind, actor, ? AS id, queue.name AS queue, attempt, detail
+  FROM event LEFT JOIN queue ON queue.number = coalesce(event.queue, (SELECT queue FROM job WHERE id = ?))
+  WHERE event.number > ? AND event.number <= ? AND (event.id = ?
+    OR (jobs > 1 AND (SELECT number FROM job WHERE id = ?) BETWEEN first_job AND first_job + jobs - 1))
+  ORDER BY event.number DESC LIMIT ?`;
+/** Not max(number), because the last event may have been pruned. */
+export const lastEvent = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
+export const eventFrom =
+  'SELECT number - jobs + 1 AS first, at FROM event WHERE number >= ? ORDER BY number LIMIT 1';
+export const oldestEvents = 'SELECT number, at, jobs FROM event WHERE number > ? ORDER BY number LIMIT ?';
+export const deleteEvents = 'DELETE FROM event WHERE number <= ?';

@@ -1,0 +1,89 @@
+import { FROM_JOB, JOB } from './fragments.ts';
+
+const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
+  cwd, env, tags, name, hooks, policy, start, depends_on, blockers, state, phase, created_at, updated_at, due_at`;
+const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
+export const insertJob = `${INSERT_JOB}) VALUES ${JOB_VALUES}`;
+/** The batch sizes of an insert. A statement itself costs more than its rows. */
+export const JOBS_AT_ONCE = [500, 50];
+export const insertJobs = byRows((rows) => `${INSERT_JOB}) VALUES ${repeated(JOB_VALUES, rows)}`);
+/** Inserts jobs that have no other fields than these, with half as many values to bind. */
+export const insertPlainJobs = byRows(
+  (
+    rows,
+  ) => `INSERT INTO job (id, command, queue, priority, max_retries, timeout_ms, cwd, created_at, updated_at, due_at,
+  state, phase) VALUES ${repeated("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 'ready')", rows)}`,
+);
+export const insertedNumber = 'SELECT last_insert_rowid() AS number';
+/** Counts all jobs added to a queue at once. A trigger would run for each, and only one verb inserts jobs. */
+export const countAdded = `INSERT INTO counter (queue, state, jobs) VALUES (?, 'pending', ?)
+  ON CONFLICT (queue, state) DO UPDATE SET jobs = jobs + excluded.jobs`;
+export const freeSlot = 'UPDATE job SET unique_slot = NULL WHERE unique_slot = ? AND unique_until <= ?';
+export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_until, unique_slot)
+  VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
+export const insertStdin = 'INSERT INTO stdin (job, bytes) SELECT number, ? FROM job WHERE id = ?';
+export const countStdin = 'UPDATE job SET bytes = ? WHERE id = ?';
+export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
+export const freeKey = 'DELETE FROM idempotency WHERE key = ? AND used_at <= ?';
+export const takeKey = 'INSERT INTO idempotency (key, body, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+export const keepAnswer = 'UPDATE idempotency SET ids = ? WHERE key = ?';
+export const answerOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = ?';
+
+export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
+export const queuesOfState = 'SELECT queue FROM counter WHERE state = ? AND jobs > 0';
+/** Reads a page of jobs by the index that fits. `extra` holds further conditions, built from known fragments only. */
+export const list = {
+  all: (extra: string) =>
+    `SELECT ${JOB} ${FROM_JOB} WHERE job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+  byQueueAndState: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
+    WHERE job.queue = ? AND state = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+  byName: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
+    WHERE job.name = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+};
+/** Reads the index alone, because the rows of dead jobs lie far apart among those of completed jobs. */
+export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error,
+  coalesce(finished_at, updated_at) AS at FROM job INDEXED BY job_dead CROSS JOIN queue ON queue.number = job.queue
+  WHERE state = 'dead' AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
+export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
+/** Finds the last number of a scan that starts below a number. */
+export const scanEnd = {
+  byQueueAndState:
+    'SELECT number FROM job WHERE queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
+  byName: 'SELECT number FROM job WHERE name = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
+};
+export const newestJob = 'SELECT max(number) AS number FROM job';
+/** Counts jobs. `extra` is that of `list`. */
+const counted = (where: string): string =>
+  `SELECT count(*) AS jobs FROM (SELECT 1 FROM job WHERE ${where} LIMIT ?)`;
+export const countJobs = {
+  all: (extra: string) => counted(`job.number < ?${extra}`),
+  byName: (extra: string) => counted(`job.name = ? AND job.number < ?${extra}`),
+  byQueueAndState: (extra: string) => counted(`job.queue = ? AND state = ? AND job.number < ?${extra}`),
+};
+export const counts =
+  'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
+export const attemptsOfJob = `SELECT attempt.* FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
+/** Finds the jobs that were cancelled because of this one, directly or through others, and have not run since. */
+export const cutOff = `WITH RECURSIVE lost (number) AS (
+    SELECT number FROM job WHERE id = ?
+    UNION SELECT child FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
+      JOIN job ON job.number = child AND state = 'cancelled')
+  SELECT id FROM lost JOIN job USING (number) WHERE id <> ? ORDER BY number`;
+export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = ?)';
+export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = ?';
+export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
+  OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
+
+function repeated(values: string, rows: number): string {
+  return Array(rows).fill(values).join(', ');
+}
+
+/** Builds each statement once, when it is first needed. */
+function byRows(make: (rows: number) => string): (rows: number) => string {
+  const made = new Map<number, string>();
+  return (rows) => {
+    const text = made.get(rows) ?? make(rows);
+    made.set(rows, text);
+    return text;
+  };
+}

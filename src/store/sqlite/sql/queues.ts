@@ -1,0 +1,24 @@
+export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
+export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
+export const queues = 'SELECT * FROM queue ORDER BY name';
+export const queueByName = 'SELECT * FROM queue WHERE name = ?';
+export const anyJobOfQueue = 'SELECT 1 FROM job WHERE queue = ? LIMIT 1';
+/** Runs rarely, so no index is kept for it. */
+export const deleteRollups =
+  'DELETE FROM rollup WHERE kind IN (SELECT number FROM rollup_kind WHERE queue = ?)';
+export const deleteKinds = 'DELETE FROM rollup_kind WHERE queue = ?';
+export const deleteQueue = `DELETE FROM queue WHERE number = ?
+  AND NOT EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number)`;
+/** Writes the queue's name into its events, because its number may be reused. */
+export const nameInEvents = `UPDATE event SET queue = NULL, detail = json_set(coalesce(detail, '{}'), '$.queue', ?)
+  WHERE queue = ?`;
+export const deleteCounters = 'DELETE FROM counter WHERE queue = ?';
+export const pauseQueue = 'UPDATE queue SET paused_at = ?, paused_by = ? WHERE number = ?';
+export const limitQueue = 'UPDATE queue SET concurrency = ? WHERE number = ?';
+export const rateQueue =
+  'UPDATE queue SET rate = ?, rate_ms = ?, tokens = NULL, tokens_at = NULL WHERE number = ?';
+export const ageQueue = 'UPDATE queue SET aging_ms = ? WHERE number = ?';
+export const settings = 'SELECT key, value FROM setting';
+export const putSetting =
+  'INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value';
+export const dropSetting = 'DELETE FROM setting WHERE key = ?';

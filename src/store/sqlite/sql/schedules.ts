@@ -1,0 +1,27 @@
+export const insertSchedule = `INSERT INTO schedule (name, cron, zone, every_ms, anchor_at, overlap, catch_up, job, next_at,
+  created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+export const schedules = 'SELECT * FROM schedule ORDER BY name';
+export const scheduleByName = 'SELECT * FROM schedule WHERE name = ?';
+export const updateSchedule = `UPDATE schedule SET cron = ?, zone = ?, every_ms = ?, anchor_at = ?, overlap = ?, catch_up = ?,
+  job = ?, next_at = iif(paused_at IS NULL, coalesce(?, next_at), NULL) WHERE name = ?`;
+export const deleteSchedule = 'DELETE FROM schedule WHERE name = ?';
+export const pauseSchedule = 'UPDATE schedule SET paused_at = ?, paused_by = ?, next_at = ? WHERE name = ?';
+/** Holds if every job of the schedule has ended or was removed; then a waiting tick may go. */
+const NONE_OPEN = `NOT EXISTS (SELECT 1 FROM tick CROSS JOIN job ON job.number = tick.job
+  WHERE tick.phase = 'open' AND tick.schedule = schedule.number AND job.phase <> 'ended')`;
+const RELEASABLE = `FROM schedule WHERE waiting > 0 AND paused_at IS NULL AND ${NONE_OPEN}`;
+export const nextTick = `SELECT (SELECT min(next_at) FROM schedule WHERE next_at IS NOT NULL) AS next_at,
+  EXISTS (SELECT 1 ${RELEASABLE}) AS releasable`;
+export const releasable = `SELECT * ${RELEASABLE}`;
+export const dueSchedules = 'SELECT * FROM schedule WHERE next_at IS NOT NULL AND next_at <= ?';
+export const moveSchedule = `UPDATE schedule SET next_at = ?
+  WHERE number = ? AND next_at IS ? AND waiting = ? AND paused_at IS NULL`;
+export const closeTicks = `UPDATE tick INDEXED BY tick_open SET phase = 'closed' WHERE phase = 'open' AND schedule = ?
+  AND NOT EXISTS (SELECT 1 FROM job WHERE job.number = tick.job AND job.phase <> 'ended')`;
+export const anyOpenTick = "SELECT 1 FROM tick WHERE phase = 'open' AND schedule = ? LIMIT 1";
+export const waitingTicks = "SELECT at FROM tick WHERE phase = 'waiting' AND schedule = ? ORDER BY at";
+export const insertTick = `INSERT INTO tick (schedule, at, manual, phase) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+export const openTick = `UPDATE tick SET phase = ?, job = ? WHERE schedule = ? AND at = ? AND manual = ?`;
+export const tickFired = 'UPDATE schedule SET last_at = ?, last_job = ? WHERE number = ?';
+export const countWaiting = 'UPDATE schedule SET waiting = ? WHERE number = ?';
+export const forgetTicks = `DELETE FROM tick WHERE schedule = ? AND at < ? AND phase = 'closed'`;

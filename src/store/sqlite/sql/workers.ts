@@ -1,0 +1,24 @@
+export const forgetLastAttempt = "DELETE FROM sqlite_sequence WHERE name = 'attempt'";
+export const setLastAttempt = "INSERT INTO sqlite_sequence (name, seq) VALUES ('attempt', ?)";
+export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
+  concurrency, queues, started_at, last_heartbeat, stop_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+  coalesce((SELECT stop_order FROM supervisor WHERE id = ?), 0))`;
+export const beatWorker = 'UPDATE worker SET beat = beat + 1, last_heartbeat = ?, draining = ? WHERE id = ?';
+export const stopOrder = 'SELECT stop_order FROM worker WHERE id = ?';
+export const deleteWorker = `DELETE FROM worker WHERE id = ?
+  AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND worker_id = worker.id)`;
+export const deleteHolder = `DELETE FROM worker WHERE id = ? AND EXISTS (SELECT 1 FROM worker AS heir
+  WHERE heir.id IN (SELECT value FROM json_each(?)) AND heir.id <> worker.id AND heir.draining = 0 AND heir.stop_order = 0)`;
+export const workers = `SELECT worker.*, (SELECT json_group_array(job.id) FROM job
+  WHERE phase = 'running' AND job.worker_id = worker.id) AS current_jobs FROM worker ORDER BY started_at, id`;
+export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
+  VALUES (?, ?, ?, ?, ?, ?)`;
+export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = ?';
+export const supervisors = 'SELECT * FROM supervisor ORDER BY id';
+export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ? OR supervisor = ?';
+export const orderSupervisor = 'UPDATE supervisor SET stop_order = max(stop_order, ?) WHERE id = ?';
+export const orderWorkers = 'UPDATE worker SET stop_order = max(stop_order, ?)';
+export const orderSupervisors = 'UPDATE supervisor SET stop_order = max(stop_order, ?)';
+export const setStopMark = `INSERT INTO meta (key, value) VALUES ('stop', ?)
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+export const stopMark = "SELECT value FROM meta WHERE key = 'stop'";
