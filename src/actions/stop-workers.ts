@@ -1,3 +1,4 @@
+import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { orderNow, untilAfter } from '../exec/started.ts';
 import { wake } from '../exec/wake.ts';
@@ -73,6 +74,6 @@ async function untilGone(app: App, ids: Set<string>, request: StopRequest): Prom
         'queuectl worker stop --force',
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
   }
 }

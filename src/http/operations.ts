@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Acted } from '../actions/act.ts';
+import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Happening } from '../core/events.ts';
 import { toIso } from '../core/time.ts';
@@ -127,7 +128,7 @@ export function createOperations(now: () => number): Operations {
     get: (id) => shown(find(id)),
     async close() {
       for (const operation of all.values()) operation.stopping = true;
-      await Promise.race([Promise.all(running), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
+      await Promise.race([Promise.all(running), pause(CLOSE_MS)]);
     },
     stop(id) {
       const operation = find(id);

@@ -1,5 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { followPages, readEvents } from '../actions/events.ts';
+import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { toEventObject } from '../core/event-object.ts';
 import type { StoreEvent } from '../core/events.ts';
@@ -75,7 +76,7 @@ export function createEventStream(
         if (signal.aborted) return;
         // The store may be away for a while; what happens meanwhile is read afterwards.
         onError(error);
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await pause(RETRY_MS);
       }
     }
   };
@@ -100,7 +101,7 @@ export function createEventStream(
   /** What has come behind event `after` after a while, in one: the newest told, the others counted. */
   const together = async (after: number, everyMs: number): Promise<Stretch | null> => {
     if (after >= position) return null;
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    await pause(everyMs);
     const last = position;
     const from = Math.max(after, last - MOST_TOLD);
     const texts: string[] = [];

@@ -1,3 +1,4 @@
+import { pause } from '../core/clock.ts';
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { signalNumber } from '../core/signals.ts';
@@ -70,8 +71,7 @@ function looksStopped({ code, signalled }: ExitCode): boolean {
 /** Returns whether the worker is being stopped, now or in a moment. */
 async function stopsSoon({ isStopping }: AttemptContext): Promise<boolean> {
   const deadline = performance.now() + STOP_WAIT_MS;
-  while (!isStopping() && performance.now() < deadline)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  while (!isStopping() && performance.now() < deadline) await pause(LOOK_MS);
   return isStopping();
 }
 

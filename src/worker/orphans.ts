@@ -1,5 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { currentSettings } from '../actions/app.ts';
+import { pause } from '../core/clock.ts';
 import { refuseForeignProc, thisHost } from '../exec/host.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { placeOf } from '../exec/place.ts';
@@ -31,7 +32,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
       if (isOutOfSight(place)) left.delete(job.id);
       else await takeAndEnd(app, job.claim);
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
   }
   const cancelled: string[] = [];
   for (const id of ids) if ((await app.store.get(id))?.state === 'cancelled') cancelled.push(id);
