@@ -9,8 +9,8 @@ import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, startedBefore } from '../exec/started.ts';
 import { onWake } from '../exec/wake.ts';
 import type { StopMark, StopOrder } from '../store/worker.ts';
+import { hasOrphans } from './liveness.ts';
 import { mayPass, patiently } from './patience.ts';
-import { hasOrphans } from './recovery.ts';
 
 export interface SupervisorOptions {
   id: string;
