@@ -89,7 +89,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     ready: boolean,
   ): Promise<void> => {
     if (await isStopping()) {
-      options.log(`worker process ${child.pid ?? '?'} exited (${how}) while stopping`);
+      options.log(`worker process ${child.pid ?? '?'} ended (${how}) while stopping`);
       return maybeEnd();
     }
     // An executable that was replaced with the newer one gets ready; the old one never will.
@@ -100,7 +100,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     }
     // One that was made to die at a named point is followed by one that is not.
     delete process.env[CRASH_AT];
-    options.log(`worker process ${child.pid ?? '?'} exited (${how}); starting another`);
+    options.log(`worker process ${child.pid ?? '?'} ended (${how}); starting another`);
     const timer = setTimeout(() => {
       restarts.delete(timer);
       void relaunch(Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
