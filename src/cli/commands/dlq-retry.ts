@@ -10,7 +10,7 @@ import { noteCutOff } from '../cut-off.ts';
 export default {
   name: 'dlq retry',
   summary: 'Retry dead jobs',
-  args: 'ID… | --all',
+  args: '(ID… | --all)',
   most: Number.POSITIVE_INFINITY,
   flags: { all: { help: 'retry all dead jobs, except at-most-once jobs' } },
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],

@@ -71,7 +71,7 @@ export default {
   notes: [
     'An argument that starts with { or [ is JSON. Any other argument is a shell command. Arguments after -- are run without a shell.',
     'A file is added completely or not at all. Empty lines and lines that start with # are skipped. Jobs in one file or array can depend on each other by id: "depends_on": ["a", {"id": "b", "on": "any"}].',
-    'With --template, {} is replaced by the line as one quoted word, so write it outside quotes. The line is never interpreted as shell syntax, unless the command evaluates it again (eval, sh -c, ssh). Lines that start with # count too. \\{} is a literal {}. Write -- {} or ./{} if a line could start with a dash.',
+    'With --template, {} is replaced by the line as one quoted word, so write it outside quotes. The line is never interpreted as shell syntax, unless the command evaluates it again (eval, sh -c, ssh). Lines that start with # are not skipped. \\{} is a literal {}. Write -- {} or ./{} if a line could start with a dash.',
     'Use an idempotency key if you cannot tell whether an enqueue succeeded and want to repeat it. It covers all jobs of the command. Using the same key with different jobs is an error.',
     'Secrets in --env or in the command are stored in plain text, and queuectl warns about them. Use --secret-env instead.',
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",

@@ -21,7 +21,7 @@ export default {
     "queuectl schedule add nightly --cron '30 2 * * *' --tz Europe/Berlin 'make backup'",
     '# Every 90 seconds',
     'queuectl schedule add ping --every 90s --queue net -- curl -fsS https://example.org/up',
-    '# On working days, without losing a run',
+    '# On weekdays, making up for every missed run',
     "queuectl schedule add report --cron '0 9 * * mon-fri' --overlap queue --catch-up all 'make report'",
     '# Show when it would run',
     "queuectl schedule add x --cron '0 0 29 2 *' --dry-run true",
