@@ -64,9 +64,9 @@ export default {
     '# Safe to repeat',
     "queuectl enqueue --idempotency-key order-4711 'make invoice'",
     '# With standard input and a secret',
-    "queuectl enqueue --stdin @letter.txt --secret-env MAIL_TOKEN 'send-mail me@example.org'",
+    "queuectl enqueue --stdin @letter.txt --secret-env TOKEN './send-mail ana'",
     '# With a hook',
-    "queuectl enqueue --on-dead 'mail -s \"$QUEUECTL_HOOK_JOB_ID died\" me' 'make report'",
+    "queuectl enqueue --on-dead './notify $QUEUECTL_HOOK_JOB_ID is dead' 'make report'",
   ],
   notes: [
     'An argument that starts with { or [ is JSON. Any other argument is a shell command. Arguments after -- are run without a shell.',
