@@ -1,5 +1,5 @@
 import { QueueError } from '../core/errors.ts';
-import { formatBytes } from '../core/numbers.ts';
+import { formatBytes, formatCount } from '../core/numbers.ts';
 import { isSqliteSound, OLDEST_SQLITE } from '../core/sqlite-version.ts';
 import type { Leftover } from '../exec/drafts.ts';
 import { processes } from '../exec/processes.ts';
@@ -179,7 +179,6 @@ function quickCheck(problems: string[]): Finding {
 function openFiles(): Finding {
   const limit = processes.inheritedOpenFiles();
   if (limit === null) return ok('open files', 'unknown');
-  return Number(limit) < FEW_FILES
-    ? warn('open files', `limit of ${limit} per job`, 'ulimit -n 1024')
-    : ok('open files', `limit of ${limit} per job`);
+  const found = /^\d+$/.test(limit) ? `limit of ${formatCount(Number(limit))} per job` : limit;
+  return Number(limit) < FEW_FILES ? warn('open files', found, 'ulimit -n 1024') : ok('open files', found);
 }

@@ -33,14 +33,14 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
     case 'processing':
       return runningReasons(app, job, now);
     case 'completed':
-      return [`it completed at ${toIso(job.finishedAt)}`];
+      return [`the job completed at ${toIso(job.finishedAt)}`];
     case 'dead':
       return [
-        `it failed permanently${tried}: ${job.lastError ?? 'unknown error'}; to run it again: queuectl retry ${job.id}`,
+        `the job failed permanently${tried}: ${job.lastError ?? 'unknown error'}; to run it again: queuectl retry ${job.id}`,
       ];
     case 'cancelled':
       return [
-        `it was cancelled at ${toIso(job.finishedAt)}${job.lastError === null ? '' : `: ${job.lastError}`}; to run it again: queuectl retry ${job.id}`,
+        `the job was cancelled at ${toIso(job.finishedAt)}${job.lastError === null ? '' : `: ${job.lastError}`}; to run it again: queuectl retry ${job.id}`,
       ];
     default:
       return waitingReasons(app, job, now);
@@ -54,15 +54,17 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   const alive = (await activeWorkers(app)).some((worker) => worker.id === job.workerId);
   const processes = await processesOf(app, job.id);
   const reasons: string[] = [];
-  if (alive) reasons.push(`it has been running on worker ${job.workerId} ${since}`);
+  if (alive) reasons.push(`the job has been running on worker ${job.workerId} ${since}`);
   else if (processes.length > 0)
-    reasons.push(`it has been running ${since}, but its worker is gone; the next worker will adopt it`);
+    reasons.push(`the job has been running ${since}, but its worker is gone; the next worker will adopt it`);
   else if (await isUnseen(app, job.id))
     reasons.push(
-      `it started ${at} and may still be running in another pid namespace, but its worker is gone; a worker started there will adopt it`,
+      `the job started ${at} and may still be running in another pid namespace, but its worker is gone; a worker started there will adopt it`,
     );
-  else reasons.push(`it started ${at}, but its worker is gone; the next worker will find out how it ended`);
-  if (isSuspended(processes)) reasons.push(`it is suspended; to continue it: queuectl continue ${job.id}`);
+  else
+    reasons.push(`the job started ${at}, but its worker is gone; the next worker will find out how it ended`);
+  if (isSuspended(processes))
+    reasons.push(`the job is suspended; to continue it: queuectl continue ${job.id}`);
   return reasons;
 }
 
@@ -76,7 +78,7 @@ async function isUnseen(app: App, id: string): Promise<boolean> {
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {
   const reasons: string[] = [];
   const why = job.state === 'pending' && job.lastError !== null ? `: ${job.lastError}` : '';
-  if (job.held) reasons.push(`it is held${why}; to release it: queuectl release ${job.id}`);
+  if (job.held) reasons.push(`the job is held${why}; to release it: queuectl release ${job.id}`);
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const wait = (job.dueAt ?? now) - now;
   if (wait > 0) {
@@ -85,14 +87,14 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
     reasons.push(
       job.state === 'failed'
         ? `${retry} in ${formatDuration(wait)}`
-        : `due in ${formatDuration(wait)} (${toIso(job.dueAt)})`,
+        : `the job is due in ${formatDuration(wait)} (${toIso(job.dueAt)})`,
     );
   }
   reasons.push(...(await standstill(app, [job.queue])));
   const queue = (await app.store.queues()).find((one) => one.name === job.queue);
   if (queue !== undefined) reasons.push(...(await queueReasons(app, queue)));
   reasons.push(...(await workerReasons(app, job)));
-  return reasons.length > 0 ? reasons : ['it is ready and runs when a worker has a free slot for it'];
+  return reasons.length > 0 ? reasons : ['the job is ready and will run when a worker has a free slot'];
 }
 
 const WANTED = { ok: 'to complete', any: 'to end', notok: 'to fail or be cancelled' };
@@ -101,7 +103,7 @@ async function parentReasons(app: App, job: Job): Promise<string[]> {
   const parents = await app.store.dependencies(job.id);
   return parents
     .filter((parent) => parent.phase === 'open')
-    .map(({ id, on, state }) => `it is waiting for job ${id} ${WANTED[on]} (${state})`);
+    .map(({ id, on, state }) => `the job is waiting for job ${id} ${WANTED[on]} (${state})`);
 }
 
 async function queueReasons(app: App, queue: Queue): Promise<string[]> {

@@ -42,7 +42,7 @@ export function actingCommand(command: ActingCommand): Command {
   return {
     name,
     summary,
-    args: 'ID… | filters',
+    args: '(ID… | FILTERS)',
     most: Number.POSITIVE_INFINITY,
     flags: { ...FILTER_FLAGS, ...ACT_FLAGS, ...flags },
     examples,
@@ -116,8 +116,8 @@ function report({ io }: Context, done: string, acted: Acted): number {
   const { changed, unchanged, skipped = [], why } = acted;
   const others = unchanged.length - skipped.length;
   const left = [
-    ...(others > 0 ? [`${formatCount(others)} ${saidOf(others, why)}`] : []),
-    ...(skipped.length > 0 ? [`${formatCount(skipped.length)} ${SKIPPED}`] : []),
+    ...(others > 0 ? [`${countOf(others)} ${saidOf(others, why)}`] : []),
+    ...(skipped.length > 0 ? [`${countOf(skipped.length)} ${SKIPPED}`] : []),
   ].join(', ');
   if (io.json)
     io.out(
@@ -125,7 +125,7 @@ function report({ io }: Context, done: string, acted: Acted): number {
     );
   else if (!io.tty || io.quiet) io.out(changed.map((id) => `${id}\n`).join(''));
   else if (changed.length > 0 || unchanged.length === 0)
-    io.out(`${done} ${countOf(changed.length)}${left === '' ? '' : `, ${left}`}\n`);
+    io.out(`${done} ${countOf(changed.length)}${left === '' ? '' : `; ${left}`}\n`);
   if (unchanged.length === 0) return 0;
   if (changed.length > 0) {
     if (!io.tty) io.warn(left);

@@ -11,7 +11,7 @@ export const FILTER_FLAGS: Record<string, Flag> = inGroup('Filters', {
   tag: { value: 'K=V', many: true, help: 'jobs with this tag; can be repeated' },
   'older-than': { value: 'TIME', help: 'jobs enqueued at least this long ago, such as 2h or 7d' },
   error: { value: 'TEXT', help: 'jobs whose last error contains this text' },
-  'exit-code': { value: 'N', help: 'jobs whose last exit code is this' },
+  'exit-code': { value: 'N', help: 'jobs with this last exit code' },
   search: {
     value: 'TEXT',
     help: 'jobs with this text in the id, name, command, tags or last error (newest 100,000 jobs)',

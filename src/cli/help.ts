@@ -37,8 +37,7 @@ export async function fullHelp(): Promise<Block[]> {
     { heading: 'Topics' },
     { rows: Object.entries(TOPICS).map(([name, topic]): Row => [name, topic.summary]) },
     { heading: 'More help' },
-    { usage: 'queuectl help COMMAND' },
-    { usage: 'queuectl help TOPIC' },
+    { usage: 'queuectl help COMMAND|TOPIC' },
   ];
 }
 

@@ -101,7 +101,7 @@ export const JOB_FLAGS: Record<string, Flag> = {
     },
     'on-parent-failure': {
       value: 'cancel|hold|run',
-      help: 'what to do if a parent job ends differently (default: cancel)',
+      help: 'what to do if a parent job does not end as required (default: cancel)',
     },
   }),
   ...inGroup('Hooks', {

@@ -28,7 +28,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
     },
     'catch-up': {
       value: 'none|one|all',
-      help: 'how many of the runs missed while no worker was running to make up for (default: one)',
+      help: 'which runs to make up for if no worker was running: none, the last one, or all (default: one)',
     },
   }),
   ...inGroup('What to run', { command: { value: 'TEXT', short: 'c', help: 'shell command to run' } }),

@@ -72,6 +72,11 @@ function choose<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<
   return chosen;
 }
 
+/** Returns how many columns of a terminal the whole table takes. */
+export function tableWidth<Row>(columns: Column<Row>[], rows: Row[]): number {
+  return columns.reduce((sum, column) => sum + widthOf(column, rows) + GAP.length, -GAP.length);
+}
+
 function widthOf<Row>(column: Column<Row>, rows: Row[]): number {
   return Math.max(column.title.length, ...rows.map((row) => displayWidth(shown(column, row))));
 }

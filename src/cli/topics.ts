@@ -71,7 +71,7 @@ function environment(): Block[] {
         ['TMPDIR', 'directory for temporary copies of standard input or of a database (default: /tmp)'],
         [
           'QUEUECTL_CRASH_AT',
-          'for tests: name:nth kills the process when it reaches this point for the nth time, as in after-claim:2. With :stop, :throw or :block appended, it stops, fails or blocks instead. Jobs and replaced workers do not inherit it.',
+          'for tests: name:nth kills the process when it reaches this point for the nth time, as in after-claim:2. With :stop, :throw or :block appended, it stops, fails or blocks instead. Jobs and replacement workers do not inherit it.',
         ],
       ],
     },
@@ -85,7 +85,7 @@ function environment(): Block[] {
         ['QUEUECTL_ATTEMPT', 'number of the attempt, starting at 1'],
         ['QUEUECTL_QUEUE', 'queue of the job'],
         ['QUEUECTL_FENCE', 'fencing token: a later attempt has a higher number'],
-        ['QUEUECTL_RUN', 'identifies the attempt; queuectl finds its processes by it'],
+        ['QUEUECTL_RUN', 'identifies the attempt, so that queuectl can find its processes'],
         ['QUEUECTL_SCHEDULE', 'schedule that enqueued the job, if any'],
         ['QUEUECTL_SCHEDULED_AT', 'time for which the schedule enqueued the job'],
         ...HOOK_VARIABLES,
@@ -324,7 +324,7 @@ function filters(): Block[] {
         ['--tag K=V', 'jobs with this tag; if repeated, with all of them'],
         ['--older-than TIME', 'jobs enqueued at least this long ago, such as 90s, 2h or 7d'],
         ['--error TEXT', 'jobs whose last error contains this text; case is ignored'],
-        ['--exit-code N', 'jobs whose last exit code is this'],
+        ['--exit-code N', 'jobs with this last exit code'],
         [
           '--search TEXT',
           'jobs with this text in the id, name, command, tags or last error; case is ignored; searches the newest 100,000 jobs',

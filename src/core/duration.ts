@@ -36,7 +36,7 @@ export function checkDuration(
   if (ms >= range.min && ms <= range.max) return ms;
   throw new QueueError(
     'invalid-value',
-    `${what} must be from ${exactDuration(range.min)} to ${exactDuration(range.max)}, not '${shown}'`,
+    `${what} must be a duration from ${exactDuration(range.min)} to ${exactDuration(range.max)}, not '${shown}'`,
   );
 }
 

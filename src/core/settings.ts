@@ -39,6 +39,7 @@ const integer = (fallback: number, min: number, max: number, help: string) =>
   number(fallback, { min, max, integer: true }, help);
 
 function measure(
+  kind: string,
   fallback: number,
   limits: [number, number],
   help: string,
@@ -54,18 +55,18 @@ function measure(
     parse(text, key, bare) {
       const value = parse(text, key, bare);
       if (value >= limits[0] && value <= limits[1]) return value;
-      throw new QueueError('invalid-value', `${key} must be from ${range}, not '${text}'`);
+      throw new QueueError('invalid-value', `${key} must be a ${kind} from ${range}, not '${text}'`);
     },
   };
 }
 
 const duration = (fallback: number, min: number, max: number, help: string): Setting<number> => ({
-  ...measure(fallback, [min, max], help, parseDuration, exactDuration),
+  ...measure('duration', fallback, [min, max], help, parseDuration, exactDuration),
   timed: true,
 });
 
 const size = (fallback: number, min: number, max: number, help: string) =>
-  measure(fallback, [min, max], help, parseSize, formatSize);
+  measure('size', fallback, [min, max], help, parseSize, formatSize);
 
 function optional(row: Setting<number>): Setting<number | null> {
   return {

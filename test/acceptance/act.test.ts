@@ -60,7 +60,7 @@ test.concurrent(
     await enqueue(box, 'waits', 'touch ran');
     expect((await box.run(['cancel', 'done'])).code).toBe(4);
     const both = await box.run(['cancel', 'waits', 'done']);
-    expect(both).toEqual({ code: 7, stdout: 'waits\n', stderr: 'warning: 1 had already finished\n' });
+    expect(both).toEqual({ code: 7, stdout: 'waits\n', stderr: 'warning: 1 job had already finished\n' });
     await box.run(['worker', 'start', '--drain']);
     expect(await box.json<JobJson>(['show', 'waits'])).toMatchObject({ state: 'cancelled', attempts: 0 });
     expect((await box.run(['cancel', 'nope', 'waits'])).code).toBe(3);

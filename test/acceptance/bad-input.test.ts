@@ -177,7 +177,12 @@ const FLAG_ROWS: Row[] = [
   ['--secret-env with a value', flag('--secret-env', 'A=b'), 2, /variable names only/],
   ['--secret-env and --env', flag('--secret-env', 'A', '--env', 'A=b'), 2, /secret_env/],
   ['--backoff of nobody', flag('--backoff', 'cubic'), 2, /exponential, linear, fixed/],
-  ['--backoff-max 0', flag('--backoff-max', '0'), 2, /--backoff-max must be from 1ms to 3650d, not '0'/],
+  [
+    '--backoff-max 0',
+    flag('--backoff-max', '0'),
+    2,
+    /--backoff-max must be a duration from 1ms to 3650d, not '0'/,
+  ],
   ['--jitter 1.5', flag('--jitter', '1.5'), 2, /--jitter/],
   [
     '--backoff beside the field',
@@ -251,14 +256,19 @@ const FLAG_ROWS: Row[] = [
   ]),
   ['codes to retry and not to', flag('--retry-on', '1-5', '--no-retry-on', '5'), 2, /exit code 5 is in/],
   ['a base for fixed', flag('--backoff', 'fixed', '--backoff-base', '3'), 2, /backoff_base only works with/],
-  ['--unique-for 0', flag('--unique', 'k', '--unique-for', '0'), 2, /--unique-for must be from 1ms/],
+  [
+    '--unique-for 0',
+    flag('--unique', 'k', '--unique-for', '0'),
+    2,
+    /--unique-for must be a duration from 1ms/,
+  ],
   ['--unique-for alone', flag('--unique-for', '1m'), 2, /--unique-for requires --unique/],
   ['--unique-while alone', flag('--unique-while', 'pending'), 2, /--unique-while requires --unique/],
   [
     'a timeout of a century',
     flag('--timeout', '36500d'),
     2,
-    /--timeout must be from 1ms to 3650d, not '36500d'/,
+    /--timeout must be a duration from 1ms to 3650d, not '36500d'/,
   ],
   [
     'a mistyped command',
@@ -283,7 +293,7 @@ const FLAG_ROWS: Row[] = [
     'a schedule too quick',
     ['schedule', 'add', 'x', '--every', '10ms', 'true'],
     2,
-    /--every must be from 1s to 3650d/,
+    /--every must be a duration from 1s to 3650d/,
   ],
 ];
 

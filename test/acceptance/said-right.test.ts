@@ -80,7 +80,7 @@ test.concurrent(
     );
     await box.run(['hold', 'a']);
     expect(await said('hold', 'a')).toBe("error: nothing was held: job 'a' was already held");
-    expect(await said('release', 'a', 'b')).toBe('warning: 1 was not held');
+    expect(await said('release', 'a', 'b')).toBe('warning: 1 job was not held');
   }),
 );
 
@@ -120,7 +120,7 @@ test.concurrent(
     await until(
       async () =>
         (await box.run(['explain', 'job'])).stdout.includes(
-          'it is suspended; to continue it: queuectl continue job',
+          'the job is suspended; to continue it: queuectl continue job',
         ),
       'explain sees it stand still',
     );
@@ -135,7 +135,7 @@ test.concurrent(
     );
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     expect((await box.run(['explain', 'job'])).stdout).toMatch(
-      /^it has been running for .*, but its worker is gone; the next worker will adopt it\n$/,
+      /^the job has been running for .*, but its worker is gone; the next worker will adopt it\n$/,
     );
     job.letGo();
     await untilNoProcessOf(box, 'job');

@@ -18,7 +18,7 @@ test(
     await untilState(box, 'poor', 'dead');
     const { page, show } = await openDashboard(box, browser);
     await show('/jobs/poor');
-    await page.getByText('it failed permanently after 1 attempt').waitFor();
+    await page.getByText('the job failed permanently after 1 attempt').waitFor();
     await Bun.write(`${box.directory}/fixed`, '');
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.locator('header.job').getByText('Completed', { exact: true }).waitFor();

@@ -129,7 +129,7 @@ test(
     const figures = await group.locator('td[data-label]').allTextContents();
     expect(figures.slice(0, 5)).toEqual(['7', '7', '7', '7', '7']);
     await group.locator('summary').click();
-    await group.getByRole('button', { name: 'Retry 5 as a canary' }).click();
+    await group.getByRole('button', { name: 'Retry 5 as a test' }).click();
     await page.getByRole('heading', { name: 'Retry 5 jobs?' }).waitFor();
     await page.getByRole('button', { name: 'Retry 5 jobs' }).click();
     await page.getByText('5 jobs retried').waitFor();

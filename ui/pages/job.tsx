@@ -141,7 +141,7 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
 }
 
 /** A reason that ends with the time until the next run. The page counts it down. */
-const COUNTDOWN = /^((?:due|retry|next|the (?:last|next|final)|runs?|starts?)\b[^:]*?) in \d/i;
+const COUNTDOWN = /^((?:the job is due|retry|last attempt)\b[^:]*?) in \d/i;
 
 /** Exact times are shown in the reader's time zone. */
 const ISO = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
@@ -168,7 +168,7 @@ function Reason({ reason, due }: { reason: string; due: string | null }) {
 
 /** The server decides whether the job is due, because the clock of the browser may be wrong. */
 const isDueLater = (reason: string, { next_run_at }: Job): boolean =>
-  /^due in\b/i.test(reason) || (next_run_at !== null && reason.includes(next_run_at));
+  /^the job is due in\b/i.test(reason) || (next_run_at !== null && reason.includes(next_run_at));
 
 function Actions({ job, reasons }: { job: Job; reasons: string[] }) {
   const held = reasons.some((one) => one.includes('queuectl release '));

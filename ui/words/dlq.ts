@@ -26,7 +26,7 @@ export const DLQ = {
   search: (text: string) => `Search for “${text}”`,
   retryAll: 'Retry all',
   more: 'More',
-  retrySome: (count: number) => `Retry ${count} as a canary`,
+  retrySome: (count: number) => `Retry ${count} as a test`,
   retrySlowly: (count: number) => `Retry ${count} per second`,
   deleteAll: 'Delete all',
   mute: 'Mute in this browser',

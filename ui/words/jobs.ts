@@ -72,7 +72,7 @@ export const ACTIONS: Record<ActionName, { label: string; past: string; bulk: st
   retry: {
     label: 'Retry',
     past: 'retried',
-    bulk: 'Dead, cancelled and failed jobs return to their queues with all their attempts. At-most-once jobs that have already started are skipped.',
+    bulk: 'Dead, cancelled and failed jobs return to their queues and can use all their attempts again. At-most-once jobs that have already started are skipped.',
   },
   cancel: {
     label: 'Cancel',

@@ -15,7 +15,7 @@ export const SETTINGS = {
   address: 'Address',
   access: 'Access',
   fullAccess: 'Full access',
-  readOnly: 'Read-only, because of the server or your token',
+  readOnly: 'Read-only (set by the server or your token)',
   metrics: 'Metrics',
   publicMetrics: 'Public, because the server was started with --public-metrics',
   privateMetrics: 'Token required',

@@ -23,12 +23,12 @@ export const STOP_WORKER = {
   drainTitle: 'Stop this worker?',
   drainIdle: 'The worker takes no more jobs and exits. It is not replaced.',
   drainBusy: (jobs: string) =>
-    `The worker takes no more jobs, finishes its ${jobs} and exits. It is not replaced.`,
+    `The worker takes no more jobs, waits for ${jobs} to finish, and exits. It is not replaced.`,
   drainButton: 'Stop worker',
   forceTitle: 'Force this worker to stop?',
   forceIdle: 'The worker exits immediately. It is not replaced.',
   forceBusy: (jobs: string) =>
-    `The ${jobs} will be stopped and returned to the queue. The attempts are not counted.`,
+    `${jobs} will be stopped and returned to the queue. This does not count as an attempt.`,
   forceButton: 'Force stop',
   runningJob: 'running job',
   stopping: (id: string) => `Worker ${id} is stopping`,

@@ -16,7 +16,7 @@ export default {
     'queuectl config set job-timeout 10m',
     'queuectl config set backoff_base 1.5',
     'queuectl config set keep-completed 7d,100000',
-    'queuectl config set on-dead \'logger "job $QUEUECTL_HOOK_JOB_ID: $QUEUECTL_HOOK_ERROR"\'',
+    'queuectl config set on-dead \'logger "job $QUEUECTL_HOOK_JOB_ID is dead"\'',
   ],
   notes: [
     "Running workers apply the change within one heartbeat (setting heartbeat-interval). See 'queuectl help config' for all settings and 'queuectl help hooks' for on-complete, on-failure, on-dead and on-idle.",

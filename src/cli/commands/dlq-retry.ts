@@ -2,6 +2,7 @@ import { SKIPPED } from '../../actions/act.ts';
 import { keyless, retry, retryAllDead } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
+import { countOf } from '../../core/words.ts';
 import { SHORT_IDS } from '../act.ts';
 import { atMostOnceFields, printChanged, warnStartedAgain } from '../changed.ts';
 import type { Command } from '../command.ts';
@@ -10,7 +11,7 @@ import { noteCutOff } from '../cut-off.ts';
 export default {
   name: 'dlq retry',
   summary: 'Retry dead jobs',
-  args: 'ID… | --all',
+  args: '(ID… | --all)',
   most: Number.POSITIVE_INFINITY,
   flags: { all: { help: 'retry all dead jobs, except at-most-once jobs' } },
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],
@@ -33,14 +34,14 @@ export default {
     if (changed.length === 0 && skipped.length > 0)
       throw new QueueError(
         'wrong-state',
-        `nothing was retried: ${skipped.length} ${SKIPPED}`,
+        `nothing was retried: ${countOf(skipped.length)} ${SKIPPED}`,
         `queuectl dlq retry ${skipped[0]}`,
       );
     printChanged(io, 'retried', changed, atMostOnceFields(retried));
     warnStartedAgain(io, startedAgain);
     await noteCutOff(io, app, changed);
-    if (left.length > 0) io.warn(`${left.length} ${why}`);
-    if (skipped.length > 0) io.warn(`${skipped.length} ${SKIPPED}`);
+    if (left.length > 0) io.warn(`${countOf(left.length)} ${why}`);
+    if (skipped.length > 0) io.warn(`${countOf(skipped.length)} ${SKIPPED}`);
     return left.length + skipped.length > 0 ? 7 : 0;
   },
 } satisfies Command as Command;

@@ -1,9 +1,10 @@
 import { diagnose, type Finding } from '../../actions/doctor.ts';
 import { VERSION } from '../../core/version.ts';
 import type { Command } from '../command.ts';
+import { wrap } from '../help-page.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../layout.ts';
-import { printTable } from '../table.ts';
+import { type Column, GAP, isAligned, printTable, tableWidth } from '../table.ts';
 import type { Color } from '../text.ts';
 
 const COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', fail: 'red' };
@@ -32,16 +33,42 @@ export default {
   },
 } satisfies Command as Command;
 
+interface Line {
+  check: string;
+  status: Finding['status'] | '';
+  says: string;
+}
+
+const COLUMNS: Column<Line>[] = [
+  { title: 'CHECK', value: (one) => one.check },
+  {
+    title: 'STATUS',
+    value: (one) => one.status,
+    color: (one) => (one.status === '' ? undefined : COLORS[one.status]),
+  },
+  { title: 'FOUND', value: (one) => one.says },
+];
+const FIX: Column<Finding> = { title: 'TRY', value: (one) => one.fix ?? '' };
+
 function print(io: Io, findings: Finding[]): void {
   const shown = io.quiet ? findings.filter((one) => one.status !== 'ok') : findings;
-  printTable(
-    io,
-    [
-      { title: 'CHECK', value: (one) => one.check },
-      { title: 'STATUS', value: (one) => one.status, color: (one) => COLORS[one.status] },
-      { title: 'FOUND', value: (one) => one.says },
-      { title: 'TRY', value: (one) => one.fix ?? '' },
-    ],
-    shown,
-  );
+  const columns = [...COLUMNS, FIX] as Column<Finding>[];
+  if (!isAligned(io) || tableWidth(columns, shown) <= io.width) printTable(io, columns, shown);
+  else {
+    const room = io.width - tableWidth(COLUMNS.slice(0, 2), shown) - GAP.length;
+    printTable(
+      io,
+      COLUMNS,
+      shown.flatMap((one) => linesOf(one, room)),
+    );
+  }
+}
+
+/** Returns the lines of a finding on a narrow terminal, with the fix below what was found. */
+function linesOf({ check, status, says, fix }: Finding, room: number): Line[] {
+  const [first = '', ...more] = [...wrap(says, room), ...(fix === null ? [] : wrap(`try: ${fix}`, room))];
+  return [
+    { check, status, says: first },
+    ...more.map((text): Line => ({ check: '', status: '', says: text })),
+  ];
 }

@@ -33,7 +33,7 @@ export default {
   ],
   notes: [
     'Ctrl-C stops following, not the job.',
-    'If the output is split, stdout is printed first and then stderr. With -f, each stream goes to its own stream of this command. -n applies to each stream.',
+    'If the output is split, stdout is printed first and then stderr. With -f, stdout of the job goes to stdout of this command, and stderr to stderr. -n applies to each stream.',
   ],
   async run(context, input) {
     const { io } = context;

@@ -6,7 +6,7 @@ import {
   wouldPrune,
   wouldPruneEvents,
 } from '../../actions/prune.ts';
-import { formatBytes } from '../../core/numbers.ts';
+import { formatBytes, formatCount } from '../../core/numbers.ts';
 import { formatRetention } from '../../core/retention.ts';
 import { countOf } from '../../core/words.ts';
 import type { Command } from '../command.ts';
@@ -23,7 +23,7 @@ export default {
   flags: { 'dry-run': { help: 'show what would be removed, and remove nothing' } },
   examples: ['queuectl prune --dry-run', 'queuectl prune'],
   notes: [
-    'Workers prune by themselves all the time, by the settings keep-completed, keep-cancelled, keep-dead and keep-events. Jobs that wait, run or will be retried are never removed.',
+    'Workers do this automatically. The settings keep-completed, keep-cancelled, keep-dead and keep-events determine what they remove. Jobs that wait, run or will be retried are never removed.',
     'A limit is an age since the job finished (7d), a number of jobs (100000), or a size (1G: stored output plus 300 bytes per job). A job that exceeds any of the limits is removed, oldest first. The database file does not shrink. Its free space is reused.',
   ],
   async run({ io, app: open }, input) {
@@ -54,7 +54,11 @@ function print(io: Io, states: PrunedObject[], events: PrunedEvents, dryRun: boo
     [
       { title: 'STATE', value: (one) => one.state },
       { title: 'KEEP', value: (one) => formatRetention(one.keep) },
-      { title: dryRun ? 'TO REMOVE' : 'REMOVED', value: (one) => String(one.jobs) },
+      {
+        title: dryRun ? 'TO REMOVE' : 'REMOVED',
+        value: (one) => String(one.jobs),
+        look: (one) => formatCount(one.jobs),
+      },
       { title: 'OUTPUT', value: (one) => String(one.bytes), look: (one) => formatBytes(one.bytes) },
     ],
     rows,

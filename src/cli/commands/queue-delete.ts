@@ -8,7 +8,7 @@ export default {
   args: 'QUEUE',
   most: 1,
   flags: {},
-  examples: ['queuectl queue delete mial'],
+  examples: ['queuectl queue delete mail'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the queue name', 'queuectl queue list');
     await deleteQueue(await app(), name);

@@ -29,8 +29,8 @@ export default {
     'queuectl queue set mail --priority-aging 1m',
   ],
   notes: [
-    'Limits apply across all workers, at once.',
-    'Priority aging keeps jobs with a low priority from waiting forever. With --priority-aging 1m, a job with priority 0 that has been due for ten minutes ranks like a new job with priority 10, in other queues too. Jobs with the same priority run in the order in which they were enqueued.',
+    'Limits apply across all workers. Changes take effect immediately.',
+    'Priority aging keeps jobs with a low priority from waiting forever. With --priority-aging 1m, a job with priority 0 that has been due for ten minutes ranks the same as a new job with priority 10, even one in another queue. Jobs with the same priority run in the order in which they were enqueued.',
   ],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the queue name', 'queuectl queue list');

@@ -12,7 +12,7 @@ export default {
   flags: SCHEDULE_FLAGS,
   examples: [
     "queuectl schedule edit nightly --cron '0 3 * * *'",
-    "queuectl schedule edit nightly --tz Europe/Berlin --overlap queue 'make backup'",
+    "queuectl schedule edit nightly --tz Asia/Tokyo --overlap queue 'make backup'",
   ],
   notes: ['Everything you do not specify stays unchanged. Jobs already enqueued are not affected.'],
   async run(context, input) {

@@ -3,7 +3,7 @@ import { RANGES, type Range, statsSeries } from '../../actions/stats-series.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { STATES } from '../../core/job.ts';
-import { formatPercent } from '../../core/numbers.ts';
+import { formatCount, formatPercent } from '../../core/numbers.ts';
 import type { Command, Input } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printSeries } from '../stats-series.ts';
@@ -43,8 +43,9 @@ export default {
     }
     const times = (of: typeof result.wait_ms): string =>
       of === null ? '-' : [of.p50, of.p95, of.p99].map(formatDuration).join(' / ');
+    const count = io.tty ? formatCount : String;
     const rows: [string, string][] = [
-      ...STATES.map((state): [string, string] => [state, String(result.jobs[state])]),
+      ...STATES.map((state): [string, string] => [state, count(result.jobs[state])]),
       ['success rate', result.success_rate === null ? '-' : formatPercent(result.success_rate)],
       ['wait p50 / p95 / p99', times(result.wait_ms)],
       ['run p50 / p95 / p99', times(result.run_ms)],

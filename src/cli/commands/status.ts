@@ -1,6 +1,7 @@
 import type { App } from '../../actions/app.ts';
 import { type Status, status } from '../../actions/status.ts';
 import { STATES } from '../../core/job.ts';
+import { formatCount } from '../../core/numbers.ts';
 import type { Command } from '../command.ts';
 import type { Io } from '../io.ts';
 import { jsonText, TIME_FLAGS } from '../layout.ts';
@@ -30,10 +31,10 @@ function print(io: Io, result: Status, now: number): void {
     io.out(`${jsonText(io, result)}\n`);
     return;
   }
-  const width = Math.max(...Object.values(result.jobs).map((jobs) => String(jobs).length));
+  const width = Math.max(...Object.values(result.jobs).map((jobs) => formatCount(jobs).length));
   for (const state of STATES) {
-    const jobs = String(result.jobs[state]);
-    if (!io.tty) io.out(`${state}\t${jobs}\n`);
+    const jobs = formatCount(result.jobs[state]);
+    if (!io.tty) io.out(`${state}\t${result.jobs[state]}\n`);
     else
       io.out(
         `${io.color ? paint(pad(state, 10), STATE_COLORS[state]!) : pad(state, 10)}  ${jobs.padStart(width)}\n`,
@@ -41,7 +42,7 @@ function print(io: Io, result: Status, now: number): void {
   }
   if (io.tty)
     io.out(
-      `\n${result.workers.length === 0 ? 'no active workers' : `active workers: ${result.workers.length}`}\n`,
+      `\n${result.workers.length === 0 ? 'no active workers' : `active workers: ${formatCount(result.workers.length)}`}\n`,
     );
   else io.out(`workers\t${result.workers.length}\n`);
   printWorkers(io, result.workers, now);

@@ -12,7 +12,7 @@ import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
 export default {
   name: 'wait',
   summary: 'Wait until jobs are completed, dead or cancelled',
-  args: 'ID… | filters',
+  args: '(ID… | FILTERS)',
   most: Number.POSITIVE_INFINITY,
   flags: {
     ...FILTER_FLAGS,
