@@ -1,9 +1,9 @@
 import { formatDuration } from '../core/duration.ts';
+import { type Finding, ok, warn } from '../core/finding.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
 import { knownHost } from '../exec/host.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
-import { type Finding, ok, warn } from './doctor.ts';
 import { presence } from './workers.ts';
 
 /** Nobody's clock is that exact. */

@@ -1,7 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import { type Living, livingIn, livingOf } from '../exec/living.ts';
 import { placeOf } from '../exec/place.ts';
-import { openCopy } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -32,15 +31,10 @@ export async function refuseLivingJobs(store: Store, stateDirectory: string): Pr
   }
 }
 
-/** Returns the names of the attempts that a copy takes for running, and finds again. */
-export async function runningIn(draft: string): Promise<Set<string>> {
-  const store = await openCopy(draft);
-  try {
-    const running = await store.running();
-    return new Set(running.map(({ claim }) => placeOf('', store.epoch, claim.attempt).name));
-  } finally {
-    await store.close();
-  }
+/** Returns the names of the attempts that are running as far as the store knows. */
+export async function namesOfRunning(store: Store): Promise<Set<string>> {
+  const running = await store.running();
+  return new Set(running.map(({ claim }) => placeOf('', store.epoch, claim.attempt).name));
 }
 
 function refusal(what: string, { process }: Living, fix: string): QueueError {

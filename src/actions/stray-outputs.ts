@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { placesIn } from '../exec/living.ts';
 import { attemptOf, type Place, removePlace } from '../exec/place.ts';
 import { killedRestores } from '../exec/restoring.ts';
-import { isThere } from './swap.ts';
+import { isThere } from '../files/save-as.ts';
 
 /**
  * Outputs that a restore copied for a store which never took its place, because the restore was killed: of an epoch that the

@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
+import { writeAll } from '../files/write-all.ts';
 
 /** Whoever reads the file sees the old text or the new one, never half of it. */
 export function replaceFile(path: string, text: string): void {
@@ -7,8 +8,7 @@ export function replaceFile(path: string, text: string): void {
   try {
     const fd = openSync(beside, 'wx', 0o644);
     try {
-      const data = Buffer.from(text);
-      for (let at = 0; at < data.length; ) at += writeSync(fd, data, at);
+      writeAll(fd, Buffer.from(text));
       fsyncSync(fd);
     } finally {
       closeSync(fd);

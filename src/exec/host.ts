@@ -3,7 +3,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
-import { lacksHardLinks } from './hard-links.ts';
+import { lacksHardLinks } from '../files/hard-links.ts';
 import { processes } from './processes.ts';
 
 /** The machine this state directory is used on, as of this boot and in this pid namespace. */

@@ -1,8 +1,8 @@
 import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import { namesIn } from '../files/names-in.ts';
 import { carriedNames } from './living.ts';
-import { namesIn } from './names-in.ts';
 import { attemptOf, placeOf, removePlace } from './place.ts';
 import { removeSeal } from './seal.ts';
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, linkSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import { newDraft, removeDraft } from '../files/drafts.ts';
+import { sync } from '../files/durable.ts';
+import { openRegular } from '../files/regular-file.ts';
 import { makeCookie } from './cookie.ts';
-import { newDraft, removeDraft } from './drafts.ts';
-import { sync } from './durable.ts';
-import { openRegular } from './regular-file.ts';
 
 const FILE = 'key';
 const KEY_BYTES = 32;

@@ -3,7 +3,7 @@ import { closeSync, constants, lstatSync, mkdirSync, openSync, unlinkSync } from
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { crashPoint } from '../core/crash-point.ts';
-import { namesIn } from './names-in.ts';
+import { namesIn } from '../files/names-in.ts';
 import type { Place } from './place.ts';
 import { processes } from './processes.ts';
 import { type AttemptRecord, readRecord } from './record.ts';

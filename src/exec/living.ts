@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { namesIn } from '../files/names-in.ts';
 import { isCookieOf, nameIn } from './cookie.ts';
 import { cookieFor } from './key.ts';
 import { isOutOfSight } from './lifeline.ts';
-import { namesIn } from './names-in.ts';
 import { attemptOf, type Place, placeOf } from './place.ts';
 import { processes } from './processes.ts';
 import { readRecord } from './record.ts';

@@ -1,19 +1,10 @@
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { abandonedParts } from './drafts.ts';
+import { abandonedParts } from '../files/drafts.ts';
+import { openRegular } from '../files/regular-file.ts';
+import { writeAll } from '../files/write-all.ts';
 import type { OutputPlace } from './place.ts';
-import { openRegular } from './regular-file.ts';
 
 /** Output up to this size moves into the store when the attempt settles. */
 export const KEPT_IN_STORE = 16 * 1024;
@@ -213,9 +204,9 @@ function compact(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
     crashPoint('before-draft');
     const short = openSync(draft, 'wx', 0o600);
     try {
-      for (const piece of range(file, 0, gap.from)) writeWhole(short, piece);
-      writeWhole(short, mark(gap));
-      for (const piece of range(file, gap.to, bytes)) writeWhole(short, piece);
+      for (const piece of range(file, 0, gap.from)) writeAll(short, piece);
+      writeAll(short, mark(gap));
+      for (const piece of range(file, gap.to, bytes)) writeAll(short, piece);
     } finally {
       closeSync(short);
     }
@@ -241,10 +232,6 @@ function removeDrafts(place: OutputPlace): void {
 export function passOver(error: unknown): void {
   const { code } = error as NodeJS.ErrnoException;
   if (!['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ELOOP', 'EEXIST'].includes(code ?? '')) throw error;
-}
-
-function writeWhole(file: number, data: Uint8Array): void {
-  for (let at = 0; at < data.length; ) at += writeSync(file, data, at);
 }
 
 export function mark(gap: Gap): Uint8Array {

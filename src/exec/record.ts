@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
+import { openRegular } from '../files/regular-file.ts';
 import { makePlace, type Place } from './place.ts';
-import { openRegular } from './regular-file.ts';
 
 /** What the frame left: its pid, and once the command ended its exit code and whether the frame got a stop signal. */
 export type AttemptRecord =

@@ -1,8 +1,8 @@
 import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { abandonedBy, here } from './drafts.ts';
-import { sync } from './durable.ts';
+import { abandonedBy, here } from '../files/drafts.ts';
+import { sync } from '../files/durable.ts';
 
 const NAME = /^restoring-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})$/;
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import type { Seal } from '../core/job.ts';
-import { newDraft, removeDraft } from './drafts.ts';
+import { newDraft, removeDraft } from '../files/drafts.ts';
 import { attemptOf, type Place, removeAll } from './place.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, readdirSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
+import { openRegular } from '../files/regular-file.ts';
 import { gapOf, outputSize, passOver, readGap, writeGap } from './output.ts';
 import { type OutputPlace, outputIn } from './place.ts';
-import { openRegular } from './regular-file.ts';
 
 /** The file may use this much more than its limit before it is trimmed (again). */
 const SLACK = 1.5;

@@ -20,8 +20,8 @@ const SHARE = 16;
 const PLENTY = 4;
 
 /**
- * A file that is there to be removed: deleting and settling need room in SQLite, too, and on a full disk there is none. Made
- * while there is plenty, by any worker.
+ * Makes a file that is there to be removed: a store needs room to settle and delete jobs, too, and on a full disk there is
+ * none. Any worker makes it while there is plenty.
  */
 export function keepBallast(stateDirectory: string): void {
   const file = join(stateDirectory, NAME);

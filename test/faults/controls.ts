@@ -275,7 +275,7 @@ export const CONTROLS: Control[] = [
     name: 'a restore that replaces the store before its second name is safe (F13b)',
     patches: [
       {
-        file: 'actions/swap.ts',
+        file: 'store/sqlite/care/swap.ts',
         from: 'sync(dirname(db));\n  refuseReplaced(db, held);\n  renameSync(draft, db);',
         to: 'renameSync(draft, db);',
       },

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { realpathSync } from 'node:fs';
 import { actorOf } from '../../actions/actor.ts';
 import { type App, closeApp, currentSettings, openApp } from '../../actions/app.ts';
 import { clearLeftovers } from '../../actions/leftovers.ts';
@@ -127,7 +126,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
 /** Removes leftover files while the workers are already running, then closes the store. */
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
-    clearLeftovers(realpathSync(location), app.store.epoch);
+    await clearLeftovers(app, location);
     sweepLifelines(app.stateDirectory, app.clock.now());
     const removed = await sweepAttempts(app);
     if (removed > 0) log(`removed ${removed} old attempt directories`);

@@ -13,14 +13,14 @@ import {
 import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import type { OpenedStore } from '../open.ts';
+import { fileSystemOf } from './care/network.ts';
+import { refuseNoFile, refuseOddFile } from './care/odd-file.ts';
+import { refuseUnsafe } from './care/owner.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMoved, lacksWal, translate } from './failures.ts';
 import { refuseAgain } from './live-files.ts';
 import { mendOnFailure } from './mend.ts';
 import { migrate, refuseNewer, version } from './migrate.ts';
-import { fileSystemOf } from './network.ts';
-import { refuseNoFile, refuseOddFile } from './odd-file.ts';
-import { refuseUnsafe } from './owner.ts';
 import { sqliteStore } from './store.ts';
 
 const LONGEST_NAME = 240;

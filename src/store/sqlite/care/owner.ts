@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError } from '../../../core/errors.ts';
+import { refuseNoFile } from './odd-file.ts';
 import { foreign, open, type Unsafe, unsafeForDrafts, unsafeWay } from './safe-path.ts';
 
 const ROOT = 0;
@@ -26,6 +27,12 @@ export function refuseUnsafe(asked: string, anyOwner: boolean): void {
   if (anyOwner) return;
   const [unsafe] = unsafeParts(asked);
   if (unsafe !== undefined) throw new QueueError('not-permitted', unsafe.says, unsafe.fix);
+}
+
+/** Refuses a store that is not safe to be ours, or no file at all, before its files are replaced. */
+export function checkOwner(path: string, anyOwner: boolean): void {
+  refuseNoFile(path, statSync(path, { throwIfNoEntry: false }));
+  refuseUnsafe(path, anyOwner);
 }
 
 /** Refuses a directory in which another user could put his own file in the place of one that SQLite is working on. */

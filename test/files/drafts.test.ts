@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { newDraft, removeDraft, removeDrafts } from '../../src/exec/drafts.ts';
+import { newDraft, removeDraft, removeDrafts } from '../../src/files/drafts.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 test('a draft is removed with its directory', () =>

@@ -11,7 +11,11 @@ import type { Settlement } from '../store/contract/claims.ts';
  * How a job is settled that ran in the store this one was copied from: nobody here knows how that attempt ended, so it
  * counts as lost, by the rules of every lost attempt.
  */
-export function loser(settings: Settings, now: number, random: Random): (job: ClaimedJob) => Settlement {
+export function settleAsLost(
+  settings: Settings,
+  now: number,
+  random: Random,
+): (job: ClaimedJob) => Settlement {
   const newId = idMaker(random);
   return (job) => {
     const transition = decide(job, { why: 'lost' }, policyOf(settings), now, random);

@@ -1,24 +1,14 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmSync,
-  type Stats,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync, type Stats } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError } from '../../../core/errors.ts';
+import { copyBytes } from '../../../files/write-all.ts';
 import { foreign } from './safe-path.ts';
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const ROOT = 0;
-const CHUNK = 1024 * 1024;
 const TRIES = 10;
 const PAUSE_MS = 50;
 
@@ -103,21 +93,6 @@ function refuseForeign(path: string, wal: Stats, db: Stats): void {
 function stampOf(file: number): string {
   const { size, mtimeNs, ctimeNs } = fstatSync(file, { bigint: true });
   return `${size} ${mtimeNs} ${ctimeNs}`;
-}
-
-function copyBytes(from: number, to: string): void {
-  const out = openSync(to, 'w', 0o600);
-  try {
-    const buffer = Buffer.alloc(CHUNK);
-    for (let at = 0; ; ) {
-      const read = readSync(from, buffer, 0, CHUNK, at);
-      if (read === 0) return;
-      for (let done = 0; done < read; ) done += writeSync(out, buffer, done, read - done);
-      at += read;
-    }
-  } finally {
-    closeSync(out);
-  }
 }
 
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));

@@ -1,15 +1,15 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { QueueError } from '../../core/errors.ts';
-import { type InvalidSetting, readSettings } from '../../core/stored-settings.ts';
-import type { StoreCheck } from '../open.ts';
-import { type Connection, connect } from './connection.ts';
-import { translate } from './failures.ts';
-import { expectedSchema, SCHEMA_VERSION, version } from './migrate.ts';
+import { QueueError } from '../../../core/errors.ts';
+import { type InvalidSetting, readSettings } from '../../../core/stored-settings.ts';
+import type { StoreCheck } from '../../contract/file-care.ts';
+import { type Connection, connect } from '../connection.ts';
+import { translate } from '../failures.ts';
+import { expectedSchema, SCHEMA_VERSION, version } from '../migrate.ts';
+import { readSettings as storedSettings } from '../queues.ts';
+import * as sql from '../sql/care.ts';
 import { refuseNoStore } from './odd-file.ts';
 import { lookAt } from './peek.ts';
-import { readSettings as storedSettings } from './queues.ts';
-import * as sql from './sql/care.ts';
 
 const SHOWN = 5;
 

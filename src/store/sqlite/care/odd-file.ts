@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError } from '../../../core/errors.ts';
 
 const SMALLEST_DATABASE = 512;
 

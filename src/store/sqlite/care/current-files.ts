@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { QueueError } from '../core/errors.ts';
-import { holdersOf } from '../exec/holders.ts';
-import { isMountPoint } from '../exec/mounts.ts';
-import type { OpenedStore } from '../store/open.ts';
+import { QueueError } from '../../../core/errors.ts';
+import { holdersOf } from '../../../files/holders.ts';
+import { isMountPoint } from '../../../files/mounts.ts';
+import type { OpenedStore } from '../../open.ts';
 
 /** SQLite makes or removes its files in less than this. */
 const ODD_MS = 50;
@@ -18,7 +18,10 @@ const OPEN_TRIES = 3;
  * and the opening, somebody removed them, or the last process that used them did, as SQLite does. Nothing was written yet: it
  * starts anew, because what was read may be out of date.
  */
-export async function openWhole(location: string, open: () => Promise<OpenedStore>): Promise<OpenedStore> {
+export async function openWithCurrentFiles(
+  location: string,
+  open: () => Promise<OpenedStore>,
+): Promise<OpenedStore> {
   for (let tries = 1; ; tries++) {
     const db = existsSync(location) ? realpathSync(location) : null;
     if (db === null) return open();
@@ -82,7 +85,7 @@ async function countNames(db: string): Promise<number> {
 }
 
 /** The same for those who only look: by the wrong name, or with the wrong files, they would see another state of it. */
-export async function refuseLook(location: string): Promise<void> {
+export async function refuseReading(location: string): Promise<void> {
   if (!existsSync(location)) return;
   const db = realpathSync(location);
   await refuseSecondName(db);

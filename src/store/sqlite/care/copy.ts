@@ -1,15 +1,15 @@
 import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { QueueError } from '../../core/errors.ts';
-import type { Store } from '../store.ts';
-import { type Connection, connect } from './connection.ts';
-import { translate } from './failures.ts';
-import { expectedSchema, migrate, SCHEMA_VERSION, version } from './migrate.ts';
+import { QueueError } from '../../../core/errors.ts';
+import type { Store } from '../../store.ts';
+import { type Connection, connect } from '../connection.ts';
+import { translate } from '../failures.ts';
+import { expectedSchema, migrate, SCHEMA_VERSION, version } from '../migrate.ts';
+import * as sql from '../sql/care.ts';
+import { sqliteStore } from '../store.ts';
 import { makeFile } from './new-file.ts';
 import { refuseOddFile } from './odd-file.ts';
 import { lookAt } from './peek.ts';
-import * as sql from './sql/care.ts';
-import { sqliteStore } from './store.ts';
 
 /**
  * Copies a store as of one moment, whoever works on it: by SQLite's own means, because the WAL belongs to it. Both ends are
@@ -38,8 +38,17 @@ async function copyInto(source: Connection, to: string): Promise<void> {
   }
 }
 
-/** A copy that nobody else works on, brought to this version's schema, without a state directory. */
-export async function openCopy(path: string): Promise<Store> {
+/** Opens a copy that nobody else works on, brought to this version's schema, and closes it after `work`. */
+export async function withCopy<T>(path: string, work: (copy: Store) => Promise<T>): Promise<T> {
+  const store = await openCopy(path);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function openCopy(path: string): Promise<Store> {
   const connection = await connect(path);
   try {
     // The check evaluates the constraints of the file, so a schema that is not ours is refused first.

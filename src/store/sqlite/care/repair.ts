@@ -1,35 +1,29 @@
 import { rmSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
-import type { ClaimedJob } from '../../core/job.ts';
-import { SETTING_KEYS } from '../../core/settings.ts';
-import type { Settlement } from '../contract/claims.ts';
-import type { Held, Repaired } from '../open.ts';
+import { SETTING_KEYS } from '../../../core/settings.ts';
+import type { Repaired, RepairSteps } from '../../contract/file-care.ts';
+import { type Connection, connect, type Row } from '../connection.ts';
+import { EPOCH } from '../epoch.ts';
+import { REASON } from '../mend.ts';
+import { migrate } from '../migrate.ts';
+import { readSettings } from '../queues.ts';
+import { intoRange, LARGEST_NUMBER, outOfRange } from '../ranges.ts';
+import { recount } from '../recount.ts';
+import { toClaimedJob } from '../rows.ts';
+import { settle } from '../settle.ts';
+import * as care from '../sql/care.ts';
+import { SAVED, type SavedTable, unreadable } from '../tables.ts';
 import { problemsOf } from './check.ts';
-import { type Connection, connect, type Row } from './connection.ts';
-import { EPOCH } from './epoch.ts';
+import type { Held } from './hold.ts';
 import { type LooseRow, shapeOf } from './loose-rows.ts';
-import { REASON } from './mend.ts';
-import { migrate } from './migrate.ts';
 import { makeFile } from './new-file.ts';
-import { readSettings } from './queues.ts';
-import { intoRange, LARGEST_NUMBER, outOfRange } from './ranges.ts';
-import { recount } from './recount.ts';
-import { toClaimedJob } from './rows.ts';
 import { openWreck, type Wreck } from './salvage.ts';
-import { settle } from './settle.ts';
-import * as care from './sql/care.ts';
-import { SAVED, type SavedTable, unreadable } from './tables.ts';
 
 /**
- * Row by row what can be read of the damaged database into a new one at `draft`. Null: nothing could be. The epoch is kept,
- * so that what is still running is found by its cookie.
+ * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read. The
+ * epoch is kept, so that what is still running is found by its cookie.
  */
-export async function repairSqlite(
-  damaged: Held,
-  draft: string,
-  knownEpoch: string | null,
-  loser: Loser,
-): Promise<Repaired | null> {
+export async function repairSqlite(damaged: Held, draft: string, steps: Steps): Promise<Repaired | null> {
   makeFile(draft);
   const connection = await connect(draft);
   const copy = `${draft}.wreck`;
@@ -38,7 +32,7 @@ export async function repairSqlite(
     const wreck = openWreck(damaged, copy);
     if (wreck === null) return null;
     try {
-      const repaired = await connection.write('migrate', () => saveAll(connection, wreck, knownEpoch, loser));
+      const repaired = await connection.write('migrate', () => saveAll(connection, wreck, steps));
       if (wreck.blind && repaired.jobs === 0) return null;
       return { ...repaired, problems: await problemsOf(connection) };
     } finally {
@@ -50,12 +44,12 @@ export async function repairSqlite(
   }
 }
 
-type Loser = (settings: ReadonlyMap<string, string>) => (job: ClaimedJob) => Settlement;
+type Steps = Pick<RepairSteps, 'knownEpoch' | 'settleLost'>;
 type Saving = Omit<Repaired, 'problems'>;
 
-function saveAll(db: Connection, wreck: Wreck, knownEpoch: string | null, loser: Loser): Saving {
+function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
   const saving: Saving = { how: wreck.how, saved: {}, loose: {}, lost: [], jobs: 0 };
-  const epoch = [wreck.column(care.epoch)[0], knownEpoch].find((one) => EPOCH.test(one ?? ''));
+  const epoch = [wreck.column(care.epoch)[0], steps.knownEpoch()].find((one) => EPOCH.test(one ?? ''));
   if (epoch != null) db.run(care.setEpoch, epoch);
   const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
   for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
@@ -66,8 +60,8 @@ function saveAll(db: Connection, wreck: Wreck, knownEpoch: string | null, loser:
   saving.jobs = saving.saved.job ?? 0;
   for (const one of missingOf(db, indexed)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
   // A job that ran, and whose attempt is gone, is lost as after a crash; the others are found by their cookies.
-  const lose = loser(readSettings(db));
-  for (const row of db.all(care.runningWithoutAttempt)) settle(db, lose(toClaimedJob(row)));
+  const settleLost = steps.settleLost(readSettings(db));
+  for (const row of db.all(care.runningWithoutAttempt)) settle(db, settleLost(toClaimedJob(row)));
   db.run(care.forgetUnfinished);
   db.run(care.countRuns);
   db.run(care.countWaiting);

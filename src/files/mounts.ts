@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Opens no file in earnest, so that closing it drops none of the locks that SQLite holds on it. */
+/** Opens a file for its name only, so that closing it drops none of the locks that this process holds on it. */
 const O_PATH = 0o10000000;
 
 /** Tells whether something is mounted on this very path, such as a single file in a container. False where it cannot be told. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { translate } from './failures.ts';
+import { translate } from '../failures.ts';
 
 /** Makes the file of a draft before SQLite does, so that nobody else can read it even for a moment. */
 export function makeFile(path: string): void {

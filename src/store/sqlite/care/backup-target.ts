@@ -1,9 +1,7 @@
 import {
-  accessSync,
   closeSync,
   constants,
   existsSync,
-  linkSync,
   lstatSync,
   openSync,
   readSync,
@@ -13,53 +11,43 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { crashPoint } from '../core/crash-point.ts';
-import { QueueError } from '../core/errors.ts';
-import { sync } from '../exec/durable.ts';
-import { lacksHardLinks } from '../exec/hard-links.ts';
-import { holdersOf } from '../exec/holders.ts';
-import { checkOwner, epochsOf, isExposed } from '../store/open.ts';
-import { isThere, takeStore } from './swap.ts';
+import { crashPoint } from '../../../core/crash-point.ts';
+import { QueueError } from '../../../core/errors.ts';
+import { sync } from '../../../files/durable.ts';
+import { holdersOf } from '../../../files/holders.ts';
+import { isThere, OTHER_NAME, refuseExisting, refuseUnwritable } from '../../../files/save-as.ts';
+import type { CopyOptions } from '../../contract/file-care.ts';
+import { checkOwner, refuseUnsafeDrafts, unsafeParts } from './owner.ts';
+import { epochsOf } from './peek.ts';
+import { takeStore } from './swap.ts';
 
 /** What SQLite takes for a part of the database by its name alone. */
 const BESIDE = ['-wal', '-shm', '-journal'];
 const PART = /-(wal|shm|journal)$/;
-const OTHER_NAME = 'choose another name';
 
-/** Said of the directory: nobody knows the draft that could not be made in it. */
-export function refusePlace(directory: string): void {
-  try {
-    if (!statSync(directory).isDirectory())
-      throw new QueueError('no-such-file', `${directory} is not a directory`, OTHER_NAME);
-    accessSync(directory, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (error instanceof QueueError) throw error;
-    if (code === 'ENOENT' || code === 'ENOTDIR')
-      throw new QueueError(
-        'no-such-file',
-        `${directory} does not exist`,
-        'create it first, or choose another name',
-      );
-    throw new QueueError('not-permitted', `${directory} is not writable`, OTHER_NAME);
-  }
+/** Throws unless a backup may be written to this file. Returns the epoch of the backup that is there, or null. */
+export async function checkTarget(
+  target: string,
+  location: string,
+  { force, withOutput, anyOwner }: CopyOptions,
+): Promise<string | null> {
+  refuseUnwritable(dirname(target));
+  refuseUnsafeDrafts(dirname(target), anyOwner);
+  if (!force) refuseExisting(target);
+  refuseStore(target, location);
+  refusePart(target);
+  // A WAL that a killed process left would be read with the new file, as if it were its own.
+  if (!force) for (const end of BESIDE) refuseExisting(target + end);
+  const replaced = force ? await replacedEpoch(target) : null;
+  // Whoever else can write FILE.d could lead the outputs anywhere.
+  if (withOutput) checkOwner(target, anyOwner);
+  return replaced;
 }
-
-export function refuseExisting(target: string): void {
-  if (isThere(target)) throw exists(target);
-}
-
-/** A WAL that a killed process left would be read with the new file, as if it were its own. */
-export function refuseBeside(target: string): void {
-  for (const one of beside(target)) throw exists(one);
-}
-
-const exists = (path: string): QueueError => new QueueError('file-exists', `${path} already exists`);
 
 const beside = (target: string): string[] => BESIDE.map((end) => target + end).filter(isThere);
 
-/** Nor with --force: a store that is in use is nobody's to replace, nor its WAL, nor what is no file at all. */
-export function refuseStore(target: string, location: string): void {
+/** Throws if this is a store in use, a part of one, or no file at all: `--force` does not replace these either. */
+function refuseStore(target: string, location: string): void {
   const stat = lstatSync(target, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile() && !stat.isSymbolicLink())
     throw new QueueError('usage', `${target} is not a regular file`, OTHER_NAME);
@@ -71,8 +59,8 @@ export function refuseStore(target: string, location: string): void {
   if (whole !== target) refuseDatabase(whole);
 }
 
-/** The first who makes that database would remove it. */
-export function refusePart(target: string): void {
+/** Throws if this is the name of a part of a database: whoever makes that database would remove it. */
+function refusePart(target: string): void {
   if (PART.test(target))
     throw new QueueError(
       'usage',
@@ -81,13 +69,10 @@ export function refusePart(target: string): void {
     );
 }
 
-/**
- * The epoch of the backup that is there; null: there is none. A queue that never was one is nobody's to replace. Only behind
- * refuseStore.
- */
-export async function replacedEpoch(target: string): Promise<string | null> {
+/** Returns the epoch of the backup that is there, or null. Throws if it is a queue. Only behind refuseStore. */
+async function replacedEpoch(target: string): Promise<string | null> {
   if (!lstatSync(target, { throwIfNoEntry: false })?.isFile()) return null;
-  const old = await epochsOf(target);
+  const old = await epochsOf(target).catch(() => null);
   if (old?.origin === null)
     throw new QueueError(
       'usage',
@@ -97,8 +82,14 @@ export async function replacedEpoch(target: string): Promise<string | null> {
   return old?.epoch ?? null;
 }
 
+/** Throws if this file is a store, or a part of one. */
+export function refuseOverwriting(file: string, location: string): void {
+  refuseStore(file, location);
+  refuseDatabase(file);
+}
+
 /** Only behind refuseStore: to open and close a database that this process has open would drop its locks. */
-export function refuseDatabase(path: string): void {
+function refuseDatabase(path: string): void {
   if (isDatabase(path)) throw new QueueError('usage', `${path} is a database`, OTHER_NAME);
 }
 
@@ -126,16 +117,16 @@ function isSameFile(a: string, b: string): boolean {
 }
 
 /**
- * In the place of a backup that is there. That may have been used as a store, and its last writer killed: what is in its WAL
+ * Puts the draft in the place of a backup that is there. That may have been used as a store, and its last writer killed: what is in its WAL
  * is put into its one file first, and everybody is kept out until it has lost its name. So at every moment the name leads to
  * the whole old backup or to the whole new one. Only of one that SQLite cannot read does the WAL go first: nobody could put
  * the two together, and the new one must never stand beside it. In a directory such as /tmp nobody uses it as a store, and
  * SQLite must not open it there: it is replaced if nothing is beside it.
  */
 export async function replaceDatabase(draft: string, target: string, anyOwner: boolean): Promise<void> {
-  const exposed = !anyOwner && (await isExposed(target));
+  const exposed = !anyOwner && unsafeParts(target).length > 0;
   // Somebody else's WAL is not read, nor is it ours to remove.
-  if (beside(target).length > 0) await checkOwner(target, anyOwner);
+  if (beside(target).length > 0) checkOwner(target, anyOwner);
   const isStore = !exposed && isDatabase(target) && !lstatSync(target).isSymbolicLink();
   const old = isStore ? await takeStore(target) : null;
   try {
@@ -147,26 +138,5 @@ export async function replaceDatabase(draft: string, target: string, anyOwner: b
     crashPoint('replaced-backup');
   } finally {
     old?.letGo();
-  }
-}
-
-/** A link never replaces anything, whoever came in between. */
-export function putInPlace(draft: string, target: string): void {
-  try {
-    linkSync(draft, target);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw exists(target);
-    if (!lacksHardLinks(error)) throw error;
-    reserve(target);
-    renameSync(draft, target);
-  }
-}
-
-/** Without hard links an empty file takes the name first, which only one can; whoever dies then leaves it, and told nobody. */
-function reserve(target: string): void {
-  try {
-    closeSync(openSync(target, 'wx', 0o600));
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? exists(target) : error;
   }
 }

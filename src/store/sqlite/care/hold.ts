@@ -1,21 +1,21 @@
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fstatSync,
-  openSync,
-  readSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { QueueError } from '../../core/errors.ts';
-import type { Held } from '../open.ts';
-import { type Connection, connect } from './connection.ts';
-import { translate } from './failures.ts';
+import { closeSync, constants, copyFileSync, existsSync, fstatSync, openSync, statSync } from 'node:fs';
+import { QueueError } from '../../../core/errors.ts';
+import { copyBytes } from '../../../files/write-all.ts';
+import { type Connection, connect } from '../connection.ts';
+import { translate } from '../failures.ts';
 import { makeFile } from './new-file.ts';
 
-const CHUNK = 1024 * 1024;
+/** A store that everybody else is kept out of, so that its file can be read as it is, and replaced. */
+export interface Held {
+  /** All of it is in its one file. False: SQLite cannot read it, so nobody works on it, and it was left with its WAL. */
+  folded: boolean;
+  /** Tells whether its name still leads to it. */
+  isCurrent(): boolean;
+  /** Copies its bytes, damaged or not. */
+  copyTo(path: string): void;
+  letGo(): void;
+}
+
 /** After these it could be read another time; after all others SQLite has no use for the file, nor has anybody else. */
 const PASSING = new Set(['store-busy', 'disk-full', 'store-unavailable']);
 
@@ -88,20 +88,5 @@ async function enter(path: string, size: number): Promise<Connection | null> {
     connection?.close();
     if (error instanceof QueueError && PASSING.has(error.code)) throw error;
     return null;
-  }
-}
-
-function copyBytes(raw: number, target: string): void {
-  const out = openSync(target, 'w', 0o600);
-  try {
-    const buffer = Buffer.alloc(CHUNK);
-    for (let at = 0; ; ) {
-      const read = readSync(raw, buffer, 0, CHUNK, at);
-      if (read === 0) return;
-      for (let done = 0; done < read; ) done += writeSync(out, buffer, done, read - done);
-      at += read;
-    }
-  } finally {
-    closeSync(out);
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isMountPoint } from '../../src/exec/mounts.ts';
+import { isMountPoint } from '../../src/files/mounts.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const locksOn = (path: string): number =>

@@ -1,12 +1,13 @@
 import { existsSync, linkSync, lstatSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { crashPoint } from '../core/crash-point.ts';
-import { QueueError } from '../core/errors.ts';
-import { draftsNamed, newDraft, removeDraft } from '../exec/drafts.ts';
-import { sync, syncFile } from '../exec/durable.ts';
-import { holdersOf } from '../exec/holders.ts';
-import { namesIn } from '../exec/names-in.ts';
-import { type Held, holdNew, holdStore } from '../store/open.ts';
+import { crashPoint } from '../../../core/crash-point.ts';
+import { QueueError } from '../../../core/errors.ts';
+import { draftsNamed, newDraft, removeDraft } from '../../../files/drafts.ts';
+import { sync, syncFile } from '../../../files/durable.ts';
+import { holdersOf } from '../../../files/holders.ts';
+import { namesIn } from '../../../files/names-in.ts';
+import { isThere } from '../../../files/save-as.ts';
+import { type Held, holdNewSqlite, holdSqlite } from './hold.ts';
 
 export function refuseWhileUsed(db: string): void {
   const [holder] = holdersOf(db);
@@ -29,7 +30,7 @@ export async function takeStore(db: string): Promise<Held | null> {
   }
   try {
     returnWal(db);
-    const held = await holdStore(db);
+    const held = await holdSqlite(db);
     finishSwaps(db, held.folded);
     return held;
   } catch (error) {
@@ -53,7 +54,7 @@ function returnWal(db: string): void {
  */
 export async function takeName(db: string): Promise<Held> {
   const draft = newDraft(db);
-  const held = await holdNew(draft);
+  const held = await holdNewSqlite(draft);
   try {
     step('held');
     linkSync(draft, db);
@@ -224,9 +225,4 @@ function revealedName(name: string): string {
   let free = name;
   for (let n = 2; isThere(free); n++) free = `${name}.${n}`;
   return free;
-}
-
-/** Whatever it is, a link that leads nowhere included. */
-export function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { shellQuote } from '../../core/shell-quote.ts';
+import { shellQuote } from '../../../core/shell-quote.ts';
 
 export interface Unsafe {
   says: string;

@@ -9,23 +9,41 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { StoreFacts } from '../open.ts';
-import { connect } from './connection.ts';
-import { translate } from './failures.ts';
-import { SCHEMA_VERSION, version } from './migrate.ts';
+import { QueueError } from '../../../core/errors.ts';
+import { connect } from '../connection.ts';
+import { translate } from '../failures.ts';
+import { SCHEMA_VERSION, version } from '../migrate.ts';
+import * as sql from '../sql/care.ts';
+import { refuseReading } from './current-files.ts';
 import { fileSystemOf } from './network.ts';
 import { refuseNoStore, wasOurs } from './odd-file.ts';
 import { unsafeParts } from './owner.ts';
 import { lookAt } from './peek.ts';
 import { modeOf } from './safe-path.ts';
-import * as sql from './sql/care.ts';
 
-/** What a look from outside tells. Nothing is made or changed; as a `whole` it is read to its end. */
-export async function inspectSqlite(
-  location: string,
-  whole: boolean,
-  refusal: NonNullable<StoreFacts['error']> | null,
-): Promise<StoreFacts> {
+export interface StoreFacts {
+  path: string;
+  exists: boolean;
+  fileSystem: { name: string | null; network: boolean };
+  freeBytes: number;
+  walBytes: number;
+  /** What belongs to another user, or can be written by others. */
+  unsafe: { says: string; fix: string }[];
+  /** What others can read. */
+  readable: string[];
+  /** Null: it could not be read. */
+  schema: { found: number; known: number } | null;
+  journalMode?: string;
+  synchronous?: number;
+  /** What the quick check found. */
+  problems?: string[];
+  /** Why the store cannot be read. */
+  error?: { says: string; fix: string | null };
+}
+
+/** Looks at a store without making or changing anything. `whole` reads it to its end. */
+export async function factsOf(location: string, whole: boolean): Promise<StoreFacts> {
+  const refusal = await refusalOf(location);
   const asked = resolve(location);
   const path = existsSync(asked) ? realpathSync(asked) : asked;
   const place = nearestDirectory(path);
@@ -33,7 +51,6 @@ export async function inspectSqlite(
   const facts: StoreFacts = {
     path,
     exists: existsSync(path),
-    stateDirectory: `${path}.d`,
     fileSystem: fileSystemOf(place),
     freeBytes: Number(bavail) * Number(bsize),
     walBytes: 0,
@@ -72,6 +89,17 @@ export async function inspectSqlite(
     facts.error = told(error, path);
   }
   return facts;
+}
+
+/** Returns why the store must not be opened, not even to look into it. */
+async function refusalOf(location: string): Promise<NonNullable<StoreFacts['error']> | null> {
+  try {
+    await refuseReading(location);
+    return null;
+  } catch (error) {
+    if (!(error instanceof QueueError)) throw error;
+    return { says: error.message, fix: error.hint };
+  }
 }
 
 function told(error: unknown, path: string): NonNullable<StoreFacts['error']> {

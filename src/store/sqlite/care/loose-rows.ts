@@ -1,5 +1,7 @@
-import type { Connection, Row } from './connection.ts';
-import { firstColumns } from './migrate.ts';
+import type { Connection, Row } from '../connection.ts';
+import { firstColumns } from '../migrate.ts';
+import * as care from '../sql/care.ts';
+import type { SavedTable } from '../tables.ts';
 import {
   cellAt,
   cellsOf,
@@ -13,8 +15,6 @@ import {
   valuesOf,
   wholeOf,
 } from './pages.ts';
-import * as care from './sql/care.ts';
-import type { SavedTable } from './tables.ts';
 
 /** What rows of a table look like. */
 export interface Shape {

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { Held } from '../open.ts';
-import { type Row, withoutBigInts } from './connection.ts';
-import { isOutOfRange } from './failures.ts';
+import { type Row, withoutBigInts } from '../connection.ts';
+import { isOutOfRange } from '../failures.ts';
+import { freshDatabase } from '../migrate.ts';
+import { hasJobs, roots, rowsAfter, rowsInOrder } from '../sql/care.ts';
+import type { Held } from './hold.ts';
 import { type LooseRow, type LooseRows, looseRows, type Shape } from './loose-rows.ts';
-import { freshDatabase } from './migrate.ts';
 import { childrenOf, PAGE } from './pages.ts';
-import { hasJobs, roots, rowsAfter, rowsInOrder } from './sql/care.ts';
 
 const HEADER = 100;
 const FARTHEST = 2 ** 48;

@@ -1,15 +1,15 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Store } from '../store.ts';
-import { connect } from './connection.ts';
-import { translate } from './failures.ts';
-import { isOpenHere } from './live-files.ts';
-import { SCHEMA_VERSION, version } from './migrate.ts';
+import type { Store } from '../../store.ts';
+import { connect } from '../connection.ts';
+import { translate } from '../failures.ts';
+import { isOpenHere } from '../live-files.ts';
+import { SCHEMA_VERSION, version } from '../migrate.ts';
+import { sqliteStore } from '../store.ts';
 import { refuseOddFile } from './odd-file.ts';
 import { unsafeParts } from './owner.ts';
 import { openAlone, openPrivateCopy } from './private-copy.ts';
-import { sqliteStore } from './store.ts';
 
 /** By what it is known, of whatever version it is. */
 export async function epochsOf(path: string): Promise<{ epoch: string; origin: string | null } | null> {

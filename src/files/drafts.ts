@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { namesIn } from './names-in.ts';
-import { processes } from './processes.ts';
+import { processIdentity } from './process-identity.ts';
 
 export interface Leftover {
   path: string;
@@ -159,10 +159,10 @@ function leftoversIn(
 
 /** Pids mean something only within one boot and namespace; a disk may be shared. */
 export function here(): string {
-  const where = `${processes.bootId()} ${processes.pidNamespace()}`;
+  const where = `${processIdentity.bootId()} ${processIdentity.pidNamespace()}`;
   return createHash('sha256').update(where).digest('hex').slice(0, 8);
 }
 
 function isGone(pid: number): boolean {
-  return pid !== process.pid && processes.showsOwnPids() && processes.startTime(pid) === null;
+  return pid !== process.pid && processIdentity.showsOwnPids() && processIdentity.startTime(pid) === null;
 }
