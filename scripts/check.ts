@@ -6,14 +6,15 @@ import { dirname, join, normalize } from 'node:path';
 const MAY_IMPORT: Record<string, string[]> = {
   core: [],
   files: ['core'],
-  store: ['core', 'files'],
-  exec: ['core', 'files'],
-  actions: ['core', 'files', 'store', 'exec'],
-  worker: ['core', 'files', 'store', 'exec', 'actions'],
+  state: ['core', 'files'],
+  store: ['core', 'files', 'state'],
+  exec: ['core', 'files', 'state'],
+  actions: ['core', 'files', 'state', 'store', 'exec'],
+  worker: ['core', 'files', 'state', 'store', 'exec', 'actions'],
   observe: ['core'],
   library: ['core', 'store', 'actions', 'worker'],
-  http: ['core', 'files', 'store', 'exec', 'actions', 'worker', 'observe'],
-  cli: ['core', 'files', 'store', 'exec', 'actions', 'worker', 'observe', 'http'],
+  http: ['core', 'files', 'state', 'store', 'exec', 'actions', 'worker', 'observe'],
+  cli: ['core', 'files', 'state', 'store', 'exec', 'actions', 'worker', 'observe', 'http'],
   'index.ts': ['core', 'library'],
 };
 /** The centre does no I/O, and stands on no package but the calendar arithmetic of cron. */

@@ -3,13 +3,14 @@ import { idMaker } from '../core/id.ts';
 import type { Settings } from '../core/settings.ts';
 import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
 import { mustNotClose, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /** What every action works with. */
 export interface App {
   store: Store;
-  stateDirectory: string;
+  stateDirectory: StateDirectory;
   clock: Clock;
   random: Random;
   newId(now: number): string;

@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { resolveSettings } from '../core/stored-settings.ts';
-import { attemptsIn, copyOutput, removeOutputs } from '../exec/kept-output.ts';
-import { placeOf } from '../exec/place.ts';
+import { removeOutputs } from '../exec/living.ts';
+import { attemptsIn, copyOutput } from '../state/kept-output.ts';
+import { placeOf } from '../state/place.ts';
+import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
 import type { CopyOptions } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -31,7 +33,7 @@ export async function backup(
   options: CopyOptions,
 ): Promise<Backup> {
   const care = await careOf(location);
-  const outputs = `${resolve(file)}.d`;
+  const outputs = stateBeside(resolve(file));
   const { made, replaced, ...copied } = await care.copy(location, file, options, async (copy) => {
     const from = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
     const counts = await renewCopy(app, copy);
@@ -59,8 +61,8 @@ export async function renewCopy(
  */
 export async function keepOutputs(
   store: Store,
-  from: { epoch: string; stateDirectory: string },
-  to: string | null,
+  from: { epoch: string; stateDirectory: StateDirectory },
+  to: StateDirectory | null,
   begin: () => void = () => {},
 ): Promise<{ outputs: number; outputs_left: number }> {
   const counts = { outputs: 0, outputs_left: 0 };

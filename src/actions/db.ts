@@ -1,5 +1,5 @@
 import { resolveSettings } from '../core/stored-settings.ts';
-import { epochOf } from '../exec/kept-output.ts';
+import { epochOf } from '../state/kept-output.ts';
 import type { Repair } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';

@@ -44,7 +44,7 @@ export async function exportToFile(
   const draft = newDraft(target);
   try {
     const out = openSync(draft, 'wx', 0o600);
-    const counts = await exportTo(app, (text) => writeAll(out, Buffer.from(text)), onLine);
+    const counts = await exportTo(app, (text) => writeAll(out, text), onLine);
     closeSync(out);
     syncFile(draft);
     if (force) renameSync(draft, target);

@@ -1,9 +1,9 @@
 import { FINAL_STATES } from '../core/job.ts';
 import { signalAttempt } from '../exec/kill.ts';
 import { isForeign } from '../exec/lifeline.ts';
-import { placeOf } from '../exec/place.ts';
 import { processes } from '../exec/processes.ts';
-import { readRecord } from '../exec/record.ts';
+import { placeOf } from '../state/place.ts';
+import { readRecord } from '../state/record.ts';
 import { cancelJobs } from './act.ts';
 import type { App } from './app.ts';
 import { showJob } from './jobs.ts';

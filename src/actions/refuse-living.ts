@@ -1,6 +1,7 @@
 import { QueueError } from '../core/errors.ts';
 import { type Living, livingIn, livingOf } from '../exec/living.ts';
-import { placeOf } from '../exec/place.ts';
+import { attemptName, placeOf } from '../state/place.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { Store } from '../store/store.ts';
  * Asked of what is on disk: the store it belongs to may be gone, or beyond reading. `known`: the names of those that it does
  * know.
  */
-export function refuseLiving(stateDirectory: string, known: ReadonlySet<string> = new Set()): void {
+export function refuseLiving(stateDirectory: StateDirectory, known: ReadonlySet<string> = new Set()): void {
   const living = livingIn(stateDirectory, known);
   if (living === null) return;
   const { process } = living;
@@ -22,7 +23,7 @@ export function refuseLiving(stateDirectory: string, known: ReadonlySet<string> 
 }
 
 /** The same of the jobs that the store says are running, by their names. */
-export async function refuseLivingJobs(store: Store, stateDirectory: string): Promise<void> {
+export async function refuseLivingJobs(store: Store, stateDirectory: StateDirectory): Promise<void> {
   for (const job of await store.running()) {
     const living = livingOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
     if (living === null) continue;
@@ -34,7 +35,7 @@ export async function refuseLivingJobs(store: Store, stateDirectory: string): Pr
 /** Returns the names of the attempts that are running as far as the store knows. */
 export async function namesOfRunning(store: Store): Promise<Set<string>> {
   const running = await store.running();
-  return new Set(running.map(({ claim }) => placeOf('', store.epoch, claim.attempt).name));
+  return new Set(running.map(({ claim }) => attemptName(store.epoch, claim.attempt)));
 }
 
 function refusal(what: string, { process }: Living, fix: string): QueueError {

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
-import { moveOutputs, removeOutputs } from '../exec/kept-output.ts';
-import { forgetRestoring, noteRestoring } from '../exec/restoring.ts';
+import { removeOutputs } from '../exec/living.ts';
+import { moveOutputs } from '../state/kept-output.ts';
+import { forgetRestoring, noteRestoring } from '../state/restoring.ts';
+import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
 import { careOf, peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
@@ -49,8 +51,8 @@ export async function restore(
       const { epoch, origin } = copy;
       const counts = await renewCopy(app, copy);
       // With it, or, when a backup without its outputs has come back, where they still are.
-      const places: [string, string | null][] = [
-        [`${resolve(file)}.d`, epoch],
+      const places: [StateDirectory, string | null][] = [
+        [stateBeside(resolve(file)), epoch],
         [stateDirectory, epoch],
         [stateDirectory, origin],
       ];
@@ -77,7 +79,7 @@ export async function restore(
   });
   if (restored === null) return null;
   const { made, kept, ...paths } = restored;
-  if (kept !== null && before !== null) moveOutputs(stateDirectory, `${kept}.d`, before);
+  if (kept !== null && before !== null) moveOutputs(stateDirectory, stateBeside(kept), before);
   return { ...paths, ...made, kept };
 }
 
@@ -88,7 +90,7 @@ const REFUSALS = new Set(['store-busy', 'wrong-state']);
 async function whatIsThere(
   app: Pick<App, 'clock' | 'random'>,
   location: string,
-  stateDirectory: string,
+  stateDirectory: StateDirectory,
 ): Promise<{ held: string | null; epoch: string | null }> {
   let store: Store | null = null;
   try {

@@ -4,7 +4,7 @@ import { hooksAfter } from '../core/hooks.ts';
 import { idMaker } from '../core/id.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import type { Settings } from '../core/settings.ts';
-import { homeDirectory } from '../exec/home.ts';
+import { homeDirectory } from '../files/home.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 
 /**

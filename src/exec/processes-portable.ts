@@ -1,5 +1,5 @@
 import { processIdentity, ps } from '../files/process-identity.ts';
-import { nameIn } from './cookie.ts';
+import { nameIn } from '../state/cookie.ts';
 import type { Found, Processes } from './processes.ts';
 
 /**

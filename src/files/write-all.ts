@@ -3,8 +3,9 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 const CHUNK = 1024 * 1024;
 
 /** Writes all of the data, however many calls that takes. */
-export function writeAll(file: number, data: Uint8Array): void {
-  for (let at = 0; at < data.length; ) at += writeSync(file, data, at);
+export function writeAll(file: number, data: Uint8Array | string): void {
+  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
 
 /** Copies an open file to a path that only this user can read. */

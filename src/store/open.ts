@@ -1,11 +1,12 @@
 import { QueueError } from '../core/errors.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
 import type { Store } from './store.ts';
 
 export interface OpenedStore {
   store: Store;
-  /** Where attempts, the wake file and the logs of detached workers live. */
-  stateDirectory: string;
+  /** Where this host keeps attempts, the wake file and the logs of detached workers. */
+  stateDirectory: StateDirectory;
   /** The file was made just now. */
   created: boolean;
   /** Something a person should know about this place. */

@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
-import { tellChange, wake } from '../exec/wake.ts';
+import { tellChange, wake } from '../state/wake.ts';
 import type { ClaimResult, SettleAnswer } from '../store/contract/claims.ts';
 import { clearPlace } from './attempt.ts';
 import type { Pace } from './pace.ts';

@@ -2,7 +2,7 @@ import type { App } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
-import { placeOf } from '../exec/place.ts';
+import { placeOf } from '../state/place.ts';
 import type { Host, Worker } from '../store/contract/workers.ts';
 import type { Adoption } from './attempt.ts';
 

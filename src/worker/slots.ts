@@ -1,5 +1,5 @@
 import type { ClaimedJob, EndReason } from '../core/job.ts';
-import type { Place } from '../exec/place.ts';
+import type { Place } from '../state/place.ts';
 import {
   type Adoption,
   type AttemptContext,

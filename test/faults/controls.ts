@@ -289,7 +289,7 @@ export const CONTROLS: Control[] = [
     patches: [
       {
         file: 'exec/lifeline.ts',
-        from: "return isHeld(join(dirname(place.directory), '..', 'lifelines', record.lifeline));",
+        from: 'return isHeld(join(place.state.lifelines, record.lifeline));',
         to: 'return false;',
       },
     ],

@@ -117,7 +117,7 @@ test('a point is found however its line is broken', () => {
 
 /** What changes something outside the store. */
 const STEP =
-  /\b(?:spawn|mkdirSync|(?<!\w)writeSync|writeFileSync|appendFileSync|copyFileSync|renameSync|linkSync|utimesSync)\((?!1,)|\bprocess\.kill\((?!.*, 0\))/;
+  /\b(?:spawn|mkdirSync|(?<!\w)writeSync|writeFileSync|appendFileSync|copyFileSync|renameSync|linkSync|utimesSync|writeAtomically)\((?!1,)|\bprocess\.kill\((?!.*, 0\))/;
 const POINT = /\bcrashPoint\(/;
 /** Those without a point of their own, and why. */
 const FREE: Record<string, string> = {
@@ -125,9 +125,10 @@ const FREE: Record<string, string> = {
   'exec/name.ts takeName': 'writes to the kernel, nothing that stays',
   'exec/end.ts endAtOnce': 'ends this process, and nothing else',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
-  'exec/wake.ts make': 'makes a directory that is watched, or between two points in-touch',
-  'exec/place.ts makePlace': 'puts back a directory that somebody removed; the other one has its points',
+  'state/wake.ts make': 'makes a directory that is watched, or between two points in-touch',
+  'state/place.ts makePlace': 'puts back a directory that somebody removed; the other one has its points',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',
+  'files/atomic.ts writeAtomically': 'runs between the points of its caller',
   'files/save-as.ts putInPlace': 'of a backup it runs between in-backup and after-backup',
   'store/sqlite/care/replace.ts replaceStore': 'makes the directory of a store that is not there',
   'store/sqlite/care/hold.ts holdOnce': 'copies a damaged store beside its draft',
@@ -137,7 +138,7 @@ const FREE: Record<string, string> = {
 };
 
 test('whatever starts, signals or writes outside the store has a point before and after it', () => {
-  const folders = ['files', 'exec', 'store', 'store/sqlite/care', 'actions', 'worker'];
+  const folders = ['files', 'state', 'exec', 'store', 'store/sqlite/care', 'actions', 'worker'];
   const files = folders.flatMap((folder) => readdirSync(`src/${folder}`).map((name) => `${folder}/${name}`));
   const found: string[] = [];
   for (const file of files.filter((name) => name.endsWith('.ts'))) {

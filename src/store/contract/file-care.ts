@@ -1,6 +1,7 @@
 import type { Finding } from '../../core/finding.ts';
 import type { InvalidSetting } from '../../core/stored-settings.ts';
 import type { Leftover } from '../../files/drafts.ts';
+import type { StateDirectory } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';
 import type { SettleLost } from './care.ts';
 
@@ -10,7 +11,7 @@ import type { SettleLost } from './care.ts';
  */
 export interface FileCare {
   /** Returns the state directory of the store at this location, whether or not there is one. */
-  stateOf(location: string): string;
+  stateOf(location: string): StateDirectory;
   /**
    * Copies the store, as of one moment, to a file. `renew` makes the copy a store of its own. The file gets its name when the
    * copy is complete, checked and on disk.

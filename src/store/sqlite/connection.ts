@@ -1,7 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
-import { freeBallast } from '../ballast.ts';
+import { freeBallast } from '../../state/ballast.ts';
+import { stateBeside } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, isOutOfRange, translate } from './failures.ts';
 import { fileOf, watchLiveFiles } from './live-files.ts';
@@ -172,7 +173,7 @@ export async function connect(
           return commit();
         } catch (error) {
           const mended = (isOutOfRange(error) || isFull(error)) && mend(error);
-          if (!mended && !(spare && isFull(error) && freeBallast(`${path}.d`))) throw error;
+          if (!mended && !(spare && isFull(error) && freeBallast(stateBeside(path)))) throw error;
           return commit();
         } finally {
           writing = false;

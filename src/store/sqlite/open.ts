@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
+import { stateBeside } from '../../state/state-directory.ts';
 import type { OpenedStore } from '../open.ts';
 import { fileSystemOf } from './care/network.ts';
 import { refuseNoFile, refuseOddFile } from './care/odd-file.ts';
@@ -32,7 +33,7 @@ export async function openSqlite(
   anyOwner = false,
 ): Promise<OpenedStore> {
   // Looked at before the file is there: whoever finds it makes the directory at once.
-  const hadState = existsSync(`${resolve(location)}.d/attempts`);
+  const hadState = existsSync(stateBeside(resolve(location)).attempts);
   const { path, created } = prepareFiles(resolve(location), create, anyOwner);
   const connection = await enter(path, actor);
   const store = sqliteStore(connection);
@@ -43,14 +44,14 @@ export async function openSqlite(
     // Both are parts of paths: a store in which they are not is refused before anything is done with it.
     await connection.read(() => [store.epoch, store.origin]);
     // Only now: a file that turned out to be no queue of ours gets no neighbour.
-    mkdirSync(`${path}.d/attempts`, { recursive: true, mode: 0o700 });
+    mkdirSync(stateBeside(path).attempts, { recursive: true, mode: 0o700 });
   } catch (error) {
     connection.close();
     throw translate(error, path);
   }
   return {
     store,
-    stateDirectory: `${path}.d`,
+    stateDirectory: stateBeside(path),
     created,
     warning:
       created && hadState

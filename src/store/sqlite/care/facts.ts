@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
+import { stateBeside } from '../../../state/state-directory.ts';
 import { connect } from '../connection.ts';
 import { translate } from '../failures.ts';
 import { SCHEMA_VERSION, version } from '../migrate.ts';
@@ -134,9 +135,10 @@ function readableByOthers(path: string): string[] {
     const stat = statSync(one, { throwIfNoEntry: false });
     if (stat !== undefined && (stat.mode & 0o055) !== 0) found.push(`${one} (${modeOf(stat)})`);
   };
-  for (const one of [path, `${path}-wal`, `${path}-shm`, `${path}.d`]) look(one);
+  const state = stateBeside(path).path;
+  for (const one of [path, `${path}-wal`, `${path}-shm`, state]) look(one);
   try {
-    for (const name of readdirSync(`${path}.d`)) look(`${path}.d/${name}`);
+    for (const name of readdirSync(state)) look(`${state}/${name}`);
   } catch {
     // None there, or not for us to look at: that is said elsewhere.
   }

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { abandonedDrafts, removeDrafts } from '../../../files/drafts.ts';
+import { stateBeside } from '../../../state/state-directory.ts';
 import type { FileCare } from '../../contract/file-care.ts';
 import { copyTo } from './backup.ts';
 import { refuseOverwriting } from './backup-target.ts';
@@ -12,7 +13,7 @@ import { databasePath, replaceStore } from './replace.ts';
 import { finishSwaps, hiddenNames } from './swap.ts';
 
 export const sqliteCare: FileCare = {
-  stateOf: (location) => `${databasePath(location)}.d`,
+  stateOf: (location) => stateBeside(databasePath(location)),
   copy: copyTo,
   replace: replaceStore,
   async check(location) {

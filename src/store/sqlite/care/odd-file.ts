@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
+import { stateBeside } from '../../../state/state-directory.ts';
 
 const SMALLEST_DATABASE = 512;
 
@@ -64,7 +65,8 @@ export function missing(path: string): QueueError {
 
 export function wasOurs(path: string): boolean {
   return (
-    existsSync(`${path}.d/attempts`) || (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+    existsSync(stateBeside(path).attempts) ||
+    (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
   );
 }
 

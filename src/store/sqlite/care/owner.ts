@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { QueueError } from '../../../core/errors.ts';
+import { stateBeside } from '../../../state/state-directory.ts';
 import { refuseNoFile } from './odd-file.ts';
 import { foreign, open, type Unsafe, unsafeForDrafts, unsafeWay } from './safe-path.ts';
 
@@ -17,7 +18,8 @@ export function unsafeParts(asked: string): Unsafe[] {
   if (uid === undefined) return [];
   const found: (Unsafe | null)[] = unsafeWay(asked, uid);
   const path = existsSync(asked) ? realpathSync(asked) : asked;
-  for (const one of [path, `${path}.d`, `${path}.d/attempts`]) found.push(unsafePlace(one, uid));
+  const state = stateBeside(path);
+  for (const one of [path, state.path, state.attempts]) found.push(unsafePlace(one, uid));
   for (const end of BESIDE) found.push(unsafePlace(path + end, uid, MOVE_AWAY));
   return found.filter((one) => one !== null);
 }

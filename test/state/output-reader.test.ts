@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { collectOutput } from '../../src/exec/output.ts';
-import { outputReader } from '../../src/exec/output-reader.ts';
-import { makePlace, type Place, placeOf, removePlace } from '../../src/exec/place.ts';
 import { trimOutput } from '../../src/exec/trim.ts';
+import { collectOutput } from '../../src/state/output.ts';
+import { outputReader } from '../../src/state/output-reader.ts';
+import { makePlace, type Place, placeOf, removePlace } from '../../src/state/place.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const LIMIT = 64 * 1024;
@@ -12,7 +13,7 @@ const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
 function inPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
-    const place = placeOf(directory, 'epoch', 1);
+    const place = placeOf(stateDirectory(directory), 'epoch', 1);
     makePlace(place);
     await work(place);
   });

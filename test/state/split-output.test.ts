@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { outputPieces, readGap } from '../../src/exec/output.ts';
-import { makePlace, outputIn, type Place, placeOf, removePlace } from '../../src/exec/place.ts';
-import { collectStreams } from '../../src/exec/split-output.ts';
 import { trimStreams } from '../../src/exec/trim.ts';
+import { outputPieces, readGap } from '../../src/state/output.ts';
+import { makePlace, outputIn, type Place, placeOf, removePlace } from '../../src/state/place.ts';
+import { collectStreams } from '../../src/state/split-output.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const LIMIT = 64 * 1024;
@@ -11,7 +12,7 @@ const LIMIT = 64 * 1024;
 function inPlace(work: (place: Place, err: string) => Promise<void> | void): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
-    const place = placeOf(directory, 'epoch', 1);
+    const place = placeOf(stateDirectory(directory), 'epoch', 1);
     makePlace(place);
     await work(place, outputIn(place.directory, 'stderr').output);
   });

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { abandonedBy, here } from '../files/drafts.ts';
 import { sync } from '../files/durable.ts';
+import type { StateDirectory } from './state-directory.ts';
 
 const NAME = /^restoring-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})$/;
 
@@ -10,31 +11,31 @@ const NAME = /^restoring-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})$/;
  * A note that outputs are copied for a store of this epoch, which has not taken its place yet. It is on disk before the first
  * of them, and gone once they are in use: nothing else tells them from outputs that somebody needs.
  */
-export function noteRestoring(stateDirectory: string, epoch: string): void {
+export function noteRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-restoring');
-  mkdirSync(stateDirectory, { recursive: true, mode: 0o700 });
+  mkdirSync(state.path, { recursive: true, mode: 0o700 });
   crashPoint('in-restoring');
-  closeSync(openSync(noteOf(stateDirectory, epoch), 'wx', 0o600));
-  sync(stateDirectory);
+  closeSync(openSync(noteOf(state, epoch), 'wx', 0o600));
+  sync(state.path);
   crashPoint('after-restoring');
 }
 
-export function forgetRestoring(stateDirectory: string, epoch: string): void {
+export function forgetRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-forget-restoring');
-  rmSync(noteOf(stateDirectory, epoch), { force: true });
+  rmSync(noteOf(state, epoch), { force: true });
   // No power cut may bring it back: the store may be somewhere else by then.
-  sync(stateDirectory);
+  sync(state.path);
   crashPoint('after-forget-restoring');
 }
 
 /** Restores that were killed, perhaps when their store had its place already. */
-export function killedRestores(stateDirectory: string): { epoch: string; note: string }[] {
-  return abandonedBy(stateDirectory, NAME).map(({ path }) => ({
+export function killedRestores(state: StateDirectory): { epoch: string; note: string }[] {
+  return abandonedBy(state.path, NAME).map(({ path }) => ({
     epoch: NAME.exec(basename(path))![3]!,
     note: path,
   }));
 }
 
-function noteOf(stateDirectory: string, epoch: string): string {
-  return join(stateDirectory, `restoring-${here()}-${process.pid}-${epoch}`);
+function noteOf(state: StateDirectory, epoch: string): string {
+  return join(state.path, `restoring-${here()}-${process.pid}-${epoch}`);
 }

@@ -1,33 +1,30 @@
 import { type FSWatcher, mkdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-
-const WAKE_FILE = 'wake';
-/** In a directory of its own: workers watch the state directory, and an idle one has nothing to do with what ended. */
-const CHANGE_FILE = join('changes', 'last');
+import type { StateDirectory } from './state-directory.ts';
 
 /**
  * Tells every worker on this state directory to look now, and whoever follows what happens. Only a hint: they would look
  * by themselves a little later.
  */
-export function wake(stateDirectory: string): void {
-  touch(join(stateDirectory, WAKE_FILE));
-  tellChange(stateDirectory);
+export function wake(state: StateDirectory): void {
+  touch(state.wake);
+  tellChange(state);
 }
 
 /** Tells whoever waits for jobs, or follows them or the events, that something has changed. Only a hint, too. */
-export function tellChange(stateDirectory: string): void {
-  touch(join(stateDirectory, CHANGE_FILE));
+export function tellChange(state: StateDirectory): void {
+  touch(state.change);
 }
 
 /** Calls back at every wake-up. Null: no watch is to be had here (inotify instances are few). */
-export function onWake(stateDirectory: string, callback: () => void): (() => void) | null {
-  return onTouch(stateDirectory, callback);
+export function onWake(state: StateDirectory, callback: () => void): (() => void) | null {
+  return onTouch(dirname(state.wake), callback);
 }
 
 /** Calls back when something has changed. Null: no watch is to be had here. */
-export function onChange(stateDirectory: string, callback: () => void): (() => void) | null {
-  return onTouch(dirname(join(stateDirectory, CHANGE_FILE)), callback);
+export function onChange(state: StateDirectory, callback: () => void): (() => void) | null {
+  return onTouch(dirname(state.change), callback);
 }
 
 function touch(file: string): void {
@@ -60,7 +57,7 @@ function onTouch(directory: string, callback: () => void): (() => void) | null {
   return () => watcher.close();
 }
 
-/** Not what it stands in: a store that was moved away finds its place free when it comes back. */
+/** Creates the directory but not its parents, so that a store that was moved away can come back. */
 function make(directory: string): void {
   try {
     mkdirSync(directory, { mode: 0o700 });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { collectOutput, outputPieces, readGap } from '../../src/exec/output.ts';
-import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
 import { trimOutput } from '../../src/exec/trim.ts';
+import { collectOutput, outputPieces, readGap } from '../../src/state/output.ts';
+import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const LIMIT = 64 * 1024;
@@ -10,7 +11,7 @@ const LIMIT = 64 * 1024;
 function inPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
-    const place = placeOf(directory, 'epoch', 1);
+    const place = placeOf(stateDirectory(directory), 'epoch', 1);
     makePlace(place);
     await work(place);
   });

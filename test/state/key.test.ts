@@ -3,14 +3,15 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sight } from '../../src/exec/adopt.ts';
-import { isCookieOf, makeCookie, nameIn } from '../../src/exec/cookie.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
-import { cookieFor, makeKey } from '../../src/exec/key.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
-import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
 import { processes } from '../../src/exec/processes.ts';
 import { portable } from '../../src/exec/processes-portable.ts';
-import { readRecord } from '../../src/exec/record.ts';
+import { isCookieOf, makeCookie, nameIn } from '../../src/state/cookie.ts';
+import { cookieFor, makeKey } from '../../src/state/key.ts';
+import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { readRecord } from '../../src/state/record.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -19,9 +20,9 @@ const KEY = Buffer.alloc(32, 1);
 
 test('a key is made once, for its user alone, and nothing else is left', () =>
   inTempDir(async (directory) => {
-    makeKey(directory);
+    makeKey(stateDirectory(directory));
     const made = readFileSync(join(directory, 'key'));
-    makeKey(directory);
+    makeKey(stateDirectory(directory));
     expect(readFileSync(join(directory, 'key'))).toEqual(made);
     expect(made).toHaveLength(32);
     expect(statSync(join(directory, 'key')).mode & 0o777).toBe(0o600);
@@ -31,20 +32,22 @@ test('a key is made once, for its user alone, and nothing else is left', () =>
 test('a file that is no key is replaced', () =>
   inTempDir(async (directory) => {
     writeFileSync(join(directory, 'key'), 'short');
-    makeKey(directory);
+    makeKey(stateDirectory(directory));
     expect(readFileSync(join(directory, 'key'))).toHaveLength(32);
   }));
 
 test('where no key can be made, cookies are names', () =>
   inTempDir(async (directory) => {
-    makeKey(join(directory, 'missing'));
-    expect(cookieFor(join(directory, 'missing'), `${EPOCH}-1`)).toBe(`${EPOCH}-1`);
+    makeKey(stateDirectory(join(directory, 'missing')));
+    expect(cookieFor(stateDirectory(join(directory, 'missing')), `${EPOCH}-1`)).toBe(`${EPOCH}-1`);
   }));
 
 test('many processes that make the key at once agree on one', () =>
   inTempDir(async (directory) => {
-    const code = `import { makeKey, cookieFor } from '${import.meta.dir}/../../src/exec/key.ts';
-      makeKey('${directory}'); console.log(cookieFor('${directory}', '${EPOCH}-1'));`;
+    const code = `import { makeKey, cookieFor } from '${import.meta.dir}/../../src/state/key.ts';
+      import { stateDirectory } from '${import.meta.dir}/../../src/state/state-directory.ts';
+      const state = stateDirectory('${directory}');
+      makeKey(state); console.log(cookieFor(state, '${EPOCH}-1'));`;
     const printed = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const child = Bun.spawn([process.execPath, '--no-install', '-e', code]);
@@ -78,8 +81,8 @@ async function withFrame(
 ): Promise<void> {
   await inTempDir(async (directory) => {
     mkdirSync(join(directory, 'attempts'));
-    makeKey(directory);
-    const place = placeOf(directory, EPOCH, process.pid);
+    makeKey(stateDirectory(directory));
+    const place = placeOf(stateDirectory(directory), EPOCH, process.pid);
     makePlace(place);
     const args = frameArguments({ record: place.record, umask: 0o022, openFiles: null, command, argv: null });
     const env = { ...process.env, QUEUECTL_RUN: cookie(place) };

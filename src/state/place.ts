@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import type { Stream } from '../core/job.ts';
 import { cookieFor } from './key.ts';
+import type { StateDirectory } from './state-directory.ts';
 
 /** What of an attempt on disk concerns its output, or one stream of it. */
 export interface OutputPlace {
@@ -15,6 +16,7 @@ export interface OutputPlace {
 
 /** Where an attempt lives on disk. Named by the store's epoch and a number that is never reused, never by user text. */
 export interface Place extends OutputPlace {
+  state: StateDirectory;
   /** What the command reads, if it was given something; gone once it has been opened. */
   stdin: string;
   /** The proof of start and the exit code, written by the frame. */
@@ -25,24 +27,28 @@ export interface Place extends OutputPlace {
   readonly cookie: string;
 }
 
-export function placeOf(stateDirectory: string, epoch: string, attempt: number): Place {
-  const name = `${epoch}-${attempt}`;
-  const directory = join(stateDirectory, 'attempts', name);
+export function placeOf(state: StateDirectory, epoch: string, attempt: number): Place {
+  const name = attemptName(epoch, attempt);
+  const directory = join(state.attempts, name);
   let cookie: string | null = null;
   return {
     ...outputIn(directory, 'stdout'),
+    state,
     stdin: join(directory, 'in'),
     record: join(directory, 'rec'),
     name,
     // Most who ask for a place want its output, and the cookie takes a look at a file.
     get cookie() {
-      cookie ??= cookieFor(stateDirectory, name);
+      cookie ??= cookieFor(state, name);
       return cookie;
     },
   };
 }
 
-/** Whose name this is; null: no attempt's. */
+/** Returns the name of an attempt's directory. */
+export const attemptName = (epoch: string, attempt: number): string => `${epoch}-${attempt}`;
+
+/** Returns which attempt has this name; null: none. */
 export function attemptOf(name: string): { epoch: string; attempt: number } | null {
   // Numbers begin at 1: 0 is the seal's.
   const [, epoch, attempt] = /^([0-9a-f]{12})-([1-9]\d{0,14})$/.exec(name) ?? [];

@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import type { Seal } from '../core/job.ts';
-import { newDraft, removeDraft } from '../files/drafts.ts';
+import { writeAtomically } from '../files/atomic.ts';
+import { newDraft } from '../files/drafts.ts';
 import { attemptOf, type Place, removeAll } from './place.ts';
+import type { StateDirectory } from './state-directory.ts';
 
 /**
- * A directory among those of the attempts, named like them, with a random value in a file that the store holds too. Whatever
- * removes all directories of a store removes this one. Its name sorts before the others, so `rm -rf attempts/*` removes it
+ * Returns the path of the seal. It is in a directory among those of the attempts, named like them, and holds a random value
+ * that the store holds too. Whatever removes all directories of a store removes this one. Its name sorts before the others, so `rm -rf attempts/*` removes it
  * first.
  */
-function sealIn(attempts: string, epoch: string): string {
-  return join(attempts, `${epoch}-0`, 'seal');
+function sealIn(state: StateDirectory, epoch: string): string {
+  return join(state.attempts, `${epoch}-0`, 'seal');
 }
 
 const VALUE = /^[0-9a-f]{16}$/;
@@ -21,8 +23,8 @@ const VALUE = /^[0-9a-f]{16}$/;
  * Returns the value of the seal. Makes a new seal where there is none, or none that can be read. Returns null if it cannot be
  * written, as on a full disk: without a seal nothing is proven, but jobs can run.
  */
-export function makeSeal(stateDirectory: string, epoch: string): string | null {
-  const file = sealIn(join(stateDirectory, 'attempts'), epoch);
+export function makeSeal(state: StateDirectory, epoch: string): string | null {
+  const file = sealIn(state, epoch);
   const found = read(file);
   if (found !== null) return found;
   const value = randomBytes(8).toString('hex');
@@ -30,23 +32,14 @@ export function makeSeal(stateDirectory: string, epoch: string): string | null {
     crashPoint('before-make-seal');
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     crashPoint('in-make-seal');
-    writeSeal(file, value);
+    const draft = newDraft(file);
+    crashPoint('writing-seal');
+    const beforeNaming = (): void => crashPoint('moving-seal');
+    writeAtomically(file, value, { draft, replace: true, sync: false, beforeNaming });
+    crashPoint('after-make-seal');
     return value;
   } catch {
     return null;
-  }
-}
-
-function writeSeal(file: string, value: string): void {
-  const draft = newDraft(file);
-  try {
-    crashPoint('writing-seal');
-    writeFileSync(draft, value, { mode: 0o600, flag: 'wx' });
-    crashPoint('moving-seal');
-    renameSync(draft, file);
-    crashPoint('after-make-seal');
-  } finally {
-    removeDraft(draft);
   }
 }
 
@@ -57,12 +50,12 @@ function writeSeal(file: string, value: string): void {
 export function isSealed(place: Place, attempt: number, seal: Seal | null): boolean {
   if (seal === null || attempt <= seal.after) return false;
   const { epoch } = attemptOf(place.name)!;
-  return read(sealIn(dirname(place.directory), epoch)) === seal.value;
+  return read(sealIn(place.state, epoch)) === seal.value;
 }
 
 /** Removes the seal of a store whose directories of attempts are about to be moved away or removed. */
-export function removeSeal(stateDirectory: string, epoch: string): void {
-  removeAll(dirname(sealIn(join(stateDirectory, 'attempts'), epoch)));
+export function removeSeal(state: StateDirectory, epoch: string): void {
+  removeAll(dirname(sealIn(state, epoch)));
 }
 
 /** Null: it is missing, or a power cut left it incomplete. */

@@ -8,10 +8,9 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import type { StateDirectory } from './state-directory.ts';
 
-const NAME = 'ballast';
 const MOST = 1024 * 1024;
 /** On a file system smaller than this, what it would keep free would be missed. */
 const SMALLEST_DISK = 4 * MOST;
@@ -23,12 +22,11 @@ const PLENTY = 4;
  * Makes a file that is there to be removed: a store needs room to settle and delete jobs, too, and on a full disk there is
  * none. Any worker makes it while there is plenty.
  */
-export function keepBallast(stateDirectory: string): void {
-  const file = join(stateDirectory, NAME);
+export function keepBallast({ ballast: file, path }: StateDirectory): void {
   const draft = `${file}.${process.pid}`;
   try {
     if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
-    const { blocks, bavail, bsize } = statfsSync(stateDirectory);
+    const { blocks, bavail, bsize } = statfsSync(path);
     const size = ballastSize(Number(blocks) * Number(bsize));
     if (size === 0 || Number(bavail) * Number(bsize) < PLENTY * size) return;
     crashPoint('before-ballast');
@@ -54,10 +52,10 @@ function ballastSize(disk: number): number {
 }
 
 /** False: there was none. */
-export function freeBallast(stateDirectory: string): boolean {
+export function freeBallast({ ballast }: StateDirectory): boolean {
   crashPoint('before-free-ballast');
   try {
-    unlinkSync(join(stateDirectory, NAME));
+    unlinkSync(ballast);
     crashPoint('after-free-ballast');
     return true;
   } catch {
