@@ -1,4 +1,4 @@
-/** What no linter knows: which layer may import which, how long a file may be, and what src/ must not use. */
+/** What no linter knows: which layer may import which, how long a file or function may be, and what src/ must not use. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
@@ -36,6 +36,12 @@ const MAY_NAME_SQLITE: Record<string, string> = {
 };
 const LONGEST = 400;
 const MEDIAN = 95;
+const LONGEST_FUNCTION = 80;
+/** Files whose long functions are still to be split. */
+const LONG_FUNCTIONS = new Set(['store/sqlite/connection.ts']);
+/** The last line of a function's head, and not that of another block. */
+const OPENS_FUNCTION =
+  /=> [({[]+$|^(?!\s*(?:\} )?(?:if|for|while|switch|else|catch|try|do)\b).*\)(?:: .+)? \{$/;
 
 const problems: string[] = [];
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -48,6 +54,7 @@ for (const name of files) {
   const lines = text.split('\n').length;
   lengths.push(lines);
   if (lines > LONGEST) problems.push(`src/${name}: ${lines} lines; split it by topic`);
+  if (!LONG_FUNCTIONS.has(name)) checkFunctions(name, text.split('\n'));
   if (/\bBun\./.test(text)) problems.push(`src/${name}: uses Bun.*, which Node does not have`);
   if (name !== 'cli/main.ts' && text.includes('process.exit('))
     problems.push(`src/${name}: exits; only main may`);
@@ -67,6 +74,23 @@ function checkStoreUse(name: string, text: string): void {
     const target = normalize(join(dirname(name), from!));
     if (layerOf(target) === 'store' && !STORE_VALUES.includes(target))
       problems.push(`src/${name}: imports more than types of ${target}; call an action`);
+  }
+}
+
+/** Measures functions by their indentation: in formatted code the last line of one is indented like its first. */
+function checkFunctions(name: string, lines: string[]): void {
+  const indentation = (line: string): number => line.search(/\S/);
+  for (const [at, line] of lines.entries()) {
+    if (!OPENS_FUNCTION.test(line)) continue;
+    const isInside = (other: string): boolean => other === '' || indentation(other) > indentation(line);
+    let first = at;
+    // A head with a parameter a line begins further up.
+    if (/^\s*[)\]}]/.test(line))
+      do first--;
+      while (isInside(lines[first]!));
+    const length = lines.slice(at + 1).findIndex((other) => !isInside(other)) + at + 2 - first;
+    if (length > LONGEST_FUNCTION)
+      problems.push(`src/${name}:${first + 1}: a function of ${length} lines; split it into steps`);
   }
 }
 

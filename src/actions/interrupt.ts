@@ -1,3 +1,4 @@
+import { pause } from '../core/clock.ts';
 import { FINAL_STATES } from '../core/job.ts';
 import { signalAttempt } from '../exec/kill.ts';
 import { isForeign } from '../exec/lifeline.ts';
@@ -30,6 +31,6 @@ export async function interrupt(app: App, id: string, signal: NodeJS.Signals): P
       return;
     }
     // Claimed and not yet started, or ended and not yet settled.
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
   }
 }

@@ -1,3 +1,4 @@
+import { pause } from '../core/clock.ts';
 import { type Held, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
 import type { Settings } from '../core/settings.ts';
 import { placeOf, removePlace } from '../state/place.ts';
@@ -43,12 +44,12 @@ export async function pruneAll(app: App, progress: (jobs: number) => void): Prom
       sum.bytes += batch.bytes;
       total += batch.jobs;
       progress(total);
-      await pause();
+      await pause(PAUSE_MS);
     }
     pruned.push(sum);
   }
-  while ((await app.store.forgetKeys(app.clock.now())) > 0) await pause();
-  while ((await app.store.forgetRollups(app.clock.now())) > 0) await pause();
+  while ((await app.store.forgetKeys(app.clock.now())) > 0) await pause(PAUSE_MS);
+  while ((await app.store.forgetRollups(app.clock.now())) > 0) await pause(PAUSE_MS);
   return pruned;
 }
 
@@ -60,12 +61,8 @@ export async function pruneAllEvents(app: App): Promise<PrunedEvents> {
     const batch = await pruneEvents(app, keep);
     if (batch === 0) return { keep, events };
     events += batch;
-    await pause();
+    await pause(PAUSE_MS);
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 }
 
 /** The same without removing anything. */

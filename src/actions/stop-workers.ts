@@ -1,3 +1,4 @@
+import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import { countOf } from '../core/words.ts';
@@ -75,6 +76,6 @@ async function untilGone(app: App, ids: Set<string>, request: StopRequest): Prom
         'queuectl worker stop --force',
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
   }
 }

@@ -1,6 +1,7 @@
 import { closeSync, readFileSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
 import { activeSupervisors, countWorkersOf } from '../actions/workers.ts';
+import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
 import { startSelf } from '../exec/self.ts';
@@ -54,7 +55,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
       io.err(`${tail}\n`);
       throw new QueueError('worker-failed', `the workers exited during startup (${ended})`, `see ${file}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
   }
   if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: file })}\n`);
   else io.out(`started ${countOf(count, 'worker')} in the background, pid ${child.pid}\n`);

@@ -47,10 +47,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     }
     answersForJob = found.command.answersForJob?.(ownArguments(found.args)) ?? false;
     const input = parseInput(found.command, found.args);
-    const color = input.one('color') ?? 'auto';
-    if (color !== 'auto' && color !== 'always' && color !== 'never') {
-      throw new QueueError('invalid-value', `--color must be auto, always or never, not '${color}'`);
-    }
+    const color = readColor(input);
     io = createIo({ json: input.has('json'), quiet: input.has('quiet'), color, environment });
     if (input.has('help')) {
       const { commandHelp } = await import('./help.ts');
@@ -186,6 +183,12 @@ function colorOf(args: string[]): 'auto' | 'always' | 'never' {
   const at = args.indexOf('--color');
   const text = at === -1 ? args.find((arg) => arg.startsWith('--color='))?.slice(8) : args[at + 1];
   return text === 'always' || text === 'never' ? text : 'auto';
+}
+
+function readColor(input: Input): 'auto' | 'always' | 'never' {
+  const color = input.one('color') ?? 'auto';
+  if (color === 'auto' || color === 'always' || color === 'never') return color;
+  throw new QueueError('invalid-value', `--color must be auto, always or never, not '${color}'`);
 }
 
 async function helpFor(words: string[]): Promise<Block[]> {

@@ -1,3 +1,4 @@
+import { pause } from '../core/clock.ts';
 import type { Place } from '../state/place.ts';
 import { type AttemptRecord, readRecord, takeGate } from '../state/record.ts';
 import { isForeign, isOutOfSight } from './lifeline.ts';
@@ -65,6 +66,6 @@ export async function untilOver(place: Place): Promise<Sighting> {
     if (sighting.kind === 'never-started' && seen !== null) return { kind: 'lost', ...seen };
     if (sighting.kind !== 'alive' && sighting.kind !== 'unseen') return sighting;
     seen = { pid: sighting.kind === 'alive' ? sighting.pid : null };
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
   }
 }

@@ -1,4 +1,5 @@
-import { pause, send, type Target } from './kill.ts';
+import { pause } from '../core/clock.ts';
+import { send, type Target } from './kill.ts';
 import { processes } from './processes.ts';
 import { scan } from './scan.ts';
 

@@ -1,3 +1,4 @@
+import { pause } from '../core/clock.ts';
 import { crashPoint } from '../core/crash-point.ts';
 import { type Found, processes } from './processes.ts';
 import { scan } from './scan.ts';
@@ -100,8 +101,4 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   } catch {
     // It ended in between, which is what we wanted.
   }
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

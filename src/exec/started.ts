@@ -1,3 +1,4 @@
+import { pause } from '../core/clock.ts';
 import { processes } from './processes.ts';
 
 /** When a program started, on the clock that all processes of this boot share. */
@@ -72,5 +73,5 @@ export function startedBefore(start: ProgramStart, order: Order): boolean {
 
 /** Resolves when no process that starts from now on can be taken for one that was there at this time. */
 export async function untilAfter(at: number): Promise<void> {
-  while (processes.clock() <= at) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (processes.clock() <= at) await pause(1);
 }

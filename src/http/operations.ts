@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Acted } from '../actions/act.ts';
+import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Happening } from '../core/events.ts';
 import { toIso } from '../core/time.ts';
@@ -37,89 +38,38 @@ const REMEMBERED = 100;
 const MOST_RUNNING = 16;
 const CLOSE_MS = 3000;
 
+/** What one operation does. */
+interface Work {
+  ids: AsyncIterable<string[]>;
+  act(ids: string[]): Promise<Acted>;
+  tell(happening: Happening): Promise<void>;
+  pace: Pace;
+}
+
+type Operation = OperationObject & { stopping: boolean };
+
 export function createOperations(now: () => number): Operations {
-  const all = new Map<string, OperationObject & { stopping: boolean }>();
-
+  const all = new Map<string, Operation>();
   const running = new Set<Promise<void>>();
-
-  const shown = ({
-    stopping: _,
-    ...operation
-  }: OperationObject & { stopping: boolean }): OperationObject => ({
-    ...operation,
-  });
-
-  const find = (id: string) => {
+  const find = (id: string): Operation => {
     const found = all.get(id);
     if (found === undefined) throw new QueueError('operation-not-found', 'there is no such bulk action');
     return found;
   };
-
   return {
-    start(
-      action,
-      found,
-      act,
-      tell,
-      { limit, perSecond } = { limit: Number.POSITIVE_INFINITY, perSecond: null },
-    ) {
+    start(action, ids, act, tell, pace = { limit: Number.POSITIVE_INFINITY, perSecond: null }) {
       if ([...all.values()].filter(({ state }) => state === 'running').length >= MOST_RUNNING)
         throw new QueueError(
           'too-many-operations',
           `${MOST_RUNNING} bulk actions are already running; try again in 1s`,
         );
-      const operation: OperationObject & { stopping: boolean } = {
-        ...{ id: randomBytes(8).toString('hex'), action, state: 'running', total: 0 },
-        ...{
-          done: 0,
-          changed: 0,
-          unchanged: 0,
-          skipped: 0,
-          started_at: toIso(now()),
-          finished_at: null,
-          error: null,
-        },
-        stopping: false,
-      };
+      const operation = newOperation(action, now());
       all.set(operation.id, operation);
       for (const old of all.keys()) {
         if (all.size <= REMEMBERED) break;
         if (all.get(old)!.state !== 'running') all.delete(old);
       }
-      const run = async (): Promise<void> => {
-        const named = { operation: operation.id, action };
-        try {
-          const ids: string[] = [];
-          for await (const some of found) {
-            for (const id of some.slice(0, limit - ids.length)) ids.push(id);
-            operation.total = ids.length;
-            if (operation.stopping || ids.length === limit) break;
-            await turn();
-          }
-          await tell({ kind: 'operation-begun', detail: { ...named, jobs: ids.length } });
-          const size = Math.min(BATCH, perSecond ?? BATCH);
-          for (let at = 0; at < ids.length && !operation.stopping; at += size) {
-            const batch = ids.slice(at, at + size);
-            const acted = await act(batch);
-            operation.done += batch.length;
-            const changed = acted.changed.length + (acted.ending?.length ?? 0);
-            operation.changed += changed;
-            operation.unchanged += batch.length - changed;
-            operation.skipped += acted.skipped?.length ?? 0;
-            await turn();
-            if (perSecond !== null && operation.done < ids.length) await asleep((size / perSecond) * 1000);
-          }
-          operation.state = operation.stopping ? 'stopped' : 'done';
-        } catch (error) {
-          operation.state = 'failed';
-          operation.error = error instanceof QueueError ? error.message : 'internal error';
-        }
-        operation.finished_at = toIso(now());
-        const { state, done: jobs, changed } = operation;
-        // Who began it is told how it ended by asking; others only where there is a store to tell.
-        await tell({ kind: 'operation-ended', detail: { ...named, state, jobs, changed } }).catch(() => {});
-      };
-      const over = run().finally(() => running.delete(over));
+      const over = run(operation, { ids, act, tell, pace }, now).finally(() => running.delete(over));
       running.add(over);
       return shown(operation);
     },
@@ -127,7 +77,7 @@ export function createOperations(now: () => number): Operations {
     get: (id) => shown(find(id)),
     async close() {
       for (const operation of all.values()) operation.stopping = true;
-      await Promise.race([Promise.all(running), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))]);
+      await Promise.race([Promise.all(running), pause(CLOSE_MS)]);
     },
     stop(id) {
       const operation = find(id);
@@ -137,12 +87,70 @@ export function createOperations(now: () => number): Operations {
   };
 }
 
-/** No reason for the process to stay. */
+function newOperation(action: string, now: number): Operation {
+  const id = randomBytes(8).toString('hex');
+  return {
+    ...{ id, action, state: 'running', total: 0, done: 0, changed: 0, unchanged: 0, skipped: 0 },
+    ...{ started_at: toIso(now), finished_at: null, error: null, stopping: false },
+  };
+}
+
+function shown({ stopping: _, ...operation }: Operation): OperationObject {
+  return operation;
+}
+
+/** Carries out an operation, and reports how it begins and how it ends. */
+async function run(operation: Operation, work: Work, now: () => number): Promise<void> {
+  const named = { operation: operation.id, action: operation.action };
+  try {
+    const ids = await collect(operation, work);
+    await work.tell({ kind: 'operation-begun', detail: { ...named, jobs: ids.length } });
+    await actOnAll(operation, work, ids);
+    operation.state = operation.stopping ? 'stopped' : 'done';
+  } catch (error) {
+    operation.state = 'failed';
+    operation.error = error instanceof QueueError ? error.message : 'internal error';
+  }
+  operation.finished_at = toIso(now());
+  const { state, done: jobs, changed } = operation;
+  // Who began it is told how it ended by asking; others only where there is a store to tell.
+  await work.tell({ kind: 'operation-ended', detail: { ...named, state, jobs, changed } }).catch(() => {});
+}
+
+async function collect(operation: Operation, work: Work): Promise<string[]> {
+  const { limit } = work.pace;
+  const ids: string[] = [];
+  for await (const some of work.ids) {
+    for (const id of some.slice(0, limit - ids.length)) ids.push(id);
+    operation.total = ids.length;
+    if (operation.stopping || ids.length === limit) break;
+    await turn();
+  }
+  return ids;
+}
+
+async function actOnAll(operation: Operation, { act, pace }: Work, ids: string[]): Promise<void> {
+  const { perSecond } = pace;
+  const size = Math.min(BATCH, perSecond ?? BATCH);
+  for (let at = 0; at < ids.length && !operation.stopping; at += size) {
+    const batch = ids.slice(at, at + size);
+    const acted = await act(batch);
+    operation.done += batch.length;
+    const changed = acted.changed.length + (acted.ending?.length ?? 0);
+    operation.changed += changed;
+    operation.unchanged += batch.length - changed;
+    operation.skipped += acted.skipped?.length ?? 0;
+    await turn();
+    if (perSecond !== null && operation.done < ids.length) await asleep((size / perSecond) * 1000);
+  }
+}
+
+/** Waits without keeping the process alive. */
 function asleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-/** Others are to be served meanwhile. */
+/** Lets the server answer others meanwhile. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

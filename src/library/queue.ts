@@ -1,5 +1,5 @@
 import { actorOf } from '../actions/actor.ts';
-import { closeApp, openApp } from '../actions/app.ts';
+import { type App, closeApp, openApp } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents, lastEvent } from '../actions/events.ts';
 import { addedObject, getJob, jobObject, listJobs } from '../actions/jobs.ts';
@@ -188,29 +188,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       })();
     },
     async startWorker(wanted = {}) {
-      const started = await startWorker(
-        app,
-        {
-          id: newWorkerId(),
-          supervisor: 'library',
-          concurrency: wanted.concurrency ?? 1,
-          queues: wanted.queues ?? null,
-          drain: wanted.drain ?? false,
-          openFiles: null,
-          since: null,
-        },
-        wanted.onEvent ?? (() => {}),
-      );
-      const worker: QueueWorker = {
-        id: started.id,
-        done: started.done,
-        stop(how = {}) {
-          started.stop(how.force ? 'force' : 'drain', 'stop()');
-          return started.done;
-        },
-      };
-      // Whoever does not look at `done` is not to be ended by its rejection.
-      started.done.catch(() => {});
+      const worker = await startQueueWorker(app, wanted);
       workers.add(worker);
       return worker;
     },
@@ -221,6 +199,29 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       // One that had to give up has nothing left to stop.
       await Promise.allSettled([...workers].map((worker) => worker.stop()));
       await closeApp(app);
+    },
+  };
+}
+
+async function startQueueWorker(app: App, wanted: WorkerStart): Promise<QueueWorker> {
+  const options = {
+    id: newWorkerId(),
+    supervisor: 'library',
+    concurrency: wanted.concurrency ?? 1,
+    queues: wanted.queues ?? null,
+    drain: wanted.drain ?? false,
+    openFiles: null,
+    since: null,
+  };
+  const { id, done, stop } = await startWorker(app, options, wanted.onEvent ?? (() => {}));
+  // A caller that does not look at `done` is not to be ended by its rejection.
+  done.catch(() => {});
+  return {
+    id,
+    done,
+    stop(how = {}) {
+      stop(how.force ? 'force' : 'drain', 'stop()');
+      return done;
     },
   };
 }

@@ -1,84 +1,45 @@
-import type { App } from '../actions/app.ts';
-import type { Emit } from '../core/events.ts';
 import { tellChange, wake } from '../state/wake.ts';
-import type { ClaimResult, SettleAnswer } from '../store/contract/claims.ts';
-import { clearPlace } from './attempt.ts';
-import type { Pace } from './pace.ts';
-import type { Ended, Slots } from './slots.ts';
+import type { ClaimResult } from '../store/contract/claims.ts';
+import type { Finished } from './attempt.ts';
+import { conclude } from './settling.ts';
+import { freeSlots, launch } from './slots.ts';
+import type { WorkerState } from './state.ts';
 import { longTimeout } from './timer.ts';
 
-export interface Claimant {
-  app: App;
-  emit: Emit;
-  workerId: string;
-  /** Null: every queue. */
-  queues: string[] | null;
-  slots: Slots;
-  pace: Pace;
-  freeSlots(): number;
-  isOver(): boolean;
-  /** Called when the next job is due. */
-  onDue(): void;
+/** Settles the attempts that ended and fills the free slots, until there is nothing left to settle or to claim. */
+export async function settleAndClaim(worker: WorkerState): Promise<void> {
+  const { stateDirectory } = worker.app;
+  while (!worker.over) {
+    const settling = worker.ended.splice(0);
+    if (settling.length === 0 && !(freeSlots(worker) > 0 && (await isSomethingDue(worker)))) return;
+    const result = await claim(worker, settling);
+    for (const [i, answer] of result.settled.entries()) conclude(worker, settling[i]!, answer);
+    for (const job of result.jobs) launch(worker, job, null);
+    if (settling.length === 0 && result.jobs.length === 0) return;
+    tellChange(stateDirectory);
+    if (result.unblocked || (result.limited && result.jobs.length < settling.length)) wake(stateDirectory);
+  }
 }
 
-export interface Claiming {
-  /** Settles what ended and fills the free slots, until there is neither. */
-  settleAndFill(): Promise<void>;
-  stop(): void;
+/** Settles and claims in one transaction. What could not be settled waits for the next time. */
+async function claim(worker: WorkerState, settling: Finished[]): Promise<ClaimResult> {
+  const { app, id, queues } = worker;
+  // Asked again: an order to stop may have come meanwhile.
+  const limit = freeSlots(worker);
+  const settle = settling.map((one) => one.settlement);
+  try {
+    return await app.store.claim({ workerId: id, limit, queues, settle }, app.clock.now());
+  } catch (error) {
+    worker.ended.unshift(...settling);
+    throw error;
+  }
 }
 
-export function createClaiming(claimant: Claimant): Claiming {
-  const { app, emit, workerId, queues, slots, pace, freeSlots, isOver, onDue } = claimant;
-  let dueTimer: () => void = () => {};
-
-  const settleAndFill = async (): Promise<void> => {
-    while (!isOver()) {
-      const settling = slots.takeEnded();
-      if (settling.length === 0 && !(freeSlots() > 0 && (await somethingIsDue()))) return;
-      const result = await claim(settling);
-      for (const [i, answer] of result.settled.entries()) conclude(settling[i]!, answer);
-      for (const job of result.jobs) slots.launch(job, null);
-      if (settling.length === 0 && result.jobs.length === 0) return;
-      tellChange(app.stateDirectory);
-      if (result.unblocked || (result.limited && result.jobs.length < settling.length))
-        wake(app.stateDirectory);
-    }
-  };
-
-  const claim = async (settling: Ended[]): Promise<ClaimResult> => {
-    // Asked again: an order to stop may have come meanwhile.
-    const limit = freeSlots();
-    const settle = settling.map((one) => one.settlement);
-    try {
-      return await app.store.claim({ workerId, limit, queues, settle }, app.clock.now());
-    } catch (error) {
-      slots.putBack(settling);
-      throw error;
-    }
-  };
-
-  const somethingIsDue = async (): Promise<boolean> => {
-    const now = app.clock.now();
-    const due = await app.store.nextDue(queues, now);
-    dueTimer();
-    if (due !== null && due > now) dueTimer = longTimeout(onDue, due - now);
-    return due !== null && due <= now;
-  };
-
-  const conclude = (ended: Ended, answer: SettleAnswer): void => {
-    const { job, outcome, transition, settlement } = ended;
-    if (answer === 'lost') {
-      emit({ type: 'claim-lost', job });
-      return;
-    }
-    if (outcome.why !== 'never-started') pace.recovered();
-    clearPlace(ended, ended.adopted);
-    // This worker may be about to leave, or have fewer slots free than there are hooks: the others look now.
-    if (settlement.hooks.length > 0) wake(app.stateDirectory);
-    const between = settlement.finishedAt - (job.startedAt ?? settlement.finishedAt);
-    const durationMs = settlement.durationMs ?? Math.max(0, between);
-    emit({ type: 'attempt-settled', job, outcome, transition, durationMs });
-  };
-
-  return { settleAndFill, stop: () => dueTimer() };
+/** Returns whether a job is due now. If one is due later, the worker looks again then. */
+async function isSomethingDue({ app, queues, timers, loops }: WorkerState): Promise<boolean> {
+  const now = app.clock.now();
+  const due = await app.store.nextDue(queues, now);
+  timers.due();
+  if (due !== null && due > now) timers.due = longTimeout(loops.work.now, due - now);
+  return due !== null && due <= now;
 }

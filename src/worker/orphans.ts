@@ -1,11 +1,13 @@
 import type { App } from '../actions/app.ts';
 import { currentSettings } from '../actions/app.ts';
+import { pause } from '../core/clock.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { refuseForeignProc, thisHost } from '../state/host.ts';
 import { placeOf } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
-import { clearPlace, runAttempt } from './attempt.ts';
-import { isGone, type Sightings } from './recovery.ts';
+import { runAttempt } from './attempt.ts';
+import { isGone, type Sightings } from './liveness.ts';
+import { clearPlace } from './settling.ts';
 
 const LOOK_MS = 50;
 
@@ -31,7 +33,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
       if (isOutOfSight(place)) left.delete(job.id);
       else await takeAndEnd(app, job.claim);
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
   }
   const cancelled: string[] = [];
   for (const id of ids) if ((await app.store.get(id))?.state === 'cancelled') cancelled.push(id);
@@ -42,17 +44,19 @@ async function takeAndEnd(app: App, claim: { job: number; token: number; attempt
   refuseForeignProc();
   const job = await app.store.adopt(claim, `${process.pid}-cancel`);
   if (job === null) return;
-  const settings = await currentSettings(app);
   const context = {
-    ...{ app, emit: () => {}, lifeline: null, user: { umask: 0o077, openFiles: null } },
-    settings: () => settings,
-    isStopping: () => false,
-    signalledAt: () => Number.NEGATIVE_INFINITY,
+    app,
+    settings: await currentSettings(app),
+    user: { umask: 0o077, openFiles: null },
+    lifeline: null,
+    emit: () => {},
+    order: null,
+    signalledAt: Number.NEGATIVE_INFINITY,
   };
   const adoption = { rebooted: false, stopping: false, seal: await app.store.seal() };
   const finished = await runAttempt(context, job, adoption).done;
   if (finished === null) return;
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
-  clearPlace(finished, true);
+  clearPlace(finished);
   wake(app.stateDirectory);
 }

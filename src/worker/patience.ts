@@ -1,3 +1,4 @@
+import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 
 const PAUSE_MS = 1000;
@@ -35,7 +36,7 @@ export async function patiently<T>(work: () => Promise<T>, patience: Patience = 
       if (message !== told) tell?.(message);
       told = message;
       if (hasNoRoom(error)) await relieve?.();
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await pause(PAUSE_MS);
     }
   }
 }

@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
-
+import type { WorkerOptions } from './state.ts';
 import { READY } from './supervisor.ts';
-import { startWorker, type WorkerOptions } from './worker.ts';
+import { startWorker } from './worker.ts';
 
 /** One worker as a process of its own: obeys its supervisor, takes any number of signals of its own as one "drain". */
 export async function workerProcess(

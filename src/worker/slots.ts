@@ -1,79 +1,42 @@
 import type { ClaimedJob, EndReason } from '../core/job.ts';
-import type { Place } from '../state/place.ts';
-import {
-  type Adoption,
-  type AttemptContext,
-  type Finished,
-  type LiveAttempt,
-  runAttempt,
-} from './attempt.ts';
+import { type Adoption, runAttempt } from './attempt.ts';
+import { fail } from './closing.ts';
+import type { WorkerState } from './state.ts';
 
-/** An attempt that ended and waits to be settled. */
-export interface Ended extends Finished {
-  adopted: boolean;
+/** Returns how many jobs may be claimed now. */
+export function freeSlots(worker: WorkerState): number {
+  const { order, pace, options } = worker;
+  return order !== null || pace.paused ? 0 : pace.slots(options.concurrency) - ownSlots(worker);
 }
 
-/** The attempts of one worker: those under way, and those that ended. */
-export interface Slots {
-  /** Under way, adopted ones included. */
-  readonly running: number;
-  /** Under way in slots of its own: adopted ones take none. */
-  readonly own: number;
-  launch(job: ClaimedJob, adopted: Adoption | null): void;
-  /** Takes what ended; what cannot be settled now is put back. */
-  takeEnded(): Ended[];
-  putBack(ended: Ended[]): void;
-  readonly waiting: number;
-  /** Ends one attempt, if it is under way here. */
-  end(attempt: number, reason: EndReason): void;
-  endAll(reason: EndReason): void;
-  places(): Place[];
+/** Counts the attempts that take a slot. Adopted ones take none. */
+export function ownSlots({ live }: WorkerState): number {
+  let own = 0;
+  for (const attempt of live.values()) if (!attempt.adopted) own++;
+  return own;
 }
 
-export interface SlotEvents {
-  /** An attempt is over: settle it, fill its slot. */
-  onEnd(ended: Ended | null, job: ClaimedJob): void;
-  /** The attempt could not be brought to its end: the worker has to give up. */
-  onError(error: unknown): void;
+/** Runs an attempt, and has it settled and its slot filled again when it is over. */
+export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption | null): void {
+  const attempt = runAttempt(worker, job, adoption);
+  worker.live.set(job.claim.attempt, attempt);
+  attempt.done.then(
+    (finished) => {
+      worker.live.delete(job.claim.attempt);
+      if (finished === null) worker.emit({ type: 'claim-lost', job });
+      else {
+        worker.ended.push(finished);
+        if (finished.outcome.why === 'never-started' && !finished.adopted)
+          worker.pace.noRoom(ownSlots(worker));
+      }
+      // Not at once: refilling a slot inside an exit event would starve the timers.
+      setImmediate(worker.loops.work.now);
+    },
+    // The attempt could not be brought to its end.
+    (error) => fail(worker, error),
+  );
 }
 
-export function createSlots(context: AttemptContext, events: SlotEvents): Slots {
-  const live = new Map<number, LiveAttempt>();
-  let ended: Ended[] = [];
-  return {
-    get running() {
-      return live.size;
-    },
-    get own() {
-      let own = 0;
-      for (const attempt of live.values()) if (!attempt.adopted) own++;
-      return own;
-    },
-    get waiting() {
-      return ended.length;
-    },
-    launch(job, adopted) {
-      const attempt = runAttempt(context, job, adopted);
-      live.set(job.claim.attempt, attempt);
-      attempt.done.then((result) => {
-        live.delete(job.claim.attempt);
-        const one = result === null ? null : { ...result, adopted: adopted !== null };
-        if (one !== null) ended.push(one);
-        events.onEnd(one, job);
-      }, events.onError);
-    },
-    takeEnded() {
-      const taken = ended;
-      ended = [];
-      return taken;
-    },
-    putBack(taken) {
-      ended = [...taken, ...ended];
-    },
-    end: (attempt, reason) => live.get(attempt)?.end(reason),
-    endAll(reason) {
-      for (const attempt of live.values()) attempt.end(reason);
-    },
-    places: () => [...live.values()].map((attempt) => attempt.place),
-  };
+export function endAll(worker: WorkerState, reason: EndReason): void {
+  for (const attempt of worker.live.values()) attempt.end(reason);
 }

@@ -1,7 +1,7 @@
 /** Longer delays than this fire at once in every JavaScript runtime. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** A timer of any length. Answers how to cancel it. Alone it keeps no process alive. */
+/** Starts a timer of any length and returns a function that cancels it. Alone it keeps no process alive. */
 export function longTimeout(callback: () => void, ms: number): () => void {
   let timer: NodeJS.Timeout;
   const arm = (left: number): void => {
@@ -15,8 +15,16 @@ export function longTimeout(callback: () => void, ms: number): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Runs `once` again and again, never two at a time, with the delay asked for anew each time. */
-export function loop(once: () => Promise<void>, delayMs: () => number): { stop(): void; now(): void } {
+export interface Loop {
+  /** Runs for the first time after a delay. */
+  start(): void;
+  /** Runs at once, or once more after the present run. */
+  now(): void;
+  stop(): void;
+}
+
+/** Runs `runOnce` again and again, never two at a time, with the delay asked for anew each time. */
+export function loop(runOnce: () => Promise<void>, delayMs: () => number): Loop {
   let timer: NodeJS.Timeout | undefined;
   let busy = false;
   let again = false;
@@ -31,22 +39,25 @@ export function loop(once: () => Promise<void>, delayMs: () => number): { stop()
     clearTimeout(timer);
     do {
       again = false;
-      await once();
+      await runOnce();
     } while (again && !stopped);
     busy = false;
+    start();
+  };
+  const start = (): void => {
     if (!stopped) timer = setTimeout(run, delayMs());
   };
-  timer = setTimeout(run, delayMs());
   return {
+    start,
+    now: () => void run(),
     stop() {
       stopped = true;
       clearTimeout(timer);
     },
-    now: () => void run(),
   };
 }
 
-/** Runs what it is given one after the other. */
+/** Returns a function that runs what it is given, one after the other. */
 export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

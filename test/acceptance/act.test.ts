@@ -144,7 +144,7 @@ test.concurrent(
     const workers = await box.startWorkers();
     const stubborn = 'trap "" TERM; echo start >>traces; while :; do sleep 0.1; done';
     await enqueue(box, 'job', stubborn, { timeout: 1, max_retries: 3 });
-    await until(() => workers.output().includes('ending (timeout)'), 'its timeout has come');
+    await until(() => workers.output().includes('stopping (timeout)'), 'its timeout has come');
     expect((await box.run(['cancel', 'job'])).code).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'cancelled' });
     expect(lines(join(box.directory, 'traces'))).toEqual(['start']);
@@ -182,7 +182,7 @@ test.concurrent(
     await box.run(['enqueue', '--id', 'mail', '--queue', 'mail', 'true']);
     const { code, stderr } = await box.run(['worker', 'start', '--drain']);
     expect(code).toBe(0);
-    expect(stderr).toContain('2 jobs are due later, held, paused or blocked: mail, failing');
+    expect(stderr).toContain('2 jobs left (due later, held, blocked or in a paused queue): mail, failing');
   }),
 );
 

@@ -114,7 +114,7 @@ test('what workers say is read from their logs', () => {
 2030-01-01T00:00:00.000Z job=a attempt=1 queue=default started pid=2
 2030-01-01T00:00:00.000Z job=a attempt=1 queue=default completed (exit 0) after 1s
 2030-01-01T00:00:00.000Z job=b attempt=1 queue=default was taken over by another worker
-2030-01-01T00:00:00.000Z job=c attempt=2 queue=q put back (lost) after 1s\n`;
+2030-01-01T00:00:00.000Z job=c attempt=2 queue=q requeued (lost) after 1s\n`;
   expect(saidIn(log)).toEqual([
     { job: 'a', workers: ['w1'] },
     { job: 'c', workers: ['w1'] },

@@ -24,7 +24,7 @@ const SLOW_LOOK: Patch = {
 
 /** What Oban, River and their like do: elapsed time alone decides. */
 const GIVEN_UP: Patch = {
-  file: 'worker/attempt.ts',
+  file: 'worker/adopting.ts',
   from: "    case 'alive': {\n      const exit = untilOver(place)",
   to: "    case 'alive': {\n      if (process.pid > 0) return { outcome: { why: 'lost' } };\n      const exit = untilOver(place)",
 };
@@ -61,7 +61,7 @@ const ENDED_AS_MEANT: Patch[] = [
     to: 'await freezeCommand(target, hasEnded);',
   },
   {
-    file: 'worker/ending.ts',
+    file: 'worker/judging.ts',
     from: "reason === 'stopped' && exit?.code === 0 ? { why: 'exited', code: 0 } : { why: reason }",
     to: 'exit === undefined ? { why: reason } : { why: reason }',
   },
@@ -97,7 +97,7 @@ export const CONTROLS: Control[] = [
     patches: [
       // Time for the one that lost it to come first.
       {
-        file: 'worker/attempt.ts',
+        file: 'worker/adopting.ts',
         from: 'exit: Promise.resolve(seen)',
         to: 'exit: new Promise<typeof seen>((done) => setTimeout(() => done(seen), 500))',
       },
@@ -236,7 +236,7 @@ export const CONTROLS: Control[] = [
     name: 'leases by the wall clock (F9)',
     patches: [
       {
-        file: 'worker/recovery.ts',
+        file: 'worker/liveness.ts',
         from: "return presence(worker, input.host) === 'gone';",
         to: 'return Date.now() - worker.lastHeartbeat > input.leaseMs;',
       },
@@ -301,7 +301,7 @@ export const CONTROLS: Control[] = [
     name: 'an attempt is judged without waiting for its own stop (F49)',
     patches: [
       {
-        file: 'worker/ending.ts',
+        file: 'worker/judging.ts',
         from: '(stopped || (await stopsSoon(context)))',
         to: 'stopped',
       },
@@ -314,7 +314,7 @@ export const CONTROLS: Control[] = [
     name: 'a frame that notes no signal (F49)',
     patches: [
       { file: 'exec/frame.ts', from: "trap 'set -b' HUP INT TERM", to: 'trap : HUP INT TERM' },
-      { file: 'worker/ending.ts', from: 'const STOP_SPREAD_MS = 100;', to: 'const STOP_SPREAD_MS = -1e9;' },
+      { file: 'worker/judging.ts', from: 'const STOP_SPREAD_MS = 100;', to: 'const STOP_SPREAD_MS = -1e9;' },
     ],
     fault: stopOfEverything,
     scale: 6,
@@ -364,12 +364,12 @@ export const CONTROLS: Control[] = [
   {
     name: 'a worker that leaves without a last look for jobs that were handed to it (F48)',
     patches: [
-      { file: 'worker/worker.ts', from: 'if (!lookedLast) return beat.now();', to: '' },
-      { file: 'worker/worker.ts', from: '!(siblingsStop && ', to: '!(!siblingsStop && ' },
+      { file: 'worker/leaving.ts', from: 'if (!worker.lookedLast) return worker.loops.beat.now();', to: '' },
+      { file: 'worker/leaving.ts', from: '!(worker.siblingsStop && ', to: '!(!worker.siblingsStop && ' },
       { file: 'store/sqlite/sql/workers.ts', from: 'AND heir.draining = 0 AND heir.stop_order = 0', to: '' },
       // Time for the others to hand over to one that is about to leave.
       {
-        file: 'worker/worker.ts',
+        file: 'worker/leaving.ts',
         from: 'await app.store.unregister(id);',
         to: 'await new Promise((done) => setTimeout(done, 500)); await app.store.unregister(id);',
       },

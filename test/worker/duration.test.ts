@@ -19,12 +19,10 @@ function underClock(hours: number, adopt: boolean, check: (told: number[], mostM
     const { store, stateDirectory } = await openSqlite(join(directory, 'queue.db'));
     let step = 0;
     const clock = { now: () => NOW + step, monotonic: () => performance.now() };
-    const settings = resolveSettings(new Map());
     const context = {
       app: { store, stateDirectory, clock, random: () => 0, newId: String },
       ...{ emit: () => {}, lifeline: null, user: { umask: 0o077, openFiles: null } },
-      ...{ settings: () => settings, isStopping: () => false },
-      signalledAt: () => Number.NEGATIVE_INFINITY,
+      ...{ settings: resolveSettings(new Map()), order: null, signalledAt: Number.NEGATIVE_INFINITY },
     };
     try {
       await store.register(newWorker('w1'));

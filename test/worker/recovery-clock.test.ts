@@ -1,9 +1,12 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
+import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { observerClock } from '../../src/worker/liveness.ts';
 import { untilEnded } from '../../src/worker/orphans.ts';
-import { observerClock, recover, type Sightings } from '../../src/worker/recovery.ts';
+import { newRecovery, recover } from '../../src/worker/recovery.ts';
+import type { WorkerState } from '../../src/worker/state.ts';
 import { ending, NOW, newWorker, running } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -27,18 +30,19 @@ function watching(body: (watch: Watch) => Promise<void>): Promise<void> {
       ...{ store, stateDirectory, random: () => 0, newId: String },
       clock: { now: () => clock.wall, monotonic: () => clock.steady },
     };
-    const seen: Sightings = new Map();
+    const observer = {
+      ...{ app, id: 'w2', host: HERE, order: null, live: new Map(), ended: [], emit: () => {} },
+      settings: resolveSettings(new Map([['lease', `${LEASE_MS}ms`]])),
+      recovery: { ...newRecovery(), clock: (monotonic: number) => monotonic },
+      ...{ pace: { noRoom() {} }, loops: { work: { now() {} } } },
+    } as unknown as WorkerState;
     try {
       await store.register(newWorker('w1'));
       await store.register(newWorker('w2', { host: HERE }));
       await running(store, 'a');
       await body({
         clock,
-        look: () =>
-          recover(app, {
-            ...{ workerId: 'w2', host: HERE, leaseMs: LEASE_MS, seen, now: clock.steady },
-            ...{ adopt: () => {}, unseen: () => {} },
-          }),
+        look: () => recover(observer),
         beat: () => store.beat('w1', false, clock.wall),
       });
     } finally {

@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { pause } from '../../core/clock.ts';
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
 import { freeBallast } from '../../state/ballast.ts';
@@ -289,7 +290,7 @@ async function untilFree<T>(path: string, work: () => T, giveUpMs = GIVE_UP_MS):
     } catch (error) {
       if (!isBusy(error)) throw translate(error, path);
       if (performance.now() - start > giveUpMs) throw translate(error, path);
-      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 3));
+      await pause(1 + Math.random() * 3);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { pause } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
 import { holdersOf } from '../../../files/holders.ts';
 import { isMountPoint } from '../../../files/mounts.ts';
@@ -176,8 +177,4 @@ function removeOwn(path: string, db: string): void {
   } catch {
     // It is gone, or may not be removed. SQLite makes it anew if nobody has it open.
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

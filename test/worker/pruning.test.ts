@@ -7,7 +7,7 @@ import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { type Lifeline, makeLifeline } from '../../src/exec/lifeline.ts';
 import { makePlace, placeOf } from '../../src/state/place.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { createPruner } from '../../src/worker/pruner.ts';
+import { newPruning, prune, pruneDelayMs } from '../../src/worker/pruning.ts';
 import { ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -31,15 +31,9 @@ function withApp(days: number, work: (app: App) => Promise<void>): Promise<void>
 function pruner(app: App, id: string, stored: Record<string, string> = {}) {
   const events: WorkerEvent[] = [];
   const settings = resolveSettings(new Map(Object.entries(stored)));
-  return {
-    events,
-    ...createPruner(
-      app,
-      id,
-      () => settings,
-      (event) => events.push(event),
-    ),
-  };
+  const emit = (event: WorkerEvent): void => void events.push(event);
+  const worker = { app, emit, id, settings, pruning: newPruning() };
+  return { events, runOnce: () => prune(worker), delayMs: () => pruneDelayMs(worker) };
 }
 
 test('what is older than the default goes with its output directory, what is younger stays', () =>

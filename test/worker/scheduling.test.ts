@@ -7,7 +7,7 @@ import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { toIso } from '../../src/core/time.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import type { Store } from '../../src/store/store.ts';
-import { createScheduler, type Scheduler } from '../../src/worker/scheduler.ts';
+import { fireDue, newScheduling } from '../../src/worker/scheduling.ts';
 import { claim, ending, NOW, succeeded } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -46,8 +46,10 @@ class World {
     this.wall += ms;
   }
 
-  scheduler(): Scheduler {
-    return createScheduler(this.app, (event) => this.events.push(event), 'w1');
+  scheduler() {
+    const emit = (event: WorkerEvent): void => void this.events.push(event);
+    const worker = { app: this.app, emit, id: 'w1', scheduling: newScheduling() };
+    return { runOnce: () => fireDue(worker) };
   }
 
   add(over: Partial<ScheduleSpec> = {}) {
@@ -68,7 +70,7 @@ class World {
   }
 
   /** Looks every so often, for so long. */
-  async live(scheduler: Scheduler, ms: number, step: number): Promise<void> {
+  async live(scheduler: ReturnType<World['scheduler']>, ms: number, step: number): Promise<void> {
     for (let gone = 0; gone < ms; gone += step) {
       this.pass(step);
       await scheduler.runOnce();

@@ -1,0 +1,47 @@
+import { type Sighting, sight, untilOver } from '../exec/adopt.ts';
+import { processes } from '../exec/processes.ts';
+import type { ExitCode } from '../exec/start.ts';
+import { recordedAt } from '../state/record.ts';
+import { isSealed } from '../state/seal.ts';
+import type { Adoption, Attempt, Running, Verdict } from './attempt.ts';
+
+/** No process has it, so nothing can be signalled by it. */
+const NO_GROUP = -1;
+
+/**
+ * Takes over a command that is no child of this process: it is watched from outside, and its record tells how it ended. After
+ * a restart of the machine, or when somebody emptied the directory of all attempts, a missing record proves nothing.
+ */
+export function takeOver({ job, place }: Attempt, adoption: Adoption): Running | Verdict {
+  const { cookie } = place;
+  const seen = sight(place);
+  switch (seen.kind) {
+    case 'never-started': {
+      const unknown = adoption.rebooted || !isSealed(place, job.claim.attempt, adoption.seal);
+      return { outcome: { why: unknown ? 'lost' : 'never-started' } };
+    }
+    case 'alive': {
+      const exit = untilOver(place).then(codeAtEnd);
+      const since = Number(processes.startTime(seen.pid) ?? 0) || 0;
+      const target = { group: seen.pid, cookie, since };
+      return { target, ageMs: processes.ageMs(seen.pid) ?? 0, exit };
+    }
+    case 'unseen': {
+      const exit = untilOver(place).then(codeAtEnd);
+      return { target: { group: NO_GROUP, cookie, since: 0 }, ageMs: 0, exit };
+    }
+    case 'ended': {
+      const target = { group: seen.pid, cookie, since: 0 };
+      const running = { target, ageMs: 0, exit: Promise.resolve(seen), stopped: adoption.stopping };
+      return { ...running, endedAt: recordedAt(place) };
+    }
+    case 'lost': {
+      const target = { group: seen.pid ?? NO_GROUP, cookie, since: 0 };
+      return { target, ageMs: 0, exit: Promise.resolve(null) };
+    }
+  }
+}
+
+function codeAtEnd(end: Sighting): ExitCode | null {
+  return end.kind === 'ended' ? end : null;
+}

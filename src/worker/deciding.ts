@@ -1,0 +1,42 @@
+import { decide, policyOf } from '../core/decide.ts';
+import { hooksAfter } from '../core/hooks.ts';
+import { describeOutcome, exitCodeOf, lastNonBlankLine } from '../core/outcome.ts';
+import { homeDirectory } from '../files/home.ts';
+import { collectStreams } from '../state/split-output.ts';
+import type { Settlement } from '../store/contract/claims.ts';
+import type { Attempt, Finished, Verdict } from './attempt.ts';
+
+const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
+
+/**
+ * Decides what becomes of the job, and collects what is to be stored. Whoever took the place of an attempt took its claim first,
+ * so that the settlement of one that lost its gate is refused by its token. If it is not, the number was used before, and the
+ * job is due for another.
+ */
+export function finish(attempt: Attempt, verdict: Verdict): Finished {
+  const { job } = attempt;
+  const { app, settings } = attempt.context;
+  const { outcome, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;
+  const place = verdict.gateLost ? null : attempt.place;
+  const now = Math.min(app.clock.now(), endedAt);
+  const { tail, ...output } =
+    place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);
+  const transition = decide(job, outcome, policyOf(settings), now, app.random);
+  const exitCode = exitCodeOf(outcome);
+  const error = describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail));
+  const settlement: Settlement = {
+    claim: job.claim,
+    transition,
+    why: outcome.why,
+    exitCode,
+    error,
+    finishedAt: now,
+    output,
+    leftBehind,
+    ...hooksAfter(
+      { job, transition, exitCode, error },
+      { settings, newId: () => app.newId(now), directory: homeDirectory },
+    ),
+  };
+  return { job, place, adopted: attempt.adoption !== null, outcome, transition, settlement };
+}

@@ -1,0 +1,26 @@
+import { currentSettings } from '../actions/app.ts';
+import { QueueError } from '../core/errors.ts';
+import { keepBallast } from '../state/ballast.ts';
+import { makeKey } from '../state/key.ts';
+import { recover } from './recovery.ts';
+import { keepSeal } from './seal.ts';
+import type { WorkerState } from './state.ts';
+import { stop } from './stopping.ts';
+
+/** Shows that the worker is alive, reads the settings anew, and takes over the jobs of workers that are gone. */
+export async function heartbeat(worker: WorkerState): Promise<void> {
+  if (worker.over) return;
+  const { app, id } = worker;
+  const leaving = worker.order !== null || worker.idle;
+  worker.lookedLast &&= leaving;
+  const answer = await app.store.beat(id, leaving, app.clock.now());
+  if (answer === null) throw new QueueError('worker-failed', `worker ${id} is no longer registered`);
+  worker.settings = await currentSettings(app);
+  keepBallast(app.stateDirectory);
+  makeKey(app.stateDirectory);
+  await keepSeal(app);
+  await recover(worker);
+  worker.lookedLast = leaving;
+  if (answer.order !== null) stop(worker, answer.order, 'worker stop');
+  if (leaving) worker.loops.work.now();
+}

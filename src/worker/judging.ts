@@ -1,0 +1,85 @@
+import { pause } from '../core/clock.ts';
+import type { ClaimedJob, EndReason } from '../core/job.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { signalNumber } from '../core/signals.ts';
+import { endProcesses, groupExists, look } from '../exec/kill.ts';
+import type { ExitCode } from '../exec/start.ts';
+import type { Attempt, AttemptContext, Running, Verdict } from './attempt.ts';
+import type { ObservedExit } from './waiting.ts';
+
+/** The signals that service managers, terminals and `kill` stop programs with. */
+const STOP_CODES = new Set(
+  ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL'].map((name) => 128 + signalNumber(name)),
+);
+/**
+ * A stop often signals workers and jobs at the same moment, and a job's end may be seen before the worker's own signal
+ * arrives. The worker waits this long for it before it charges the attempt.
+ */
+const STOP_WAIT_MS = 500;
+/** The signals of one stop reach a worker, a frame and its command within this time of each other. */
+const STOP_SPREAD_MS = 100;
+const LOOK_MS = 10;
+
+/** Finds out why an attempt ended, and ends what a failed command left. Returns null if its claim was lost. */
+export async function judge(
+  { context, job, requests }: Attempt,
+  { target, stopped = false, endedAt }: Running,
+  { code, at, ending }: ObservedExit,
+): Promise<Verdict | null> {
+  if (code === 'gate-lost') return { outcome: { why: 'never-started' }, gateLost: true };
+  if (code === 'no-room') return { outcome: { why: 'never-started' } };
+  const how = (await ending) ?? 'had-ended';
+  if (how === 'claim-lost') return null;
+  if (how === 'ended') return { outcome: outcomeOfEnding(requests[0]!, code) };
+  const outcome = await outcomeOf(context, job, code, stopped);
+  if (outcome.why === 'exited' && outcome.code === 0) {
+    const leftBehind = groupExists(target.group) ? look(target).map((one) => one.pid) : [];
+    return { outcome, leftBehind, endedAt };
+  }
+  await endProcesses(target, context.settings['kill-grace']);
+  return { outcome: failedInStop(context, outcome, at) ? { why: 'stopped' } : outcome, endedAt };
+}
+
+/** Returns the outcome of a command that this worker ended. A stop does not repeat a command that reports success. */
+function outcomeOfEnding(reason: EndReason, exit: ExitCode | null): Outcome {
+  return reason === 'stopped' && exit?.code === 0 ? { why: 'exited', code: 0 } : { why: reason };
+}
+
+/**
+ * Returns the outcome of a command that this worker did not end. A stop signal that is not ours is not the job's fault while
+ * its worker is being stopped. An earlier holder may have committed a reason, signalled the command and died.
+ */
+async function outcomeOf(
+  context: AttemptContext,
+  job: ClaimedJob,
+  exit: ExitCode | null,
+  stopped: boolean,
+): Promise<Outcome> {
+  const signalled = exit === null || looksStopped(exit);
+  if (signalled && job.endReason !== null) return { why: job.endReason };
+  if (exit === null) return { why: 'lost' };
+  if (signalled && (stopped || (await stopsSoon(context)))) return { why: 'stopped' };
+  return { why: 'exited', code: exit.code };
+}
+
+/** Returns whether the command's end can be the effect of a stop signal that queuectl did not send. */
+function looksStopped({ code, signalled }: ExitCode): boolean {
+  return code !== 0 && (signalled || STOP_CODES.has(code));
+}
+
+/** Returns whether the worker is being stopped, now or in a moment. */
+async function stopsSoon(context: AttemptContext): Promise<boolean> {
+  const deadline = performance.now() + STOP_WAIT_MS;
+  while (context.order === null && performance.now() < deadline) await pause(LOOK_MS);
+  return context.order !== null;
+}
+
+/**
+ * Returns whether a command failed around the moment when its worker got a stop signal. A command that handles the signal
+ * may exit with any code, and may do so before its frame gets the signal and can note it. Its end before the signal is
+ * known to be its own only once it is settled. Other signals, such as SIGSEGV, are the command's own fault.
+ */
+function failedInStop({ signalledAt }: AttemptContext, outcome: Outcome, exitAt: number): boolean {
+  const apart = Math.abs(exitAt - signalledAt);
+  return outcome.why === 'exited' && outcome.code <= 128 && apart < STOP_SPREAD_MS;
+}

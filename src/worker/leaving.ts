@@ -1,0 +1,70 @@
+import { presence } from '../actions/workers.ts';
+import { tellChange } from '../state/wake.ts';
+import { close } from './closing.ts';
+import { whatIsLeft } from './drain.ts';
+import { hasOrphans } from './liveness.ts';
+import { mayPass } from './patience.ts';
+import { ownSlots } from './slots.ts';
+import type { WorkerState } from './state.ts';
+
+/**
+ * Leaves when no job would be without a worker for it. Others may hand over their jobs to this worker until the store shows
+ * that it leaves. So it shows that, looks for such jobs once more, and leaves when it holds none.
+ */
+export async function leaveWhenDone(worker: WorkerState): Promise<void> {
+  if (worker.over || worker.ended.length > 0) return;
+  if (worker.order === 'leave') return unregister(worker, null);
+  let left: string | null = null;
+  if (worker.order === null) {
+    const mayBeIdle = worker.options.drain && worker.live.size === 0;
+    left = mayBeIdle ? await whatIsLeft(worker.app, worker.queues) : null;
+    worker.idle = left !== null;
+    if (!worker.idle) return;
+  }
+  if (!worker.lookedLast) return worker.loops.beat.now();
+  if (
+    worker.live.size === 0 ||
+    (worker.order === 'drain' && ownSlots(worker) === 0 && (await handOver(worker)))
+  )
+    await unregister(worker, left);
+}
+
+/** Gives adopted jobs to a worker of this machine that goes on. Returns whether there is one. */
+async function handOver(worker: WorkerState): Promise<boolean> {
+  const { app, id, host, options } = worker;
+  const heirs = (await app.store.workers()).filter(
+    (one) =>
+      !(worker.siblingsStop && one.supervisor === options.supervisor) &&
+      one.id !== id &&
+      presence(one, host) === 'alive',
+  );
+  const ids = heirs.map((one) => one.id);
+  return ids.length > 0 && app.store.handOver(id, ids);
+}
+
+async function unregister(worker: WorkerState, left: string | null): Promise<void> {
+  if (worker.over) return;
+  close(worker);
+  const { app, id, stopFile } = worker;
+  try {
+    await app.store.unregister(id);
+    tellChange(app.stateDirectory);
+    if ((await app.store.workers()).length === 0) stopFile.remove();
+  } catch (error) {
+    // What may pass is not waited for: the others see by themselves that this one is gone.
+    if (!mayPass(error)) return worker.end.reject(error);
+  }
+  worker.emit({ type: 'worker-stopped', workerId: id, left });
+  worker.end.resolve();
+}
+
+/**
+ * Leaves while the store cannot be written. The ends of its attempts are on disk, and the next worker settles them. The store
+ * can be read, so jobs that lost their worker are seen.
+ */
+export async function leaveWithoutStore(worker: WorkerState): Promise<void> {
+  if (worker.over || worker.live.size > 0) return;
+  if (worker.order === 'drain' && (await hasOrphans(worker.app, worker.host).catch(() => false))) return;
+  close(worker);
+  worker.end.resolve();
+}

@@ -1,0 +1,52 @@
+import type { App } from '../actions/app.ts';
+import { presence } from '../actions/workers.ts';
+import type { Host, Worker } from '../store/contract/workers.ts';
+
+/** When a heartbeat was last seen to move, by this observer's own clock: nobody's wall clock can expire anything. */
+export type Sightings = Map<string, { beat: number; since: number }>;
+
+/**
+ * Returns a clock for a worker that looks with every heartbeat of its own. A longer time than a third of the lease between two
+ * looks counts as that third: what delayed the observer (a locked store, a disk or a machine at a standstill) delayed the others
+ * too.
+ */
+export function observerClock(): (monotonic: number, leaseMs: number) => number {
+  let last: number | null = null;
+  let now = 0;
+  return (monotonic, leaseMs) => {
+    if (last !== null) now += Math.min(monotonic - last, leaseMs / 3);
+    last = monotonic;
+    return now;
+  };
+}
+
+/** Returns whether a job runs whose worker is not registered, or whose worker's process is gone. */
+export async function hasOrphans(app: App, host: Host): Promise<boolean> {
+  const running = await app.store.running();
+  if (running.length === 0) return false;
+  const workers = (await app.store.workers()).filter((one) => presence(one, host) !== 'gone');
+  const alive = new Set(workers.map((worker) => worker.id));
+  return running.some((job) => job.workerId !== null && !alive.has(job.workerId));
+}
+
+export interface Observer {
+  host: Host;
+  leaseMs: number;
+  seen: Sightings;
+}
+
+/** Returns whether a worker's process is gone, or its heartbeat has not moved for longer than the lease. */
+export function isGone(worker: Worker, input: Observer, now: number): boolean {
+  const known = input.seen.get(worker.id);
+  if (known === undefined || known.beat !== worker.beat) {
+    input.seen.set(worker.id, { beat: worker.beat, since: now });
+    return presence(worker, input.host) === 'gone';
+  }
+  return presence(worker, input.host) === 'gone' || now - known.since > input.leaseMs;
+}
+
+/** Forgets the sightings of workers that are no longer registered. */
+export function forgetOld(seen: Sightings, workers: Worker[]): void {
+  const ids = new Set(workers.map((worker) => worker.id));
+  for (const id of seen.keys()) if (!ids.has(id)) seen.delete(id);
+}

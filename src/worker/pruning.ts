@@ -1,0 +1,52 @@
+import { pruneBatch } from '../actions/prune.ts';
+import { sweepLifelines } from '../exec/lifeline.ts';
+import type { WorkerState } from './state.ts';
+
+const LOOK_MS = 10_000;
+/** Between two batches the other writers get their turn. */
+const PAUSE_MS = 20;
+/** A long clean-up is reported each time it has removed this many jobs. */
+const REPORTED_JOBS = 10_000;
+
+/** Holds what a worker remembers from one batch to the next. */
+export interface Pruning {
+  /** There may be more to remove. */
+  more: boolean;
+  /** What was removed and is not yet reported. */
+  removed: { jobs: number; bytes: number };
+}
+
+export function newPruning(): Pruning {
+  return { more: false, removed: { jobs: 0, bytes: 0 } };
+}
+
+type PruningWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'settings' | 'pruning'>;
+
+/**
+ * Removes at most one batch of jobs, events, keys and figures that are no longer kept, and the lifelines of workers that are
+ * gone. The worker that was registered first does this. Should two workers ever do it, no harm is done.
+ */
+export async function prune(worker: PruningWorker): Promise<void> {
+  const { app, emit, id, pruning } = worker;
+  const [first] = await app.store.workers();
+  if (first?.id !== id) {
+    pruning.more = false;
+    return;
+  }
+  if (!pruning.more) sweepLifelines(app.stateDirectory, app.clock.now());
+  const batch = await pruneBatch(app, worker.settings);
+  const now = app.clock.now();
+  pruning.more =
+    batch.jobs + batch.events > 0 ||
+    (await app.store.forgetKeys(now)) > 0 ||
+    (await app.store.forgetRollups(now)) > 0;
+  const jobs = pruning.removed.jobs + batch.jobs;
+  pruning.removed = { jobs, bytes: pruning.removed.bytes + batch.bytes };
+  if (jobs === 0 || (pruning.more && jobs < REPORTED_JOBS)) return;
+  emit({ type: 'jobs-pruned', workerId: id, ...pruning.removed });
+  pruning.removed = { jobs: 0, bytes: 0 };
+}
+
+export function pruneDelayMs({ pruning }: Pick<WorkerState, 'pruning'>): number {
+  return pruning.more ? PAUSE_MS : LOOK_MS;
+}

@@ -1,0 +1,67 @@
+import { hostname } from 'node:os';
+import { type App, currentSettings, once } from '../actions/app.ts';
+import type { Emit } from '../core/events.ts';
+import { HOOK_QUEUE } from '../core/hooks.ts';
+import { makeLifeline } from '../exec/lifeline.ts';
+import { lastAttemptIn } from '../exec/living.ts';
+import { processes } from '../exec/processes.ts';
+import { trimAll } from '../exec/trim.ts';
+import { thisHost } from '../state/host.ts';
+import { makeKey } from '../state/key.ts';
+import { tellChange } from '../state/wake.ts';
+import type { Host } from '../store/contract/workers.ts';
+import { patiently } from './patience.ts';
+import { keepSeal } from './seal.ts';
+import type { RegisteredWorker, WorkerOptions } from './state.ts';
+import { stopFileOf } from './stop-file.ts';
+
+/** Enters a worker in the store, however long that takes. */
+export async function register(given: App, options: WorkerOptions, emit: Emit): Promise<RegisteredWorker> {
+  const { id } = options;
+  const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
+  const app = { ...given, warn: once(tell) };
+  const startedAt = app.clock.now();
+  const host = thisHost(app.stateDirectory);
+  makeKey(app.stateDirectory);
+  const settings = await currentSettings(app);
+  const stopFile = stopFileOf(app.stateDirectory, process.env);
+  // On a disk that a command has filled, nothing else could be written.
+  const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
+  await patiently(() => addToStore(app, options, host, startedAt), { relieve, tell });
+  await patiently(() => keepSeal(app), { relieve, tell });
+  tellChange(app.stateDirectory);
+  return {
+    id,
+    app,
+    options,
+    emit,
+    host,
+    startedAt,
+    settings,
+    stopFile,
+    queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],
+    lifeline: await makeLifeline(app.stateDirectory, id),
+    user: { umask: process.umask(), openFiles: options.openFiles, cleanEnv: options.cleanEnv ?? false },
+    order: null,
+    signalledAt: Number.NEGATIVE_INFINITY,
+  };
+}
+
+function addToStore(app: App, options: WorkerOptions, host: Host, startedAt: number): Promise<void> {
+  const { id, supervisor, concurrency, queues } = options;
+  const startTime = processes.startTime(process.pid) ?? '';
+  return app.store.register(
+    {
+      id,
+      supervisor,
+      pid: process.pid,
+      host,
+      hostname: hostname(),
+      startedAt,
+      concurrency,
+      queues,
+      startTime,
+    },
+    lastAttemptIn(app.stateDirectory, app.store.epoch),
+  );
+}

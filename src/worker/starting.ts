@@ -1,0 +1,34 @@
+import { withStdin } from '../actions/jobs.ts';
+import { mayStart } from '../core/decide.ts';
+import { processes } from '../exec/processes.ts';
+import { type Exit, type ExitCode, startCommand } from '../exec/start.ts';
+import type { Attempt, Running, Verdict } from './attempt.ts';
+import { patiently } from './patience.ts';
+
+/** Starts the command of an attempt. Returns how the attempt ended if it could not start. */
+export async function start({ context, job, place }: Attempt): Promise<Running | Verdict> {
+  if (!mayStart(job)) {
+    const message = `not started again because the job is at-most-once; first failure: ${job.lastError ?? 'unknown error'}`;
+    return { outcome: { why: 'spawn-error', message } };
+  }
+  const whole = await patiently(() => withStdin(context.app, job));
+  const since = processes.now();
+  const begun = await startCommand(place, whole, context.user, context.lifeline);
+  switch (begun.kind) {
+    case 'gate-lost':
+      return { outcome: { why: 'never-started' }, gateLost: true };
+    case 'no-room':
+      return { outcome: { why: 'never-started' } };
+    case 'refused':
+      return { outcome: { why: 'spawn-error', message: begun.message } };
+    case 'started': {
+      context.emit({ type: 'attempt-started', job, pid: begun.pid });
+      const target = { group: begun.pid, cookie: place.cookie, since };
+      return { target, ageMs: 0, exit: begun.exit.then(codeOf) };
+    }
+  }
+}
+
+function codeOf(exit: Exit): ExitCode | 'gate-lost' | 'no-room' {
+  return exit.kind === 'code' ? exit : exit.kind;
+}

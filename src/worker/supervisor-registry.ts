@@ -1,0 +1,39 @@
+import type { App } from '../actions/app.ts';
+import { presence } from '../actions/workers.ts';
+import { processes } from '../exec/processes.ts';
+import { thisHost } from '../state/host.ts';
+import type { StopMark } from '../store/contract/workers.ts';
+import { mayPass, patiently } from './patience.ts';
+
+const ROOM_MS = 3000;
+
+/**
+ * Waits for a while until a supervisor can register, and throws the reason if none can. One that starts in the background could
+ * report it to nobody, and on a full disk not even to its log.
+ */
+export async function untilRoom(app: App, id: string, relieve: () => Promise<void>): Promise<void> {
+  const tryOnce = async (): Promise<void> => {
+    await register(app, id);
+    await app.store.unregisterSupervisor(id);
+  };
+  try {
+    await patiently(tryOnce, { relieve, limitMs: ROOM_MS });
+  } catch (error) {
+    // Any other error can be written to the log.
+    if (mayPass(error)) throw error;
+  }
+}
+
+/** Removes supervisors of this machine that have died, and adds this one. Returns the last stop of all. */
+export async function register(app: App, id: string): Promise<StopMark | null> {
+  const host = thisHost(app.stateDirectory);
+  for (const other of await app.store.supervisors()) {
+    if (presence(other, host) === 'gone') await app.store.unregisterSupervisor(other.id);
+  }
+  return app.store.registerSupervisor({
+    id,
+    host,
+    pid: process.pid,
+    startTime: processes.startTime(process.pid) ?? '',
+  });
+}

@@ -1,0 +1,15 @@
+import { trimAll, trimStreams } from '../exec/trim.ts';
+import type { WorkerState } from './state.ts';
+
+export const TRIM_MS = 500;
+
+/** Trims the output files of the running attempts to the output limit. */
+export async function trimRunning({ live, settings }: WorkerState): Promise<void> {
+  const places = [...live.values()].map((attempt) => attempt.place);
+  await Promise.all(places.map((place) => trimStreams(place.directory, settings['output-limit'])));
+}
+
+/** Trims the output of every attempt, whichever worker runs it: the disk is full. */
+export function trimAllAttempts({ app, settings }: WorkerState): Promise<void> {
+  return trimAll(app.stateDirectory, settings['output-limit']);
+}

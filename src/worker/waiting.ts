@@ -1,0 +1,51 @@
+import type { ClaimedJob } from '../core/job.ts';
+import { hasEnded } from '../exec/adopt.ts';
+import type { ExitCode } from '../exec/start.ts';
+import type { Attempt, Running } from './attempt.ts';
+import { type Ending, endAttempt } from './ending.ts';
+import { longTimeout } from './timer.ts';
+
+/** How a command was seen to end. */
+export interface ObservedExit {
+  code: ExitCode | null | 'gate-lost' | 'no-room';
+  /** By the monotonic clock. */
+  at: number;
+  /** What became of the request to end it, if there was one. */
+  ending: Promise<Ending> | undefined;
+}
+
+/** Waits until a command has ended. Ends it when that is requested, and at its timeout. */
+export async function waitForExit(attempt: Attempt, running: Running): Promise<ObservedExit> {
+  const { context, job, place, requests } = attempt;
+  const { target } = running;
+  let over = false;
+  const isOver = (): boolean => over || hasEnded(place, target.group);
+  const asked: { ending?: Promise<Ending> } = {};
+  // If a reason cannot be committed, the worker has to know at once and not only when the command ends.
+  const trouble = Promise.withResolvers<never>();
+  trouble.promise.catch(() => {});
+  const giveUp = (error: unknown): Ending => {
+    trouble.reject(error);
+    return 'claim-lost';
+  };
+  attempt.onRequest = () => {
+    const reason = requests[0];
+    if (reason !== undefined && !over)
+      asked.ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
+  };
+  attempt.onRequest();
+  const cancelDeadline = atDeadline(job, running.ageMs, () => {
+    requests.push('timeout');
+    attempt.onRequest();
+  });
+  const code = await Promise.race([running.exit, trouble.promise]);
+  const at = context.app.clock.monotonic();
+  over = true;
+  cancelDeadline();
+  return { code, at, ending: asked.ending };
+}
+
+function atDeadline(job: ClaimedJob, ageMs: number, callback: () => void): () => void {
+  if (job.timeoutMs === null) return () => {};
+  return longTimeout(callback, Math.max(0, job.timeoutMs - ageMs));
+}
