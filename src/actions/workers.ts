@@ -2,8 +2,9 @@ import { toIso } from '../core/time.ts';
 import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
 import { processes } from '../exec/processes.ts';
+import type { Host } from '../state/host.ts';
 import { thisHost } from '../state/host.ts';
-import type { Host, Supervised, Worker } from '../store/contract/workers.ts';
+import type { Supervised, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
 

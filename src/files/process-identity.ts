@@ -3,31 +3,28 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { isOver, stat } from './proc-stat.ts';
 
 /** Identifies processes: a pid alone is used again, and means nothing in another boot or pid namespace. */
-export interface ProcessIdentity {
-  bootId(): string;
-  /** Within one of these, pids and start times mean the same to everybody. */
-  pidNamespace(): string;
-  /** Tells whether the pids that the system lists are those of this process's own pid namespace. */
-  showsOwnPids(): boolean;
-  /** Returns when a process started, in the kernel's own count; null: there is none, or only its zombie. */
-  startTime(pid: number): string | null;
-}
+export type ProcessIdentity = typeof linux;
 
 /** The kernel's fixed number for it (PROC_TIME_INIT_INO). */
 const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
 
-const linux: ProcessIdentity = {
-  bootId: () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
-  // Start times are shown as the reader's time namespace counts them, so two of those cannot compare theirs.
-  pidNamespace: () => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),
-  showsOwnPids() {
+const linux = {
+  bootId: (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
+  /**
+   * Within one of these, pids and start times mean the same to everybody. Start times are shown as the reader's time namespace
+   * counts them, so two of those cannot compare theirs.
+   */
+  pidNamespace: (): string => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),
+  /** Tells whether the pids that the system lists are those of this process's own pid namespace. */
+  showsOwnPids(): boolean {
     try {
       return readlinkSync('/proc/self') === String(process.pid);
     } catch {
       return false;
     }
   },
-  startTime(pid) {
+  /** Returns when a process started, in the kernel's own count; null: there is none, or only its zombie. */
+  startTime(pid: number): string | null {
     const about = stat(pid);
     return about === null || isOver(about) ? null : about.startTime;
   },

@@ -7,18 +7,32 @@ import { lacksHardLinks } from '../files/hard-links.ts';
 import { processIdentity } from '../files/process-identity.ts';
 import type { StateDirectory } from './state-directory.ts';
 
-/** The machine this state directory is used on, as of this boot and in this pid namespace. */
-export function thisHost(state: StateDirectory): { id: string; boot: string; pidNamespace: string } {
-  return {
-    id: hostId(state),
-    boot: processIdentity.bootId(),
-    pidNamespace: processIdentity.pidNamespace(),
-  };
+/** Identifies a machine for processes: a pid is meaningful only within one of these. */
+export interface Host {
+  id: string;
+  boot: string;
+  /** Includes the time namespace unless it is the initial one, because start times differ between time namespaces. */
+  pidNamespace: string;
 }
 
+/** Returns the machine this state directory is used on, as of this boot and in this pid namespace. */
+export const thisHost = (state: StateDirectory): Host => hostNamed(hostId(state));
+
+/** Returns the same without making anything; null where no worker has ever been. */
+export function knownHost(state: StateDirectory): Host | null {
+  const id = read(state.host);
+  return id === null ? null : hostNamed(id);
+}
+
+const hostNamed = (id: string): Host => ({
+  id,
+  boot: processIdentity.bootId(),
+  pidNamespace: processIdentity.pidNamespace(),
+});
+
 /**
- * Throws in a pid namespace that shows another one's processIdentity. Whoever looks for a process there finds pids that are not
- * valid here: live jobs look dead, and signals reach other processIdentity.
+ * Throws in a pid namespace that shows another one's processes. Whoever looks for a process there finds pids that are not
+ * valid here: live jobs look dead, and signals reach other processes.
  */
 export function refuseForeignProc(): void {
   if (processIdentity.showsOwnPids()) return;
@@ -27,14 +41,6 @@ export function refuseForeignProc(): void {
     '/proc belongs to another pid namespace, so running jobs cannot be found',
     'mount a separate /proc: unshare -pf --mount-proc. In a container, do not mount the /proc of the host',
   );
-}
-
-/** The same without making anything: null where no worker has ever been. */
-export function knownHost(state: StateDirectory): ReturnType<typeof thisHost> | null {
-  const id = read(state.host);
-  return id === null
-    ? null
-    : { id, boot: processIdentity.bootId(), pidNamespace: processIdentity.pidNamespace() };
 }
 
 /** Makes the name of this host unless it has one. It is random and kept: host names are reused, and change. */

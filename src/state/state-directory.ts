@@ -1,38 +1,26 @@
 import { join } from 'node:path';
 
 /** The directory in which this host keeps what belongs to a queue and not to its store, by the paths in it. */
-export interface StateDirectory {
-  readonly path: string;
-  /** Holds a directory for each attempt, and the seal. */
-  readonly attempts: string;
-  /** Is touched when workers should look at the store. */
-  readonly wake: string;
-  /** Is touched when something has changed. In a directory of its own, because idle workers watch the other one. */
-  readonly change: string;
-  /** Holds the lifelines of the workers. */
-  readonly lifelines: string;
-  /** Holds the logs of detached workers. */
-  readonly logs: string;
-  /** The name of this host, random and kept. */
-  readonly host: string;
-  /** The secret key that makes the cookies of attempts. */
-  readonly key: string;
-  readonly ballast: string;
-  /** The access tokens of the HTTP server, by their roles. */
-  readonly tokens: { readonly full: string; readonly 'read-only': string };
-}
+export type StateDirectory = Readonly<ReturnType<typeof stateDirectory>>;
 
-export function stateDirectory(path: string): StateDirectory {
+export function stateDirectory(path: string) {
   return {
     path,
+    /** Holds a directory for each attempt, and the seal. */
     attempts: join(path, 'attempts'),
+    /** Is touched when workers should look at the store. */
     wake: join(path, 'wake'),
+    /** Is touched when something has changed. In a directory of its own, because idle workers watch the other one. */
     change: join(path, 'changes', 'last'),
     lifelines: join(path, 'lifelines'),
+    /** Holds the logs of detached workers. */
     logs: join(path, 'logs'),
+    /** Holds the random name of this host. */
     host: join(path, 'host'),
+    /** Holds the secret key that makes the cookies of attempts. */
     key: join(path, 'key'),
     ballast: join(path, 'ballast'),
+    /** The access tokens of the HTTP server, by their roles. */
     tokens: { full: join(path, 'token'), 'read-only': join(path, 'token-read-only') },
   };
 }

@@ -3,7 +3,6 @@ import {
   closeSync,
   constants,
   existsSync,
-  fsyncSync,
   mkdirSync,
   openSync,
   realpathSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
+import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { OpenedStore } from '../open.ts';
 import { fileSystemOf } from './care/network.ts';
@@ -140,33 +140,20 @@ function makeFile(location: string, anyOwner: boolean): boolean {
 }
 
 /**
- * A new file survives a power cut when its name and those of the directories made for it do. Whoever finds it empty does
+ * Syncs all directories above a new file, so that its name and theirs survive a power cut. Whoever finds the file empty does
  * this before writing: the one who made them may have died.
  */
 function syncDirectories(path: string): void {
   const directory = dirname(path);
   if (directory === path) return;
-  const file = openDirectory(directory);
-  if (file !== null) {
-    try {
-      fsyncSync(file);
-    } catch (error) {
-      // Some file systems cannot do it.
-      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
-    } finally {
-      closeSync(file);
-    }
+  try {
+    sync(directory);
+  } catch (error) {
+    // One that cannot be opened is not ours, so it was not made by us either. Some file systems cannot sync directories.
+    const { syscall, code } = error as NodeJS.ErrnoException;
+    if (syscall !== 'open' && code !== 'EINVAL') throw error;
   }
   syncDirectories(directory);
-}
-
-/** Null: not ours to open, so not made by us either. */
-function openDirectory(path: string): number | null {
-  try {
-    return openSync(path, constants.O_RDONLY);
-  } catch {
-    return null;
-  }
 }
 
 function networkWarning(path: string): string | null {
