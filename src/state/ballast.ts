@@ -1,21 +1,13 @@
-import {
-  closeSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { statfsSync, statSync, unlinkSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
+import { writeAtomically } from '../files/atomic.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 const MOST = 1024 * 1024;
-/** On a file system smaller than this, what it would keep free would be missed. */
+/** On a smaller file system the space that the ballast takes would be missed. */
 const SMALLEST_DISK = 4 * MOST;
 const SHARE = 16;
-/** Made only while so many times its size is free. */
+/** The ballast is made only while this many times its size is free. */
 const PLENTY = 4;
 
 /**
@@ -23,27 +15,18 @@ const PLENTY = 4;
  * none. Any worker makes it while there is plenty.
  */
 export function keepBallast({ ballast: file, path }: StateDirectory): void {
-  const draft = `${file}.${process.pid}`;
   try {
     if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
     const { blocks, bavail, bsize } = statfsSync(path);
     const size = ballastSize(Number(blocks) * Number(bsize));
     if (size === 0 || Number(bavail) * Number(bsize) < PLENTY * size) return;
+    const draft = `${file}.${process.pid}`;
+    const beforeNaming = (): void => crashPoint('in-ballast');
     crashPoint('before-ballast');
-    const out = openSync(draft, 'wx', 0o600);
-    try {
-      const zeros = Buffer.alloc(65_536);
-      for (let at = 0; at < size; at += zeros.length)
-        writeSync(out, zeros, 0, Math.min(zeros.length, size - at));
-    } finally {
-      closeSync(out);
-    }
-    crashPoint('in-ballast');
-    renameSync(draft, file);
+    writeAtomically(file, Buffer.alloc(size), { draft, replace: true, sync: false, beforeNaming });
     crashPoint('after-ballast');
   } catch {
     // Without it everything works but on a full disk.
-    rmSync(draft, { force: true });
   }
 }
 
@@ -51,7 +34,7 @@ function ballastSize(disk: number): number {
   return disk < SMALLEST_DISK ? 0 : Math.min(MOST, Math.floor(disk / SHARE));
 }
 
-/** False: there was none. */
+/** Removes the ballast. Returns false if there was none. */
 export function freeBallast({ ballast }: StateDirectory): boolean {
   crashPoint('before-free-ballast');
   try {
