@@ -21,9 +21,13 @@ export function keepBallast({ ballast: file, path }: StateDirectory): void {
     const size = ballastSize(Number(blocks) * Number(bsize));
     if (size === 0 || Number(bavail) * Number(bsize) < PLENTY * size) return;
     const draft = `${file}.${process.pid}`;
-    const beforeNaming = (): void => crashPoint('in-ballast');
     crashPoint('before-ballast');
-    writeAtomically(file, Buffer.alloc(size), { draft, replace: true, sync: false, beforeNaming });
+    writeAtomically(file, Buffer.alloc(size), {
+      draft,
+      replace: true,
+      sync: false,
+      beforeNaming: () => crashPoint('in-ballast'),
+    });
     crashPoint('after-ballast');
   } catch {
     // Without it everything works but on a full disk.

@@ -49,8 +49,11 @@ function hostId({ host, path }: StateDirectory): string {
   if (known !== null) return known;
   try {
     crashPoint('before-host');
-    const beforeNaming = (): void => crashPoint('in-host');
-    writeAtomically(host, randomBytes(8).toString('hex'), { replace: false, sync: false, beforeNaming });
+    writeAtomically(host, randomBytes(8).toString('hex'), {
+      replace: false,
+      sync: false,
+      beforeNaming: () => crashPoint('in-host'),
+    });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
       throw new QueueError('disk-full', `cannot write ${host}: the disk is full`);

@@ -19,17 +19,21 @@ export function makeKey(state: StateDirectory): void {
     const draft = newDraft(state.key);
     crashPoint('before-key');
     writeAtomically(state.key, randomBytes(KEY_BYTES), {
-      ...{ draft, replace: false, sync: true },
-      beforeNaming() {
-        crashPoint('in-key');
-        // A file that is no key is somebody's mistake.
-        if (existsSync(state.key) && readKey(state) === null) rmSync(state.key);
-      },
+      draft,
+      replace: false,
+      sync: true,
+      beforeNaming: () => removeBadKey(state),
     });
     crashPoint('after-key');
   } catch {
     // The next heartbeat tries again.
   }
+}
+
+/** Removes a file that is no key, which is somebody's mistake. */
+function removeBadKey(state: StateDirectory): void {
+  crashPoint('in-key');
+  if (existsSync(state.key) && readKey(state) === null) rmSync(state.key);
 }
 
 /** Returns the cookie of the attempt with this name in this state directory. */

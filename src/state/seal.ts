@@ -34,8 +34,12 @@ export function makeSeal(state: StateDirectory, epoch: string): string | null {
     crashPoint('in-make-seal');
     const draft = newDraft(file);
     crashPoint('writing-seal');
-    const beforeNaming = (): void => crashPoint('moving-seal');
-    writeAtomically(file, value, { draft, replace: true, sync: false, beforeNaming });
+    writeAtomically(file, value, {
+      draft,
+      replace: true,
+      sync: false,
+      beforeNaming: () => crashPoint('moving-seal'),
+    });
     crashPoint('after-make-seal');
     return value;
   } catch {
