@@ -153,7 +153,7 @@ async function replace(
 ): Promise<void> {
   const { options, restarts, end } = supervisor;
   if (await isStopping(supervisor)) {
-    options.log(`worker process ${child.pid ?? '?'} exited (${how}) while stopping`);
+    options.log(`worker process ${child.pid ?? '?'} ended (${how}) while stopping`);
     return endWhenDone(supervisor);
   }
   // An executable that was replaced with the newer one gets ready; the old one never will.
@@ -164,7 +164,7 @@ async function replace(
   }
   // One that was made to die at a named point is followed by one that is not.
   delete process.env[CRASH_AT];
-  options.log(`worker process ${child.pid ?? '?'} exited (${how}); starting another`);
+  options.log(`worker process ${child.pid ?? '?'} ended (${how}); starting another`);
   const timer = setTimeout(() => {
     restarts.delete(timer);
     void relaunch(supervisor, Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));

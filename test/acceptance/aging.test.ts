@@ -43,7 +43,7 @@ test.concurrent(
     expectRefusal(
       await box.run(['queue', 'set', 'mail']),
       2,
-      /needs --concurrency, --rate or --priority-aging/,
+      /requires --concurrency, --rate or --priority-aging/,
     );
     expect(await box.json(['queue', 'list'])).toMatchObject([{ name: 'mail', priority_aging_ms: 90_000 }]);
     expect((await box.run(['queue', 'list'])).stdout).toContain('\t90s\t');

@@ -72,7 +72,7 @@ test(
     // Another tab of the browser is logged in without a token.
     const second = await page.context().newPage();
     await second.goto(`${origin}/jobs`);
-    await second.getByText('There is no job yet').waitFor();
+    await second.getByText('No jobs yet').waitFor();
     const tokens = tokensOf(box);
     expect(tokens).toContain(token);
     for (const tab of [page, second]) for (const one of tokens) expect(await stored(tab)).not.toContain(one);
@@ -130,7 +130,7 @@ test(
     for (const tab of [page, second]) await tab.getByText('Your session has ended').waitFor();
     // The read-only token gives a read-only dashboard on a full server.
     await logIn(page, tokensOf(box)[1]!, 'Your session has ended');
-    await page.getByText('read-only', { exact: true }).waitFor();
+    await page.getByText('Read-only', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: 'New job' }).count()).toBe(0);
   }),
 );

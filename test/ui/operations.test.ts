@@ -27,7 +27,7 @@ test(
     expect(await tile('Waiting').textContent()).toBe('1');
     expect(await tile('Dead').textContent()).toBe('1');
     expect(await tile('Oldest waiting job').textContent()).toMatch(/^\d+s$/);
-    expect(await tile('Run p95').textContent()).toMatch(/ms$/);
+    expect(await tile('Run time p95').textContent()).toMatch(/ms$/);
     const names = page.locator('tr', { hasText: 'send' });
     await names.getByText('5', { exact: true }).waitFor();
 

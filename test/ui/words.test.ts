@@ -112,3 +112,16 @@ test('the life of a job is one unbroken line, whatever the clocks say', () => {
   ]);
   for (const [i, span] of spans.slice(1).entries()) expect(span.from).toBe(spans[i]!.to);
 });
+
+test('a job that is not due is scheduled until then, and waits after it', () => {
+  const at = (seconds: number): number => Date.parse(job.created_at) + seconds * 1000;
+  const run_at = new Date(at(60)).toISOString();
+  const later = { ...job, state: 'pending', run_at, next_run_at: run_at } as Job;
+  const kinds = (now: number) =>
+    spansOf(later, [], now).map(({ kind, from, to }) => [kind, (to - from) / 1000]);
+  expect(kinds(at(10))).toEqual([['scheduled', 60]]);
+  expect(kinds(at(70))).toEqual([
+    ['scheduled', 60],
+    ['waiting', 10],
+  ]);
+});
