@@ -78,7 +78,7 @@ export async function keepOutputs(
   return counts;
 }
 
-/** False: it was pruned in between. */
+/** Copies an output. Returns false if it was pruned meanwhile. */
 function copied(from: string, to: string): boolean {
   try {
     copyOutput(from, to);

@@ -22,7 +22,7 @@ export function refuseLiving(stateDirectory: StateDirectory, known: ReadonlySet<
   );
 }
 
-/** The same of the jobs that the store says are running, by their names. */
+/** Throws if a job that is running as far as the store knows still has a living process. */
 export async function refuseLivingJobs(store: Store, stateDirectory: StateDirectory): Promise<void> {
   for (const job of await store.running()) {
     const living = livingOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));

@@ -17,7 +17,7 @@ export interface Living {
   process: { pid: number; group: number } | null;
 }
 
-/** What still runs of an attempt, whether or not its record is there; null: nothing. */
+/** Returns what still runs of an attempt, whether or not it has a record; null: nothing. */
 export function livingOf(place: Place): Living | null {
   const record = readRecord(place);
   // Where cookies cannot be read, the frame is known by its pid.
@@ -27,7 +27,7 @@ export function livingOf(place: Place): Living | null {
   return isOutOfSight(place) ? { process: null } : null;
 }
 
-/** The same of all attempts that have a directory there, of whatever store, but `known`; not of those whose command has ended. */
+/** Returns what still runs of any attempt that has a directory there, except `known` ones and those whose command has ended. */
 export function livingIn(state: StateDirectory, known: ReadonlySet<string>): Living | null {
   const carried = carriedNames(state);
   for (const place of placesIn(state)) {
@@ -56,7 +56,7 @@ function carriedNames(state: StateDirectory): Set<string> | null {
   return names;
 }
 
-/** Every attempt that has a directory there. */
+/** Returns every attempt that has a directory there. */
 export function placesIn(state: StateDirectory): Place[] {
   return namesIn(state.attempts).flatMap((name) => {
     const found = attemptOf(name);

@@ -11,7 +11,7 @@ export interface Leftover {
   bytes: number;
 }
 
-/** So long after its last change nobody is at work on a draft any more, wherever he was. */
+/** A draft that has not changed for this long is abandoned, wherever its maker ran. */
 const STALE_MS = 24 * 3600 * 1000;
 const NAME = /^\.queuectl-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.draft([-.].*)?$/;
 
@@ -42,7 +42,7 @@ const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
 };
 
-/** The error names the directory: nobody knows a draft by its name. */
+/** Returns an error that names the directory, because nobody knows a draft by its name. */
 function refusedIn(directory: string, { code, message }: NodeJS.ErrnoException): QueueError {
   return new QueueError(
     code === 'ENOSPC' ? 'disk-full' : 'not-permitted',
@@ -86,7 +86,7 @@ function removeDirectory(path: string): void {
   }
 }
 
-/** Opens a directory that is ours alone, without following a link. Null: there is none, or it is not. */
+/** Opens a directory that only this user can enter, without following a link. Returns null if it is no such directory. */
 function openOwnDirectory(path: string): { file: number; through: string } | null {
   let file: number;
   try {
@@ -115,7 +115,7 @@ function abandonedDirectories(directory: string): Leftover[] {
   return leftoversIn(directory, isAbandoned(NAME), 'directory');
 }
 
-/** Of this user, and of processes that are gone: `names` begins with where that was and its pid. */
+/** Returns the files of this user whose maker is gone. `names` matches their names and captures the host and pid of the maker. */
 export function abandonedBy(directory: string, names: RegExp): Leftover[] {
   return leftoversIn(directory, isAbandoned(names));
 }
@@ -128,7 +128,7 @@ function isAbandoned(names: RegExp): (name: string, changedAt: number) => boolea
   };
 }
 
-/** What is named by the process that was to move it into place, such as `out.123`, and is not its own name. */
+/** Returns files such as `out.123` whose maker, the process with that pid, is gone. `names` captures the pid. */
 export function abandonedParts(directory: string, names: RegExp): Leftover[] {
   return leftoversIn(directory, (name) => {
     const pid = names.exec(name)?.[1];
@@ -157,7 +157,7 @@ function leftoversIn(
   return found;
 }
 
-/** Pids mean something only within one boot and namespace; a disk may be shared. */
+/** Identifies this boot and pid namespace, because a pid means nothing elsewhere and a disk may be shared. */
 export function here(): string {
   const where = `${processIdentity.bootId()} ${processIdentity.pidNamespace()}`;
   return createHash('sha256').update(where).digest('hex').slice(0, 8);

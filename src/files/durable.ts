@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** On disk with its name, whatever happens next. Never for a database that this process has open: its locks would go. */
+/** Syncs a file and its directory, so that both survive a power cut. It would drop the locks of a database that is open here. */
 export function syncFile(path: string): void {
   sync(path);
   sync(dirname(path));
 }
 
-/** Of a directory: the names in it, as they are now. */
+/** Syncs a file, or a directory, so that files created or renamed in it survive a power cut. */
 export function sync(path: string): void {
   const file = openSync(path, 'r');
   try {

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
 
-/** A directory that is there, whatever becomes of those of the jobs. */
+/** Returns the home directory of this user, or / if it does not exist. */
 export function homeDirectory(): string {
   try {
     const home = homedir();
@@ -13,7 +13,7 @@ export function homeDirectory(): string {
   }
 }
 
-/** The home of whoever owns a path, as the system's list of users has it. */
+/** Returns the home directory of the owner of a path, as /etc/passwd has it. */
 export function homeOf(path: string): string {
   try {
     const owner = statSync(path).uid;

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 /** Opens a file for its name only, so that closing it drops none of the locks that this process holds on it. */
 const O_PATH = 0o10000000;
 
-/** Tells whether something is mounted on this very path, such as a single file in a container. False where it cannot be told. */
+/** Tells whether something is mounted on this very path, such as a single file in a container. Returns false if the system does not tell. */
 export function isMountPoint(path: string): boolean {
   if (process.platform !== 'linux') return false;
   const mount = mountOf(path);

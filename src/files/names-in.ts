@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 
-/** What is in a directory; nothing, where there is none, or none that may be read. */
+/** Returns the names in a directory; none if it does not exist or cannot be read. */
 export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What the kernel lists of a process in /proc/PID/stat. */
+/** A part of what the kernel lists in /proc/PID/stat. */
 export interface ProcStat {
   comm: string;
   state: string;
@@ -11,7 +11,7 @@ export interface ProcStat {
   startTime: string;
 }
 
-/** Returns null if there is no such process. */
+/** Reads /proc/PID/stat. Returns null if there is no such process. */
 export function stat(pid: number): ProcStat | null {
   const text = maybeRead(`/proc/${pid}/stat`);
   if (text === null) return null;
@@ -30,7 +30,7 @@ export function isOver({ state }: ProcStat): boolean {
   return state === 'Z' || state === 'X';
 }
 
-/** Returns null if the file cannot be read. */
+/** Reads a file. Returns null if it cannot be read. */
 export function maybeRead(path: string): string | null {
   try {
     return readFileSync(path, 'latin1');

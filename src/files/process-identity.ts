@@ -5,7 +5,7 @@ import { isOver, stat } from './proc-stat.ts';
 /** Identifies processes: a pid alone is used again, and means nothing in another boot or pid namespace. */
 export type ProcessIdentity = typeof linux;
 
-/** The kernel's fixed number for it (PROC_TIME_INIT_INO). */
+/** The kernel gives the first time namespace this fixed number (PROC_TIME_INIT_INO). */
 const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
 
 const linux = {

@@ -1,6 +1,14 @@
-import { statfsSync, statSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
-import { writeAtomically } from '../files/atomic.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 const MOST = 1024 * 1024;
@@ -15,22 +23,27 @@ const PLENTY = 4;
  * none. Any worker makes it while there is plenty.
  */
 export function keepBallast({ ballast: file, path }: StateDirectory): void {
+  const draft = `${file}.${process.pid}`;
   try {
     if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
     const { blocks, bavail, bsize } = statfsSync(path);
     const size = ballastSize(Number(blocks) * Number(bsize));
     if (size === 0 || Number(bavail) * Number(bsize) < PLENTY * size) return;
-    const draft = `${file}.${process.pid}`;
     crashPoint('before-ballast');
-    writeAtomically(file, Buffer.alloc(size), {
-      draft,
-      replace: true,
-      sync: false,
-      beforeNaming: () => crashPoint('in-ballast'),
-    });
+    const out = openSync(draft, 'wx', 0o600);
+    try {
+      const zeros = Buffer.alloc(65_536);
+      for (let at = 0; at < size; at += zeros.length)
+        writeSync(out, zeros, 0, Math.min(zeros.length, size - at));
+    } finally {
+      closeSync(out);
+    }
+    crashPoint('in-ballast');
+    renameSync(draft, file);
     crashPoint('after-ballast');
   } catch {
     // Without it everything works but on a full disk.
+    rmSync(draft, { force: true });
   }
 }
 

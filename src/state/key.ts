@@ -41,7 +41,7 @@ export function cookieFor(state: StateDirectory, name: string): string {
   return makeCookie(readKey(state), name);
 }
 
-/** Read each time: whoever keeps it would miss that the directory was replaced. Null: there is none. */
+/** Reads the key, or returns null. It is never cached, because the directory may be replaced. */
 function readKey(state: StateDirectory): Buffer | null {
   const file = openRegular(state.key);
   if (typeof file !== 'number') return null;

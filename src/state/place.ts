@@ -5,25 +5,25 @@ import type { Stream } from '../core/job.ts';
 import { cookieFor } from './key.ts';
 import type { StateDirectory } from './state-directory.ts';
 
-/** What of an attempt on disk concerns its output, or one stream of it. */
+/** The paths of an attempt's output, or of one stream of it. */
 export interface OutputPlace {
   directory: string;
   /** stdout and stderr, or one of them, written by the command itself. */
   output: string;
-  /** How the names begin that tell what was dropped of it. */
+  /** The prefix of the names that record which part of the output was dropped. */
   gaps: string;
 }
 
-/** Where an attempt lives on disk. Named by the store's epoch and a number that is never reused, never by user text. */
+/** The directory of an attempt and its files. Its name is the store's epoch and a number that is never reused. */
 export interface Place extends OutputPlace {
   state: StateDirectory;
-  /** What the command reads, if it was given something; gone once it has been opened. */
+  /** The input of the command, if it has any. The file is removed once it has been opened. */
   stdin: string;
-  /** The proof of start and the exit code, written by the frame. */
+  /** Proves that the command started, and holds its exit code. Written by the frame. */
   record: string;
-  /** The epoch and the number, as the directory is called. */
+  /** The name of the directory: the epoch and the number. */
   name: string;
-  /** In the environment of everything the attempt starts: by it we know our processes. Others cannot make it up. */
+  /** Is in the environment of every process of the attempt and identifies it. Other users cannot forge it. */
   readonly cookie: string;
 }
 
@@ -37,7 +37,7 @@ export function placeOf(state: StateDirectory, epoch: string, attempt: number): 
     stdin: join(directory, 'in'),
     record: join(directory, 'rec'),
     name,
-    // Most who ask for a place want its output, and the cookie takes a look at a file.
+    // Made on demand, because the key has to be read for it and most callers need only the output.
     get cookie() {
       cookie ??= cookieFor(state, name);
       return cookie;
@@ -55,13 +55,13 @@ export function attemptOf(name: string): { epoch: string; attempt: number } | nu
   return epoch === undefined ? null : { epoch, attempt: Number(attempt) };
 }
 
-/** Where a stream goes; stdout is also where both go that are not split. */
+/** Returns where a stream goes. Output that is not split goes to stdout. */
 export function outputIn(directory: string, stream: Stream): OutputPlace {
   const [name, gaps] = stream === 'stdout' ? ['out', 'gap'] : ['err', 'errgap'];
   return { directory, output: join(directory, name!), gaps: gaps! };
 }
 
-/** False: somebody else has made it, so this attempt is no longer ours to start. */
+/** Creates the directory. Returns false if it exists: then another process started or gated this attempt. */
 export function makePlace(place: Place): boolean {
   crashPoint('before-place');
   try {

@@ -3,20 +3,20 @@ import { crashPoint } from '../core/crash-point.ts';
 import { openRegular } from '../files/regular-file.ts';
 import { makePlace, type Place } from './place.ts';
 
-/** What the frame left: its pid, and once the command ended its exit code and whether the frame got a stop signal. */
+/** The contents of the record: the frame's pid and, after the end, the exit code and whether the frame got a stop signal. */
 export type AttemptRecord =
   | { kind: 'running'; pid: number; lifeline: string | null }
   | { kind: 'ended'; pid: number; code: number; signalled: boolean }
-  /** Recovery took the gate: the command never started and never will. */
+  /** Recovery took the gate, so the command never started and never will. */
   | { kind: 'gated' }
-  /** Created and not written: on its way, or it ended there, for want of room. The command comes only after that. */
+  /** The frame created the file and has not written it yet, or never could on a full disk. The command has not started. */
   | { kind: 'empty' }
-  /** There, but not readable: something started, how it ended is unknown. */
+  /** The file exists and cannot be read: the command may have started, and how it ended is unknown. */
   | { kind: 'unreadable' };
 
 const LONGEST = 64;
 
-/** How a frame exits that did not run its command, and no other: it could not take the gate, or not start a process. */
+/** Exit codes of a frame that did not run its command: the gate was taken, or no process could be started. */
 export const GATE_LOST_CODE = 75;
 export const NO_ROOM_CODE = 76;
 
@@ -56,7 +56,7 @@ export function takeGate(place: Place): boolean {
   return true;
 }
 
-/** When the record was last written: for one that ended, the end. */
+/** Returns when the record was last written. For an attempt that has ended, that is its end. */
 export function recordedAt(place: Place): number | undefined {
   const stat = lstatSync(place.record, { throwIfNoEntry: false });
   return stat === undefined ? undefined : Math.floor(stat.mtimeMs);

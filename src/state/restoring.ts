@@ -28,7 +28,7 @@ export function forgetRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('after-forget-restoring');
 }
 
-/** Restores that were killed, perhaps when their store had its place already. */
+/** Returns the restores that were killed, perhaps after their store had taken its place. */
 export function killedRestores(state: StateDirectory): { epoch: string; note: string }[] {
   return abandonedBy(state.path, NAME).map(({ path }) => ({
     epoch: NAME.exec(basename(path))![3]!,

@@ -62,7 +62,7 @@ export function removeSeal(state: StateDirectory, epoch: string): void {
   removeAll(dirname(sealIn(state, epoch)));
 }
 
-/** Null: it is missing, or a power cut left it incomplete. */
+/** Reads a seal. Returns null if it is missing, or incomplete after a power cut. */
 function read(file: string): string | null {
   try {
     const text = readFileSync(file, 'latin1');

@@ -2,11 +2,11 @@ import { type Collected, collectOutput, KEPT_IN_STORE } from './output.ts';
 import { outputIn, type Place } from './place.ts';
 
 export interface CollectedStreams extends Collected {
-  /** Of split output `kept` is what went to stdout, and this what went to stderr. */
+  /** The stderr of split output; `kept` is its stdout then. */
   keptStderr?: Uint8Array;
 }
 
-/** What an ended attempt wrote. Of split output both streams move into the store, or neither. */
+/** Reads what an ended attempt wrote. Both streams of split output move into the store, or neither. */
 export function collectStreams(place: Place, split: boolean, limit: number): CollectedStreams {
   const out = collectOutput(place, limit);
   if (!split) return out;

@@ -17,12 +17,12 @@ export function tellChange(state: StateDirectory): void {
   touch(state.change);
 }
 
-/** Calls back at every wake-up. Null: no watch is to be had here (inotify instances are few). */
+/** Calls back at every wake-up. Returns null if the directory cannot be watched, because inotify instances are few. */
 export function onWake(state: StateDirectory, callback: () => void): (() => void) | null {
   return onTouch(dirname(state.wake), callback);
 }
 
-/** Calls back when something has changed. Null: no watch is to be had here. */
+/** Calls back when something has changed. Returns null if the directory cannot be watched. */
 export function onChange(state: StateDirectory, callback: () => void): (() => void) | null {
   return onTouch(dirname(state.change), callback);
 }

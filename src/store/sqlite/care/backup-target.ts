@@ -21,7 +21,7 @@ import { checkOwner, refuseUnsafeDrafts, unsafeParts } from './owner.ts';
 import { epochsOf } from './peek.ts';
 import { takeStore } from './swap.ts';
 
-/** What SQLite takes for a part of the database by its name alone. */
+/** The files that SQLite takes for a part of the database by their names alone. */
 const BESIDE = ['-wal', '-shm', '-journal'];
 const PART = /-(wal|shm|journal)$/;
 
@@ -88,7 +88,7 @@ export function refuseOverwriting(file: string, location: string): void {
   refuseDatabase(file);
 }
 
-/** Only behind refuseStore: to open and close a database that this process has open would drop its locks. */
+/** Throws if this is a database. Only behind refuseStore: closing a database that is open here would drop its locks. */
 function refuseDatabase(path: string): void {
   if (isDatabase(path)) throw new QueueError('usage', `${path} is a database`, OTHER_NAME);
 }

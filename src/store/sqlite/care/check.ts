@@ -13,7 +13,7 @@ import { lookAt } from './peek.ts';
 
 const SHOWN = 5;
 
-/** Everything that can be proven about the file and what is in it, one problem a line; nothing is changed. */
+/** Checks the file and its contents without changing them, and returns one problem a line. */
 export async function checkSqlite(location: string): Promise<StoreCheck> {
   let path = resolve(location);
   try {
@@ -33,7 +33,7 @@ export async function checkSqlite(location: string): Promise<StoreCheck> {
   }
 }
 
-/** Nothing is wrong with it, and it can be written. */
+/** Tells whether nothing is wrong with the store and it can be written. */
 export async function isSoundSqlite(location: string): Promise<boolean> {
   try {
     const { path, problems } = await checkSqlite(location);
@@ -50,7 +50,7 @@ export async function isSoundSqlite(location: string): Promise<boolean> {
   }
 }
 
-/** All of one moment: workers may be at work. */
+/** Returns the problems as of one moment, because workers may be running. */
 export function problemsOf(connection: Connection): Promise<string[]> {
   return connection.read(() => {
     const found = version(connection);
@@ -69,7 +69,7 @@ export function problemsOf(connection: Connection): Promise<string[]> {
   });
 }
 
-/** Of a file that cannot be read all of this is told elsewhere. */
+/** Returns the invalid settings; none if the file cannot be read, which is reported elsewhere. */
 async function invalidSettings(connection: Connection): Promise<InvalidSetting[]> {
   try {
     return readSettings(await connection.read(() => storedSettings(connection))).invalid;

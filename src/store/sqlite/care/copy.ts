@@ -78,7 +78,7 @@ function refuseDamaged(connection: Connection): void {
   if (first !== 'ok') throw new QueueError('store-corrupt', `${connection.path} is damaged: ${first}`);
 }
 
-/** A file from elsewhere could bring triggers and views of its own, which would run with every write. */
+/** Throws if the schema is not ours: a file from elsewhere could bring triggers, which would run with every write. */
 function refuseForeignSchema(connection: Connection): void {
   const found = connection.all(sql.schemaObjects).map((row) => JSON.stringify(row));
   const expected = new Set(expectedSchema());

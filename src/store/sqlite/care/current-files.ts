@@ -85,7 +85,7 @@ async function countNames(db: string): Promise<number> {
   }
 }
 
-/** The same for those who only look: by the wrong name, or with the wrong files, they would see another state of it. */
+/** Throws if the store must not even be read: by another name, or with other files, one would read another state of it. */
 export async function refuseReading(location: string): Promise<void> {
   if (!existsSync(location)) return;
   const db = realpathSync(location);
@@ -142,7 +142,7 @@ function look(db: string): Files {
   return [one(`${db}-wal`), one(`${db}-shm`)];
 }
 
-/** It may be so for a moment, while SQLite makes or removes the files. */
+/** Tells whether files are missing. That is normal for a moment, while SQLite makes or removes them. */
 function isOdd([wal, shm]: Files, db: string): boolean {
   return wal === null && shm === null ? isLocked(statSync(db).ino) : wal === null || shm === null;
 }
@@ -165,12 +165,12 @@ function isLocked(file: number): boolean {
   }
 }
 
-/** The other processes that have a removed -wal or -shm file of this database open. */
+/** Returns the other processes that have a removed -wal or -shm file of this database open. */
 function removedHolders(db: string): number[] {
   return holdersOf(`${db}-wal (deleted)`, `${db}-shm (deleted)`);
 }
 
-/** Nobody else's file is ours to remove; that is refused elsewhere. */
+/** Removes a file if it belongs to the owner of the database. Files of others are refused elsewhere. */
 function removeOwn(path: string, db: string): void {
   try {
     if (lstatSync(path).uid === statSync(db).uid) rmSync(path);

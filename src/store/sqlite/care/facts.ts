@@ -121,14 +121,14 @@ function isWal(path: string): boolean {
   }
 }
 
-/** Where the store is, or would be made. */
+/** Returns the directory in which the store is, or would be made. */
 function nearestDirectory(path: string): string {
   let directory = dirname(path);
   while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
   return directory;
 }
 
-/** What others can read although it should be for its owner alone. */
+/** Returns the files that others can read although only their owner should. */
 function readableByOthers(path: string): string[] {
   const found: string[] = [];
   const look = (one: string): void => {

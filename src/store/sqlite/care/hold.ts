@@ -5,9 +5,9 @@ import { type Connection, connect } from '../connection.ts';
 import { translate } from '../failures.ts';
 import { makeFile } from './new-file.ts';
 
-/** A store that everybody else is kept out of, so that its file can be read as it is, and replaced. */
+/** A store that everybody else is kept out of, so that its file can be read and replaced. */
 export interface Held {
-  /** All of it is in its one file. False: SQLite cannot read it, so nobody works on it, and it was left with its WAL. */
+  /** The WAL is folded into the file. False: SQLite cannot read it, so nobody uses it, and its WAL was left. */
   folded: boolean;
   /** Tells whether its name still leads to it. */
   isCurrent(): boolean;
@@ -16,13 +16,13 @@ export interface Held {
   letGo(): void;
 }
 
-/** After these it could be read another time; after all others SQLite has no use for the file, nor has anybody else. */
+/** Errors after which a later try may succeed. After all others SQLite cannot read the file. */
 const PASSING = new Set(['store-busy', 'disk-full', 'store-unavailable']);
 
-/** So often in a row it can be replaced by others while it is waited for. */
+/** The file may be replaced this many times in a row while this process waits for it. */
 const MOST_TRIES = 10;
 
-/** While it is held, nothing else in this process may open the file: closing it again would drop the lock. */
+/** Holds a store. Nothing else in this process may open the file meanwhile: closing it would drop the lock. */
 export async function holdSqlite(path: string): Promise<Held> {
   for (let tries = 1; ; tries++) {
     const held = await holdOnce(path);
@@ -34,7 +34,7 @@ export async function holdSqlite(path: string): Promise<Held> {
   }
 }
 
-/** An empty file that is made under this name, and that everybody is kept out of from its first moment with another. */
+/** Creates an empty file and holds it, so that nobody gets in when it receives another name. */
 export async function holdNewSqlite(path: string): Promise<Held> {
   makeFile(path);
   return holdOnce(path);
@@ -76,7 +76,7 @@ function open(path: string): number {
   }
 }
 
-/** Null: SQLite cannot read it, or would forget the WAL of a file that was cut to nothing: to one byte is the same to it. */
+/** Returns null if SQLite cannot read the file, or would drop its WAL because the file has at most one byte. */
 async function enter(path: string, size: number): Promise<Connection | null> {
   if (size <= 1 && existsSync(`${path}-wal`)) return null;
   let connection: Connection | null = null;

@@ -20,7 +20,7 @@ export function refuseOddFile(path: string, created = false): void {
     : new QueueError('not-a-database', `${path} is not a queuectl database`);
 }
 
-/** Whatever is in it: something that no database can be. */
+/** Throws if this is no regular file. */
 export function refuseNoFile(path: string, stat: Stats | undefined): void {
   if (stat === undefined) refuseLostLink(path);
   if (stat === undefined || stat.isFile()) return;
@@ -28,7 +28,7 @@ export function refuseNoFile(path: string, stat: Stats | undefined): void {
   throw new QueueError('store-unavailable', `${path} is ${what}, not a database file`);
 }
 
-/** What it led to may be on a disk that is not there now: nothing is made in its place. */
+/** Throws if this is a broken link. Its target may be on a disk that is not mounted now, so no file is made there. */
 function refuseLostLink(path: string): void {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   const target = resolve(dirname(path), readlinkSync(path));
@@ -39,7 +39,7 @@ function refuseLostLink(path: string): void {
   );
 }
 
-/** For who only looks: an empty file, which anybody else would make a queue of, is none yet. */
+/** Throws if there is no store to look at. An empty file is none yet, although other commands make it one. */
 export function refuseNoStore(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw missing(path);
@@ -52,7 +52,7 @@ export function refuseNoStore(path: string): void {
     );
 }
 
-/** The database itself is not there. */
+/** Returns the error for a database file that does not exist. */
 export function missing(path: string): QueueError {
   return wasOurs(path)
     ? new QueueError(

@@ -5,7 +5,7 @@ import { refuseNoFile } from './odd-file.ts';
 import { foreign, open, type Unsafe, unsafeForDrafts, unsafeWay } from './safe-path.ts';
 
 const ROOT = 0;
-/** What SQLite reads beside the file by its name alone, whoever put it there. */
+/** The files that SQLite reads by their names alone, whoever put them there. */
 const BESIDE = ['-journal', '-wal', '-shm'];
 const MOVE_AWAY = 'another user created it: move it elsewhere';
 
@@ -24,7 +24,7 @@ export function unsafeParts(asked: string): Unsafe[] {
   return found.filter((one) => one !== null);
 }
 
-/** `anyOwner`: the user has said that it is meant to be so. */
+/** Throws if the store is not safe to use, unless `anyOwner` allows that. */
 export function refuseUnsafe(asked: string, anyOwner: boolean): void {
   if (anyOwner) return;
   const [unsafe] = unsafeParts(asked);
@@ -49,7 +49,7 @@ export function refuseUnsafeDrafts(directory: string, anyOwner: boolean): void {
     );
 }
 
-/** A link counts with what it leads to, if anything. One of root's may lead anywhere. */
+/** Checks a file, and the target if it is a link. A link of root may lead anywhere. */
 function unsafePlace(path: string, uid: number, fix?: string): Unsafe | null {
   const link = lstatSync(path, { throwIfNoEntry: false });
   if (link === undefined) return null;

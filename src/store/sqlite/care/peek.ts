@@ -11,7 +11,7 @@ import { refuseOddFile } from './odd-file.ts';
 import { unsafeParts } from './owner.ts';
 import { openAlone, openPrivateCopy } from './private-copy.ts';
 
-/** By what it is known, of whatever version it is. */
+/** Reads the epochs of a store of any version. Returns null if the file is empty. */
 export async function epochsOf(path: string): Promise<{ epoch: string; origin: string | null } | null> {
   refuseOddFile(path);
   const connection = await connect(path, lookAt);

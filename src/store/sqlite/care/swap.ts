@@ -19,10 +19,10 @@ export function refuseWhileUsed(db: string): void {
   );
 }
 
-/** What SQLite takes for a part of the database by its name alone. */
+/** The files that SQLite takes for a part of the database by their names alone. */
 const BESIDE = ['-wal', '-journal'];
 
-/** Everybody else is kept out; what a swap that was killed left is put right first. Null: there is no store. */
+/** Keeps everybody else out of the store, and completes a swap that was killed. Returns null if there is no store. */
 export async function takeStore(db: string): Promise<Held | null> {
   if (!existsSync(db)) {
     finishSwaps(db, false);
@@ -39,7 +39,7 @@ export async function takeStore(db: string): Promise<Held | null> {
   }
 }
 
-/** A file that was cut to nothing is all in its WAL. Where a killed swap has hidden that, SQLite would see a new database. */
+/** Moves a hidden WAL back beside an empty file. All data is in that WAL, and without it SQLite would see a new database. */
 function returnWal(db: string): void {
   if (statSync(db).size > 1 || isThere(`${db}-wal`)) return;
   for (const name of hiddenNames(db)) {
@@ -69,12 +69,12 @@ export async function takeName(db: string): Promise<Held> {
   }
 }
 
-/** For who has no other reason to take it. */
+/** Completes a swap that was killed, if there is one. */
 export async function finishKilledSwap(db: string): Promise<void> {
   if (hiddenNames(db).length > 0) (await takeStore(db))?.letGo();
 }
 
-/** A test dies at each of them. */
+/** Marks a step of the swap. Tests kill the process at each of them. */
 function step(name: string): void {
   crashPoint(`swap-${name}`);
 }
@@ -117,7 +117,7 @@ export function fillName(draft: string, db: string, now: number): void {
   syncFile(db);
 }
 
-/** No lock keeps others away from what SQLite cannot read. */
+/** Throws if the store was replaced meanwhile: no lock protects a file that SQLite cannot read. */
 function refuseReplaced(db: string, held: Held): void {
   if (!held.isCurrent())
     throw new QueueError('store-busy', `another process has replaced ${db} in the meantime`);
@@ -145,7 +145,7 @@ export function finishSwaps(db: string, folded: boolean): void {
   }
 }
 
-/** Stores that a killed swap left without a name that anybody would look at. */
+/** Returns the hidden names that a killed swap left. */
 export function hiddenNames(db: string): string[] {
   return namesIn(dirname(db)).filter((name) => isHiddenName(db, name) && isOwn(join(dirname(db), name)));
 }
@@ -164,7 +164,7 @@ export function countOwnLinks(db: string): number {
   return own.filter((path) => isSameFile(path, db)).length;
 }
 
-/** A worker that has just started may do it, too. */
+/** Gives a hidden store its new name. A worker that has just started may do the same at this moment. */
 function reveal(hidden: string, aside: string): void {
   moveOwnBeside(hidden, aside);
   renameIfThere(hidden, aside);
@@ -183,7 +183,7 @@ function moveBeside(from: string, to: string): void {
   rmSync(`${from}-shm`, { force: true });
 }
 
-/** Beside a hidden name anybody may have put something, in a directory such as /tmp: SQLite would read it as ours. */
+/** Moves the parts of a hidden store, but only those of its owner: in /tmp other users may have put files beside it. */
 function moveOwnBeside(from: string, to: string): void {
   const owner = ownerOf(from);
   for (const end of BESIDE)
@@ -191,13 +191,13 @@ function moveOwnBeside(from: string, to: string): void {
   if (owner !== null && ownerOf(`${from}-shm`) === owner) rmSync(`${from}-shm`, { force: true });
 }
 
-/** Others can make what looks like it, and links to what is ours. */
+/** Tells whether this is a file of this user: others can make files with such names, and links to ours. */
 function isOwn(path: string): boolean {
   const owner = ownerOf(path);
   return owner !== null && owner === (process.getuid?.() ?? owner);
 }
 
-/** Null: it is no file, nor is a link to one. */
+/** Returns the owner of a regular file, or null. Does not follow links. */
 function ownerOf(path: string): number | null {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat?.isFile() ? stat.uid : null;
@@ -212,7 +212,7 @@ function hiddenOf(aside: string): string {
   return join(dirname(aside), `.${basename(aside)}`);
 }
 
-/** Where nothing is, whosever it be, that would be taken for a part of it. */
+/** Returns a name at which no file exists that would be taken for a part of the store. */
 function freeName(name: string): string {
   const isTaken = (one: string): boolean => ['', ...BESIDE].some((end) => isThere(one + end));
   let free = name;
@@ -220,7 +220,7 @@ function freeName(name: string): string {
   return free;
 }
 
-/** For one that is hidden: its WAL may have gone ahead. */
+/** Returns a free name for a hidden store, whose WAL may have that name already. */
 function revealedName(name: string): string {
   let free = name;
   for (let n = 2; isThere(free); n++) free = `${name}.${n}`;
