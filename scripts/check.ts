@@ -5,14 +5,16 @@ import { dirname, join, normalize } from 'node:path';
 /** A layer may import itself and what is listed here. Arrows point inwards only. */
 const MAY_IMPORT: Record<string, string[]> = {
   core: [],
-  store: ['core'],
-  exec: ['core'],
-  actions: ['core', 'store', 'exec'],
-  worker: ['core', 'store', 'exec', 'actions'],
+  files: ['core'],
+  state: ['core', 'files'],
+  store: ['core', 'files', 'state'],
+  exec: ['core', 'files', 'state'],
+  actions: ['core', 'files', 'state', 'store', 'exec'],
+  worker: ['core', 'files', 'state', 'store', 'exec', 'actions'],
   observe: ['core'],
   library: ['core', 'store', 'actions', 'worker'],
-  http: ['core', 'store', 'exec', 'actions', 'worker', 'observe'],
-  cli: ['core', 'store', 'exec', 'actions', 'worker', 'observe', 'http'],
+  http: ['core', 'files', 'state', 'store', 'exec', 'actions', 'worker', 'observe'],
+  cli: ['core', 'files', 'state', 'store', 'exec', 'actions', 'worker', 'observe', 'http'],
   'index.ts': ['core', 'library'],
 };
 /** The centre does no I/O, and stands on no package but the calendar arithmetic of cron. */
@@ -22,6 +24,16 @@ const BUNS_OWN = /^bun(:|$)|\bBun\./;
 /** Layers that call actions and no verb of a store. They may import its types, and these values. */
 const WITHOUT_STORE = ['cli', 'http', 'library'];
 const STORE_VALUES = ['store/location.ts', 'store/sqlite/migrate.ts'];
+/** Words that show knowledge of SQLite's files, which belongs in src/store/sqlite/. */
+const OF_SQLITE = /-(?:wal|shm|journal)\b|\bPRAGMA\b|sqlite/i;
+/** Files elsewhere that may use such words, and why. */
+const MAY_NAME_SQLITE: Record<string, string> = {
+  'store/open.ts': 'the line of this store in the table of stores',
+  'core/errors.ts': 'an error code, and hints for users',
+  'http/problem.ts': 'the same error code',
+  'cli/commands/doctor.ts': 'the help text',
+  'cli/commands/version.ts': 'prints the versions of SQLite and of the schema',
+};
 const LONGEST = 400;
 const MEDIAN = 95;
 const LONGEST_FUNCTION = 80;
@@ -47,6 +59,11 @@ for (const name of files) {
   if (name !== 'cli/main.ts' && text.includes('process.exit('))
     problems.push(`src/${name}: exits; only main may`);
   for (const [, from] of text.matchAll(/(?:from|import\(|import)\s*'([^']+)'/g)) checkImport(name, from!);
+  if (!name.startsWith('store/sqlite/') && !(name in MAY_NAME_SQLITE) && !name.endsWith('.generated.ts')) {
+    const [word] = OF_SQLITE.exec(text) ?? [];
+    if (word !== undefined)
+      problems.push(`src/${name}: knows SQLite ('${word}'); move that to store/sqlite/`);
+  }
   if (WITHOUT_STORE.includes(layerOf(name))) checkStoreUse(name, text);
 }
 

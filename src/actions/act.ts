@@ -2,8 +2,8 @@ import type { State } from '../core/job.ts';
 import type { JobChanges } from '../core/job-changes.ts';
 import { checkAtMostOnce } from '../core/job-input.ts';
 import { either } from '../core/words.ts';
-import { placeOf, removePlace } from '../exec/place.ts';
-import { wake } from '../exec/wake.ts';
+import { placeOf, removePlace } from '../state/place.ts';
+import { wake } from '../state/wake.ts';
 import type { App } from './app.ts';
 
 /** What an action on several jobs came to. */

@@ -3,15 +3,14 @@ import { idMaker } from '../core/id.ts';
 import type { Settings } from '../core/settings.ts';
 import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end.ts';
-import { openStore } from '../store/open.ts';
-import { hasRemovedFiles } from '../store/sqlite/live-files.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
+import { mustNotClose, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { openWhole } from './store-files.ts';
 
 /** What every action works with. */
 export interface App {
   store: Store;
-  stateDirectory: string;
+  stateDirectory: StateDirectory;
   clock: Clock;
   random: Random;
   newId(now: number): string;
@@ -35,7 +34,7 @@ export async function openApp(
   anyOwner = false,
 ): Promise<OpenedApp> {
   guardExit();
-  const opened = await openWhole(location, () => openStore(location, create, actor, anyOwner));
+  const opened = await openStore(location, { create, actor, anyOwner });
   return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
 }
 
@@ -52,7 +51,7 @@ function guardExit(): void {
   if (guarded) return;
   guarded = true;
   process.on('exit', (code) => {
-    if (hasRemovedFiles()) endAtOnce(code);
+    if (mustNotClose()) endAtOnce(code);
   });
 }
 

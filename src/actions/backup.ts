@@ -1,34 +1,15 @@
-import { rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { crashPoint } from '../core/crash-point.ts';
+import { rmSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { resolveSettings } from '../core/stored-settings.ts';
-import { newDraft, removeDraft } from '../exec/drafts.ts';
-import { syncFile } from '../exec/durable.ts';
-import { attemptsIn, copyOutput, removeOutputs } from '../exec/kept-output.ts';
-import { placeOf } from '../exec/place.ts';
-import { checkDraftPlace, checkOwner, copyStore, openCopy } from '../store/open.ts';
+import { removeOutputs } from '../exec/living.ts';
+import { attemptsIn, copyOutput } from '../state/kept-output.ts';
+import { placeOf } from '../state/place.ts';
+import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
+import type { CopyOptions } from '../store/contract/file-care.ts';
+import { careOf } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
-import { loser } from './lose.ts';
-import {
-  putInPlace,
-  refuseBeside,
-  refuseExisting,
-  refusePart,
-  refusePlace,
-  refuseStore,
-  replaceDatabase,
-  replacedEpoch,
-} from './target.ts';
-
-export interface BackupOptions {
-  /** Replace a file that is there. */
-  force: boolean;
-  /** Keep long output too, in FILE.d. */
-  withOutput: boolean;
-  /** Also beside files of somebody else, or that others can write. */
-  anyOwner: boolean;
-}
+import { settleAsLost } from './settle-as-lost.ts';
 
 export interface Backup {
   file: string;
@@ -42,77 +23,36 @@ export interface Backup {
 }
 
 /**
- * A backup is a store of its own: one moment of the queue, its running attempts counted as lost, under another epoch, so that
- * nothing of the original is ever taken for the backup's. It stands under its name only when it is whole, checked and on disk.
+ * Makes a backup, which is a store of its own: one moment of the queue, its running attempts counted as lost, under another
+ * epoch, so that nothing of the original is ever taken for the backup's.
  */
 export async function backup(
   app: App,
   location: string,
   file: string,
-  options: BackupOptions,
+  options: CopyOptions,
 ): Promise<Backup> {
-  const target = resolve(file);
-  refusePlace(dirname(target));
-  await checkDraftPlace(dirname(target), options.anyOwner);
-  if (!options.force) refuseExisting(target);
-  refuseStore(target, location);
-  refusePart(target);
-  if (!options.force) refuseBeside(target);
-  const replaced = options.force ? await replacedEpoch(target) : null;
-  // Whoever else can write FILE.d could lead the outputs anywhere.
-  if (options.withOutput) await checkOwner(target, options.anyOwner);
-  const draft = newDraft(target);
-  try {
-    crashPoint('before-backup');
-    await copyStore(location, draft);
-    const made = await makeOwn(app, draft, (store, epoch) =>
-      keepOutputs(
-        store,
-        { epoch, stateDirectory: app.stateDirectory },
-        options.withOutput ? `${target}.d` : null,
-      ),
-    );
-    syncFile(draft);
-    crashPoint('in-backup');
-    if (options.force) await replaceDatabase(draft, target, options.anyOwner);
-    else putInPlace(draft, target);
-    crashPoint('after-backup');
-    syncFile(target);
-    if (replaced !== null && replaced !== app.store.epoch && (await isOurs(target, options.anyOwner)))
-      removeOutputs(`${target}.d`, replaced);
-    return { file: target, bytes: statSync(target).size, ...made };
-  } finally {
-    removeDraft(draft);
-  }
+  const care = await careOf(location);
+  const outputs = stateBeside(resolve(file));
+  const { made, replaced, ...copied } = await care.copy(location, file, options, async (copy) => {
+    const from = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
+    const counts = await renewCopy(app, copy);
+    return { ...(await keepOutputs(copy, from, options.withOutput ? outputs : null)), ...counts };
+  });
+  if (replaced !== null && replaced !== app.store.epoch) removeOutputs(outputs, replaced);
+  return { ...copied, ...made };
 }
 
-/** Whoever else can write FILE.d could lead the removal anywhere. */
-async function isOurs(target: string, anyOwner: boolean): Promise<boolean> {
-  try {
-    await checkOwner(target, anyOwner);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Renews a copy; `outputs` is called with it and the epochs it had before, the last one first. */
-export async function makeOwn<T>(
+/** Makes a copy a store of its own, and returns how many jobs are in it and how many of them were running. */
+export async function renewCopy(
   app: Pick<App, 'clock' | 'random'>,
-  draft: string,
-  outputs: (store: Store, epoch: string, origin: string | null) => Promise<T>,
-): Promise<T & { jobs: number; running: number }> {
-  const store = await openCopy(draft);
-  try {
-    const { epoch, origin } = store;
-    const running = (await store.running()).length;
-    const settings = resolveSettings(await store.settings());
-    await store.renew(loser(settings, app.clock.now(), app.random));
-    const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
-    return { ...(await outputs(store, epoch, origin)), jobs, running };
-  } finally {
-    await store.close();
-  }
+  copy: Store,
+): Promise<{ jobs: number; running: number }> {
+  const running = (await copy.running()).length;
+  const settings = resolveSettings(await copy.settings());
+  await copy.renew(settleAsLost(settings, app.clock.now(), app.random));
+  const jobs = (await copy.counts()).reduce((sum, one) => sum + one.jobs, 0);
+  return { jobs, running };
 }
 
 /**
@@ -121,8 +61,8 @@ export async function makeOwn<T>(
  */
 export async function keepOutputs(
   store: Store,
-  from: { epoch: string; stateDirectory: string },
-  to: string | null,
+  from: { epoch: string; stateDirectory: StateDirectory },
+  to: StateDirectory | null,
   begin: () => void = () => {},
 ): Promise<{ outputs: number; outputs_left: number }> {
   const counts = { outputs: 0, outputs_left: 0 };
@@ -138,7 +78,7 @@ export async function keepOutputs(
   return counts;
 }
 
-/** False: it was pruned in between. */
+/** Copies an output. Returns false if it was pruned meanwhile. */
 function copied(from: string, to: string): boolean {
   try {
     copyOutput(from, to);

@@ -7,7 +7,7 @@ import {
   type SettingKey,
 } from '../core/settings.ts';
 import { checkTogether, readEach } from '../core/stored-settings.ts';
-import { wake } from '../exec/wake.ts';
+import { wake } from '../state/wake.ts';
 import { type App, readStoredSettings } from './app.ts';
 
 export interface SettingObject {

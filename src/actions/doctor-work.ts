@@ -1,16 +1,21 @@
 import { formatDuration } from '../core/duration.ts';
+import { type Finding, ok, warn } from '../core/finding.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
-import { knownHost } from '../exec/host.ts';
+import { knownHost } from '../state/host.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
-import { type Finding, ok, warn } from './doctor.ts';
 import { presence } from './workers.ts';
 
 /** Nobody's clock is that exact. */
 const CLOCK_SLACK_MS = 5000;
 
 /** Workers, their jobs and the clock, as the store tells them. */
-export async function diagnoseWork(store: Store, stateDirectory: string, now: number): Promise<Finding[]> {
+export async function diagnoseWork(
+  store: Store,
+  stateDirectory: StateDirectory,
+  now: number,
+): Promise<Finding[]> {
   const workers = await store.workers();
   const gone = new Set(goneAmong(workers, stateDirectory).map((worker) => worker.id));
   const live = workers.filter((worker) => !gone.has(worker.id));
@@ -35,7 +40,7 @@ export async function diagnoseWork(store: Store, stateDirectory: string, now: nu
   ];
 }
 
-function goneAmong(workers: Worker[], stateDirectory: string): Worker[] {
+function goneAmong(workers: Worker[], stateDirectory: StateDirectory): Worker[] {
   const host = knownHost(stateDirectory);
   return host === null ? workers : workers.filter((worker) => presence(worker, host) === 'gone');
 }

@@ -5,8 +5,8 @@ import type { JobInput } from '../core/job-fields.ts';
 import { checkAtMostOnce } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellQuote } from '../core/shell-quote.ts';
-import { wake } from '../exec/wake.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
+import { wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
 /** A generated id meets an existing one about never; a few tries are for ever enough. */

@@ -5,7 +5,7 @@ import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
-import { placeOf } from '../exec/place.ts';
+import { placeOf } from '../state/place.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
 import { countJobs, getJob } from './jobs.ts';

@@ -1,5 +1,5 @@
-import { outputPieces } from '../exec/output.ts';
-import { outputIn, placeOf } from '../exec/place.ts';
+import { outputPieces } from '../state/output.ts';
+import { outputIn, placeOf } from '../state/place.ts';
 import type { ExportedRow } from '../store/contract/care.ts';
 import type { App } from './app.ts';
 

@@ -1,7 +1,7 @@
 import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
 import { lastLines } from '../core/last-lines.ts';
-import { outputReader } from '../exec/output-reader.ts';
-import { outputIn, placeOf } from '../exec/place.ts';
+import { outputReader } from '../state/output-reader.ts';
+import { outputIn, placeOf } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { getJob, showJob } from './jobs.ts';

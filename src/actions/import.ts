@@ -3,12 +3,12 @@ import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { parseSetting, SETTINGS } from '../core/settings.ts';
-import { outputIn, type Place, placeOf, removePlace } from '../exec/place.ts';
-import { tellChange, wake } from '../exec/wake.ts';
+import { outputIn, type Place, placeOf, removePlace } from '../state/place.ts';
+import { tellChange, wake } from '../state/wake.ts';
 import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
 import { EXPORT_VERSION } from './export.ts';
-import { loser } from './lose.ts';
+import { settleAsLost } from './settle-as-lost.ts';
 
 const LONGEST_LINE = 16 * 1024 * 1024;
 
@@ -51,7 +51,7 @@ export async function importLines(
   try {
     const loaded = await app.store.load(rows, {
       onConflict,
-      settleLost: loser(settings, app.clock.now(), app.random),
+      settleLost: settleAsLost(settings, app.clock.now(), app.random),
       keepFile: (file) => keepOutput(app, file, places),
     });
     wake(app.stateDirectory);

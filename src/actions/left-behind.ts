@@ -1,5 +1,5 @@
 import { look } from '../exec/kill.ts';
-import { placeOf } from '../exec/place.ts';
+import { placeOf } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 

@@ -1,40 +1,39 @@
 import { rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { abandonedDrafts, abandonedParts, type Leftover, removeDrafts } from '../exec/drafts.ts';
-import { namesIn } from '../exec/names-in.ts';
+import { join } from 'node:path';
+import { abandonedDrafts, abandonedParts, type Leftover, removeDrafts } from '../files/drafts.ts';
+import { namesIn } from '../files/names-in.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
+import { careOf } from '../store/open.ts';
+import type { App } from './app.ts';
 import { clearStrayOutputs, strayOutputs } from './stray-outputs.ts';
-import { finishSwaps, hiddenNames } from './swap.ts';
 
 const BALLAST = /^ballast\.(\d+)$/;
 const OUTPUT = /^(?:out|err)\.(\d+)$/;
 
-/** What processes that were killed left unfinished, in and beside a store; `epoch` null: it cannot be read. */
-export function leftoversOf(db: string, epoch: string | null): Leftover[] {
-  const attempts = `${db}.d/attempts`;
+/** Returns what killed processes left unfinished in a state directory. `epoch` null: the store cannot be read. */
+export function leftoversIn(stateDirectory: StateDirectory, epoch: string | null): Leftover[] {
+  const stray = epoch === null ? [] : strayOutputs(stateDirectory, epoch);
   return [
-    ...abandonedDrafts(dirname(db)),
-    ...abandonedDrafts(`${db}.d`),
-    ...hiddenNames(db).map((name) => sized(join(dirname(db), name))),
-    ...abandonedParts(`${db}.d`, BALLAST),
-    ...namesIn(attempts).flatMap((name) => abandonedParts(join(attempts, name), OUTPUT)),
-    ...(epoch === null ? [] : strayOutputs(`${db}.d`, epoch)).map(({ directory }) => sizedTree(directory)),
+    ...abandonedDrafts(stateDirectory.path),
+    ...abandonedParts(stateDirectory.path, BALLAST),
+    ...namesIn(stateDirectory.attempts).flatMap((name) =>
+      abandonedParts(join(stateDirectory.attempts, name), OUTPUT),
+    ),
+    ...stray.map(({ directory }) => ({ path: directory, bytes: sizeOf(directory) })),
   ];
 }
 
-/** Only while the store is open: then nobody is replacing it. Drafts of outputs go when their attempt is settled. */
-export function clearLeftovers(db: string, epoch: string): void {
-  removeDrafts(dirname(db));
-  removeDrafts(`${db}.d`);
-  finishSwaps(db, true);
-  for (const { path } of abandonedParts(`${db}.d`, BALLAST)) rmSync(path, { force: true });
-  clearStrayOutputs(`${db}.d`, epoch);
+/** Removes what killed processes left, in and beside the store. Drafts of outputs go when their attempt is settled. */
+export async function clearLeftovers({ store, stateDirectory }: App, location: string): Promise<void> {
+  (await careOf(location)).clearLeftovers(location);
+  removeDrafts(stateDirectory.path);
+  for (const { path } of abandonedParts(stateDirectory.path, BALLAST)) rmSync(path, { force: true });
+  clearStrayOutputs(stateDirectory, store.epoch);
 }
 
-function sized(path: string): Leftover {
-  return { path, bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 };
-}
-
-function sizedTree(path: string): Leftover {
-  const sizes = namesIn(path).map((name) => sized(join(path, name)).bytes);
-  return { path, bytes: sizes.reduce((sum, one) => sum + one, 0) };
+function sizeOf(directory: string): number {
+  const sizes = namesIn(directory).map(
+    (name) => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0,
+  );
+  return sizes.reduce((sum, one) => sum + one, 0);
 }

@@ -1,7 +1,7 @@
 import { QueueError } from '../core/errors.ts';
 import type { Job, Stream } from '../core/job.ts';
-import { outputPieces } from '../exec/output.ts';
-import { outputIn, placeOf } from '../exec/place.ts';
+import { outputPieces } from '../state/output.ts';
+import { outputIn, placeOf } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { showJob } from './jobs.ts';

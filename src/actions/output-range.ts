@@ -1,6 +1,6 @@
 import type { Stream } from '../core/job.ts';
-import { type OutputRange, outputRange, sliceOf } from '../exec/output.ts';
-import { outputIn, placeOf } from '../exec/place.ts';
+import { type OutputRange, outputRange, sliceOf } from '../state/output.ts';
+import { outputIn, placeOf } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { showJob } from './jobs.ts';

@@ -1,8 +1,8 @@
 import { pause } from '../core/clock.ts';
 import { type Held, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
 import type { Settings } from '../core/settings.ts';
-import { placeOf, removePlace } from '../exec/place.ts';
-import { tellChange } from '../exec/wake.ts';
+import { placeOf, removePlace } from '../state/place.ts';
+import { tellChange } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 
 /** Between two batches: as long as the slowest of the other writers sleeps between its tries, so that it gets its turn. */

@@ -5,7 +5,7 @@ import { nearest } from '../core/nearest.ts';
 import type { QueueChanges } from '../core/queue.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
-import { wake } from '../exec/wake.ts';
+import { wake } from '../state/wake.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import type { App } from './app.ts';
 

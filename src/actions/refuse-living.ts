@@ -1,7 +1,7 @@
 import { QueueError } from '../core/errors.ts';
 import { type Living, livingIn, livingOf } from '../exec/living.ts';
-import { placeOf } from '../exec/place.ts';
-import { openCopy } from '../store/open.ts';
+import { attemptName, placeOf } from '../state/place.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
  * Asked of what is on disk: the store it belongs to may be gone, or beyond reading. `known`: the names of those that it does
  * know.
  */
-export function refuseLiving(stateDirectory: string, known: ReadonlySet<string> = new Set()): void {
+export function refuseLiving(stateDirectory: StateDirectory, known: ReadonlySet<string> = new Set()): void {
   const living = livingIn(stateDirectory, known);
   if (living === null) return;
   const { process } = living;
@@ -22,8 +22,8 @@ export function refuseLiving(stateDirectory: string, known: ReadonlySet<string> 
   );
 }
 
-/** The same of the jobs that the store says are running, by their names. */
-export async function refuseLivingJobs(store: Store, stateDirectory: string): Promise<void> {
+/** Throws if a job that is running as far as the store knows still has a living process. */
+export async function refuseLivingJobs(store: Store, stateDirectory: StateDirectory): Promise<void> {
   for (const job of await store.running()) {
     const living = livingOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
     if (living === null) continue;
@@ -32,15 +32,10 @@ export async function refuseLivingJobs(store: Store, stateDirectory: string): Pr
   }
 }
 
-/** Returns the names of the attempts that a copy takes for running, and finds again. */
-export async function runningIn(draft: string): Promise<Set<string>> {
-  const store = await openCopy(draft);
-  try {
-    const running = await store.running();
-    return new Set(running.map(({ claim }) => placeOf('', store.epoch, claim.attempt).name));
-  } finally {
-    await store.close();
-  }
+/** Returns the names of the attempts that are running as far as the store knows. */
+export async function namesOfRunning(store: Store): Promise<Set<string>> {
+  const running = await store.running();
+  return new Set(running.map(({ claim }) => attemptName(store.epoch, claim.attempt)));
 }
 
 function refusal(what: string, { process }: Living, fix: string): QueueError {

@@ -7,8 +7,8 @@ import { jobOfTick, type Schedule, type ScheduleSpec, type Timing } from '../cor
 import type { Settings } from '../core/settings.ts';
 import { fireTimes } from '../core/times.ts';
 import { knownZone } from '../core/zone.ts';
-import { tellChange, wake } from '../exec/wake.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
+import { tellChange, wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 import { fillIn } from './enqueue.ts';
 import { changedSchedule, type ScheduleChanges } from './schedule-changes.ts';

@@ -3,7 +3,7 @@ import { QueueError } from '../core/errors.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import { countOf } from '../core/words.ts';
 import { orderNow, untilAfter } from '../exec/started.ts';
-import { wake } from '../exec/wake.ts';
+import { wake } from '../state/wake.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';

@@ -1,8 +1,8 @@
-import { refuseForeignProc } from '../exec/host.ts';
 import { look, signalAttempt, type Target } from '../exec/kill.ts';
-import { placeOf } from '../exec/place.ts';
 import type { Found } from '../exec/processes.ts';
-import { readRecord } from '../exec/record.ts';
+import { refuseForeignProc } from '../state/host.ts';
+import { placeOf } from '../state/place.ts';
+import { readRecord } from '../state/record.ts';
 import type { Acted } from './act.ts';
 import type { App } from './app.ts';
 

@@ -1,4 +1,4 @@
-import { onChange } from '../exec/wake.ts';
+import { onChange } from '../state/wake.ts';
 import type { App } from './app.ts';
 
 /** Without a watch, look this often. */

@@ -1,9 +1,10 @@
 import { toIso } from '../core/time.ts';
 import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
-import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
-import type { Host, Supervised, Worker } from '../store/contract/workers.ts';
+import type { Host } from '../state/host.ts';
+import { thisHost } from '../state/host.ts';
+import type { Supervised, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
 import { type App, currentSettings } from './app.ts';
 

@@ -11,6 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { StateDirectory } from '../state/state-directory.ts';
 
 /** A log that has grown beyond this is moved to `<log>.1`, in place of the one before. */
 const LIMIT = 10 * 1024 * 1024;
@@ -20,16 +21,15 @@ const KEPT = 10;
 const NAME = /^worker-([0-9a-f]{12})\.log$/;
 
 /** The log of detached workers. */
-export function logFile(stateDirectory: string, supervisor: string): string {
-  return join(stateDirectory, 'logs', `worker-${supervisor}.log`);
+export function logFile({ logs }: StateDirectory, supervisor: string): string {
+  return join(logs, `worker-${supervisor}.log`);
 }
 
 /** Creates the log of detached workers, and opens it to append. Removes old logs; those of `living` supervisors stay. */
-export function createLog(stateDirectory: string, supervisor: string, living: string[]): number {
-  const directory = join(stateDirectory, 'logs');
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  removeOld(directory, living);
-  return openSync(logFile(stateDirectory, supervisor), 'ax', 0o600);
+export function createLog(state: StateDirectory, supervisor: string, living: string[]): number {
+  mkdirSync(state.logs, { recursive: true, mode: 0o700 });
+  removeOld(state.logs, living);
+  return openSync(logFile(state, supervisor), 'ax', 0o600);
 }
 
 function removeOld(directory: string, living: string[]): void {

@@ -1,8 +1,8 @@
 import { pause } from '../core/clock.ts';
+import type { Place } from '../state/place.ts';
+import { type AttemptRecord, readRecord, takeGate } from '../state/record.ts';
 import { isForeign, isOutOfSight } from './lifeline.ts';
-import type { Place } from './place.ts';
 import { processes } from './processes.ts';
-import { type AttemptRecord, readRecord, takeGate } from './record.ts';
 
 /** What is found of an attempt whose worker is gone. */
 export type Sighting =

@@ -1,6 +1,6 @@
 /**
- * Ends this process at once with this exit code. Nothing that is open is closed properly: both runtimes would have SQLite
- * close its databases, which is wrong where the files of one were removed.
+ * Ends this process at once with this exit code. Nothing that is open is closed properly: at a usual end both runtimes close
+ * every store, which is wrong if the files of one were removed.
  */
 export function endAtOnce(code: number): void {
   try {

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { closeSync, constants, lstatSync, mkdirSync, openSync, unlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { crashPoint } from '../core/crash-point.ts';
-import { namesIn } from './names-in.ts';
-import type { Place } from './place.ts';
+import { namesIn } from '../files/names-in.ts';
+import type { Place } from '../state/place.ts';
+import { type AttemptRecord, readRecord } from '../state/record.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
 import { processes } from './processes.ts';
-import { type AttemptRecord, readRecord } from './record.ts';
 
 /**
  * A named pipe whose reading end is held by a worker and by every frame it started, and by nothing else. A process table
@@ -23,14 +24,14 @@ const YOUNG_MS = 60_000;
 const make = promisify(execFile);
 
 /** Null where there are no pid namespaces, or no room for one: then attempts are only judged by the process table. */
-export async function makeLifeline(stateDirectory: string, workerId: string): Promise<Lifeline | null> {
+export async function makeLifeline(state: StateDirectory, workerId: string): Promise<Lifeline | null> {
   const namespace = ownNamespace();
   if (namespace === null) return null;
   const name = `${namespace}-${workerId}`;
-  const path = join(stateDirectory, 'lifelines', name);
+  const path = join(state.lifelines, name);
   try {
     crashPoint('before-lifeline');
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    mkdirSync(state.lifelines, { recursive: true, mode: 0o700 });
     crashPoint('in-lifeline');
     await make('mkfifo', ['-m', '600', path]);
     crashPoint('after-lifeline');
@@ -52,14 +53,13 @@ export function isOutOfSight(place: Place): boolean {
   if (record?.kind !== 'running' || record.lifeline === null || !isForeign(record)) return false;
   // Of a namespace inside ours we see everything, as long as there is anything.
   if (processes.find(place.cookie, -1).length > 0) return false;
-  return isHeld(join(dirname(place.directory), '..', 'lifelines', record.lifeline));
+  return isHeld(join(place.state.lifelines, record.lifeline));
 }
 
 /** Removes those that nobody holds any more. */
-export function sweepLifelines(stateDirectory: string, now: number): void {
-  const directory = join(stateDirectory, 'lifelines');
-  for (const name of namesIn(directory)) {
-    const path = join(directory, name);
+export function sweepLifelines({ lifelines }: StateDirectory, now: number): void {
+  for (const name of namesIn(lifelines)) {
+    const path = join(lifelines, name);
     try {
       if (Math.abs(now - lstatSync(path).mtimeMs) < YOUNG_MS || isHeld(path)) continue;
       crashPoint('before-sweep-lifeline');

@@ -1,18 +1,23 @@
-import { join } from 'node:path';
-import { isCookieOf, nameIn } from './cookie.ts';
-import { cookieFor } from './key.ts';
+import { namesIn } from '../files/names-in.ts';
+import { isCookieOf, nameIn } from '../state/cookie.ts';
+import { attemptsAmong, attemptsIn } from '../state/kept-output.ts';
+import { cookieFor } from '../state/key.ts';
+import { attemptOf, type Place, placeOf, removePlace } from '../state/place.ts';
+import { readRecord } from '../state/record.ts';
+import { removeSeal } from '../state/seal.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
 import { isOutOfSight } from './lifeline.ts';
-import { namesIn } from './names-in.ts';
-import { attemptOf, type Place, placeOf } from './place.ts';
 import { processes } from './processes.ts';
-import { readRecord } from './record.ts';
+
+/** A thousand attempts a second take 30 years to get there. */
+const HIGHEST = 1e12;
 
 /** A command that runs without a worker: one of its processes, or none that can be seen from here. */
 export interface Living {
   process: { pid: number; group: number } | null;
 }
 
-/** What still runs of an attempt, whether or not its record is there; null: nothing. */
+/** Returns what still runs of an attempt, whether or not it has a record; null: nothing. */
 export function livingOf(place: Place): Living | null {
   const record = readRecord(place);
   // Where cookies cannot be read, the frame is known by its pid.
@@ -22,10 +27,10 @@ export function livingOf(place: Place): Living | null {
   return isOutOfSight(place) ? { process: null } : null;
 }
 
-/** The same of all attempts that have a directory there, of whatever store, but `known`; not of those whose command has ended. */
-export function livingIn(stateDirectory: string, known: ReadonlySet<string>): Living | null {
-  const carried = carriedNames(stateDirectory);
-  for (const place of placesIn(stateDirectory)) {
+/** Returns what still runs of any attempt that has a directory there, except `known` ones and those whose command has ended. */
+export function livingIn(state: StateDirectory, known: ReadonlySet<string>): Living | null {
+  const carried = carriedNames(state);
+  for (const place of placesIn(state)) {
     if (known.has(place.name)) continue;
     const record = readRecord(place);
     const isCarried = carried?.has(place.name);
@@ -40,21 +45,44 @@ export function livingIn(stateDirectory: string, known: ReadonlySet<string>): Li
 }
 
 /** Returns the names of the attempts there that a process carries the cookie of; null: the system does not tell. */
-export function carriedNames(stateDirectory: string): Set<string> | null {
+function carriedNames(state: StateDirectory): Set<string> | null {
   const carriers = processes.carriers();
   if (carriers === null) return null;
   const names = new Set<string>();
   for (const { cookie, own } of carriers) {
     const name = nameIn(cookie);
-    if (isCookieOf(cookie, cookieFor(stateDirectory, name), () => own)) names.add(name);
+    if (isCookieOf(cookie, cookieFor(state, name), () => own)) names.add(name);
   }
   return names;
 }
 
-/** Every attempt that has a directory there. */
-export function placesIn(stateDirectory: string): Place[] {
-  return namesIn(join(stateDirectory, 'attempts')).flatMap((name) => {
+/** Returns every attempt that has a directory there. */
+export function placesIn(state: StateDirectory): Place[] {
+  return namesIn(state.attempts).flatMap((name) => {
     const found = attemptOf(name);
-    return found === null ? [] : [placeOf(stateDirectory, found.epoch, found.attempt)];
+    return found === null ? [] : [placeOf(state, found.epoch, found.attempt)];
   });
+}
+
+/**
+ * Returns the highest attempt that left a directory, or a process that still runs; 0: there is none. A number above
+ * HIGHEST is somebody's mistake: whoever went on from there would soon have no numbers left.
+ */
+export function lastAttemptIn(state: StateDirectory, epoch: string): number {
+  const living = attemptsAmong([...(carriedNames(state) ?? [])], epoch);
+  return [...attemptsIn(state, epoch), ...living]
+    .filter((one) => one <= HIGHEST)
+    .reduce((last, one) => Math.max(last, one), 0);
+}
+
+/** Removes the outputs of an epoch whose store is gone, but not those of a command that still runs and writes there. */
+export function removeOutputs(state: StateDirectory, epoch: string): void {
+  removeSeal(state, epoch);
+  const attempts = attemptsIn(state, epoch);
+  if (attempts.length === 0) return;
+  const carried = carriedNames(state);
+  for (const attempt of attempts) {
+    const place = placeOf(state, epoch, attempt);
+    if (!carried?.has(place.name)) removePlace(place);
+  }
 }

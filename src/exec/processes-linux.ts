@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { isCookieOf, nameIn } from './cookie.ts';
+import { isOver, maybeRead, type ProcStat, stat } from '../files/proc-stat.ts';
+import { processIdentity } from '../files/process-identity.ts';
+import { isCookieOf, nameIn } from '../state/cookie.ts';
 import { runsThisExecutable } from './executable.ts';
 import { recordIn } from './frame.ts';
 import { NAME } from './name.ts';
@@ -15,29 +17,13 @@ const TICK_MS = 10;
  */
 const MOST_LOOKS = 30;
 
-/** The kernel's fixed number for it (PROC_TIME_INIT_INO). */
-const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
-
 /** The kernel's flag of a process that was forked and has not executed a program since (PF_FORKNOEXEC). */
 const FORKED_WITHOUT_EXEC = 0x40;
 /** Programs that are starting are among the newest, so a list of this length holds them. */
 const MOST_PROGRAMS = 1000;
 
 export const linux: Processes = {
-  bootId: () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
-  // Start times are shown as the reader's time namespace counts them, so two of those cannot compare theirs.
-  pidNamespace: () => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),
-  showsOwnPids() {
-    try {
-      return readlinkSync('/proc/self') === String(process.pid);
-    } catch {
-      return false;
-    }
-  },
-  startTime(pid) {
-    const about = stat(pid);
-    return about === null || isOver(about) ? null : about.startTime;
-  },
+  ...processIdentity,
   ageMs(pid) {
     const found = stat(pid);
     if (found === null) return null;
@@ -161,17 +147,6 @@ function programs(since: number): Programs | null {
   return { running: names(true), forked: names(false) };
 }
 
-/** Nothing for the first time namespace of the machine, so that the identity of most workers has no such part. */
-function ownTimeNamespace(): string[] {
-  try {
-    const name = readlinkSync('/proc/self/ns/time');
-    return name === FIRST_TIME_NAMESPACE ? [] : [name];
-  } catch {
-    // A kernel without time namespaces.
-    return [];
-  }
-}
-
 function allPids(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }
@@ -237,46 +212,11 @@ function childrenOf(pid: number): number[] {
   return allPids().filter((one) => stat(one)?.parent === pid);
 }
 
-function isOver({ state }: Stat): boolean {
-  return state === 'Z' || state === 'X';
-}
-
-function isStopped({ state }: Stat): boolean {
+function isStopped({ state }: ProcStat): boolean {
   return state === 'T' || state === 't';
 }
 
 /** On the clock that all processes of this boot share. */
-function bornAt({ startTime }: Stat): number {
+function bornAt({ startTime }: ProcStat): number {
   return Number(startTime) * TICK_MS;
-}
-
-interface Stat {
-  comm: string;
-  state: string;
-  parent: number;
-  group: number;
-  session: number;
-  flags: number;
-  startTime: string;
-}
-
-function stat(pid: number): Stat | null {
-  const text = maybeRead(`/proc/${pid}/stat`);
-  if (text === null) return null;
-  // The name in parentheses may itself hold spaces and parentheses: count from its end.
-  const end = text.lastIndexOf(')');
-  const fields = text.slice(end + 2).split(' ');
-  return {
-    ...{ comm: text.slice(text.indexOf('(') + 1, end), flags: Number(fields[6]) },
-    ...{ state: fields[0]!, parent: Number(fields[1]), group: Number(fields[2]), session: Number(fields[3]) },
-    startTime: fields[19]!,
-  };
-}
-
-function maybeRead(path: string): string | null {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { nameIn } from './cookie.ts';
+import { processIdentity, ps } from '../files/process-identity.ts';
+import { nameIn } from '../state/cookie.ts';
 import type { Found, Processes } from './processes.ts';
 
 /**
@@ -7,12 +7,9 @@ import type { Found, Processes } from './processes.ts';
  * known by its pid while the group of the frame exists; what left the group is not found.
  */
 export const portable: Processes = {
-  bootId: () => run('sysctl', ['-n', 'kern.bootsessionuuid']) ?? 'unknown',
-  pidNamespace: () => 'none',
-  showsOwnPids: () => true,
-  startTime: (pid) => ps(['-o', 'lstart=', '-p', String(pid)]),
+  ...processIdentity,
   ageMs(pid) {
-    const started = ps(['-o', 'lstart=', '-p', String(pid)]);
+    const started = portable.startTime(pid);
     return started === null ? null : Math.max(0, Date.now() - Date.parse(started));
   },
   carries: (pid) => ps(['-o', 'pgid=', '-p', String(pid)]) === String(pid) && !isZombie(pid),
@@ -69,18 +66,4 @@ export const portable: Processes = {
 
 function isZombie(pid: number): boolean {
   return ps(['-o', 'stat=', '-p', String(pid)])?.startsWith('Z') ?? true;
-}
-
-function ps(args: string[]): string | null {
-  return run('ps', args);
-}
-
-function run(program: string, args: string[]): string | null {
-  try {
-    return (
-      execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null
-    );
-  } catch {
-    return null;
-  }
 }

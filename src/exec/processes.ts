@@ -1,15 +1,9 @@
+import type { ProcessIdentity } from '../files/process-identity.ts';
 import { linux } from './processes-linux.ts';
 import { portable } from './processes-portable.ts';
 
 /** What the system says about processes. `kill(pid, 0)` alone proves nothing: pids are used again. */
-export interface Processes {
-  bootId(): string;
-  /** Within one of these, pids and start times mean the same to everybody. */
-  pidNamespace(): string;
-  /** Tells whether the pids that the system lists are those of this process's own pid namespace. */
-  showsOwnPids(): boolean;
-  /** When the process started, in the kernel's own count; null: there is no such process, or only its zombie. */
-  startTime(pid: number): string | null;
+export interface Processes extends ProcessIdentity {
   /** How long the process has lived, by a clock that does not step; null: unknown. */
   ageMs(pid: number): number | null;
   /** Is this the frame of that attempt, and not a zombie? */

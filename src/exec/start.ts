@@ -3,12 +3,12 @@ import { closeSync, existsSync, openSync, statSync, unlinkSync, writeFileSync } 
 import { crashPoint } from '../core/crash-point.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { signalNumber } from '../core/signals.ts';
+import { makePlace, outputIn, type Place } from '../state/place.ts';
+import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from '../state/record.ts';
 import { jobEnvironment, missingSecrets } from './environment.ts';
 import { frameArguments, type UserLimits } from './frame.ts';
 import type { Lifeline } from './lifeline.ts';
-import { makePlace, outputIn, type Place } from './place.ts';
 import { processes } from './processes.ts';
-import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from './record.ts';
 
 /** How the start of a command went. */
 export type Start =

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, readdirSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
-import { gapOf, outputSize, passOver, readGap, writeGap } from './output.ts';
-import { type OutputPlace, outputIn } from './place.ts';
-import { openRegular } from './regular-file.ts';
+import { openRegular } from '../files/regular-file.ts';
+import { gapOf, outputSize, passOver, readGap, writeGap } from '../state/output.ts';
+import { type OutputPlace, outputIn } from '../state/place.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
 
 /** The file may use this much more than its limit before it is trimmed (again). */
 const SLACK = 1.5;
@@ -51,10 +52,9 @@ function punch(path: string, start: number, length: number): Promise<void> {
 }
 
 /** Gives back what commands wrote too much, whoever held them: on a full disk nothing else could be done first. */
-export async function trimAll(stateDirectory: string, limit: number): Promise<void> {
-  const root = `${stateDirectory}/attempts`;
-  if (!existsSync(root)) return;
-  for (const entry of readdirSync(root, { withFileTypes: true })) {
-    if (entry.isDirectory()) await trimStreams(`${root}/${entry.name}`, limit);
+export async function trimAll({ attempts }: StateDirectory, limit: number): Promise<void> {
+  if (!existsSync(attempts)) return;
+  for (const entry of readdirSync(attempts, { withFileTypes: true })) {
+    if (entry.isDirectory()) await trimStreams(`${attempts}/${entry.name}`, limit);
   }
 }

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import type { StateDirectory } from '../state/state-directory.ts';
 import { liveToken } from './live-token.ts';
 import { refuse } from './problem.ts';
 import { createSessions, type Session } from './sessions.ts';
-import { digestOf, ROLES, type Role, tokenFile } from './token.ts';
+import { digestOf, ROLES, type Role } from './token.ts';
 
 /** A token that was replaced ends what was opened with it after this time at the latest. */
 const LOOK_MS = 1000;
@@ -32,8 +33,8 @@ export interface Access {
   close(): void;
 }
 
-export function createAccess(stateDirectory: string, rotate: boolean, now: () => number): Access {
-  const live = ROLES.map((role) => ({ role, token: liveToken(tokenFile(stateDirectory, role), rotate) }));
+export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: () => number): Access {
+  const live = ROLES.map((role) => ({ role, token: liveToken(tokens[role], rotate) }));
   const sessions = createSessions(now);
   const look = (): void => {
     for (const { token } of live) token.look();

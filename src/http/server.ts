@@ -15,7 +15,7 @@ import { createOperations } from './operations.ts';
 import type { Serving } from './route.ts';
 import { createSharedAnswers } from './shared-answers.ts';
 import { createEventStream, type EventStream } from './stream.ts';
-import { isTokenExposed, type Role, tokenFile } from './token.ts';
+import { isTokenExposed, type Role } from './token.ts';
 
 export interface ServeOptions {
   /** Of the store. */
@@ -110,7 +110,7 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
   return {
     url: options.url?.href ?? `http://${bracketed(host)}:${port}/`,
     fragment: `#token=${access.tokens[role]}`,
-    tokenFile: tokenFile(app.stateDirectory, role),
+    tokenFile: app.stateDirectory.tokens[role],
     warning: isTokenExposed(app.stateDirectory)
       ? 'other users can read a token of this store. To replace the tokens: queuectl serve --rotate-token'
       : null,

@@ -1,19 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
+import { writeAtomically } from '../files/atomic.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
 
 const BYTES = 32;
 
 /** `full` may change everything. `read-only` sees the same and changes nothing. */
 export const ROLES = ['full', 'read-only'] as const;
 export type Role = (typeof ROLES)[number];
-
-const FILES: Record<Role, string> = { full: 'token', 'read-only': 'token-read-only' };
-
-export function tokenFile(stateDirectory: string, role: Role): string {
-  return join(stateDirectory, FILES[role]);
-}
 
 /** Returns the token in this file. Makes it first if there is none: 256 bits, readable by its owner alone. */
 export function readToken(file: string, rotate: boolean): string {
@@ -31,25 +26,15 @@ export function readToken(file: string, rotate: boolean): string {
   }
 }
 
-/** What is there is whole, also after a power cut. */
+/** Of two servers that start at once one makes the token, and both use it. */
 function makeToken(file: string, rotate: boolean): void {
-  const fresh = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  try {
-    const text = `${randomBytes(BYTES).toString('base64url')}\n`;
-    writeFileSync(fresh, text, { mode: 0o600, flag: 'wx', flush: true });
-    if (rotate) renameSync(fresh, file);
-    // Of two servers that start at once one makes it, and both use it.
-    else linkSync(fresh, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(fresh, { force: true });
-  }
+  const text = `${randomBytes(BYTES).toString('base64url')}\n`;
+  writeAtomically(file, text, { replace: rotate, sync: true });
 }
 
 /** Whether other users can read one of the tokens. */
-export function isTokenExposed(stateDirectory: string): boolean {
-  return ROLES.some((role) => (statSync(tokenFile(stateDirectory, role)).mode & 0o077) !== 0);
+export function isTokenExposed({ tokens }: StateDirectory): boolean {
+  return ROLES.some((role) => (statSync(tokens[role]).mode & 0o077) !== 0);
 }
 
 /** Returns null if there is no file. Throws if the file holds something else than a token. */

@@ -1,8 +1,8 @@
 import { type Sighting, sight, untilOver } from '../exec/adopt.ts';
 import { processes } from '../exec/processes.ts';
-import { recordedAt } from '../exec/record.ts';
-import { isSealed } from '../exec/seal.ts';
 import type { ExitCode } from '../exec/start.ts';
+import { recordedAt } from '../state/record.ts';
+import { isSealed } from '../state/seal.ts';
 import type { Adoption, Attempt, Running, Verdict } from './attempt.ts';
 
 /** No process has it, so nothing can be signalled by it. */

@@ -1,4 +1,4 @@
-import { tellChange, wake } from '../exec/wake.ts';
+import { tellChange, wake } from '../state/wake.ts';
 import type { ClaimResult } from '../store/contract/claims.ts';
 import type { Finished } from './attempt.ts';
 import { conclude } from './settling.ts';

@@ -1,8 +1,8 @@
 import { decide, policyOf } from '../core/decide.ts';
 import { hooksAfter } from '../core/hooks.ts';
 import { describeOutcome, exitCodeOf, lastNonBlankLine } from '../core/outcome.ts';
-import { homeDirectory } from '../exec/home.ts';
-import { collectStreams } from '../exec/split-output.ts';
+import { homeDirectory } from '../files/home.ts';
+import { collectStreams } from '../state/split-output.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 import type { Attempt, Finished, Verdict } from './attempt.ts';
 

@@ -1,7 +1,7 @@
 import { currentSettings } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
-import { makeKey } from '../exec/key.ts';
-import { keepBallast } from '../store/ballast.ts';
+import { keepBallast } from '../state/ballast.ts';
+import { makeKey } from '../state/key.ts';
 import { recover } from './recovery.ts';
 import { keepSeal } from './seal.ts';
 import type { WorkerState } from './state.ts';

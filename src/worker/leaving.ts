@@ -1,5 +1,5 @@
 import { presence } from '../actions/workers.ts';
-import { tellChange } from '../exec/wake.ts';
+import { tellChange } from '../state/wake.ts';
 import { close } from './closing.ts';
 import { whatIsLeft } from './drain.ts';
 import { hasOrphans } from './liveness.ts';

@@ -1,6 +1,7 @@
 import type { App } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
-import type { Host, Worker } from '../store/contract/workers.ts';
+import type { Host } from '../state/host.ts';
+import type { Worker } from '../store/contract/workers.ts';
 
 /** When a heartbeat was last seen to move, by this observer's own clock: nobody's wall clock can expire anything. */
 export type Sightings = Map<string, { beat: number; since: number }>;

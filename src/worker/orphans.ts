@@ -1,10 +1,10 @@
 import type { App } from '../actions/app.ts';
 import { currentSettings } from '../actions/app.ts';
 import { pause } from '../core/clock.ts';
-import { refuseForeignProc, thisHost } from '../exec/host.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
-import { placeOf } from '../exec/place.ts';
-import { wake } from '../exec/wake.ts';
+import { refuseForeignProc, thisHost } from '../state/host.ts';
+import { placeOf } from '../state/place.ts';
+import { wake } from '../state/wake.ts';
 import { runAttempt } from './attempt.ts';
 import { isGone, type Sightings } from './liveness.ts';
 import { clearPlace } from './settling.ts';

@@ -1,7 +1,7 @@
 import type { ClaimedJob } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
-import { placeOf } from '../exec/place.ts';
-import { tellChange } from '../exec/wake.ts';
+import { placeOf } from '../state/place.ts';
+import { tellChange } from '../state/wake.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { Adoption } from './attempt.ts';
 import { forgetOld, isGone, observerClock, type Sightings } from './liveness.ts';

@@ -3,7 +3,7 @@ import { scheduledJob } from '../actions/schedules.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Schedule } from '../core/schedule.ts';
 import { fireTimes, lastTimes } from '../core/times.ts';
-import { wake } from '../exec/wake.ts';
+import { wake } from '../state/wake.ts';
 import type { FiredTick, Firing } from '../store/contract/schedules.ts';
 import type { WorkerState } from './state.ts';
 import { longTimeout } from './timer.ts';

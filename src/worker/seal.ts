@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import { makeSeal } from '../exec/seal.ts';
+import { makeSeal } from '../state/seal.ts';
 
 /**
  * Makes sure that the directory of all attempts has the seal that the store holds. The file comes first: an attempt that is

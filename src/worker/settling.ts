@@ -1,5 +1,5 @@
-import { removePlace } from '../exec/place.ts';
-import { wake } from '../exec/wake.ts';
+import { removePlace } from '../state/place.ts';
+import { wake } from '../state/wake.ts';
 import type { SettleAnswer } from '../store/contract/claims.ts';
 import type { Finished } from './attempt.ts';
 import type { WorkerState } from './state.ts';

@@ -1,6 +1,6 @@
 import type { Settings } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
-import type { Host } from '../store/contract/workers.ts';
+import type { Host } from '../state/host.ts';
 import type { AttemptContext, Finished, LiveAttempt } from './attempt.ts';
 import type { Pace } from './pace.ts';
 import type { Pruning } from './pruning.ts';

@@ -1,5 +1,6 @@
 import { realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
 import { storeLocation } from '../store/location.ts';
 
 const NAME = '.stop_workers';
@@ -13,11 +14,11 @@ export interface StopFile {
 }
 
 /** The file is looked for in the state directory, and in the directory of the default store when this is that store. */
-export function stopFileOf(stateDirectory: string, environment: NodeJS.ProcessEnv): StopFile {
+export function stopFileOf(state: StateDirectory, environment: NodeJS.ProcessEnv): StopFile {
   const { QUEUECTL_HOME } = environment;
   const byDefault = storeLocation(undefined, QUEUECTL_HOME ? { QUEUECTL_HOME } : {});
-  const home = belongsTo(byDefault, stateDirectory) ? [dirname(byDefault)] : [];
-  const files = [stateDirectory, ...home].map((directory) => join(directory, NAME));
+  const home = belongsTo(byDefault, state) ? [dirname(byDefault)] : [];
+  const files = [state.path, ...home].map((directory) => join(directory, NAME));
   return {
     asks: (startedAt) =>
       files.some((file) => (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > startedAt),
@@ -27,9 +28,9 @@ export function stopFileOf(stateDirectory: string, environment: NodeJS.ProcessEn
   };
 }
 
-function belongsTo(database: string, stateDirectory: string): boolean {
+function belongsTo(database: string, { path }: StateDirectory): boolean {
   try {
-    return `${realpathSync(database)}.d` === stateDirectory;
+    return stateBeside(realpathSync(database)).path === path;
   } catch {
     return false;
   }

@@ -1,7 +1,7 @@
 import type { App } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
-import { thisHost } from '../exec/host.ts';
 import { processes } from '../exec/processes.ts';
+import { thisHost } from '../state/host.ts';
 import type { StopMark } from '../store/contract/workers.ts';
 import { mayPass, patiently } from './patience.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../actions/app.ts';
-import { attemptOf, placeOf, removePlace } from '../exec/place.ts';
+import { attemptOf, placeOf, removePlace } from '../state/place.ts';
 
 /** Old enough that no frozen worker can still be about to use it. */
 const AGE_MS = 86_400_000;
@@ -10,7 +10,7 @@ const AT_ONCE = 200;
 
 /** Removes directories that no attempt needs: output moved into the store, jobs deleted, gates that were taken. */
 export async function sweepAttempts(app: App): Promise<number> {
-  const root = join(app.stateDirectory, 'attempts');
+  const root = app.stateDirectory.attempts;
   let removed = 0;
   let looked = 0;
   for (const name of readdirSync(root)) {

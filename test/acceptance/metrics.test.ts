@@ -139,7 +139,9 @@ test.concurrent(
     expect(
       sampleValue(readOpenMetrics(readFileSync(file, 'utf8')), 'queuectl_jobs', { state: 'pending' }),
     ).toBe(1);
-    expect(readdirSync(box.directory).filter((name) => name.includes('.new'))).toEqual([]);
+    expect(readdirSync(box.directory).filter((name) => name.startsWith('queuectl.prom'))).toEqual([
+      'queuectl.prom',
+    ]);
     const data = await box.json<{ name: string; samples: { value: number }[] }[]>(['metrics']);
     expect(data.find((one) => one.name === 'queuectl_jobs')!.samples[0]).toEqual({
       ...{ name: 'queuectl_jobs', labels: { queue: 'default', state: 'pending' }, value: 1 },

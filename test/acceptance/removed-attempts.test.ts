@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { namesIn } from '../../src/exec/names-in.ts';
+import { namesIn } from '../../src/files/names-in.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { killAll, untilNoProcessOf, workersOf } from '../support/processes.ts';
 import {

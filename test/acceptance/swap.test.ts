@@ -14,7 +14,7 @@ import {
   stateOf,
 } from '../support/replaced-store.ts';
 
-const source = readFileSync('src/actions/swap.ts', 'utf8');
+const source = readFileSync('src/store/sqlite/care/swap.ts', 'utf8');
 const ALL_POINTS = [...source.matchAll(/step\('(\w+)'\)/g)].map(([, name]) => `swap-${name}`);
 /** Those of a restore where no store is. */
 const NEW_POINTS = ['swap-held', 'swap-named', 'swap-swept', 'swap-placed'];

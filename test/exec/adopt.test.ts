@@ -4,9 +4,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { sight, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { endProcesses, look } from '../../src/exec/kill.ts';
-import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
 import { processes } from '../../src/exec/processes.ts';
-import { readRecord } from '../../src/exec/record.ts';
+import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { readRecord } from '../../src/state/record.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -15,7 +16,7 @@ let next = 1;
 function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
-    const place = placeOf(directory, `test${process.pid}`, next++);
+    const place = placeOf(stateDirectory(directory), `test${process.pid}`, next++);
     await work(place);
   });
 }

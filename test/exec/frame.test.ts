@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { frameArguments } from '../../src/exec/frame.ts';
-import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
-import { readRecord, takeGate } from '../../src/exec/record.ts';
+import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { readRecord, takeGate } from '../../src/state/record.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 function run(place: Place, command: string, argv: string[] | null = null) {
@@ -14,7 +15,7 @@ function run(place: Place, command: string, argv: string[] | null = null) {
 async function inPlace(work: (place: Place) => void): Promise<void> {
   await inTempDir((directory) => {
     mkdirSync(`${directory}/attempts`);
-    const place = placeOf(directory, 'epoch', 1);
+    const place = placeOf(stateDirectory(directory), 'epoch', 1);
     makePlace(place);
     work(place);
   });

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { freezeCommand } from '../../src/exec/freeze.ts';
 import { endProcesses } from '../../src/exec/kill.ts';
-import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
 import { processes } from '../../src/exec/processes.ts';
-import { readRecord } from '../../src/exec/record.ts';
+import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { readRecord } from '../../src/state/record.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -21,7 +22,7 @@ function withFrame(
   return () =>
     inTempDir(async (directory) => {
       mkdirSync(`${directory}/attempts`);
-      const place = placeOf(directory, `freeze${process.pid}`, next++);
+      const place = placeOf(stateDirectory(directory), `freeze${process.pid}`, next++);
       makePlace(place);
       const args = frameArguments({
         record: place.record,

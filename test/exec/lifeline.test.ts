@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { sight, untilOver } from '../../src/exec/adopt.ts';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { isOutOfSight, type Lifeline, makeLifeline, sweepLifelines } from '../../src/exec/lifeline.ts';
-import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
-import { readRecord } from '../../src/exec/record.ts';
+import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { readRecord } from '../../src/state/record.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -21,9 +22,9 @@ interface Scene {
 function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(join(directory, 'attempts'));
-    const place = placeOf(directory, `line${process.pid}`, 1);
+    const place = placeOf(stateDirectory(directory), `line${process.pid}`, 1);
     makePlace(place);
-    const lifeline = await makeLifeline(directory, 'worker1');
+    const lifeline = await makeLifeline(stateDirectory(directory), 'worker1');
     await work({ directory, place, lifeline: lifeline! });
   });
 }
@@ -62,7 +63,7 @@ describe('a lifeline', () => {
       const alias = join(directory, 'lifelines', `1${lifeline.name}`);
       utimesSync(alias, LONG_AGO, LONG_AGO);
       await until(() => {
-        sweepLifelines(directory, Date.now());
+        sweepLifelines(stateDirectory(directory), Date.now());
         return !existsSync(alias);
       }, 'nobody holds it');
       process.kill(-pid, 'SIGKILL');
@@ -72,14 +73,14 @@ describe('a lifeline', () => {
     inScene(async ({ directory, lifeline }) => {
       const path = join(directory, 'lifelines', lifeline.name);
       utimesSync(path, LONG_AGO, LONG_AGO);
-      sweepLifelines(directory, Date.now());
+      sweepLifelines(stateDirectory(directory), Date.now());
       expect(existsSync(path)).toBe(true);
       closeSync(lifeline.file);
       utimesSync(path, new Date(), new Date());
-      sweepLifelines(directory, Date.now());
+      sweepLifelines(stateDirectory(directory), Date.now());
       expect(existsSync(path)).toBe(true);
       utimesSync(path, LONG_AGO, LONG_AGO);
-      sweepLifelines(directory, Date.now());
+      sweepLifelines(stateDirectory(directory), Date.now());
       expect(existsSync(path)).toBe(false);
     }));
 

@@ -3,8 +3,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { frameArguments } from '../../src/exec/frame.ts';
-import { makePlace, type Place, placeOf } from '../../src/exec/place.ts';
-import { readRecord } from '../../src/exec/record.ts';
+import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { readRecord } from '../../src/state/record.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -57,7 +58,7 @@ async function inPlace<T>(work: (place: Place) => T | Promise<T>): Promise<T> {
   let result: T;
   await inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
-    const place = placeOf(directory, 'epoch', 1);
+    const place = placeOf(stateDirectory(directory), 'epoch', 1);
     makePlace(place);
     result = await work(place);
   });

@@ -275,7 +275,7 @@ export const CONTROLS: Control[] = [
     name: 'a restore that replaces the store before its second name is safe (F13b)',
     patches: [
       {
-        file: 'actions/swap.ts',
+        file: 'store/sqlite/care/swap.ts',
         from: 'sync(dirname(db));\n  refuseReplaced(db, held);\n  renameSync(draft, db);',
         to: 'renameSync(draft, db);',
       },
@@ -289,7 +289,7 @@ export const CONTROLS: Control[] = [
     patches: [
       {
         file: 'exec/lifeline.ts',
-        from: "return isHeld(join(dirname(place.directory), '..', 'lifelines', record.lifeline));",
+        from: 'return isHeld(join(place.state.lifelines, record.lifeline));',
         to: 'return false;',
       },
     ],

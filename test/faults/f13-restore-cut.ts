@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { finishKilledSwap } from '../../src/actions/swap.ts';
+import { finishKilledSwap } from '../../src/store/sqlite/care/swap.ts';
 import { EXECUTABLE } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 import { count, type Fault, type Figures } from './fault.ts';

@@ -3,6 +3,7 @@ import type { App } from '../../src/actions/app.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { JobFilter } from '../../src/core/filter.ts';
 import { jobPage } from '../../src/http/job-page.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
@@ -28,7 +29,7 @@ function appOf(store: Store, stepMs: number): App {
     now += stepMs;
     return now;
   };
-  return { store, stateDirectory: '/nowhere', clock: { ...systemClock, monotonic } } as App;
+  return { store, stateDirectory: stateDirectory('/nowhere'), clock: { ...systemClock, monotonic } } as App;
 }
 
 async function pagesOf(app: App, filter: JobFilter, limit = 50) {

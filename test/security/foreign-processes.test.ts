@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { placeOf } from '../../src/exec/place.ts';
 import { processes } from '../../src/exec/processes.ts';
+import { placeOf } from '../../src/state/place.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import { startGatedJob } from '../support/gated-job.ts';
 import { argumentsOf, carrying, isAlive, killAll, processesOfJob, uidOf } from '../support/processes.ts';
 import {
@@ -137,7 +138,7 @@ test.concurrent.skipIf(!IS_ROOT)(
 
 test.skipIf(!IS_ROOT)('an open file in a directory named like an attempt makes no process one of it', () =>
   inTempDir(async (directory) => {
-    const place = placeOf(join(directory, 'state'), '0123456789ab', 7);
+    const place = placeOf(stateDirectory(join(directory, 'state')), '0123456789ab', 7);
     const fake = mkdtempSync(join(tmpdir(), 'queuectl-fake-'));
     chmodSync(fake, 0o777);
     mkdirSync(join(fake, 'attempts'), { mode: 0o777 });

@@ -52,7 +52,7 @@ test('patterns are written out, so that this test sees them', () => {
   // One is built of named parts and tried below; the other is made of our own file names.
   expect(filesWithConstructors(['src', 'ui']).sort()).toEqual([
     'src/core/plain-command.ts',
-    'src/exec/output.ts',
+    'src/state/output.ts',
   ]);
 });
 

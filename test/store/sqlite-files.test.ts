@@ -30,10 +30,10 @@ describe('files', () => {
   test('the state directory is named by the real path of the database', () =>
     inTempDir(async (dir) => {
       const first = await openSqlite(join(dir, 'real.db'));
-      expect(first).toMatchObject({ created: true, stateDirectory: join(dir, 'real.db.d') });
+      expect(first).toMatchObject({ created: true, stateDirectory: { path: join(dir, 'real.db.d') } });
       symlinkSync(join(dir, 'real.db'), join(dir, 'link.db'));
       const second = await openSqlite(join(dir, 'link.db'));
-      expect(second).toMatchObject({ created: false, stateDirectory: join(dir, 'real.db.d') });
+      expect(second).toMatchObject({ created: false, stateDirectory: { path: join(dir, 'real.db.d') } });
       expect(second.store.epoch).toBe(first.store.epoch);
       await first.store.close();
       await second.store.close();

@@ -3,16 +3,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { holdStore } from '../../src/store/open.ts';
+import { holdSqlite } from '../../src/store/sqlite/care/hold.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 /** Holds the store, says so, and replaces it once it is told to. */
 const REPLACER = `
 import { renameSync } from 'node:fs';
-import { holdStore } from '${resolve('src/store/open.ts')}';
+import { holdSqlite } from '${resolve('src/store/sqlite/care/hold.ts')}';
 const [path, other] = process.argv.slice(-2);
-const held = await holdStore(path);
+const held = await holdSqlite(path);
 console.log('held');
 process.stdin.once('data', () => {
   renameSync(other, path);
@@ -29,7 +29,7 @@ test('who waited for a store that was replaced meanwhile holds the new one', () 
     });
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
-    const waiting = holdStore(path!);
+    const waiting = holdSqlite(path!);
     child.stdin.write('go');
     await ended;
     const held = await waiting;

@@ -13,11 +13,11 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { STATES } from '../../src/core/job.ts';
-import type { Repaired } from '../../src/store/open.ts';
-import { holdSqlite } from '../../src/store/sqlite/hold.ts';
+import type { Repaired } from '../../src/store/contract/file-care.ts';
+import { holdSqlite } from '../../src/store/sqlite/care/hold.ts';
+import { childrenOf, PAGE } from '../../src/store/sqlite/care/pages.ts';
+import { repairSqlite } from '../../src/store/sqlite/care/repair.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { childrenOf, PAGE } from '../../src/store/sqlite/pages.ts';
-import { repairSqlite } from '../../src/store/sqlite/repair.ts';
 import { SAVED } from '../../src/store/sqlite/tables.ts';
 import { claim, ending, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { randomFrom } from '../support/random.ts';
@@ -112,9 +112,11 @@ async function repaired(
   copyFileSync(base, path);
   harm(path);
   const held = await holdSqlite(path);
-  const said = await repairSqlite(held, draft, null, () => () => {
+  const settleLost = () => () => {
     throw new Error('nothing was running');
-  }).finally(held.letGo);
+  };
+  const steps = { knownEpoch: () => null, settleLost };
+  const said = await repairSqlite(held, draft, steps).finally(held.letGo);
   if (said === null) return null;
   expect(said.problems).toEqual([]);
   return { said, rows: (table) => rowsOf(draft, table) };

@@ -5,7 +5,7 @@ import type { App } from '../../src/actions/app.ts';
 import type { WorkerEvent } from '../../src/core/events.ts';
 import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { type Lifeline, makeLifeline } from '../../src/exec/lifeline.ts';
-import { makePlace, placeOf } from '../../src/exec/place.ts';
+import { makePlace, placeOf } from '../../src/state/place.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { newPruning, prune, pruneDelayMs } from '../../src/worker/pruning.ts';
 import { ending, ids, jobSpec, NOW, newWorker, running, succeeded } from '../support/jobs.ts';
@@ -113,7 +113,7 @@ test('the lifeline of a killed worker goes, one that somebody holds stays', () =
     const [killed, alive] = await Promise.all(
       ['killed', 'alive'].map((id) => makeLifeline(app.stateDirectory, id)),
     );
-    const path = ({ name }: Lifeline): string => join(app.stateDirectory, 'lifelines', name);
+    const path = ({ name }: Lifeline): string => join(app.stateDirectory.lifelines, name);
     closeSync(killed!.file);
     await pruner(app, 'second').runOnce();
     expect(existsSync(path(killed!))).toBe(true);

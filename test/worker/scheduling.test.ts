@@ -5,6 +5,7 @@ import type { WorkerEvent } from '../../src/core/events.ts';
 import { idMaker } from '../../src/core/id.ts';
 import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { toIso } from '../../src/core/time.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fireDue, newScheduling } from '../../src/worker/scheduling.ts';
 import { claim, ending, NOW, succeeded } from '../support/jobs.ts';
@@ -27,7 +28,7 @@ class World {
     this.store = store;
     this.app = {
       store,
-      stateDirectory: '/nonexistent',
+      stateDirectory: stateDirectory('/nonexistent'),
       clock: { now: () => this.wall, monotonic: () => this.monotonic },
       random: Math.random,
       newId: idMaker(Math.random),

@@ -1,5 +1,6 @@
-import { type Repair, repairDatabase } from '../../actions/db.ts';
+import { repairDatabase } from '../../actions/db.ts';
 import { systemClock } from '../../core/clock.ts';
+import type { Repair } from '../../store/contract/file-care.ts';
 import type { Command } from '../command.ts';
 import type { Io } from '../io.ts';
 import { printable } from '../text.ts';
@@ -39,5 +40,5 @@ function print(io: Io, { how, saved, loose, lost, problems, kept }: Repair): voi
   for (const one of lost.slice(0, SHOWN)) io.out(`lost\t${printable(one)}\n`);
   if (lost.length > SHOWN) io.out(`lost\tand ${lost.length - SHOWN} more; use --json to list them all\n`);
   for (const one of problems) io.out(`remaining\t${printable(one)}\n`);
-  io.out(`kept\t${kept === null ? '' : printable(kept)}\n`);
+  io.out(`kept\t${printable(kept)}\n`);
 }

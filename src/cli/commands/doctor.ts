@@ -1,4 +1,5 @@
-import { diagnose, type Finding } from '../../actions/doctor.ts';
+import { diagnose } from '../../actions/doctor.ts';
+import type { Finding } from '../../core/finding.ts';
 import { VERSION } from '../../core/version.ts';
 import type { Command } from '../command.ts';
 import { wrap } from '../help-page.ts';

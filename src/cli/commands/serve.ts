@@ -66,7 +66,7 @@ export default {
     const url = io.tty ? secret : server.url;
     if (io.json) io.out(`${JSON.stringify({ url, token_file: server.tokenFile })}\n`);
     else io.out(io.tty ? `${url}\n` : `${url}\ntoken file: ${server.tokenFile}\n`);
-    const leave = input.has('open') ? openBrowser(opened.stateDirectory, secret) : () => {};
+    const leave = input.has('open') ? openBrowser(opened.stateDirectory.path, secret) : () => {};
     // After the browser has started, which would inherit the priority.
     stepBack();
     try {

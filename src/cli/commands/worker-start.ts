@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { realpathSync } from 'node:fs';
 import { actorOf } from '../../actions/actor.ts';
 import { type App, closeApp, currentSettings, openApp } from '../../actions/app.ts';
 import { clearLeftovers } from '../../actions/leftovers.ts';
@@ -8,13 +7,13 @@ import { checkName } from '../../core/id.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
-import { refuseForeignProc } from '../../exec/host.ts';
 import { sweepLifelines } from '../../exec/lifeline.ts';
 import { processes } from '../../exec/processes.ts';
 import { restartWithFewThreads } from '../../exec/self.ts';
 import { programStart, STARTED, startText } from '../../exec/started.ts';
 import { trimAll } from '../../exec/trim.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
+import { refuseForeignProc } from '../../state/host.ts';
 import { briefStore } from '../../worker/brief-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { untilRoom } from '../../worker/supervisor-registry.ts';
@@ -128,7 +127,7 @@ function readWorkerArguments(context: Context, input: Input): string[] {
 /** Removes leftover files while the workers are already running, then closes the store. */
 async function sweep(app: App, location: string, log: (line: string) => void): Promise<void> {
   try {
-    clearLeftovers(realpathSync(location), app.store.epoch);
+    await clearLeftovers(app, location);
     sweepLifelines(app.stateDirectory, app.clock.now());
     const removed = await sweepAttempts(app);
     if (removed > 0) log(`removed ${removed} old attempt directories`);

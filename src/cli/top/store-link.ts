@@ -1,6 +1,6 @@
 import { actorOf } from '../../actions/actor.ts';
 import { type App, closeApp, openApp } from '../../actions/app.ts';
-import { onChange, onWake } from '../../exec/wake.ts';
+import { onChange, onWake } from '../../state/wake.ts';
 import type { Context } from '../command.ts';
 
 /** The store for as long as the screen is open: one that went away is opened anew when it is back. */

@@ -10,7 +10,7 @@ import { checkKey } from '../../core/id.ts';
 import { readJobChanges } from '../../core/job-changes.ts';
 import type { JobInput } from '../../core/job-fields.ts';
 import { saidOf } from '../../core/words.ts';
-import { homeOf } from '../../exec/home.ts';
+import { homeOf } from '../../files/home.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
@@ -53,7 +53,7 @@ export const JOB_ROUTES: Route[] = [
     },
     async handle({ app, body, header }) {
       const inputs = readJobs(body, app.clock.now(), header('idempotency-key'));
-      const jobs = await enqueue(app, inputs, () => homeOf(app.stateDirectory));
+      const jobs = await enqueue(app, inputs, () => homeOf(app.stateDirectory.path));
       const objects = await Promise.all(jobs.map((job) => shownJob(app, job)));
       return json(Array.isArray(body) ? objects : objects[0], 201);
     },

@@ -10,7 +10,7 @@ import {
   resumeSchedule,
   runSchedule,
 } from '../../actions/schedules.ts';
-import { homeOf } from '../../exec/home.ts';
+import { homeOf } from '../../files/home.ts';
 import { fields, flag, text } from '../body.ts';
 import { refuse } from '../problem.ts';
 import { readJob } from '../read-job.ts';
@@ -46,7 +46,7 @@ export const SCHEDULE_ROUTES: Route[] = [
       const now = app.clock.now();
       const { name, job, ...timing } = fields(body, SCHEDULE_FIELDS);
       const spec = { name: text(name, 'name'), ...readScheduleInput(timing, now), job: readJob(job, now) };
-      const cwd = spec.job.cwd ?? homeOf(app.stateDirectory);
+      const cwd = spec.job.cwd ?? homeOf(app.stateDirectory.path);
       return json(
         await shownSchedule(await addSchedule(app, { ...spec, job: { ...spec.job, cwd } }), now),
         201,

@@ -1,4 +1,5 @@
 import type { StopOrder } from '../../core/stop-order.ts';
+import type { Host } from '../../state/host.ts';
 
 /** Registers workers and supervisors, and passes stop orders to them. */
 export interface WorkerStore {
@@ -33,14 +34,6 @@ export interface WorkerStore {
   order(ids: string[], order: StopOrder): Promise<void>;
   /** Orders everything that is registered to stop and stores the mark, in one transaction. */
   orderAll(order: StopOrder, mark: StopMark): Promise<void>;
-}
-
-/** Identifies a machine for processes: a pid is meaningful only within one of these. */
-export interface Host {
-  id: string;
-  boot: string;
-  /** Includes the time namespace unless it is the initial one, because start times differ between time namespaces. */
-  pidNamespace: string;
 }
 
 /** The last stop order to every worker. A supervisor that was starting at that time obeys it, too. */

@@ -2,11 +2,12 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { pause } from '../../core/clock.ts';
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
-import { isSqliteSound, OLDEST_SQLITE } from '../../core/sqlite-version.ts';
-import { freeBallast } from '../ballast.ts';
+import { freeBallast } from '../../state/ballast.ts';
+import { stateBeside } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, isOutOfRange, translate } from './failures.ts';
 import { fileOf, watchLiveFiles } from './live-files.ts';
+import { isSqliteSound, OLDEST_SQLITE } from './sqlite-version.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
@@ -65,7 +66,7 @@ export interface Connection {
   /**
    * Closes it, unless another -wal or -shm file has the name of its own: SQLite would copy old pages over new ones, and remove
    * the new -wal by its name. Such a connection stays open until the process ends. If its files were only removed, closing is
-   * safe: nobody makes new ones while this process has the old ones open (actions/store-files.ts).
+   * safe: nobody makes new ones while this process has the old ones open (care/current-files.ts).
    */
   close(): void;
 }
@@ -173,7 +174,7 @@ export async function connect(
           return commit();
         } catch (error) {
           const mended = (isOutOfRange(error) || isFull(error)) && mend(error);
-          if (!mended && !(spare && isFull(error) && freeBallast(`${path}.d`))) throw error;
+          if (!mended && !(spare && isFull(error) && freeBallast(stateBeside(path)))) throw error;
           return commit();
         } finally {
           writing = false;

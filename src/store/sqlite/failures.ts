@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type ErrorCode, QueueError } from '../../core/errors.ts';
+import { stateBeside } from '../../state/state-directory.ts';
 
 /** SQLite's primary result codes that a user can meet, in the words of the error table. */
 const BY_RESULT: Record<number, [ErrorCode, string]> = {
@@ -106,7 +107,7 @@ export function translate(error: unknown, path: string): unknown {
     : ((result === null ? undefined : BY_RESULT[result]) ?? BY_ERRNO[String(errno)]);
   if (found === undefined) return error;
   // With a state directory beside it, it was a store of ours.
-  if (found[0] === 'not-a-database' && existsSync(`${path}.d/attempts`))
+  if (found[0] === 'not-a-database' && existsSync(stateBeside(path).attempts))
     return new QueueError('store-corrupt', `${path} is damaged: it is no longer a database`, undefined, {
       cause: error,
     });

@@ -44,7 +44,7 @@ export interface FileWatch {
  * Notices that the -wal or -shm file of a connection was removed, at the cost of one look at each with every write. The look
  * comes after the commit and before it is acknowledged: so what is acknowledged is in files that others read, too. A commit
  * that is not acknowledged does no harm: whoever comes later writes nothing before those who have the old files open have
- * noticed that (actions/store-files.ts). From then on this connection neither reads nor writes.
+ * noticed that (care/current-files.ts). From then on this connection neither reads nor writes.
  */
 export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatch {
   let files: Record<LiveFile, Known> | null = null;
@@ -111,7 +111,7 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
 /**
  * Copies what is committed from the removed -wal into the database, as long as it is safe. While there is no -wal under the
  * name, nobody has opened the database since: whoever does makes one, and cannot remove it again before this process ends.
- * An empty one was made in that moment, and is taken away again (actions/store-files.ts).
+ * An empty one was made in that moment, and is taken away again (care/current-files.ts).
  */
 function saveCommitted(database: DatabaseSync, path: string): void {
   for (let tries = 0; tries < SAVE_TRIES; tries++) {

@@ -3,7 +3,6 @@ import {
   closeSync,
   constants,
   existsSync,
-  fsyncSync,
   mkdirSync,
   openSync,
   realpathSync,
@@ -12,15 +11,17 @@ import {
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
+import { sync } from '../../files/durable.ts';
+import { stateBeside } from '../../state/state-directory.ts';
 import type { OpenedStore } from '../open.ts';
+import { fileSystemOf } from './care/network.ts';
+import { refuseNoFile, refuseOddFile } from './care/odd-file.ts';
+import { refuseUnsafe } from './care/owner.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMoved, lacksWal, translate } from './failures.ts';
 import { refuseAgain } from './live-files.ts';
 import { mendOnFailure } from './mend.ts';
 import { migrate, refuseNewer, version } from './migrate.ts';
-import { fileSystemOf } from './network.ts';
-import { refuseNoFile, refuseOddFile } from './odd-file.ts';
-import { refuseUnsafe } from './owner.ts';
 import { sqliteStore } from './store.ts';
 
 const LONGEST_NAME = 240;
@@ -32,7 +33,7 @@ export async function openSqlite(
   anyOwner = false,
 ): Promise<OpenedStore> {
   // Looked at before the file is there: whoever finds it makes the directory at once.
-  const hadState = existsSync(`${resolve(location)}.d/attempts`);
+  const hadState = existsSync(stateBeside(resolve(location)).attempts);
   const { path, created } = prepareFiles(resolve(location), create, anyOwner);
   const connection = await enter(path, actor);
   const store = sqliteStore(connection);
@@ -43,14 +44,14 @@ export async function openSqlite(
     // Both are parts of paths: a store in which they are not is refused before anything is done with it.
     await connection.read(() => [store.epoch, store.origin]);
     // Only now: a file that turned out to be no queue of ours gets no neighbour.
-    mkdirSync(`${path}.d/attempts`, { recursive: true, mode: 0o700 });
+    mkdirSync(stateBeside(path).attempts, { recursive: true, mode: 0o700 });
   } catch (error) {
     connection.close();
     throw translate(error, path);
   }
   return {
     store,
-    stateDirectory: `${path}.d`,
+    stateDirectory: stateBeside(path),
     created,
     warning:
       created && hadState
@@ -139,33 +140,20 @@ function makeFile(location: string, anyOwner: boolean): boolean {
 }
 
 /**
- * A new file survives a power cut when its name and those of the directories made for it do. Whoever finds it empty does
+ * Syncs all directories above a new file, so that its name and theirs survive a power cut. Whoever finds the file empty does
  * this before writing: the one who made them may have died.
  */
 function syncDirectories(path: string): void {
   const directory = dirname(path);
   if (directory === path) return;
-  const file = openDirectory(directory);
-  if (file !== null) {
-    try {
-      fsyncSync(file);
-    } catch (error) {
-      // Some file systems cannot do it.
-      if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
-    } finally {
-      closeSync(file);
-    }
+  try {
+    sync(directory);
+  } catch (error) {
+    // One that cannot be opened is not ours, so it was not made by us either. Some file systems cannot sync directories.
+    const { syscall, code } = error as NodeJS.ErrnoException;
+    if (syscall !== 'open' && code !== 'EINVAL') throw error;
   }
   syncDirectories(directory);
-}
-
-/** Null: not ours to open, so not made by us either. */
-function openDirectory(path: string): number | null {
-  try {
-    return openSync(path, constants.O_RDONLY);
-  } catch {
-    return null;
-  }
 }
 
 function networkWarning(path: string): string | null {

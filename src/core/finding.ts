@@ -1,0 +1,16 @@
+/** The result of one check of `doctor`. */
+export interface Finding {
+  check: string;
+  status: 'ok' | 'warn' | 'fail';
+  says: string;
+  /** The command that helps, or what to do. */
+  fix: string | null;
+}
+
+const finding =
+  (status: Finding['status']) =>
+  (check: string, says: string, fix: string | null = null): Finding => ({ check, status, says, fix });
+
+export const ok = finding('ok');
+export const warn = finding('warn');
+export const fail = finding('fail');

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+
+/** A part of what the kernel lists in /proc/PID/stat. */
+export interface ProcStat {
+  comm: string;
+  state: string;
+  parent: number;
+  group: number;
+  session: number;
+  flags: number;
+  startTime: string;
+}
+
+/** Reads /proc/PID/stat. Returns null if there is no such process. */
+export function stat(pid: number): ProcStat | null {
+  const text = maybeRead(`/proc/${pid}/stat`);
+  if (text === null) return null;
+  // The name in parentheses may itself hold spaces and parentheses: count from its end.
+  const end = text.lastIndexOf(')');
+  const fields = text.slice(end + 2).split(' ');
+  return {
+    ...{ comm: text.slice(text.indexOf('(') + 1, end), flags: Number(fields[6]) },
+    ...{ state: fields[0]!, parent: Number(fields[1]), group: Number(fields[2]), session: Number(fields[3]) },
+    startTime: fields[19]!,
+  };
+}
+
+/** Tells whether the process has ended and only waits to be reaped. */
+export function isOver({ state }: ProcStat): boolean {
+  return state === 'Z' || state === 'X';
+}
+
+/** Reads a file. Returns null if it cannot be read. */
+export function maybeRead(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { isOver, stat } from './proc-stat.ts';
+
+/** Identifies processes: a pid alone is used again, and means nothing in another boot or pid namespace. */
+export type ProcessIdentity = typeof linux;
+
+/** The kernel gives the first time namespace this fixed number (PROC_TIME_INIT_INO). */
+const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
+
+const linux = {
+  bootId: (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
+  /**
+   * Within one of these, pids and start times mean the same to everybody. Start times are shown as the reader's time namespace
+   * counts them, so two of those cannot compare theirs.
+   */
+  pidNamespace: (): string => [readlinkSync('/proc/self/ns/pid'), ...ownTimeNamespace()].join(' '),
+  /** Tells whether the pids that the system lists are those of this process's own pid namespace. */
+  showsOwnPids(): boolean {
+    try {
+      return readlinkSync('/proc/self') === String(process.pid);
+    } catch {
+      return false;
+    }
+  },
+  /** Returns when a process started, in the kernel's own count; null: there is none, or only its zombie. */
+  startTime(pid: number): string | null {
+    const about = stat(pid);
+    return about === null || isOver(about) ? null : about.startTime;
+  },
+};
+
+/** Where there is no /proc, `ps` lists start times. */
+const portable: ProcessIdentity = {
+  bootId: () => run('sysctl', ['-n', 'kern.bootsessionuuid']) ?? 'unknown',
+  pidNamespace: () => 'none',
+  showsOwnPids: () => true,
+  startTime: (pid) => ps(['-o', 'lstart=', '-p', String(pid)]),
+};
+
+export const processIdentity = process.platform === 'linux' ? linux : portable;
+
+/** Returns nothing for the first time namespace of the machine, so that the identity of most workers has no such part. */
+function ownTimeNamespace(): string[] {
+  try {
+    const name = readlinkSync('/proc/self/ns/time');
+    return name === FIRST_TIME_NAMESPACE ? [] : [name];
+  } catch {
+    // A kernel without time namespaces.
+    return [];
+  }
+}
+
+/** Returns what `ps` prints, or null. */
+export function ps(args: string[]): string | null {
+  return run('ps', args);
+}
+
+function run(program: string, args: string[]): string | null {
+  try {
+    return (
+      execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null
+    );
+  } catch {
+    return null;
+  }
+}

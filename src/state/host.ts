@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { crashPoint } from '../core/crash-point.ts';
+import { QueueError } from '../core/errors.ts';
+import { writeAtomically } from '../files/atomic.ts';
+import { lacksHardLinks } from '../files/hard-links.ts';
+import { processIdentity } from '../files/process-identity.ts';
+import type { StateDirectory } from './state-directory.ts';
+
+/** Identifies a machine for processes: a pid is meaningful only within one of these. */
+export interface Host {
+  id: string;
+  boot: string;
+  /** Includes the time namespace unless it is the initial one, because start times differ between time namespaces. */
+  pidNamespace: string;
+}
+
+/** Returns the machine this state directory is used on, as of this boot and in this pid namespace. */
+export const thisHost = (state: StateDirectory): Host => hostNamed(hostId(state));
+
+/** Returns the same without making anything; null where no worker has ever been. */
+export function knownHost(state: StateDirectory): Host | null {
+  const id = read(state.host);
+  return id === null ? null : hostNamed(id);
+}
+
+const hostNamed = (id: string): Host => ({
+  id,
+  boot: processIdentity.bootId(),
+  pidNamespace: processIdentity.pidNamespace(),
+});
+
+/**
+ * Throws in a pid namespace that shows another one's processes. Whoever looks for a process there finds pids that are not
+ * valid here: live jobs look dead, and signals reach other processes.
+ */
+export function refuseForeignProc(): void {
+  if (processIdentity.showsOwnPids()) return;
+  throw new QueueError(
+    'unsupported-platform',
+    '/proc belongs to another pid namespace, so running jobs cannot be found',
+    'mount a separate /proc: unshare -pf --mount-proc. In a container, do not mount the /proc of the host',
+  );
+}
+
+/** Makes the name of this host unless it has one. It is random and kept: host names are reused, and change. */
+function hostId({ host, path }: StateDirectory): string {
+  const known = read(host);
+  if (known !== null) return known;
+  try {
+    crashPoint('before-host');
+    writeAtomically(host, randomBytes(8).toString('hex'), {
+      replace: false,
+      sync: false,
+      beforeNaming: () => crashPoint('in-host'),
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
+      throw new QueueError('disk-full', `cannot write ${host}: the disk is full`);
+    if (lacksHardLinks(error))
+      throw new QueueError(
+        'store-unavailable',
+        `${path} is on a file system without hard links, which workers need`,
+        'queuectl --db /a/path/on/another/disk …',
+      );
+    throw error;
+  }
+  crashPoint('after-host');
+  const made = read(host);
+  if (made === null) throw new QueueError('store-unavailable', `cannot read ${host}`);
+  return made;
+}
+
+function read(file: string): string | null {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,63 @@
+import { closeSync, lstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { crashPoint } from '../core/crash-point.ts';
+import { openRegular } from '../files/regular-file.ts';
+import { makePlace, type Place } from './place.ts';
+
+/** The contents of the record: the frame's pid and, after the end, the exit code and whether the frame got a stop signal. */
+export type AttemptRecord =
+  | { kind: 'running'; pid: number; lifeline: string | null }
+  | { kind: 'ended'; pid: number; code: number; signalled: boolean }
+  /** Recovery took the gate, so the command never started and never will. */
+  | { kind: 'gated' }
+  /** The frame created the file and has not written it yet, or never could on a full disk. The command has not started. */
+  | { kind: 'empty' }
+  /** The file exists and cannot be read: the command may have started, and how it ended is unknown. */
+  | { kind: 'unreadable' };
+
+const LONGEST = 64;
+
+/** Exit codes of a frame that did not run its command: the gate was taken, or no process could be started. */
+export const GATE_LOST_CODE = 75;
+export const NO_ROOM_CODE = 76;
+
+export function readRecord(place: Place): AttemptRecord | null {
+  const file = openRegular(place.record);
+  if (typeof file !== 'number') return file === 'absent' ? null : { kind: 'unreadable' };
+  const buffer = Buffer.alloc(LONGEST);
+  const text = buffer.toString('latin1', 0, readSync(file, buffer, 0, LONGEST, 0));
+  closeSync(file);
+  if (text === '') return { kind: 'empty' };
+  const match = /^(\d+) +(run|gate|\d+)(s?) *(\d+-\w+)?-?\n/.exec(text);
+  if (match === null) return { kind: 'unreadable' };
+  const pid = Number(match[1]);
+  if (match[2] === 'gate') return { kind: 'gated' };
+  if (match[2] === 'run') return { kind: 'running', pid, lifeline: match[4] ?? null };
+  return { kind: 'ended', pid, code: Number(match[2]), signalled: match[3] === 's' };
+}
+
+/**
+ * Creates the record in the frame's stead, so that the command can never start. One winner: false means that the
+ * frame was first. The directory stays, so that a worker frozen before making it finds it taken.
+ */
+export function takeGate(place: Place): boolean {
+  makePlace(place);
+  crashPoint('before-gate');
+  let fd: number;
+  try {
+    fd = openSync(place.record, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+  crashPoint('in-gate');
+  writeSync(fd, `${'0'.padEnd(10)} gate \n`);
+  closeSync(fd);
+  crashPoint('after-gate');
+  return true;
+}
+
+/** Returns when the record was last written. For an attempt that has ended, that is its end. */
+export function recordedAt(place: Place): number | undefined {
+  const stat = lstatSync(place.record, { throwIfNoEntry: false });
+  return stat === undefined ? undefined : Math.floor(stat.mtimeMs);
+}

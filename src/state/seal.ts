@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
+import type { Seal } from '../core/job.ts';
+import { writeAtomically } from '../files/atomic.ts';
+import { newDraft } from '../files/drafts.ts';
+import { attemptOf, type Place, removeAll } from './place.ts';
+import type { StateDirectory } from './state-directory.ts';
+
+/**
+ * Returns the path of the seal. It is in a directory among those of the attempts, named like them, and holds a random value
+ * that the store holds too. Whatever removes all directories of a store removes this one. Its name sorts before the others, so `rm -rf attempts/*` removes it
+ * first.
+ */
+function sealIn(state: StateDirectory, epoch: string): string {
+  return join(state.attempts, `${epoch}-0`, 'seal');
+}
+
+const VALUE = /^[0-9a-f]{16}$/;
+
+/**
+ * Returns the value of the seal. Makes a new seal where there is none, or none that can be read. Returns null if it cannot be
+ * written, as on a full disk: without a seal nothing is proven, but jobs can run.
+ */
+export function makeSeal(state: StateDirectory, epoch: string): string | null {
+  const file = sealIn(state, epoch);
+  const found = read(file);
+  if (found !== null) return found;
+  const value = randomBytes(8).toString('hex');
+  try {
+    crashPoint('before-make-seal');
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    crashPoint('in-make-seal');
+    const draft = newDraft(file);
+    crashPoint('writing-seal');
+    writeAtomically(file, value, {
+      draft,
+      replace: true,
+      sync: false,
+      beforeNaming: () => crashPoint('moving-seal'),
+    });
+    crashPoint('after-make-seal');
+    return value;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Tells whether the directory of all attempts still holds everything that was made in it since this attempt was claimed. Only
+ * then does the missing directory of the attempt prove that its command never started.
+ */
+export function isSealed(place: Place, attempt: number, seal: Seal | null): boolean {
+  if (seal === null || attempt <= seal.after) return false;
+  const { epoch } = attemptOf(place.name)!;
+  return read(sealIn(place.state, epoch)) === seal.value;
+}
+
+/** Removes the seal of a store whose directories of attempts are about to be moved away or removed. */
+export function removeSeal(state: StateDirectory, epoch: string): void {
+  removeAll(dirname(sealIn(state, epoch)));
+}
+
+/** Reads a seal. Returns null if it is missing, or incomplete after a power cut. */
+function read(file: string): string | null {
+  try {
+    const text = readFileSync(file, 'latin1');
+    return VALUE.test(text) ? text : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,67 @@
+import { type FSWatcher, mkdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
+import type { StateDirectory } from './state-directory.ts';
+
+/**
+ * Tells every worker on this state directory to look now, and whoever follows what happens. Only a hint: they would look
+ * by themselves a little later.
+ */
+export function wake(state: StateDirectory): void {
+  touch(state.wake);
+  tellChange(state);
+}
+
+/** Tells whoever waits for jobs, or follows them or the events, that something has changed. Only a hint, too. */
+export function tellChange(state: StateDirectory): void {
+  touch(state.change);
+}
+
+/** Calls back at every wake-up. Returns null if the directory cannot be watched, because inotify instances are few. */
+export function onWake(state: StateDirectory, callback: () => void): (() => void) | null {
+  return onTouch(dirname(state.wake), callback);
+}
+
+/** Calls back when something has changed. Returns null if the directory cannot be watched. */
+export function onChange(state: StateDirectory, callback: () => void): (() => void) | null {
+  return onTouch(dirname(state.change), callback);
+}
+
+function touch(file: string): void {
+  crashPoint('before-touch');
+  const now = new Date();
+  try {
+    utimesSync(file, now, now);
+  } catch {
+    try {
+      crashPoint('in-touch');
+      make(dirname(file));
+      crashPoint('in-touch');
+      writeFileSync(file, '', { mode: 0o600 });
+    } catch {
+      // Then their own timers have to do.
+    }
+  }
+  crashPoint('after-touch');
+}
+
+function onTouch(directory: string, callback: () => void): (() => void) | null {
+  let watcher: FSWatcher;
+  try {
+    make(directory);
+    watcher = watch(directory, { persistent: false }, () => callback());
+  } catch {
+    return null;
+  }
+  watcher.on('error', () => {});
+  return () => watcher.close();
+}
+
+/** Creates the directory but not its parents, so that a store that was moved away can come back. */
+function make(directory: string): void {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}

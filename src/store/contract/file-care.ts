@@ -1,0 +1,137 @@
+import type { Finding } from '../../core/finding.ts';
+import type { InvalidSetting } from '../../core/stored-settings.ts';
+import type { Leftover } from '../../files/drafts.ts';
+import type { StateDirectory } from '../../state/state-directory.ts';
+import type { Store } from '../store.ts';
+import type { SettleLost } from './care.ts';
+
+/**
+ * Looks after the files of a store: copies, replaces, checks and repairs them. Nothing of it needs an open store. `anyOwner`
+ * also allows files that belong to another user, or that others can write.
+ */
+export interface FileCare {
+  /** Returns the state directory of the store at this location, whether or not there is one. */
+  stateOf(location: string): StateDirectory;
+  /**
+   * Copies the store, as of one moment, to a file. `renew` makes the copy a store of its own. The file gets its name when the
+   * copy is complete, checked and on disk.
+   */
+  copy<T>(
+    location: string,
+    file: string,
+    options: CopyOptions,
+    renew: (copy: Store) => Promise<T>,
+  ): Promise<Copied<T>>;
+  /**
+   * Puts a copy of `file` in the place of the store, in one step, and keeps the old store. Returns null if `begin` refuses.
+   * Throws while a process uses the store.
+   */
+  replace<T>(
+    location: string,
+    file: string,
+    anyOwner: boolean,
+    steps: ReplaceSteps<T>,
+  ): Promise<Replaced<T> | null>;
+  /** Reads the whole store and returns everything that is wrong with it. */
+  check(location: string): Promise<StoreCheck>;
+  /**
+   * Puts what can be saved of a damaged store in its place, and keeps the damaged file. Where no job can be saved, it throws
+   * and changes nothing. Returns null if nothing is wrong with the store.
+   */
+  repair(location: string, anyOwner: boolean, steps: RepairSteps): Promise<Repair | null>;
+  /** Looks at a store from outside, whether or not it can be opened; for `doctor`. `whole` reads it to its end. */
+  inspect(location: string, whole: boolean): Promise<Inspection>;
+  /** Returns what killed processes left beside the store. */
+  leftovers(location: string): Leftover[];
+  /** Removes what killed processes left beside the store. Only while it is open: then nobody is replacing it. */
+  clearLeftovers(location: string): void;
+  /** Throws if this file is a store, or a part of one, and must not be overwritten. */
+  refuseOverwriting(file: string, location: string): void;
+}
+
+export interface CopyOptions {
+  /** Replace a backup that is there. */
+  force: boolean;
+  /** Keep long output too, in FILE.d. */
+  withOutput: boolean;
+  anyOwner: boolean;
+}
+
+export interface Copied<T> {
+  file: string;
+  bytes: number;
+  /** What `renew` returned. */
+  made: T;
+  /** The epoch of the backup that was replaced, if its outputs are ours to remove. */
+  replaced: string | null;
+}
+
+export interface ReplaceSteps<T> {
+  now(): number;
+  /** Is called before anything is changed. False: nothing is done. */
+  begin(exists: boolean): Promise<boolean>;
+  /** Makes the copy a store of its own. */
+  renew(copy: Store): Promise<T>;
+  /** Is called when the copy is ready, if there is a store to be replaced. */
+  ready(): void;
+  /** Is called once everybody else is kept out. Throws if the store must not be replaced. */
+  held(): void;
+  /** Is called at the end, whatever happened. */
+  ended(isReplaced: boolean): void;
+}
+
+export interface Replaced<T> {
+  file: string;
+  db: string;
+  made: T;
+  /** Where the old store is now; null: there was none. */
+  kept: string | null;
+}
+
+export interface StoreCheck {
+  path: string;
+  /** One problem a line. */
+  problems: string[];
+  invalid: InvalidSetting[];
+}
+
+export interface RepairSteps {
+  now(): number;
+  /** Returns the epoch that the attempts of the store are named by, as far as it is known. */
+  knownEpoch(): string | null;
+  /** Returns how a job is settled whose attempt is gone, given the settings that were saved. */
+  settleLost(settings: ReadonlyMap<string, string>): SettleLost;
+  /** Throws if the repaired copy must not replace the store. */
+  accept(copy: Store): Promise<void>;
+}
+
+export interface Repaired {
+  /** How the damaged file had to be read. */
+  how: string;
+  /** Rows saved, by table. */
+  saved: Record<string, number>;
+  /** How many of them were found only on pages that no table leads to any more, and so may be old versions; by table. */
+  loose: Record<string, number>;
+  /** What could not be saved, as exactly as it is known. */
+  lost: string[];
+  jobs: number;
+  /** What is still wrong with the new file. */
+  problems: string[];
+}
+
+export interface Repair extends Repaired {
+  db: string;
+  /** Where the damaged file is now. */
+  kept: string;
+}
+
+export interface Inspection {
+  path: string;
+  /** A store of this version, without an error that keeps it from being read. */
+  isReadable: boolean;
+  /** The program or library that stores the data. */
+  engine: Finding;
+  files: Finding[];
+  /** What is in the store; empty if there is none. */
+  contents: Finding[];
+}

@@ -1,0 +1,198 @@
+import type { Connection, Row } from '../connection.ts';
+import { firstColumns } from '../migrate.ts';
+import * as care from '../sql/care.ts';
+import type { SavedTable } from '../tables.ts';
+import {
+  cellAt,
+  cellsOf,
+  childrenOf,
+  freePages,
+  holdsRows,
+  openPages,
+  PAGE,
+  type PageFile,
+  type Value,
+  valuesOf,
+  wholeOf,
+} from './pages.ts';
+
+/** What rows of a table look like. */
+export interface Shape {
+  table: string;
+  /** In the order in which they are stored. */
+  columns: { name: string; type: string; required: boolean; fallback: Value }[];
+  /** Rows from before the others came have so many. */
+  least: number;
+  /** Its rows have a number; null as `alias`: one that no column shows. */
+  numbered: boolean;
+  alias: string | null;
+  /** What tells two rows apart. */
+  key: string[];
+  /** Of two versions of a row, the one that is higher here is the newer. */
+  age: string[];
+}
+
+/** Of the other tables two versions of a row say the same, but for what is made anew. */
+const AGE: Record<string, string[]> = {
+  job: ['updated_at', 'token'],
+  attempt: ['finished_at', 'token'],
+  schedule: ['last_at'],
+};
+
+/** As a sound store has it. */
+export function shapeOf(db: Connection, { name, key }: SavedTable): Shape {
+  const columns = db.all(care.columnsOf, name);
+  const numbered = db.get(care.isWithoutNumbers, name) === undefined;
+  const keyed = columns.filter((one) => one.pk !== 0).sort((a, b) => Number(a.pk) - Number(b.pk));
+  const [first] = keyed;
+  return {
+    table: name,
+    least: firstColumns().get(name) ?? columns.length,
+    columns: (numbered ? columns : [...keyed, ...columns.filter((one) => one.pk === 0)]).map((one) => ({
+      name: String(one.name),
+      type: String(one.type),
+      required: one.notnull === 1,
+      fallback: constant(one.dflt_value as string | null),
+    })),
+    numbered,
+    alias: numbered && keyed.length === 1 && first!.type === 'INTEGER' ? String(first!.name) : null,
+    key,
+    age: AGE[name] ?? [],
+  };
+}
+
+/** A default is a whole number or a text in our schema. */
+function constant(sql: string | null): Value {
+  if (sql === null) return null;
+  return /^-?\d+$/.test(sql) ? Number(sql) : sql.slice(1, -1);
+}
+
+export interface LooseRow {
+  row: Row;
+  /** On a page to which no tree leads: it may be an old version of the row, or one that was deleted. */
+  loose: boolean;
+}
+
+export interface LooseRows {
+  /** The rows of this shape that `fit`, on pages not known to be free: the newest of each key, the newest first. */
+  of(shape: Shape, fit: (found: LooseRow) => boolean): Iterable<LooseRow>;
+  close(): void;
+}
+
+interface Found {
+  page: number;
+  at: number;
+  age: number[];
+  loose: boolean;
+}
+
+/** `roots`: where the trees of the file begin, by name. */
+export function looseRows(path: string, roots: Map<string, number>): LooseRows {
+  const pages = openPages(path);
+  const free = freePages(pages) ?? new Set();
+  const owners = new Map<number, string>();
+  for (const [name, root] of roots) own(pages, name, root, free, owners);
+  return {
+    of: (shape, fit) => newest(pages, free, owners, shape, fit),
+    close: () => pages.close(),
+  };
+}
+
+/** All pages of a tree, as far as it can be walked, with those on which its rows go on. */
+function own(
+  pages: PageFile,
+  name: string,
+  root: number,
+  free: Set<number>,
+  owners: Map<number, string>,
+): void {
+  const rest = [root];
+  for (let number = rest.pop(); number !== undefined; number = rest.pop()) {
+    const page = owners.has(number) || free.has(number) ? null : pages.read(number);
+    if (page === null) continue;
+    owners.set(number, name);
+    rest.push(...childrenOf(page, number));
+    for (const at of cellsOf(page, number)) {
+      const cell = cellAt(page, number, at);
+      if (cell?.overflow == null) continue;
+      for (const one of wholeOf(pages, cell, () => true)?.pages ?? []) owners.set(one, name);
+    }
+  }
+}
+
+function* newest(
+  pages: PageFile,
+  free: Set<number>,
+  owners: Map<number, string>,
+  shape: Shape,
+  fit: (found: LooseRow) => boolean,
+): Iterable<LooseRow> {
+  const found = new Map<string, Found>();
+  const nobodys = (one: number): boolean => !owners.has(one) && !free.has(one);
+  for (let number = 1; number <= pages.count; number++) {
+    const loose = owners.get(number) !== shape.table;
+    const page = free.has(number) ? null : pages.read(number);
+    if (page === null || !holdsRows(page, number, shape.numbered)) continue;
+    for (const at of cellsOf(page, number)) {
+      const read = rowAt(pages, page, number, at, shape, loose ? nobodys : () => true);
+      if (read === null || !fit({ row: read.row, loose })) continue;
+      const one = { page: number, at, loose, age: shape.age.map((column) => Number(read.row[column] ?? 0)) };
+      const key = JSON.stringify(shape.key.map((column) => read.row[column]));
+      const other = found.get(key);
+      if (other === undefined || compare(one, other) < 0) found.set(key, one);
+    }
+  }
+  // A page belongs to one row: whoever is older and claims it too has lost it since.
+  const used = new Set<number>();
+  for (const { page: number, at, loose } of [...found.values()].sort(compare)) {
+    const page = pages.read(number)!;
+    const read = rowAt(pages, page, number, at, shape, (one) => !used.has(one));
+    if (read === null) continue;
+    for (const one of read.pages) used.add(one);
+    yield { row: read.row, loose };
+  }
+}
+
+/** What a tree leads to first, then the newer. */
+function compare(one: Found, other: Found): number {
+  if (one.loose !== other.loose) return one.loose ? 1 : -1;
+  for (const [i, age] of one.age.entries()) if (age !== other.age[i]) return other.age[i]! - age;
+  return 0;
+}
+
+function rowAt(
+  pages: PageFile,
+  page: Buffer,
+  number: number,
+  at: number,
+  shape: Shape,
+  usable: (page: number) => boolean,
+): { row: Row; pages: number[] } | null {
+  const cell = cellAt(page, number, at);
+  if (cell === null || cell.length > pages.count * PAGE) return null;
+  const whole = wholeOf(pages, cell, usable);
+  const values = whole === null ? null : valuesOf(whole.bytes);
+  const row = values === null ? null : shaped(values, cell.rowid, shape);
+  return row === null ? null : { row, pages: whole!.pages };
+}
+
+/** The row by its columns' names; null: it is one of another table. Rows from before a column came are shorter. */
+function shaped(values: Value[], rowid: number | null, { columns, alias, least }: Shape): Row | null {
+  if (values.length < least || values.length > columns.length) return null;
+  const row: Row = {};
+  for (const [i, column] of columns.entries()) {
+    const value = i < values.length ? values[i]! : column.fallback;
+    if (column.name === alias) {
+      if (value !== null || rowid === null || rowid < 1) return null;
+      row[column.name] = rowid;
+    } else if (value === null ? column.required : !isOf(column.type, value)) return null;
+    else row[column.name] = value;
+  }
+  return row;
+}
+
+function isOf(type: string, value: Value): boolean {
+  if (type === 'TEXT') return typeof value === 'string';
+  if (type === 'BLOB') return value instanceof Uint8Array;
+  return typeof value === 'number' && (type === 'REAL' || Number.isInteger(value));
+}

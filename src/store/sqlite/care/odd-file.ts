@@ -1,0 +1,78 @@
+import { existsSync, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { QueueError } from '../../../core/errors.ts';
+import { stateBeside } from '../../../state/state-directory.ts';
+
+const SMALLEST_DATABASE = 512;
+
+/**
+ * Refuses what SQLite must not be given: it would wait for a pipe, take a file of one byte for an empty database, and make a
+ * new queue of one that was cut to nothing. `created`: we have just made it, so it may be empty.
+ */
+export function refuseOddFile(path: string, created = false): void {
+  const stat = statSync(path);
+  refuseNoFile(path, stat);
+  if (created || stat.size >= SMALLEST_DATABASE) return;
+  // One that somebody is making at this moment does not stay empty.
+  if (stat.size === 0 && !(wasOurs(path) && !grows(path))) return;
+  throw wasOurs(path)
+    ? new QueueError('store-corrupt', `${path} is damaged: the file is truncated`)
+    : new QueueError('not-a-database', `${path} is not a queuectl database`);
+}
+
+/** Throws if this is no regular file. */
+export function refuseNoFile(path: string, stat: Stats | undefined): void {
+  if (stat === undefined) refuseLostLink(path);
+  if (stat === undefined || stat.isFile()) return;
+  const what = stat.isDirectory() ? 'a directory' : stat.isFIFO() ? 'a pipe' : 'a device or socket';
+  throw new QueueError('store-unavailable', `${path} is ${what}, not a database file`);
+}
+
+/** Throws if this is a broken link. Its target may be on a disk that is not mounted now, so no file is made there. */
+function refuseLostLink(path: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  const target = resolve(dirname(path), readlinkSync(path));
+  throw new QueueError(
+    'store-unavailable',
+    `${path} is a broken link: ${target} does not exist`,
+    `restore that file, or use --db ${target}`,
+  );
+}
+
+/** Throws if there is no store to look at. An empty file is none yet, although other commands make it one. */
+export function refuseNoStore(path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) throw missing(path);
+  refuseOddFile(path);
+  if (stat.size === 0)
+    throw new QueueError(
+      'not-a-database',
+      `${path} is empty, not a queuectl database`,
+      'to make it one: queuectl status',
+    );
+}
+
+/** Returns the error for a database file that does not exist. */
+export function missing(path: string): QueueError {
+  return wasOurs(path)
+    ? new QueueError(
+        'store-unavailable',
+        `${path} is missing, although ${path}.d exists`,
+        'restore a backup with queuectl restore FILE. Otherwise the next command creates a new, empty queue',
+      )
+    : new QueueError('store-unavailable', `${path} does not exist`);
+}
+
+export function wasOurs(path: string): boolean {
+  return (
+    existsSync(stateBeside(path).attempts) ||
+    (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+  );
+}
+
+function grows(path: string): boolean {
+  for (let i = 0; i < 25 && statSync(path).size === 0; i++) Atomics.wait(PAUSE, 0, 0, 20);
+  return statSync(path).size > 0;
+}
+
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));

@@ -1,0 +1,62 @@
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { QueueError } from '../../../core/errors.ts';
+import { stateBeside } from '../../../state/state-directory.ts';
+import { refuseNoFile } from './odd-file.ts';
+import { foreign, open, type Unsafe, unsafeForDrafts, unsafeWay } from './safe-path.ts';
+
+const ROOT = 0;
+/** The files that SQLite reads by their names alone, whoever put them there. */
+const BESIDE = ['-journal', '-wal', '-shm'];
+const MOVE_AWAY = 'another user created it: move it elsewhere';
+
+/**
+ * Finds what is not safe about the store at this path. Jobs are commands: another user who can write one of its files, or put
+ * one in its place, can run anything as this user. Files that do not exist yet are safe, and nothing is changed.
+ */
+export function unsafeParts(asked: string): Unsafe[] {
+  const uid = process.getuid?.();
+  if (uid === undefined) return [];
+  const found: (Unsafe | null)[] = unsafeWay(asked, uid);
+  const path = existsSync(asked) ? realpathSync(asked) : asked;
+  const state = stateBeside(path);
+  for (const one of [path, state.path, state.attempts]) found.push(unsafePlace(one, uid));
+  for (const end of BESIDE) found.push(unsafePlace(path + end, uid, MOVE_AWAY));
+  return found.filter((one) => one !== null);
+}
+
+/** Throws if the store is not safe to use, unless `anyOwner` allows that. */
+export function refuseUnsafe(asked: string, anyOwner: boolean): void {
+  if (anyOwner) return;
+  const [unsafe] = unsafeParts(asked);
+  if (unsafe !== undefined) throw new QueueError('not-permitted', unsafe.says, unsafe.fix);
+}
+
+/** Refuses a store that is not safe to be ours, or no file at all, before its files are replaced. */
+export function checkOwner(path: string, anyOwner: boolean): void {
+  refuseNoFile(path, statSync(path, { throwIfNoEntry: false }));
+  refuseUnsafe(path, anyOwner);
+}
+
+/** Refuses a directory in which another user could put his own file in the place of one that SQLite is working on. */
+export function refuseUnsafeDrafts(directory: string, anyOwner: boolean): void {
+  const uid = process.getuid?.();
+  const unsafe = anyOwner || uid === undefined ? null : unsafeForDrafts(directory, uid);
+  if (unsafe !== null)
+    throw new QueueError(
+      'not-permitted',
+      unsafe.says,
+      'back up into your own directory and copy the file there, or set QUEUECTL_ANY_OWNER=1',
+    );
+}
+
+/** Checks a file, and the target if it is a link. A link of root may lead anywhere. */
+function unsafePlace(path: string, uid: number, fix?: string): Unsafe | null {
+  const link = lstatSync(path, { throwIfNoEntry: false });
+  if (link === undefined) return null;
+  const target = statSync(path, { throwIfNoEntry: false });
+  if (link.uid !== uid && link.uid !== ROOT) return foreign(path, link, uid, fix);
+  // The mode of a link itself tells nothing.
+  if (target === undefined) return null;
+  if (target.uid !== uid) return foreign(path, target, uid, fix);
+  return (target.mode & 0o022) === 0 ? null : open(path, target, uid);
+}

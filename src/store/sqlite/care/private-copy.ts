@@ -1,0 +1,98 @@
+import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync, type Stats } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { QueueError } from '../../../core/errors.ts';
+import { copyBytes } from '../../../files/write-all.ts';
+import { foreign } from './safe-path.ts';
+
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+const ROOT = 0;
+const TRIES = 10;
+const PAUSE_MS = 50;
+
+/**
+ * Opens a private copy of a database, to read from it. SQLite finds what belongs to a database by name, so it must not open one
+ * where other users can put a -wal or a -journal beside it. The copy is made in `scratch` and has no name any more when this
+ * returns. A -journal is never copied: SQLite removes files that it names.
+ */
+export function openPrivateCopy(path: string, scratch = tmpdir()): DatabaseSync {
+  const directory = mkdtempSync(join(scratch, 'queuectl-copy-'));
+  try {
+    const copy = join(directory, 'copy.db');
+    const hasWal = copyWhole(path, copy);
+    if (hasWal) foldWal(copy);
+    return openAlone(copy);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Opens a database that is complete in its one file. SQLite looks for nothing beside it. */
+export function openAlone(path: string): DatabaseSync {
+  const url = pathToFileURL(path);
+  url.search = '?immutable=1';
+  return new DatabaseSync(url, { readOnly: true });
+}
+
+function foldWal(copy: string): void {
+  const db = new DatabaseSync(copy);
+  try {
+    db.exec('PRAGMA journal_mode = DELETE');
+  } finally {
+    db.close();
+  }
+}
+
+/** Copies the database and its -wal as of one moment. Returns whether there is a -wal. */
+function copyWhole(path: string, copy: string): boolean {
+  for (let tries = 1; ; tries++) {
+    const db = openPart(path)!;
+    const wal = openPart(`${path}-wal`);
+    try {
+      const files = wal === null ? [db] : [db, wal];
+      if (wal !== null) refuseForeign(`${path}-wal`, fstatSync(wal), fstatSync(db));
+      const before = files.map(stampOf).join();
+      // SQLite takes an empty database for a new one, and would remove its -wal.
+      const hasWal = wal !== null && fstatSync(wal).size > 0 && fstatSync(db).size > 0;
+      copyBytes(db, copy);
+      if (hasWal) copyBytes(wal, `${copy}-wal`);
+      if (files.map(stampOf).join() === before) return hasWal;
+    } finally {
+      closeSync(db);
+      if (wal !== null) closeSync(wal);
+    }
+    if (tries === TRIES) throw new QueueError('store-busy', `${path} is being written by another process`);
+    Atomics.wait(PAUSE, 0, 0, PAUSE_MS);
+  }
+}
+
+/** Null: there is no such part. The database itself must exist. */
+function openPart(path: string): number | null {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && path.endsWith('-wal')) return null;
+    throw error;
+  }
+  if (fstatSync(file).isFile()) return file;
+  closeSync(file);
+  throw new QueueError('store-unavailable', `${path} is not a regular file`);
+}
+
+/** A -wal must belong to the owner of the database, to this user or to root. */
+function refuseForeign(path: string, wal: Stats, db: Stats): void {
+  const uid = process.getuid?.() ?? wal.uid;
+  if ([db.uid, uid, ROOT].includes(wal.uid)) return;
+  const { says, fix } = foreign(path, wal, uid, 'another user created it: move it elsewhere');
+  throw new QueueError('not-permitted', says, fix);
+}
+
+function stampOf(file: number): string {
+  const { size, mtimeNs, ctimeNs } = fstatSync(file, { bigint: true });
+  return `${size} ${mtimeNs} ${ctimeNs}`;
+}
+
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));

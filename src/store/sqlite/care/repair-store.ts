@@ -1,0 +1,48 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { QueueError } from '../../../core/errors.ts';
+import { newDraft, removeDraft } from '../../../files/drafts.ts';
+import { syncFile } from '../../../files/durable.ts';
+import type { Repair, RepairSteps } from '../../contract/file-care.ts';
+import { isSoundSqlite } from './check.ts';
+import { withCopy } from './copy.ts';
+import { refuseSecondName } from './current-files.ts';
+import { missing } from './odd-file.ts';
+import { checkOwner } from './owner.ts';
+import { repairSqlite } from './repair.ts';
+import { finishKilledSwap, refuseWhileUsed, swap, takeStore } from './swap.ts';
+
+export async function repairStore(
+  location: string,
+  anyOwner: boolean,
+  steps: RepairSteps,
+): Promise<Repair | null> {
+  if (!existsSync(location)) throw missing(resolve(location));
+  const db = realpathSync(location);
+  checkOwner(resolve(location), anyOwner);
+  await refuseSecondName(db);
+  refuseWhileUsed(db);
+  if (await isSoundSqlite(db)) {
+    await finishKilledSwap(db);
+    return null;
+  }
+  const draft = newDraft(db);
+  // From before it is read until it is replaced: what came in between would be in neither.
+  const held = await takeStore(db);
+  try {
+    const repaired = await repairSqlite(held!, draft, steps);
+    if (repaired === null || (repaired.jobs === 0 && repaired.lost.length > 0)) {
+      throw new QueueError(
+        'store-corrupt',
+        `no job could be recovered from ${db} (${repaired?.lost[0] ?? 'none of it is readable'}). The file was not changed`,
+        'restore a backup: queuectl restore FILE',
+      );
+    }
+    await withCopy(draft, steps.accept);
+    syncFile(draft);
+    return { db, ...repaired, kept: swap(draft, db, held!, { word: 'damaged', now: steps.now() }) };
+  } finally {
+    held?.letGo();
+    removeDraft(draft);
+  }
+}

@@ -1,0 +1,174 @@
+import { rmSync } from 'node:fs';
+import type { SQLInputValue } from 'node:sqlite';
+import { SETTING_KEYS } from '../../../core/settings.ts';
+import type { Repaired, RepairSteps } from '../../contract/file-care.ts';
+import { type Connection, connect, type Row } from '../connection.ts';
+import { EPOCH } from '../epoch.ts';
+import { REASON } from '../mend.ts';
+import { migrate } from '../migrate.ts';
+import { readSettings } from '../queues.ts';
+import { intoRange, LARGEST_NUMBER, outOfRange } from '../ranges.ts';
+import { recount } from '../recount.ts';
+import { toClaimedJob } from '../rows.ts';
+import { settle } from '../settle.ts';
+import * as care from '../sql/care.ts';
+import { SAVED, type SavedTable, unreadable } from '../tables.ts';
+import { problemsOf } from './check.ts';
+import type { Held } from './hold.ts';
+import { type LooseRow, shapeOf } from './loose-rows.ts';
+import { makeFile } from './new-file.ts';
+import { openWreck, type Wreck } from './salvage.ts';
+
+/**
+ * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read. The
+ * epoch is kept, so that what is still running is found by its cookie.
+ */
+export async function repairSqlite(damaged: Held, draft: string, steps: Steps): Promise<Repaired | null> {
+  makeFile(draft);
+  const connection = await connect(draft);
+  const copy = `${draft}.wreck`;
+  try {
+    await migrate(connection);
+    const wreck = openWreck(damaged, copy);
+    if (wreck === null) return null;
+    try {
+      const repaired = await connection.write('migrate', () => saveAll(connection, wreck, steps));
+      if (wreck.blind && repaired.jobs === 0) return null;
+      return { ...repaired, problems: await problemsOf(connection) };
+    } finally {
+      wreck.close();
+    }
+  } finally {
+    connection.close();
+    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(copy + end, { force: true });
+  }
+}
+
+type Steps = Pick<RepairSteps, 'knownEpoch' | 'settleLost'>;
+type Saving = Omit<Repaired, 'problems'>;
+
+function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
+  const saving: Saving = { how: wreck.how, saved: {}, loose: {}, lost: [], jobs: 0 };
+  const epoch = [wreck.column(care.epoch)[0], steps.knownEpoch()].find((one) => EPOCH.test(one ?? ''));
+  if (epoch != null) db.run(care.setEpoch, epoch);
+  const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
+  for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
+  if (wreck.blind) saving.lost.push('the contents of destroyed pages, which nothing else refers to');
+  const nameless = db.run(care.forgetNameless);
+  if (nameless > 0) saving.lost.push(`${nameless} statistics whose queue and name are missing`);
+  recount(db);
+  saving.jobs = saving.saved.job ?? 0;
+  for (const one of missingOf(db, indexed)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
+  // A job that ran, and whose attempt is gone, is lost as after a crash; the others are found by their cookies.
+  const settleLost = steps.settleLost(readSettings(db));
+  for (const row of db.all(care.runningWithoutAttempt)) settle(db, settleLost(toClaimedJob(row)));
+  db.run(care.forgetUnfinished);
+  db.run(care.countRuns);
+  db.run(care.countWaiting);
+  return saving;
+}
+
+/** Jobs, as number and id, that the index of the wreck names, and that have not been saved. */
+function missingOf(db: Connection, indexed: Set<string>): Set<string> {
+  const missing = new Set(indexed);
+  for (const { number, id } of db.all(care.jobIds)) missing.delete(`${number} ${id}`);
+  return missing;
+}
+
+function saveTable(
+  db: Connection,
+  wreck: Wreck,
+  table: SavedTable,
+  saving: Saving,
+  indexed: Set<string>,
+): void {
+  const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
+  const insert = care.insertRow(table.name, columns);
+  const save = (row: Row): string | null => bad(table, row) ?? tryInsert(db, insert, columns, row, table);
+  saving.saved[table.name] = 0;
+  let gaps = wreck.blind;
+  const gap = (why: string): void => {
+    gaps = true;
+    saving.lost.push(why);
+  };
+  const keep = (found: Row): void => {
+    const { row, changed } = intoRange(table.name, found);
+    if (changed.length > 0) saving.lost.push(`${nameOf(table, row)}: ${changed.join(', ')} out of range`);
+    const problem = save(changed.length > 0 ? heldRow(table, row) : row);
+    if (problem === null) saving.saved[table.name]!++;
+    else if (problem !== 'there already') saving.lost.push(`${nameOf(table, row)}: ${problem}`);
+  };
+  wreck.rows(table.name, table.key, keep, gap);
+  if (gaps || (table.name === 'job' && missingOf(db, indexed).size > 0))
+    saveLoose(db, wreck, table, saving, indexed, save);
+}
+
+/** What no tree leads to may be an old version, or deleted: where the index of ids can be read, a job has to be in it. */
+function saveLoose(
+  db: Connection,
+  wreck: Wreck,
+  table: SavedTable,
+  saving: Saving,
+  indexed: Set<string>,
+  save: (row: Row) => string | null,
+): void {
+  const { name } = table;
+  const ofNow = ({ row, loose }: LooseRow): boolean =>
+    !loose || name !== 'job' || indexed.size === 0 || indexed.has(`${row.number} ${row.id}`);
+  const fit = (found: LooseRow): boolean => ofNow(found) && isOwn(db, name, found.row);
+  let refused = 0;
+  for (const { row, loose } of wreck.loose(shapeOf(db, table), fit)) {
+    const problem = outOfRange(name, row) === undefined ? save(row) : 'out of range';
+    if (problem === null) saving.saved[name]!++;
+    else if (problem !== 'there already') refused++;
+    if (problem === null && loose) saving.loose[name] = (saving.loose[name] ?? 0) + 1;
+  }
+  if (refused > 0) saving.lost.push(`${name}: ${refused} found page by page did not pass the checks`);
+}
+
+/** Rows of some tables look like those of another. */
+function isOwn(db: Connection, table: string, { key, job, attempt, bytes, stderr }: Row): boolean {
+  if (table === 'setting') return SETTING_KEYS.some((one) => one === key);
+  const query = care.FITS[table];
+  const length = (part: Row[string] | undefined): number => (part instanceof Uint8Array ? part.length : 0);
+  return (
+    query === undefined ||
+    db.get(query, (job ?? attempt) as number, length(bytes) + length(stderr)) !== undefined
+  );
+}
+
+/** A job that has not begun, and may not be what its owner wanted, waits until he has looked at it. */
+function heldRow({ name }: SavedTable, row: Row): Row {
+  const isWaiting = name === 'job' && ['ready', 'waiting', 'blocked'].includes(String(row.phase));
+  return isWaiting ? { ...row, phase: 'held', last_error: REASON } : row;
+}
+
+function bad(table: SavedTable, row: Row): string | null {
+  const column = unreadable(table, row);
+  if (column !== undefined) return `its ${column} is unreadable`;
+  const numbers = [...(table.numbered ? ['number'] : []), ...Object.keys(table.refs)];
+  const odd = numbers.find((one) => Number(row[one] ?? 0) < 0 || Number(row[one] ?? 0) > LARGEST_NUMBER);
+  return odd === undefined ? null : `its ${odd} is out of range`;
+}
+
+function tryInsert(
+  db: Connection,
+  insert: string,
+  columns: string[],
+  row: Row,
+  table: SavedTable,
+): string | null {
+  const values = columns.map((column) => (row[column] ?? null) as SQLInputValue);
+  try {
+    if (table.name === 'job' && db.get(care.queueExists, row.queue as number) === undefined)
+      db.run(care.insertNumberedQueue, row.queue as number, `recovered-${row.queue}`);
+    return db.run(insert, ...values) === 1 ? null : 'there already';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function nameOf(table: SavedTable, row: Row): string {
+  const name = [...table.name_of, ...table.key].map((column) => row[column]).find((value) => value != null);
+  return `${table.name} '${name}'`;
+}

@@ -1,0 +1,79 @@
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { QueueError } from '../../../core/errors.ts';
+import { newDraft, removeDraft } from '../../../files/drafts.ts';
+import { syncFile } from '../../../files/durable.ts';
+import type { Replaced, ReplaceSteps } from '../../contract/file-care.ts';
+import { copySqlite, withCopy } from './copy.ts';
+import { refuseSecondName } from './current-files.ts';
+import { checkOwner } from './owner.ts';
+import { peekSqlite } from './peek.ts';
+import { fillName, refuseWhileUsed, swap, takeName, takeStore } from './swap.ts';
+
+export async function replaceStore<T>(
+  location: string,
+  file: string,
+  anyOwner: boolean,
+  steps: ReplaceSteps<T>,
+): Promise<Replaced<T> | null> {
+  const db = databasePath(location);
+  const source = resolve(file);
+  refuseMissing(source, db);
+  await refuseStranger(source);
+  checkOwner(resolve(location), anyOwner);
+  await refuseSecondName(db);
+  refuseWhileUsed(db);
+  if (!(await steps.begin(existsSync(location)))) return null;
+  mkdirSync(dirname(db), { recursive: true, mode: 0o700 });
+  const draft = newDraft(db);
+  try {
+    await copySqlite(source, draft);
+    const made = await withCopy(draft, steps.renew);
+    syncFile(draft);
+    if (existsSync(db)) steps.ready();
+    return { file: source, db, made, kept: await putThere(draft, db, steps) };
+  } finally {
+    // As long as the draft is there, it has not become the store.
+    steps.ended(!existsSync(draft));
+    removeDraft(draft);
+  }
+}
+
+/** Returns the path of the database itself, behind links. */
+export function databasePath(location: string): string {
+  return existsSync(location) ? realpathSync(location) : resolve(location);
+}
+
+/** Returns where the old store is kept now; null: there was none. */
+async function putThere<T>(draft: string, db: string, steps: ReplaceSteps<T>): Promise<string | null> {
+  const old = await takeStore(db);
+  const held = old ?? (await takeName(db));
+  try {
+    steps.held();
+    if (old !== null) return swap(draft, db, old, { word: 'before', now: steps.now() });
+    fillName(draft, db, steps.now());
+    return null;
+  } finally {
+    held.letGo();
+  }
+}
+
+function refuseMissing(source: string, db: string): void {
+  if (!existsSync(source)) throw new QueueError('no-such-file', `${source} does not exist`);
+  if (existsSync(db) && realpathSync(source) === db)
+    throw new QueueError(
+      'usage',
+      `${source} is the store itself`,
+      'name the backup file, and give the store with --db',
+    );
+}
+
+/** Looks at the backup before anybody is asked about what it would replace. */
+async function refuseStranger(source: string): Promise<void> {
+  try {
+    await (await peekSqlite(source))?.close();
+  } catch (error) {
+    if (!(error instanceof QueueError) || error.code !== 'not-a-database') throw error;
+    throw new QueueError(error.code, error.message, 'use a file created by queuectl backup');
+  }
+}

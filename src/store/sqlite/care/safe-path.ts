@@ -1,0 +1,173 @@
+import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { shellQuote } from '../../../core/shell-quote.ts';
+
+export interface Unsafe {
+  says: string;
+  fix: string;
+}
+
+const ROOT = 0;
+const STICKY = 0o1000;
+const MOST_LINKS = 40;
+
+/**
+ * Finds everything on the way to a file through which another user could put his own file in its place, or beside it. Every
+ * directory and link on the way must belong to this user or to root, and nobody else may write to a directory. A sticky
+ * directory such as /tmp may be passed, because others cannot move what is ours in it, but it must not hold the file itself.
+ */
+export function unsafeWay(asked: string, uid: number): Unsafe[] {
+  const found = new Map<string, Unsafe>();
+  const note = (path: string, unsafe: Unsafe | null): void => {
+    if (unsafe !== null && !found.has(path)) found.set(path, unsafe);
+  };
+  let directory = '/';
+  let rest = namesOf(asked);
+  for (let links = 0; rest.length > 0; ) {
+    const name = rest.shift()!;
+    if (name === '..') {
+      directory = dirname(directory);
+      continue;
+    }
+    const path = join(directory, name);
+    const holder = lstatSync(directory);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    const isLink = stat?.isSymbolicLink() ?? false;
+    note(directory, unsafeDirectory(directory, holder, uid));
+    if (stat !== undefined && (isLink || isSticky(holder)) && !isTrusted(stat.uid, uid))
+      note(path, foreign(path, stat, uid));
+    else if (rest.length === 0 && !isLink && isSticky(holder) && canOthersWrite(holder, uid))
+      note(directory, besideOthers(path, holder, uid));
+    if (stat === undefined) break;
+    if (!isLink) directory = path;
+    else {
+      // The system refuses such a path, too.
+      if (++links > MOST_LINKS) break;
+      const target = readlinkSync(path);
+      if (target.startsWith('/')) directory = '/';
+      rest = [...namesOf(target), ...rest];
+    }
+  }
+  return [...found.values()];
+}
+
+/** Returns why SQLite must not open a new file in this directory, even in a private directory made in it; null: it may. */
+export function unsafeForDrafts(directory: string, uid: number): Unsafe | null {
+  // Any name will do: what stands in a sticky directory under a private name stays there.
+  return unsafeWay(join(directory, 'draft', 'file'), uid)[0] ?? null;
+}
+
+function namesOf(path: string): string[] {
+  return path.split('/').filter((name) => name !== '' && name !== '.');
+}
+
+function unsafeDirectory(path: string, stat: Stats, uid: number): Unsafe | null {
+  if (!isTrusted(stat.uid, uid)) return foreign(path, stat, uid);
+  return canOthersWrite(stat, uid) && !isSticky(stat) ? open(path, stat, uid) : null;
+}
+
+function isSticky(stat: Stats): boolean {
+  return (stat.mode & STICKY) !== 0;
+}
+
+function canOthersWrite(stat: Stats, uid: number): boolean {
+  if ((stat.mode & 0o022) === 0) return false;
+  return (stat.mode & 0o002) !== 0 || !isPrivateGroup(stat.gid, uid);
+}
+
+/** In a user namespace root of the machine has no number of its own: its directories show the number for all unknown users. */
+function isTrusted(owner: number, uid: number): boolean {
+  return owner === uid || owner === ROOT || isUnknown(owner);
+}
+
+function isUnknown(owner: number): boolean {
+  try {
+    if (Number(readFileSync('/proc/sys/kernel/overflowuid', 'latin1')) !== owner) return false;
+    const ranges = fieldsOf('/proc/self/uid_map', /\s+/).map((fields) => fields.map(Number));
+    return !ranges.some(([first = 0, , count = 0]) => owner >= first && owner < first + count);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Many systems give each user a group of his own, and let it write. It counts as private if it is the group of this process and
+ * /etc/passwd and /etc/group name nobody else in it but root. A user who is not listed there may share it with others who are
+ * not listed either.
+ */
+function isPrivateGroup(gid: number, uid: number): boolean {
+  if (process.platform !== 'linux' || process.getgid?.() !== gid) return false;
+  try {
+    const users = fieldsOf('/etc/passwd', ':').map(([name, , id, group]) => ({ name, id, group }));
+    const isOwn = ({ id }: { id: string | undefined }): boolean => id === String(uid) || id === String(ROOT);
+    const own = new Set(users.filter(isOwn).map((user) => user.name));
+    const group = fieldsOf('/etc/group', ':').filter((fields) => fields[2] === String(gid));
+    const members = group.flatMap((fields) => (fields[3] ?? '').split(',').filter((name) => name !== ''));
+    return (
+      users.some((user) => user.id === String(uid)) &&
+      users.every((user) => user.group !== String(gid) || isOwn(user)) &&
+      group.length > 0 &&
+      members.every((name) => own.has(name))
+    );
+  } catch {
+    return false;
+  }
+}
+
+function fieldsOf(file: string, separator: string | RegExp): string[][] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => line.trim().split(separator));
+}
+
+export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: string): Unsafe {
+  return {
+    says: `${path} belongs to user ${owner}, but this is user ${uid}`,
+    fix: fix ?? `run queuectl as its owner (sudo -u '#${owner}' queuectl …), or set QUEUECTL_ANY_OWNER=1`,
+  };
+}
+
+export function open(path: string, stat: Stats, uid: number): Unsafe {
+  const own = stat.uid === uid || uid === ROOT;
+  return {
+    says: `other users can write ${path} (mode ${modeOf(stat)})`,
+    fix: own ? `chmod go-w ${word(path)}` : 'use your own directory, for example queuectl --db ~/queue.db …',
+  };
+}
+
+/** Others cannot replace the file, but they can put a -wal or a -journal beside it, which SQLite would read. */
+function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
+  const directory = dirname(path);
+  const says = `${path} is in a directory where other users can create files (mode ${modeOf(holder)})`;
+  if (holder.uid === uid && uid !== ROOT) return { says, fix: `chmod go-w ${word(directory)}` };
+  const own = freeDirectory(path, uid);
+  const moved = join(own, basename(path));
+  const make = `mkdir -m 700 ${word(own)}`;
+  const parts = ['', '-wal', '-shm', '-journal', '.d']
+    .map((end) => path + end)
+    .filter((one) => isOwn(one, uid));
+  if (parts.length === 0) return { says, fix: `${make} && queuectl --db ${word(moved)} …` };
+  const move = `mv ${parts.map(word).join(' ')} ${word(`${own}/`)}`;
+  return { says, fix: `${make} && ${move}, while nothing uses it. Then: queuectl --db ${word(moved)} …` };
+}
+
+function isOwn(path: string, uid: number): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.uid === uid;
+}
+
+/** Names a directory that does not exist yet. */
+function freeDirectory(path: string, uid: number): string {
+  const stem = join(dirname(path), basename(path, extname(path)));
+  const names = [stem, `${stem}-queue`, `${stem}-${uid}`];
+  const isFree = (name: string): boolean =>
+    name !== path && lstatSync(name, { throwIfNoEntry: false }) === undefined;
+  return names.find(isFree) ?? `${stem}-${process.pid}`;
+}
+
+export function modeOf(stat: Stats): string {
+  return (stat.mode & 0o7777).toString(8).padStart(4, '0');
+}
+
+/** The path as one word for a shell, without quotes where it needs none. */
+function word(path: string): string {
+  return /^[\w./+@-]+$/.test(path) ? path : shellQuote(path);
+}

@@ -1,0 +1,227 @@
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { type Row, withoutBigInts } from '../connection.ts';
+import { isOutOfRange } from '../failures.ts';
+import { freshDatabase } from '../migrate.ts';
+import { hasJobs, roots, rowsAfter, rowsInOrder } from '../sql/care.ts';
+import type { Held } from './hold.ts';
+import { type LooseRow, type LooseRows, looseRows, type Shape } from './loose-rows.ts';
+import { childrenOf, PAGE } from './pages.ts';
+
+const HEADER = 100;
+const FARTHEST = 2 ** 48;
+
+/** A damaged database, opened as far as that goes, in a copy that may be changed. */
+export interface Wreck {
+  /** Every row that can be read; `gap` hears of numbers between which some may have been. */
+  rows(table: string, key: string[], keep: (row: Row) => void, gap: (why: string) => void): void;
+  /** Rows that are found page by page, whatever the trees say; those that a tree leads to come first. */
+  loose(shape: Shape, fit: (found: LooseRow) => boolean): Iterable<LooseRow>;
+  /** No tree of jobs or queues could be read. */
+  blind: boolean;
+  /** What an index still tells of a column; empty when it tells nothing. */
+  column(query: string): string[];
+  /** How it had to be opened. */
+  how: string;
+  close(): void;
+}
+
+/**
+ * Tried as it is, then with a new header, then with the schema of a fresh store: its tables begin at the same pages as those
+ * of any store that this version made, or restored. Where none of that shows a job or a queue, rows are looked for page by page.
+ */
+export function openWreck(damaged: Held, copy: string): Wreck | null {
+  const ways: [how: string, mend: (file: string) => void, guessed?: true][] = [
+    ['as it is', () => {}],
+    ['with a new header', (file) => patch(file, freshPages(copy, false), HEADER)],
+    ['with a new schema', (file) => patch(file, freshPages(copy, false), PAGE), true],
+    ['with the new schema of a copy', (file) => patch(file, freshPages(copy, true), PAGE), true],
+  ];
+  for (const blind of [false, true]) {
+    for (const [how, mend, guessed] of ways) {
+      for (const end of ['', '-wal', '-shm']) rmSync(copy + end, { force: true });
+      damaged.copyTo(copy);
+      mend(copy);
+      const db = tryOpen(copy, blind);
+      if (db !== null && blind) return { ...wreck(db, copy, guessed), how: `${how}, page by page`, blind };
+      if (db !== null) return { ...wreck(db, copy), how, blind };
+    }
+  }
+  return null;
+}
+
+function tryOpen(path: string, blind: boolean): DatabaseSync | null {
+  let db: DatabaseSync | null = null;
+  try {
+    db = new DatabaseSync(path);
+    // Jobs or, where the first of them cannot be read, queues: with the wrong schema neither looks like one.
+    if (blind ? !db.prepare(hasJobs).get() : !looksLike(db, 'job', 'id') && !looksLike(db, 'queue', 'name'))
+      throw new Error('no queue');
+    return db;
+  } catch {
+    db?.close();
+    return null;
+  }
+}
+
+function looksLike(db: DatabaseSync, table: string, column: string): boolean {
+  try {
+    const [row] = db.prepare(rowsAfter(table, 'number', 1)).all(0);
+    return typeof row?.[column] === 'string';
+  } catch {
+    return false;
+  }
+}
+
+/** The pages of a fresh store that hold its schema, by number; `copied`: as VACUUM lays them out, which makes backups. */
+function freshPages(copy: string, copied: boolean): Map<number, Buffer> {
+  const files = [`${copy}.fresh`, `${copy}.copied`];
+  for (const file of files) rmSync(file, { force: true });
+  const db = freshDatabase(files[0]!);
+  db.prepare('VACUUM INTO ?').run(files[1]!);
+  db.close();
+  const bytes = readFileSync(files[copied ? 1 : 0]!);
+  for (const file of files) rmSync(file, { force: true });
+  const page = (number: number): Buffer => bytes.subarray((number - 1) * PAGE, number * PAGE);
+  return new Map([1, ...childrenOf(page(1), 1)].map((number) => [number, page(number)]));
+}
+
+/** The header, or all pages of the schema, with the size of this file and without a free list. */
+function patch(path: string, pages: Map<number, Buffer>, bytes: number): void {
+  const start = Buffer.from(pages.get(1)!.subarray(0, bytes));
+  start.writeUInt32BE(Math.max(pages.size, Math.floor(statSync(path).size / PAGE)), 28);
+  start.writeUInt32BE(0, 32);
+  start.writeUInt32BE(0, 36);
+  start.writeUInt32BE(start.readUInt32BE(24), 92);
+  const file = openSync(path, 'r+');
+  if (bytes === PAGE) for (const [number, page] of pages) writeSync(file, page, 0, PAGE, (number - 1) * PAGE);
+  writeSync(file, start, 0, bytes, 0);
+  closeSync(file);
+}
+
+/** `guessed`: nothing has shown that its tables begin where the schema says. */
+function wreck(db: DatabaseSync, copy: string, guessed = false): Omit<Wreck, 'how' | 'blind'> {
+  const all = (query: string): Row[] => {
+    try {
+      return db.prepare(query).all() as Row[];
+    } catch {
+      return [];
+    }
+  };
+  // Pages are read from the file itself, so what is in the WAL has to be there.
+  all('PRAGMA wal_checkpoint(TRUNCATE)');
+  let pages: LooseRows | null = null;
+  return {
+    loose(shape, fit) {
+      const known = guessed ? [] : all(roots);
+      pages ??= looseRows(copy, new Map(known.map((row) => [String(row.name), Number(row.rootpage)])));
+      return pages.of(shape, fit);
+    },
+    rows(table, key, keep, gap) {
+      if (guessed) return;
+      key.length === 1 && key[0] !== 'key'
+        ? byNumber(db, table, key[0]!, keep, gap)
+        : fromBothEnds(db, table, key, keep, gap);
+    },
+    column: (query) => (guessed ? [] : all(query).map((row) => String(Object.values(row)[0]))),
+    close() {
+      db.close();
+      pages?.close();
+    },
+  };
+}
+
+const AT_ONCE = 200;
+/** No table of this kind is longer; a damaged tree may lead round in circles. */
+const MOST_UNNUMBERED = 1_000_000;
+
+/** In the order of numbers. At a page that cannot be read it goes on behind it: by doubling steps, then as near as it can. */
+function byNumber(
+  db: DatabaseSync,
+  table: string,
+  key: string,
+  keep: (row: Row) => void,
+  gap: (why: string) => void,
+): void {
+  const after = (number: number, limit: number): Row[] => {
+    const statement = db.prepare(rowsAfter(table, key, limit));
+    try {
+      return statement.all(number) as Row[];
+    } catch (error) {
+      if (!isOutOfRange(error)) throw error;
+      statement.setReadBigInts(true);
+      return (statement.all(number) as Row[]).map(withoutBigInts);
+    }
+  };
+  const readable = (number: number): boolean => {
+    try {
+      after(number, 1);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  for (let at = 0; ; ) {
+    let rows: Row[] = [];
+    for (const limit of [AT_ONCE, 1]) {
+      try {
+        rows = after(at, limit);
+        if (rows.length === 0) return;
+        break;
+      } catch (error) {
+        if (limit > 1) continue;
+        const next = nextReadable(at, readable);
+        gap(
+          `${table} after ${key} ${at}${next === null ? '' : ` up to ${next}`}: ${(error as Error).message}`,
+        );
+        if (next === null) return;
+        at = next;
+      }
+    }
+    for (const row of rows) keep(row);
+    // A damaged tree may lead round in circles.
+    const last = Number(rows.at(-1)?.[key] ?? at);
+    if (rows.length > 0 && !(last > at)) {
+      gap(`${table} after ${key} ${at}: out of order`);
+      return;
+    }
+    at = last;
+  }
+}
+
+function nextReadable(at: number, readable: (number: number) => boolean): number | null {
+  let step = 1;
+  while (!readable(at + step)) {
+    step *= 2;
+    if (step > FARTHEST) return null;
+  }
+  let low = Math.floor(step / 2);
+  let high = step;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (readable(at + middle)) high = middle;
+    else low = middle;
+  }
+  return at + high;
+}
+
+function fromBothEnds(
+  db: DatabaseSync,
+  table: string,
+  key: string[],
+  keep: (row: Row) => void,
+  gap: (why: string) => void,
+): void {
+  for (const direction of ['ASC', 'DESC'] as const) {
+    try {
+      let read = 0;
+      for (const row of db.prepare(rowsInOrder(table, key, direction)).iterate()) {
+        keep(row as Row);
+        if (++read > MOST_UNNUMBERED) throw new Error('its rows form a loop');
+      }
+      return;
+    } catch (error) {
+      gap(`${table}: ${(error as Error).message}`);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeAtomically } from '../../src/files/atomic.ts';
+import { newDraft } from '../../src/files/drafts.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const KEEP = { replace: false, sync: true };
+const REPLACE = { replace: true, sync: true };
+
+test('the first of two writers wins, and the second one is told', () =>
+  inTempDir(async (directory) => {
+    const file = join(directory, 'file');
+    expect(writeAtomically(file, 'first', KEEP)).toBe(true);
+    expect(writeAtomically(file, 'second', KEEP)).toBe(false);
+    expect(readFileSync(file, 'utf8')).toBe('first');
+    expect(readdirSync(directory)).toEqual(['file']);
+  }));
+
+test('a file is replaced as a whole: it is another file, with its own mode', () =>
+  inTempDir(async (directory) => {
+    const file = join(directory, 'file');
+    writeFileSync(file, 'a longer text than the new one');
+    const before = statSync(file).ino;
+    expect(writeAtomically(file, 'new', { ...REPLACE, mode: 0o640 })).toBe(true);
+    expect(readFileSync(file, 'utf8')).toBe('new');
+    expect(statSync(file).ino).not.toBe(before);
+    expect(statSync(file).mode & 0o777).toBe(0o640);
+  }));
+
+test('the file has no name before it is complete, and its draft is removed when naming fails', () =>
+  inTempDir(async (directory) => {
+    const file = join(directory, 'file');
+    const draft = newDraft(file);
+    const beforeNaming = (): void => {
+      expect(readFileSync(draft, 'utf8')).toBe('text');
+      expect(readdirSync(directory)).toHaveLength(1);
+      throw new Error('stopped');
+    };
+    expect(() => writeAtomically(file, 'text', { ...KEEP, draft, beforeNaming })).toThrow('stopped');
+    expect(readdirSync(directory)).toEqual([]);
+  }));

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { isMountPoint } from '../../src/files/mounts.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const locksOn = (path: string): number =>
+  readFileSync('/proc/locks', 'utf8').split(`:${statSync(path).ino} `).length - 1;
+
+test('a look at the mount of a database keeps the locks that this process holds on it', () =>
+  inTempDir((directory) => {
+    const path = join(directory, 'queue.db');
+    const db = new DatabaseSync(path);
+    db.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a); BEGIN; SELECT * FROM t');
+    const before = locksOn(path);
+    expect(before).toBeGreaterThan(0);
+    expect(isMountPoint(path)).toBe(false);
+    expect(locksOn(path)).toBe(before);
+    db.close();
+  }));
+
+test('what is mounted is told from what is not', () => {
+  expect(isMountPoint('/proc')).toBe(true);
+  expect(isMountPoint('/proc/self/status')).toBe(false);
+  expect(isMountPoint('/nowhere')).toBe(false);
+});

@@ -1,0 +1,134 @@
+import { expect, test } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sight } from '../../src/exec/adopt.ts';
+import { frameArguments } from '../../src/exec/frame.ts';
+import { endProcesses } from '../../src/exec/kill.ts';
+import { processes } from '../../src/exec/processes.ts';
+import { portable } from '../../src/exec/processes-portable.ts';
+import { isCookieOf, makeCookie, nameIn } from '../../src/state/cookie.ts';
+import { cookieFor, makeKey } from '../../src/state/key.ts';
+import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { readRecord } from '../../src/state/record.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
+import { until } from '../support/queuectl.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const EPOCH = '0123456789ab';
+const KEY = Buffer.alloc(32, 1);
+
+test('a key is made once, for its user alone, and nothing else is left', () =>
+  inTempDir(async (directory) => {
+    makeKey(stateDirectory(directory));
+    const made = readFileSync(join(directory, 'key'));
+    makeKey(stateDirectory(directory));
+    expect(readFileSync(join(directory, 'key'))).toEqual(made);
+    expect(made).toHaveLength(32);
+    expect(statSync(join(directory, 'key')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(directory)).toEqual(['key']);
+  }));
+
+test('a file that is no key is replaced', () =>
+  inTempDir(async (directory) => {
+    writeFileSync(join(directory, 'key'), 'short');
+    makeKey(stateDirectory(directory));
+    expect(readFileSync(join(directory, 'key'))).toHaveLength(32);
+  }));
+
+test('where no key can be made, cookies are names', () =>
+  inTempDir(async (directory) => {
+    makeKey(stateDirectory(join(directory, 'missing')));
+    expect(cookieFor(stateDirectory(join(directory, 'missing')), `${EPOCH}-1`)).toBe(`${EPOCH}-1`);
+  }));
+
+test('many processes that make the key at once agree on one', () =>
+  inTempDir(async (directory) => {
+    const code = `import { makeKey, cookieFor } from '${import.meta.dir}/../../src/state/key.ts';
+      import { stateDirectory } from '${import.meta.dir}/../../src/state/state-directory.ts';
+      const state = stateDirectory('${directory}');
+      makeKey(state); console.log(cookieFor(state, '${EPOCH}-1'));`;
+    const printed = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const child = Bun.spawn([process.execPath, '--no-install', '-e', code]);
+        return new Response(child.stdout).text();
+      }),
+    );
+    expect(printed[0]).toMatch(/^0123456789ab-1-[0-9a-f]{32}\n$/);
+    expect(new Set(printed).size).toBe(1);
+  }));
+
+test('a cookie is believed with its MAC, or from a process of this user', () => {
+  const cookie = makeCookie(KEY, `${EPOCH}-12`);
+  const [own, foreign] = [() => true, () => false];
+  expect(nameIn(cookie)).toBe(`${EPOCH}-12`);
+  expect(isCookieOf(cookie, cookie, foreign)).toBe(true);
+  expect(isCookieOf(`${EPOCH}-12`, cookie, foreign)).toBe(false);
+  expect(isCookieOf(`${EPOCH}-12`, cookie, own)).toBe(true);
+  // Without a key there is nothing that another user could not make up.
+  expect(isCookieOf(`${EPOCH}-12`, `${EPOCH}-12`, foreign)).toBe(false);
+  const other = makeCookie(Buffer.alloc(32, 2), `${EPOCH}-12`);
+  expect(isCookieOf(other, cookie, foreign)).toBe(false);
+  expect(isCookieOf(other, cookie, own)).toBe(true);
+  expect(isCookieOf(makeCookie(KEY, `${EPOCH}-13`), cookie, own)).toBe(false);
+});
+
+/** Runs a frame under a cookie that its state directory does not give it. */
+async function withFrame(
+  command: string,
+  cookie: (place: Place) => string,
+  body: (place: Place, frame: number) => Promise<void>,
+): Promise<void> {
+  await inTempDir(async (directory) => {
+    mkdirSync(join(directory, 'attempts'));
+    makeKey(stateDirectory(directory));
+    const place = placeOf(stateDirectory(directory), EPOCH, process.pid);
+    makePlace(place);
+    const args = frameArguments({ record: place.record, umask: 0o022, openFiles: null, command, argv: null });
+    const env = { ...process.env, QUEUECTL_RUN: cookie(place) };
+    const child = spawn('/bin/sh', args, { env, detached: true, stdio: 'ignore', cwd: directory });
+    await until(() => /^(running|ended)$/.test(readRecord(place)?.kind ?? ''), 'the record is written');
+    try {
+      await body(place, child.pid!);
+    } finally {
+      await endProcesses({ group: child.pid!, cookie: place.cookie }, 0);
+    }
+  });
+}
+
+test('a job that was started before there were keys is seen, and ended', () =>
+  withFrame(
+    'setsid sleep 1000 & sleep 1000',
+    (place) => place.name,
+    async (place, frame) => {
+      expect(place.cookie).not.toBe(place.name);
+      expect(sight(place)).toEqual({ kind: 'alive', pid: frame });
+      await until(() => processes.find(place.cookie, frame).length >= 3, 'all its processes are found');
+      await endProcesses({ group: frame, cookie: place.cookie }, 100);
+      expect(processes.find(place.cookie, frame)).toEqual([]);
+    },
+  ));
+
+test('a job that was started with another key, since deleted, is seen', () =>
+  withFrame(
+    'sleep 1000',
+    (place) => makeCookie(KEY, place.name),
+    async (place, frame) => {
+      rmSync(place.record);
+      expect(sight(place)).toEqual({ kind: 'alive', pid: frame });
+      // Also where cookies cannot be read.
+      expect(portable.frameOf(place.cookie)).toBe(frame);
+    },
+  ));
+
+test('what a finished command left in a session of its own is no frame', () =>
+  withFrame(
+    'setsid sleep 1000 & exit 4',
+    (place) => place.cookie,
+    async (place) => {
+      await until(() => readRecord(place)?.kind === 'ended', 'the command has ended');
+      await until(() => processes.frameOf(place.cookie) === null, 'the frame is gone');
+      await until(() => processes.find(place.cookie, -1).length > 0, 'something is left');
+      expect(sight(place)).toMatchObject({ kind: 'ended', code: 4 });
+    },
+  ));

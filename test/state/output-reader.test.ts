@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'bun:test';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { trimOutput } from '../../src/exec/trim.ts';
+import { collectOutput } from '../../src/state/output.ts';
+import { outputReader } from '../../src/state/output-reader.ts';
+import { makePlace, type Place, placeOf, removePlace } from '../../src/state/place.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const LIMIT = 64 * 1024;
+const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
+
+function inPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
+  return inTempDir(async (directory) => {
+    mkdirSync(`${directory}/attempts`);
+    const place = placeOf(stateDirectory(directory), 'epoch', 1);
+    makePlace(place);
+    await work(place);
+  });
+}
+
+/** Every line says where it is, so that a lost or doubled one shows. */
+function numbered(from: number, to: number): string {
+  let text = '';
+  for (let i = from; i < to; i++) text += `${String(i).padStart(9)}\n`;
+  return text;
+}
+
+function text(pieces: Iterable<Uint8Array>): string {
+  return Buffer.concat([...pieces]).toString('latin1');
+}
+
+describe('a reader of growing output', () => {
+  test('gives each byte once, from before the file is there until after it is gone', () =>
+    inPlace((place) => {
+      const reader = outputReader(place);
+      expect(text(reader.read())).toBe('');
+      expect(reader.opened).toBe(false);
+      writeFileSync(place.output, 'one\ntw');
+      expect(text(reader.read())).toBe('one\ntw');
+      expect(text(reader.read())).toBe('');
+      appendFileSync(place.output, 'o\nthree\n');
+      collectOutput(place, LIMIT);
+      removePlace(place);
+      expect(text(reader.read())).toBe('o\nthree\n');
+      expect(reader.opened).toBe(true);
+      reader.close();
+    }));
+
+  test('that keeps up loses nothing when the file is trimmed and shortened', () =>
+    inPlace(async (place) => {
+      const reader = outputReader(place);
+      let seen = '';
+      let whole = '';
+      writeFileSync(place.output, '');
+      for (let round = 0; round < 6; round++) {
+        const more = numbered(round * 20_000, (round + 1) * 20_000);
+        appendFileSync(place.output, more);
+        whole += more;
+        seen += text(reader.read());
+        await trimOutput(place, LIMIT);
+      }
+      appendFileSync(place.output, 'the end\n');
+      expect(collectOutput(place, LIMIT).truncated).toBe(true);
+      seen += text(reader.read());
+      expect(seen === `${whole}the end\n`).toBe(true);
+      reader.close();
+    }));
+
+  test('that falls behind is told how much it missed, and never reads a hole', () =>
+    inPlace(async (place) => {
+      const reader = outputReader(place);
+      const first = numbered(0, 1000);
+      writeFileSync(place.output, first);
+      expect(text(reader.read())).toBe(first);
+      const more = numbered(1000, 60_000);
+      appendFileSync(place.output, more);
+      await trimOutput(place, LIMIT);
+      const [head, dropped, tail] = text(reader.read()).split(MARK) as [string, string, string];
+      expect(more.startsWith(head)).toBe(true);
+      expect(more.endsWith(tail)).toBe(true);
+      expect(head.length + Number(dropped) + tail.length).toBe(more.length);
+      reader.close();
+    }));
+
+  test('that stands within what is being dropped is told of the rest only', () =>
+    inPlace(async (place) => {
+      const reader = outputReader(place);
+      const first = numbered(0, 30_000);
+      writeFileSync(place.output, first);
+      expect(text(reader.read())).toBe(first);
+      const more = numbered(30_000, 90_000);
+      appendFileSync(place.output, more);
+      await trimOutput(place, LIMIT);
+      const [head, dropped, tail] = text(reader.read()).split(MARK) as [string, string, string];
+      expect(head).toBe('');
+      expect(Number(dropped) + tail.length).toBe(more.length);
+      expect(more.endsWith(tail)).toBe(true);
+      reader.close();
+    }));
+
+  test('a gap torn between two pieces of one reading is noticed', () =>
+    inPlace(async (place) => {
+      const whole = numbered(0, 60_000);
+      writeFileSync(place.output, whole);
+      const reader = outputReader(place);
+      const pieces = reader.read();
+      let seen = Buffer.from(pieces.next().value!).toString('latin1');
+      await trimOutput(place, LIMIT);
+      seen += text(pieces);
+      const [head, dropped, tail] = seen.split(MARK) as [string, string, string];
+      expect(whole.startsWith(head)).toBe(true);
+      expect(whole.endsWith(tail)).toBe(true);
+      expect(head.length + Number(dropped) + tail.length).toBe(whole.length);
+      reader.close();
+    }));
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test';
+import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { trimOutput } from '../../src/exec/trim.ts';
+import { collectOutput, outputPieces, readGap } from '../../src/state/output.ts';
+import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const LIMIT = 64 * 1024;
+
+function inPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
+  return inTempDir(async (directory) => {
+    mkdirSync(`${directory}/attempts`);
+    const place = placeOf(stateDirectory(directory), 'epoch', 1);
+    makePlace(place);
+    await work(place);
+  });
+}
+
+function readAll(place: Place): string {
+  return Buffer.concat([...outputPieces(place)]).toString('latin1');
+}
+
+/** Every line says where it is, so that a wrong cut shows. */
+function numbered(from: number, to: number): string {
+  let text = '';
+  for (let i = from; i < to; i++) text += `${String(i).padStart(9)}\n`;
+  return text;
+}
+
+function expectHeadAndTail(text: string, whole: string): void {
+  const match = /^([\s\S]*)\n\[queuectl: (\d+) bytes of output dropped here\]\n([\s\S]*)$/.exec(text);
+  expect(match).not.toBeNull();
+  const [, head, dropped, tail] = match!;
+  expect(whole.startsWith(head!)).toBe(true);
+  expect(whole.endsWith(tail!)).toBe(true);
+  expect(head!.length + Number(dropped) + tail!.length).toBe(whole.length);
+}
+
+describe('output', () => {
+  test('short output is kept whole, its tail told', () =>
+    inPlace((place) => {
+      writeFileSync(place.output, 'one\ntwo\n');
+      const collected = collectOutput(place, LIMIT);
+      expect(collected).toMatchObject({ bytes: 8, truncated: false, tail: 'one\ntwo\n' });
+      expect(Buffer.from(collected.kept!).toString()).toBe('one\ntwo\n');
+    }));
+
+  test('no file is no output', () =>
+    inPlace((place) => {
+      expect(collectOutput(place, LIMIT)).toEqual({ bytes: 0, truncated: false, kept: null, tail: '' });
+      expect(readAll(place)).toBe('');
+    }));
+
+  test('longer output stays in its file', () =>
+    inPlace((place) => {
+      const text = numbered(0, 2000);
+      writeFileSync(place.output, text);
+      expect(collectOutput(place, LIMIT)).toMatchObject({ bytes: text.length, truncated: false, kept: null });
+      expect(readAll(place)).toBe(text);
+    }));
+
+  test('output beyond the limit ends as head, mark and tail', () =>
+    inPlace((place) => {
+      const text = numbered(0, 50_000);
+      writeFileSync(place.output, text);
+      expect(collectOutput(place, LIMIT)).toMatchObject({ bytes: text.length, truncated: true, kept: null });
+      expect(statSync(`${place.output}.short`).size).toBeLessThan(LIMIT + 200);
+      expect(existsSync(place.output)).toBe(false);
+      expectHeadAndTail(readAll(place), text);
+    }));
+
+  test('a growing file is trimmed again and again, readable at any time, and loses nothing of head and tail', () =>
+    inPlace(async (place) => {
+      let text = '';
+      writeFileSync(place.output, '');
+      for (let round = 0; round < 6; round++) {
+        const more = numbered(round * 20_000, (round + 1) * 20_000);
+        appendFileSync(place.output, more);
+        text += more;
+        await trimOutput(place, LIMIT);
+        expect(readGap(place)).not.toBeNull();
+        expectHeadAndTail(readAll(place), text);
+      }
+      // What the file system gave back is gone from the disk while the file's size goes on growing.
+      expect(statSync(place.output).size).toBe(text.length);
+      expect(statSync(place.output).blocks * 512).toBeLessThan(3 * LIMIT);
+      expect(collectOutput(place, LIMIT)).toMatchObject({ bytes: text.length, truncated: true });
+      expectHeadAndTail(readAll(place), text);
+      // After a crash before the settling, the next worker collects it again, with the same answer.
+      expect(collectOutput(place, LIMIT)).toMatchObject({ bytes: text.length, truncated: true });
+    }));
+});

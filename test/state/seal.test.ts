@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { attemptsIn, moveOutputs } from '../../src/state/kept-output.ts';
+import { makePlace, placeOf } from '../../src/state/place.ts';
+import { isSealed, makeSeal, removeSeal } from '../../src/state/seal.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const EPOCH = '0123456789ab';
+
+test('a seal is made once, and again when it is gone or incomplete', () =>
+  inTempDir(async (directory) => {
+    const file = `${directory}/attempts/${EPOCH}-0/seal`;
+    const first = makeSeal(stateDirectory(directory), EPOCH);
+    expect(makeSeal(stateDirectory(directory), EPOCH)).toBe(first);
+    rmSync(`${directory}/attempts`, { recursive: true });
+    const second = makeSeal(stateDirectory(directory), EPOCH);
+    expect(second).not.toBe(first);
+    writeFileSync(file, '');
+    expect(makeSeal(stateDirectory(directory), EPOCH)).not.toBe(second);
+    expect(readdirSync(`${directory}/attempts`, { recursive: true }).sort()).toEqual([
+      `${EPOCH}-0`,
+      `${EPOCH}-0/seal`,
+    ]);
+    expect(attemptsIn(stateDirectory(directory), EPOCH)).toEqual([]);
+  }));
+
+test('only the seal that the store holds proves something, and only for attempts after it', () =>
+  inTempDir(async (directory) => {
+    const value = makeSeal(stateDirectory(directory), EPOCH)!;
+    const place = placeOf(stateDirectory(directory), EPOCH, 8);
+    expect(isSealed(place, 8, { value, after: 7 })).toBe(true);
+    expect(isSealed(place, 8, { value, after: 8 })).toBe(false);
+    expect(isSealed(place, 8, { value: 'another', after: 7 })).toBe(false);
+    expect(isSealed(place, 8, null)).toBe(false);
+    expect(isSealed(placeOf(stateDirectory(directory), 'ba9876543210', 8), 8, { value, after: 7 })).toBe(
+      false,
+    );
+    removeSeal(stateDirectory(directory), EPOCH);
+    expect(isSealed(place, 8, { value, after: 7 })).toBe(false);
+  }));
+
+test('the seal does not stay where the attempts of its store were moved away', () =>
+  inTempDir(async (directory) => {
+    const value = makeSeal(stateDirectory(directory), EPOCH)!;
+    const place = placeOf(stateDirectory(directory), EPOCH, 8);
+    makePlace(place);
+    moveOutputs(stateDirectory(directory), stateDirectory(`${directory}/kept`), EPOCH);
+    expect(isSealed(place, 8, { value, after: 7 })).toBe(false);
+    expect(readdirSync(`${directory}/attempts`)).toEqual([]);
+    expect(attemptsIn(stateDirectory(`${directory}/kept`), EPOCH)).toEqual([8]);
+  }));

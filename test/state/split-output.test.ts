@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test';
+import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { trimStreams } from '../../src/exec/trim.ts';
+import { outputPieces, readGap } from '../../src/state/output.ts';
+import { makePlace, outputIn, type Place, placeOf, removePlace } from '../../src/state/place.ts';
+import { collectStreams } from '../../src/state/split-output.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const LIMIT = 64 * 1024;
+
+function inPlace(work: (place: Place, err: string) => Promise<void> | void): Promise<void> {
+  return inTempDir(async (directory) => {
+    mkdirSync(`${directory}/attempts`);
+    const place = placeOf(stateDirectory(directory), 'epoch', 1);
+    makePlace(place);
+    await work(place, outputIn(place.directory, 'stderr').output);
+  });
+}
+
+const text = (data: Uint8Array | null | undefined): string | null =>
+  data ? Buffer.from(data).toString() : null;
+const read = (place: Place, stream: 'stdout' | 'stderr'): string =>
+  Buffer.concat([...outputPieces(outputIn(place.directory, stream))]).toString();
+
+describe('split output', () => {
+  test('short: both are kept, the tail is what was said on stderr', () =>
+    inPlace((place, err) => {
+      writeFileSync(place.output, 'out\n');
+      writeFileSync(err, 'err\n');
+      const { kept, keptStderr, ...rest } = collectStreams(place, true, LIMIT);
+      expect(rest).toEqual({ bytes: 8, truncated: false, tail: 'err\n' });
+      expect([text(kept), text(keptStderr)]).toEqual(['out\n', 'err\n']);
+    }));
+
+  test('nothing on stderr: the tail is that of stdout', () =>
+    inPlace((place, err) => {
+      writeFileSync(place.output, 'out\n');
+      writeFileSync(err, ' \n');
+      expect(collectStreams(place, true, LIMIT)).toMatchObject({ tail: 'out\n' });
+    }));
+
+  test.each([
+    [10_000, 10_000],
+    [20_000, 5],
+    [5, 20_000],
+  ])('%d and %d bytes are too much for the store together: both stay files', (out, err) =>
+    inPlace((place, path) => {
+      writeFileSync(place.output, 'o'.repeat(out));
+      writeFileSync(path, 'e'.repeat(err));
+      expect(collectStreams(place, true, LIMIT)).toMatchObject({
+        bytes: out + err,
+        truncated: false,
+        kept: null,
+      });
+      expect(read(place, 'stdout')).toBe('o'.repeat(out));
+      expect(read(place, 'stderr')).toBe('e'.repeat(err));
+    }),
+  );
+
+  test('each is trimmed and cut down by itself, and both are counted', () =>
+    inPlace(async (place, err) => {
+      writeFileSync(place.output, `first${'o'.repeat(1_000_000)}`);
+      writeFileSync(err, 'begin');
+      for (let i = 0; i < 3; i++) {
+        appendFileSync(err, 'e'.repeat(1_000_000));
+        await trimStreams(place.directory, LIMIT);
+        expect(statSync(err).blocks * 512).toBeLessThan(3 * LIMIT);
+      }
+      appendFileSync(err, 'end');
+      const out = outputIn(place.directory, 'stdout');
+      expect(readGap(out)!.to).toBeLessThanOrEqual(1_000_005);
+      expect(readGap(outputIn(place.directory, 'stderr'))!.to).toBeGreaterThan(2_000_000);
+      const collected = collectStreams(place, true, LIMIT);
+      expect(collected).toMatchObject({ bytes: 4_000_013, truncated: true, kept: null });
+      expect(collected.stored).toBeLessThan(2 * LIMIT + 300);
+      expect(read(place, 'stdout')).toMatch(/^firsto+\n\[queuectl: \d+ bytes of output dropped here\]\no+$/);
+      expect(read(place, 'stderr')).toMatch(
+        /^begine+\n\[queuectl: \d+ bytes of output dropped here\]\ne+end$/,
+      );
+      // A worker that died before settling finds the work done.
+      expect(collectStreams(place, true, LIMIT)).toMatchObject({ bytes: 4_000_013, truncated: true });
+    }));
+
+  test('is removed with its place', () =>
+    inPlace((place, err) => {
+      writeFileSync(place.output, '');
+      writeFileSync(err, '');
+      writeFileSync(place.record, '');
+      removePlace(place);
+      expect(existsSync(place.directory)).toBe(false);
+    }));
+});

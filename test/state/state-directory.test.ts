@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test';
+import { stateBeside } from '../../src/state/state-directory.ts';
+
+test('the names in a state directory stay: workers of other versions use the same one', () => {
+  const paths = Object.values(stateBeside('/q.db')).flatMap((one) =>
+    typeof one === 'string' ? [one] : Object.values(one),
+  );
+  expect(paths).toEqual([
+    '/q.db.d',
+    '/q.db.d/attempts',
+    '/q.db.d/wake',
+    '/q.db.d/changes/last',
+    '/q.db.d/lifelines',
+    '/q.db.d/logs',
+    '/q.db.d/host',
+    '/q.db.d/key',
+    '/q.db.d/ballast',
+    '/q.db.d/token',
+    '/q.db.d/token-read-only',
+  ]);
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { careOf, openStore, peekStore } from '../../src/store/open.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const OPTIONS = { create: true, actor: null, anyOwner: false };
+const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };
+
+test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(
+  '%s belongs to a store that is not supported yet',
+  async (location) => {
+    await expect(openStore(location, OPTIONS)).rejects.toMatchObject(REFUSED);
+    await expect(careOf(location)).rejects.toMatchObject(REFUSED);
+    expect(await peekStore(location)).toBeNull();
+  },
+);
+
+test('every other location is the path of a file, and looking at it creates nothing', () =>
+  inTempDir(async (directory) => {
+    const location = join(directory, 'queue.db');
+    expect(await peekStore(location)).toBeNull();
+    expect((await careOf(location)).stateOf(location).path).toBe(`${location}.d`);
+    expect(readdirSync(directory)).toEqual([]);
+    const { store, created, stateDirectory } = await openStore(location, OPTIONS);
+    expect({ created, path: stateDirectory.path }).toEqual({ created: true, path: `${location}.d` });
+    await store.close();
+    const found = await peekStore(location);
+    expect(found?.epoch).toBe(store.epoch);
+    await found?.close();
+  }));
