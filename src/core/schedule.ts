@@ -1,4 +1,4 @@
-import type { JobInput } from './job-fields.ts';
+import type { JobInput } from './job-input.ts';
 
 /** What happens to a tick while a job of an earlier one is unfinished. */
 export const OVERLAPS = ['skip', 'queue', 'allow'] as const;

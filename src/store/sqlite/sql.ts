@@ -4,27 +4,25 @@
  * A partial index is used only where its predicate stands literally: `phase = 'ready'` is never a parameter.
  */
 
-const JOB = `job.number, id, command, argv, queue.name AS queue, priority, max_retries, timeout_ms, run_at, backoff_base,
-  cwd, env, tags, state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at,
-  finished_at, exit_code, last_error, duration_ms, job.name, phase, hooks, policy, unique_key, unique_while, unique_until, depends_on, start`;
+import { EDITED, FIELD_COLUMNS, PLAIN_COLUMNS } from './job-columns.ts';
+
+const JOB = `job.number, ${FIELD_COLUMNS.map((column) => (column === 'queue' ? 'queue.name AS queue' : `job.${column}`))},
+  state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at, finished_at,
+  exit_code, last_error, duration_ms, phase, unique_key, unique_while, unique_until`;
 const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 
 export const insertQueue = 'INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING';
 export const queueNumber = 'SELECT number FROM queue WHERE name = ?';
-const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
-  cwd, env, tags, name, hooks, policy, start, depends_on, blockers, state, phase, created_at, updated_at, due_at`;
-const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
+const INSERT_JOB = `INSERT INTO job (${FIELD_COLUMNS}, blockers, phase, created_at, updated_at, due_at, state`;
+const JOB_VALUES = `(${'?, '.repeat(FIELD_COLUMNS.length + 5)}'pending')`;
 export const insertJob = `${INSERT_JOB}) VALUES ${JOB_VALUES}`;
 /** So many in one statement, as far as they go: what a statement costs by itself is more than its rows. */
 export const JOBS_AT_ONCE = [500, 50];
 export const insertJobs = byRows((rows) => `${INSERT_JOB}) VALUES ${repeated(JOB_VALUES, rows)}`);
-/** The same of jobs that say no more than this: half as many values to hand over. */
-export const insertPlainJobs = byRows(
-  (
-    rows,
-  ) => `INSERT INTO job (id, command, queue, priority, max_retries, timeout_ms, cwd, created_at, updated_at, due_at,
-  state, phase) VALUES ${repeated("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 'ready')", rows)}`,
-);
+/** Inserts jobs that set no field with another column, with half as many values to bind. */
+const INSERT_PLAIN = `INSERT INTO job (${PLAIN_COLUMNS}, created_at, updated_at, due_at, state, phase)`;
+const PLAIN_VALUES = `(${'?, '.repeat(PLAIN_COLUMNS.length + 3)}'pending', 'ready')`;
+export const insertPlainJobs = byRows((rows) => `${INSERT_PLAIN} VALUES ${repeated(PLAIN_VALUES, rows)}`);
 /** Once for all that were added to a queue: a trigger would do it for each. Every insert of jobs goes through one verb. */
 export const countAdded = `INSERT INTO counter (queue, state, jobs) VALUES (?, 'pending', ?)
   ON CONFLICT (queue, state) DO UPDATE SET jobs = jobs + excluded.jobs`;
@@ -229,10 +227,9 @@ export const cancelAttempt = `UPDATE attempt SET end_reason = 'cancelled' WHERE 
 export const holdJob = `UPDATE job SET phase = 'held', updated_at = ? WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 export const releaseHeld = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?,
   last_error = iif(state = 'pending', NULL, last_error) WHERE id = ? AND phase = 'held'`;
-export const editJob = `UPDATE job SET priority = coalesce(?, priority), queue = coalesce(?, queue),
-  command = coalesce(?, command), argv = CASE WHEN ? IS NULL THEN argv END, timeout_ms = CASE WHEN ? THEN ? ELSE timeout_ms END,
-  max_retries = coalesce(?, max_retries), tags = CASE WHEN ? THEN ? ELSE tags END, name = CASE WHEN ? THEN ? ELSE name END,
-  run_at = coalesce(?, run_at), due_at = coalesce(?, due_at),
+/** Changes the columns that have a 1 before their value. */
+export const editJob = `UPDATE job SET ${EDITED.map(({ name }) => `${name} = CASE WHEN ? THEN ? ELSE ${name} END`)},
+  argv = CASE WHEN ? THEN NULL ELSE argv END, due_at = coalesce(?, due_at),
   phase = CASE WHEN phase IN ('held', 'blocked') OR ? IS NULL THEN phase WHEN ? > ? THEN 'waiting' ELSE 'ready' END,
   updated_at = ? WHERE id = ? AND phase NOT IN ('running', 'ended') AND NOT (? > 1 AND ${AT_MOST_ONCE})`;
 
