@@ -7,6 +7,7 @@ import { counters } from './counters.ts';
 import { dependencies } from './dependencies.ts';
 import { due } from './due.ts';
 import { events } from './events.ts';
+import { fields } from './fields.ts';
 import { figuresOverTime } from './figures.ts';
 import { filters } from './filters.ts';
 import { hooks } from './hooks.ts';
@@ -40,6 +41,7 @@ export interface StoreUnderTest {
 
 const TOPICS: Record<string, Record<string, Case>> = {
   insert,
+  fields,
   'order and claim': orderAndClaim,
   aging,
   'next due': due,
