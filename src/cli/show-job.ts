@@ -5,7 +5,7 @@ import { withLeftBehind } from '../actions/left-behind.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
-import { fieldValue, KEPT } from '../core/field-list.ts';
+import { fieldValue, KEPT, listedFirst } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { formatBytes } from '../core/numbers.ts';
@@ -79,14 +79,17 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['worker', job.workerId ?? ''],
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
-    ...SHOWN.map(({ field, label, text }): [string, string] => [
+  ];
+  const set: [string, string][] = [
+    ...SHOWN.map(({ label, field, text }): [string, string] => [
       label,
       described(fieldValue(job, field), text),
     ]),
     ['stdin', job.stdinBytes === 0 ? '' : formatBytes(job.stdinBytes)],
     ...waitedFor(job, parents),
   ];
-  return all.filter(([, value]) => value !== '');
+  set.sort(([a], [b]) => compare(a, b));
+  return [...all, ...set].filter(([, value]) => value !== '');
 }
 
 function truncation({ truncated }: Attempt): string {
@@ -98,6 +101,30 @@ const SHOWN = KEPT.flatMap((field) => {
   const [label, text] = typeof field.show === 'string' ? [field.show, null] : field.show;
   return [{ field, label, text: text as ((value: unknown) => unknown) | null }];
 });
+
+/** The order of the fields that a user sets. A field that is not listed follows the others. */
+const compare = listedFirst([
+  ...[
+    'timeout',
+    'backoff',
+    'retry delay',
+    'backoff max',
+    'jitter',
+    'backoff base',
+    'directory',
+    'environment',
+  ],
+  ...['secrets', 'clean environment', 'stdin', 'output', 'tags', 'unique key', 'retry on', 'no retry on'],
+  ...[
+    'at most once',
+    'waiting for',
+    'waited for',
+    'on parent failure',
+    'on complete',
+    'on failure',
+    'on dead',
+  ],
+]);
 
 /** Describes the value of a field. The text is empty if the field is not set. */
 function described(value: unknown, convert: ((value: unknown) => unknown) | null): string {

@@ -59,3 +59,9 @@ export function printedSchema({ type, in: group, default: value }: NamedField): 
   const optional = value === null || (group !== undefined && type!.type !== 'boolean');
   return optional ? maybe(type!) : type!;
 }
+
+/** Compares names by their place in a list. A name that is not listed follows the others. */
+export function listedFirst(order: readonly string[]): (a: string, b: string) => number {
+  const place = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  return (a, b) => place(a) - place(b);
+}

@@ -1,5 +1,5 @@
 import type { PrintedOf } from './field.ts';
-import { KEPT, type NamedField, printedSchema } from './field-list.ts';
+import { KEPT, listedFirst, type NamedField, printedSchema } from './field-list.ts';
 import { type Job, STATES } from './job.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
 import { signalOf } from './outcome.ts';
@@ -50,10 +50,10 @@ const printed: [name: string, fact: Fact][] = [
   ...KEPT.map((field): [string, Fact] => [field.name, printField(field)]),
   ...Object.entries<Fact>(FACTS),
 ];
-const place = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
+const compare = listedFirst(ORDER);
 const PRINTED = printed
   .map(([name, one]) => ({ name, type: one.type, print: one.print }))
-  .sort((a, b) => place(a.name) - place(b.name));
+  .sort((a, b) => compare(a.name, b.name));
 
 /** Returns a fact with the value of a field. */
 function printField(field: NamedField): Fact {
