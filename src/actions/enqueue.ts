@@ -1,8 +1,9 @@
 import { COMMAND_LIMIT } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
-import type { GoneJob, Job, JobPolicy, JobSpec, Uniqueness } from '../core/job.ts';
-import type { JobInput } from '../core/job-fields.ts';
-import { checkAtMostOnce } from '../core/job-input.ts';
+import { withDefaults } from '../core/field-list.ts';
+import { checkSameKey } from '../core/idempotency.ts';
+import type { GoneJob, Job, JobSpec, Uniqueness } from '../core/job.ts';
+import { checkAtMostOnce, type JobInput } from '../core/job-input.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellQuote } from '../core/shell-quote.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
@@ -37,13 +38,13 @@ async function insert<T>(
 ): Promise<T[]> {
   const now = app.clock.now();
   const key = keyOf(inputs);
-  const once =
-    key === undefined ? undefined : (await import('./idempotency.ts')).withBody(key, checked(inputs, key));
+  const once = key === undefined ? undefined : (await import('./idempotency.ts')).withBody(key, inputs);
   let named = false;
   const newId = (): string => app.newId(now);
   const specs: Iterable<JobSpec> = {
     *[Symbol.iterator]() {
-      for (const input of checked(inputs, key)) {
+      for (const input of inputs) {
+        checkSameKey(input, key);
         named ||= input.id !== undefined;
         checkAtMostOnce(input);
         const spec = fillIn(input, cwd, settings, newId);
@@ -69,14 +70,6 @@ function keyOf(inputs: Iterable<JobInput>): string | undefined {
   return undefined;
 }
 
-function* checked(inputs: Iterable<JobInput>, key: string | undefined): Generator<JobInput> {
-  for (const input of inputs) {
-    if (input.idempotencyKey !== key)
-      throw new QueueError('invalid-job', 'jobs enqueued together must have the same idempotency_key');
-    yield input;
-  }
-}
-
 /** Asked only when an id was refused: nobody remembers the ids of a long file for it. */
 function refuseTwins(inputs: Iterable<JobInput>): void {
   const seen = new Map<string, number>();
@@ -91,10 +84,7 @@ function refuseTwins(inputs: Iterable<JobInput>): void {
   }
 }
 
-/** One for all jobs that say nothing: a long file makes no thousands of them. */
-const NONE = Object.freeze({});
-
-/** A whole job of what was said about it. */
+/** Completes what a user has set to a whole job. */
 export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readable(argv));
@@ -103,30 +93,18 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
   if (argv !== null && command !== readable(argv)) {
     throw new QueueError('invalid-job', 'command and argv cannot be used together; give only one of them');
   }
-  return {
-    id: input.id ?? newId(),
-    command,
-    argv,
-    queue: input.queue ?? 'default',
-    priority: input.priority ?? 0,
-    maxRetries: maxRetriesOf(input, settings),
-    timeoutMs: input.timeoutMs === undefined ? settings['job-timeout'] : input.timeoutMs,
-    runAt: input.runAt ?? null,
-    backoffBase: input.backoffBase ?? null,
-    cwd: input.cwd ?? cwd(),
-    env: input.env ?? NONE,
-    tags: input.tags ?? NONE,
-    name: input.name ?? null,
-    hooks: input.hooks ?? NONE,
-    policy: policyOf(input),
-    unique: uniqueOf(input),
-    dependsOn: input.dependsOn ?? [],
-    // Nothing to read is what a command has anyway.
-    stdin: input.stdin || null,
-    splitOutput: input.splitOutput ?? false,
-    secretEnv: secretsOf(input),
-    cleanEnv: input.cleanEnv ?? false,
-  };
+  const spec = withDefaults(input);
+  spec.id ??= newId();
+  spec.command = command;
+  spec.maxRetries = maxRetriesOf(input, settings);
+  if (input.timeoutMs === undefined) spec.timeoutMs = settings['job-timeout'];
+  spec.cwd ??= cwd();
+  checkPolicy(spec);
+  spec.unique = uniqueOf(input);
+  // A command without standard input reads nothing, too.
+  spec.stdin ||= null;
+  checkSecrets(spec);
+  return spec;
 }
 
 /** An at-most-once job has one attempt, also where a schedule of an older version says otherwise. */
@@ -135,28 +113,26 @@ function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): num
   return maxRetries ?? settings['max-retries'];
 }
 
-/** What would be left unheeded is a mistake. */
-function policyOf({ policy = NONE, backoffBase }: JobInput): JobPolicy {
+/** Throws if one part of the policy contradicts another. */
+function checkPolicy({ policy, backoffBase }: JobSpec): void {
   const both = policy.retryOn?.find((code) => policy.noRetryOn?.includes(code));
   if (both !== undefined)
     throw new QueueError('invalid-job', `exit code ${both} is in both retry_on and no_retry_on`);
-  if (backoffBase !== undefined && policy.backoff !== undefined && policy.backoff !== 'exponential')
+  if (backoffBase !== null && policy.backoff !== undefined && policy.backoff !== 'exponential')
     throw new QueueError(
       'invalid-job',
       `backoff_base only works with exponential backoff; with ${policy.backoff} backoff, use retry_delay`,
     );
-  return policy;
 }
 
-function secretsOf({ secretEnv, env = NONE }: JobInput): string[] {
-  if (secretEnv === undefined) return [];
+function checkSecrets({ secretEnv, env }: JobSpec): void {
+  if (secretEnv.length === 0) return;
   const both = secretEnv.find((name) => Object.hasOwn(env, name));
   if (both !== undefined)
     throw new QueueError(
       'invalid-job',
       `${both} is in both env and secret_env; a secret takes its value from the worker's environment`,
     );
-  return secretEnv;
 }
 
 /** Without more said, no second one while the first is pending or running. */

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
-import { canonical, type Idempotency } from '../core/idempotency.ts';
-import type { JobInput } from '../core/job-fields.ts';
+import { canonical, checkSameKey, type Idempotency } from '../core/idempotency.ts';
+import type { JobInput } from '../core/job-input.ts';
 
-/** The key with the hash of all that is enqueued under it; a stream is read through for it. */
+/** Returns the key with a hash of all jobs that are enqueued under it. Reads the whole stream for it. */
 export function withBody(key: string, inputs: Iterable<JobInput>): Idempotency {
   const hash = createHash('sha256');
-  for (const input of inputs) hash.update(`${canonical(input)}\n`);
+  for (const input of inputs) {
+    checkSameKey(input, key);
+    hash.update(`${canonical(input)}\n`);
+  }
   return { key, body: hash.digest('hex') };
 }

@@ -1,6 +1,6 @@
 import { checkCommand } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
-import type { JobInput } from '../core/job-fields.ts';
+import type { JobInput } from '../core/job-input.ts';
 import { type ReadJob, readJobObject } from '../core/job-input.ts';
 import { nearest } from '../core/nearest.ts';
 

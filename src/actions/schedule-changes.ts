@@ -1,6 +1,5 @@
 import { QueueError } from '../core/errors.ts';
-import type { JobInput } from '../core/job-fields.ts';
-import { limitAttempts } from '../core/job-input.ts';
+import { type JobInput, limitAttempts, withChanges } from '../core/job-input.ts';
 import type { Schedule, ScheduleSpec, Timing } from '../core/schedule.ts';
 import { readPolicies, readTiming, type ScheduleInput } from './schedule-input.ts';
 
@@ -38,10 +37,5 @@ function changedJob(before: JobInput, given: JobInput): JobInput {
   limitAttempts(before);
   const { command: _, argv: __, ...rest } = before;
   const same = given.command === undefined && given.argv === undefined;
-  return {
-    ...(same ? before : rest),
-    ...given,
-    ...(given.hooks === undefined ? {} : { hooks: { ...before.hooks, ...given.hooks } }),
-    ...(given.policy === undefined ? {} : { policy: { ...before.policy, ...given.policy } }),
-  };
+  return withChanges(same ? before : rest, given);
 }

@@ -3,7 +3,7 @@ import { enqueue } from '../actions/enqueue.ts';
 import { addedObject, lookUpJob } from '../actions/jobs.ts';
 import { readJobFile } from '../actions/read-job-file.ts';
 import type { GoneJob, Job } from '../core/job.ts';
-import type { JobInput } from '../core/job-fields.ts';
+import type { JobInput } from '../core/job-input.ts';
 import { formatBytes, formatPercent } from '../core/numbers.ts';
 import { secretWarning } from '../core/secrets.ts';
 import { compileTemplate } from '../core/template.ts';

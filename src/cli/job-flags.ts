@@ -1,193 +1,121 @@
 import { readFileSync } from 'node:fs';
 import { readAfter, readDependencies } from '../core/dependency-input.ts';
-import { parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
+import { FIELDS, type NamedField } from '../core/field-list.ts';
 import { readTag } from '../core/filter.ts';
 import { withoutHooks } from '../core/hooks.ts';
-import type { JobInput } from '../core/job-fields.ts';
-import { readJobObject } from '../core/job-input.ts';
-import { parseNumber } from '../core/numbers.ts';
-import { RANGES } from '../core/settings.ts';
+import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts';
+import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
 import { readStdin } from './stdin.ts';
 
-/** The flags that describe a job. Each is a field of a job object and is read by the same rules. */
-export const JOB_FLAGS: Record<string, Flag> = {
-  ...inGroup('What to run', {
-    id: { value: 'ID', help: 'id of the job; must not exist yet (default: generated)' },
-    name: { value: 'NAME', help: 'name of this kind of job, for lists and filters' },
-    queue: { value: 'NAME', help: 'queue to add the job to (default: "default")' },
-    tag: { value: 'K=V', many: true, help: 'add a tag; can be repeated' },
-  }),
-  ...inGroup('When to run', {
-    'run-at': {
-      value: 'TIME',
-      help: 'earliest start time: 2030-01-31T09:00:00Z, 2030-01-31T09:00 (local time), +10m or epoch seconds',
-    },
-    delay: { value: 'TIME', help: 'delay before the first attempt, such as 10m' },
-    priority: {
-      value: 'N',
-      short: 'p',
-      help: 'priority: a number, or low, normal, high, urgent; higher runs first (default: 0)',
-    },
-  }),
-  ...inGroup('Retries and timeout', {
-    'max-retries': {
-      value: 'N',
-      short: 'r',
-      help: 'maximum number of attempts, including the first (default: setting max-retries)',
-    },
-    timeout: {
-      value: 'TIME',
-      short: 't',
-      help: 'stop an attempt after this time, such as 30s or 5m, or none (default: setting job-timeout)',
-    },
-    backoff: {
-      value: 'exponential|linear|fixed',
-      help: 'how the delay between retries grows (default: setting backoff-strategy)',
-    },
-    'backoff-base': {
-      value: 'N',
-      help: 'exponential backoff: retry after N^attempts seconds (default: setting backoff-base)',
-    },
-    'backoff-max': {
-      value: 'TIME',
-      help: 'maximum delay between retries (default: setting backoff-max)',
-    },
-    'retry-delay': {
-      value: 'TIME',
-      help: 'delay of fixed backoff, step of linear backoff (default: setting retry-delay)',
-    },
-    jitter: {
-      value: 'N',
-      help: 'random jitter: share of the delay, from 0 to 1 (default: setting backoff-jitter)',
-    },
-    'retry-on': { value: 'CODES', help: 'retry only after these exit codes, such as 75 or 1,75' },
-    'no-retry-on': { value: 'CODES', help: 'do not retry after these exit codes, such as 64-78' },
-    'at-most-once': {
-      help: 'start the job at most once; a failed, stopped or lost attempt makes it dead',
-    },
-  }),
-  ...inGroup('Environment and input', {
-    cwd: { value: 'DIR', help: 'working directory (default: the current directory)' },
-    env: { value: 'K=V', many: true, help: 'set an environment variable; can be repeated' },
-    'env-file': {
-      value: 'FILE',
-      help: 'read environment variables from a file with one NAME=VALUE per line',
-    },
-    'inherit-env': {
-      value: 'A,B',
-      many: true,
-      help: 'copy these variables from the current environment',
-    },
-    'secret-env': {
-      value: 'A,B',
-      many: true,
-      help: "take these variables from the worker's environment at run time; only the names are stored",
-    },
-    'clean-env': {
-      help: 'inherit only PATH, HOME and similar variables from the worker, plus --secret-env',
-    },
-    stdin: {
-      value: 'TEXT',
-      help: 'standard input of the command: a text, @FILE for the contents of a file, or - (default: empty)',
-    },
-  }),
-  ...inGroup('Dependencies', {
-    after: {
-      value: 'ID,…',
-      many: true,
-      help: 'run after these jobs complete (any:ID: however the job ends, notok:ID: if it is dead or cancelled)',
-    },
-    'on-parent-failure': {
-      value: 'cancel|hold|run',
-      help: 'what to do if a parent job does not end as required (default: cancel)',
-    },
-  }),
-  ...inGroup('Hooks', {
-    'on-complete': {
-      value: 'COMMAND',
-      help: 'run this command when the job completes (default: setting on-complete)',
-    },
-    'on-failure': {
-      value: 'COMMAND',
-      help: 'run this command after each failed attempt (default: setting on-failure)',
-    },
-    'on-dead': {
-      value: 'COMMAND',
-      help: 'run this command when the job is dead (default: setting on-dead)',
-    },
-  }),
-  ...inGroup('Uniqueness', {
-    unique: { value: 'KEY', help: 'add no job while an unfinished job has this key' },
-    'unique-for': { value: 'TIME', help: 'with --unique: reserve the key for this long instead' },
-    'unique-while': {
-      value: 'pending|active',
-      help: 'with --unique: reserve the key until the job starts or until it finishes (default: active)',
-    },
-  }),
-  ...inGroup('Output', {
-    'split-output': { help: 'store stdout and stderr separately (see logs --stderr)' },
-  }),
-};
+/** A flag that sets a field of a job. */
+interface FieldFlag {
+  name: string;
+  flag: Flag;
+  field: NamedField;
+}
 
-export function readJobFlags(
-  input: Input,
-  { environment, cwd }: { environment: NodeJS.ProcessEnv; cwd: () => string },
-  now: number,
-): JobInput {
-  const object: Record<string, unknown> = {};
-  const flagOf = new Map<string, string>();
-  const put = (flag: string, field: string, read: (text: string) => unknown = (text) => text): void => {
-    const text = input.one(flag);
-    if (text === undefined) return;
-    object[field] = read(text);
-    flagOf.set(field, flag);
-  };
-  put('id', 'id');
-  put('queue', 'queue');
-  put('name', 'name');
-  put('priority', 'priority', (text) =>
-    /^-?\d/.test(text) ? parseNumber(text, '--priority', RANGES.priority) : text,
+/** Reads the usage of a flag in the table, such as `--priority -p N`. */
+function fieldFlag(field: NamedField, usage: string, help: string): FieldFlag {
+  const [, name, short, value] = /^--([\w-]+)(?: -(\w))?(?: (.+))?$/.exec(usage)!;
+  const flag: Flag = { help };
+  if (value !== undefined) flag.value = value;
+  if (short !== undefined) flag.short = short;
+  if (field.many) flag.many = true;
+  if (field.group !== undefined) flag.group = field.group;
+  return { name: name!, flag, field };
+}
+
+const ALL = FIELDS.flatMap((field) =>
+  field.flag === undefined ? [] : [fieldFlag(field, field.flag, field.help!)],
+);
+const EDITS = FIELDS.flatMap((field) => {
+  const { edit, flag } = field;
+  const [usage, help] = typeof edit === 'object' ? edit : [flag, field.help];
+  return edit === undefined || usage === undefined ? [] : [fieldFlag(field, usage, help!)];
+});
+
+const flagsOf = (flags: FieldFlag[]): Record<string, Flag> =>
+  Object.fromEntries(
+    flags.flatMap(({ name, flag }) => [[name, flag], ...(name === 'env' ? Object.entries(ENV_FLAGS) : [])]),
   );
-  put('max-retries', 'max_retries', (text) => parseNumber(text, '--max-retries', RANGES.maxRetries));
-  put('timeout', 'timeout');
-  put('run-at', 'run_at');
-  put('delay', 'delay', (text) => parseDuration(text, '--delay') / 1000);
-  put('backoff-base', 'backoff_base', (text) => parseNumber(text, '--backoff-base', RANGES.backoffBase));
-  put('cwd', 'cwd', (text) => absolute(text, cwd));
-  put('idempotency-key', 'idempotency_key');
-  put('unique', 'unique_key');
-  put('unique-for', 'unique_for');
-  put('unique-while', 'unique_while');
-  put('retry-on', 'retry_on');
-  put('no-retry-on', 'no_retry_on');
-  if (input.has('at-most-once')) object.at_most_once = true;
-  put('on-parent-failure', 'on_parent_failure');
-  for (const event of HOOK_EVENTS) put(`on-${event}`, `on_${event}`);
-  if (input.has('secret-env')) object.secret_env = input.all('secret-env').join(',');
-  if (input.has('clean-env')) object.clean_env = true;
-  if (input.has('split-output')) object.split_output = true;
-  put('backoff', 'backoff');
-  put('retry-delay', 'retry_delay');
-  put('backoff-max', 'backoff_max');
-  put('jitter', 'jitter', (text) => parseNumber(text, '--jitter', RANGES.jitter));
-  put('stdin', 'stdin', (text) => readStdin(text, input.one('file')));
-  if (input.has('tag'))
-    object.tags = Object.fromEntries(input.all('tag').map((tag) => readTag(tag, '--tag')));
+
+/** More sources of the field `env`. */
+const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.name === 'env')!.group!, {
+  'env-file': {
+    value: 'FILE',
+    help: 'read environment variables from a file with one NAME=VALUE per line',
+  },
+  'inherit-env': {
+    value: 'A,B',
+    many: true,
+    help: 'copy these variables from the current environment',
+  },
+});
+
+/** The flags that describe a job. Each sets a field of a job object and is read by the same rules. */
+export const JOB_FLAGS = flagsOf(ALL);
+/** The flags that describe the job of a schedule. */
+export const SCHEDULED_FLAGS = flagsOf(ALL.filter(({ field }) => !field.unscheduled));
+/** The flags that change a waiting job. */
+export const EDIT_FLAGS = flagsOf(EDITS);
+
+interface Where {
+  environment: NodeJS.ProcessEnv;
+  cwd: () => string;
+}
+
+/** Fields that other code reads from their flags. */
+const READ_APART = ['command', 'env', 'depends_on'];
+
+export function readJobFlags(input: Input, where: Where, now: number): JobInput {
+  const flags = ALL.filter(({ field }) => !READ_APART.includes(field.name));
   const env = {
     ...readEnvFile(input.one('env-file')),
-    ...inherited(input, environment),
+    ...inherited(input, where.environment),
     ...readEnv(input.all('env')),
   };
-  if (Object.keys(env).length > 0) object.env = env;
   const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
   if (unique !== undefined && !input.has('unique'))
     throw new QueueError('usage', `--${unique} requires --unique`);
-  const read = readNamed(flagOf, () => readJobObject(object, now).input);
+  const read = readFields(input, flags, where.cwd, now, Object.keys(env).length > 0 ? { env } : {});
   // These may be short ids, which withParents resolves.
   if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfter);
   return read;
+}
+
+export function readEditFlags(input: Input, cwd: () => string, now: number): JobInput {
+  return readFields(input, EDITS, cwd, now, {});
+}
+
+function readFields(
+  input: Input,
+  flags: FieldFlag[],
+  cwd: () => string,
+  now: number,
+  object: Record<string, unknown>,
+): JobInput {
+  const flagOf = new Map<string, string>();
+  for (const flag of flags) {
+    if (!input.has(flag.name)) continue;
+    object[flag.field.name] = readFlag(input, flag, cwd);
+    if (flag.flag.value !== undefined && !flag.flag.many) flagOf.set(flag.field.name, flag.name);
+  }
+  return readNamed(flagOf, () => readJobObject(object, now).input);
+}
+
+/** Reads the text of a flag as far as the field itself does not. */
+function readFlag(input: Input, { name, flag, field }: FieldFlag, cwd: () => string): unknown {
+  if (flag.value === undefined) return true;
+  const text = input.one(name)!;
+  if (field.name === 'cwd') return absolute(text, cwd);
+  if (field.name === 'stdin') return readStdin(text, input.one('file'));
+  if (flag.value === 'K=V')
+    return Object.fromEntries(input.all(name).map((tag) => readTag(tag, `--${name}`)));
+  if (flag.many) return input.all(name).join(',');
+  const isWord = field.accepts !== undefined && !/^-?\d/.test(text);
+  return flag.value === 'N' && !isWord ? parseNumber(text, `--${name}`, field.range as NumberRange) : text;
 }
 
 /** Names the flag instead of the field in an error about it. */
@@ -272,58 +200,29 @@ export function fillFromFlags(inputs: JobInput[], flags: JobInput): JobInput[] {
 
 /** Does the same for jobs that arrive one by one. */
 export function filler(flags: JobInput): (job: JobInput, several?: boolean) => JobInput {
-  const given = Object.keys(flags) as (keyof JobInput)[];
+  const given = ALL.filter(({ field }) => isSet(flags, field));
   let number = 0;
   return (job, several = true) => {
     if (++number > 1 && flags.id !== undefined)
       throw new QueueError('usage', '--id cannot be used with several jobs');
-    const hook = HOOK_EVENTS.find((event) => job.hooks?.[event] && flags.hooks?.[event]);
-    const rule = POLICY_FIELDS.find(
-      ([key]) => job.policy?.[key] !== undefined && flags.policy?.[key] !== undefined,
-    );
-    const plain = given.find((key) => key !== 'hooks' && key !== 'policy' && key in job);
-    const twice = hook === undefined ? (rule?.[1] ?? plain) : `on_${hook}`;
+    const twice = given.find(({ field }) => isSet(job, field));
     if (twice !== undefined) {
       const which = several ? `job ${number}` : 'the job';
-      throw new QueueError('usage', `${which} and a flag both set ${FIELD_NAMES[twice] ?? twice}`);
+      throw new QueueError('usage', `${which} and a flag both set ${twice.field.name}`);
     }
     if (given.length === 0) return job;
     if (!several && flags.policy?.onParentFailure && !(flags.dependsOn ?? job.dependsOn)?.length)
       throw new QueueError('usage', '--on-parent-failure requires --after');
-    return {
-      ...job,
-      ...flags,
-      ...(flags.hooks === undefined ? {} : { hooks: { ...job.hooks, ...flags.hooks } }),
-      ...(flags.policy === undefined ? {} : { policy: { ...job.policy, ...flags.policy } }),
-    };
+    return withChanges(job, flags);
   };
 }
 
-const POLICY_FIELDS = [
-  ['retryOn', 'retry_on'],
-  ['noRetryOn', 'no_retry_on'],
-  ['atMostOnce', 'at_most_once'],
-  ['onParentFailure', 'on_parent_failure'],
-  ['backoff', 'backoff'],
-  ['retryDelayMs', 'retry_delay'],
-  ['backoffMaxMs', 'backoff_max'],
-  ['jitter', 'jitter'],
-] as const;
-
-const HOOK_EVENTS = ['complete', 'failure', 'dead'] as const;
-
-const FIELD_NAMES: Record<string, string> = {
-  maxRetries: 'max_retries',
-  timeoutMs: 'timeout',
-  runAt: 'run_at',
-  backoffBase: 'backoff_base',
-  unique: 'unique_key',
-  dependsOn: 'depends_on',
-  idempotencyKey: 'idempotency_key',
-  splitOutput: 'split_output',
-  secretEnv: 'secret_env',
-  cleanEnv: 'clean_env',
-};
+/** True if the input sets the field. The fields of `unique` count as one. */
+function isSet(input: JobInput, { in: group, key }: NamedField): boolean {
+  if (group === 'unique') return input.unique !== undefined;
+  const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;
+  return holder?.[key] !== undefined;
+}
 
 /** Removes the hooks of a job that a hook enqueues: an on-complete command that enqueues jobs would never end. */
 export function asEnqueuedHere(job: JobInput, environment: NodeJS.ProcessEnv): JobInput {

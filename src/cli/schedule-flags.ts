@@ -2,14 +2,12 @@ import { looksLikeJson, readCommand, readJsonJobs } from '../actions/read-jobs.t
 import type { ScheduleChanges } from '../actions/schedule-changes.ts';
 import { readScheduleInput, type ScheduleInput } from '../actions/schedule-input.ts';
 import { QueueError } from '../core/errors.ts';
-import { checkArgv, type JobInput } from '../core/job-fields.ts';
+import { JOB_FIELDS } from '../core/job-fields.ts';
+import type { JobInput } from '../core/job-input.ts';
 import type { ScheduleSpec } from '../core/schedule.ts';
 import { required } from './arguments.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
-import { fillFromFlags, JOB_FLAGS, readJobFlags } from './job-flags.ts';
-
-/** The jobs of a schedule get their ids and times from it and have no dependencies. */
-const { id: _, 'run-at': __, delay: ___, after: ____, 'on-parent-failure': _____, ...jobFlags } = JOB_FLAGS;
+import { fillFromFlags, readJobFlags, SCHEDULED_FLAGS } from './job-flags.ts';
 
 export const SCHEDULE_FLAGS: Record<string, Flag> = {
   ...inGroup('Schedule', {
@@ -31,8 +29,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
       help: 'which runs to make up for if no worker was running: none, the last one, or all (default: one)',
     },
   }),
-  ...inGroup('What to run', { command: { value: 'TEXT', short: 'c', help: 'shell command to run' } }),
-  ...jobFlags,
+  ...SCHEDULED_FLAGS,
 };
 
 const EXAMPLE = "queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
@@ -94,7 +91,7 @@ function readJob(input: Input, now: number): JobInput {
         : 'give the command only once: as an argument, with --command or after --';
     throw new QueueError('usage', problem, EXAMPLE);
   }
-  if (input.rest !== null) return { argv: checkArgv(input.rest, 'the command') };
+  if (input.rest !== null) return { argv: JOB_FIELDS.argv.read(input.rest, 'the command') };
   if (text === undefined || !looksLikeJson(text)) return readCommand(text ?? input.one('command')!);
   const { inputs, warnings } = readJsonJobs(text, now);
   const [job] = inputs;

@@ -5,8 +5,9 @@ import { withLeftBehind } from '../actions/left-behind.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
+import { fieldValue, KEPT, listedFirst } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
-import { maskEnv, maskUrls } from '../core/mask.ts';
+import { maskUrls } from '../core/mask.ts';
 import { formatBytes } from '../core/numbers.ts';
 import type { Attempt, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
@@ -77,42 +78,61 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['worker', job.workerId ?? ''],
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
-    ['timeout', job.timeoutMs === null ? '' : formatDuration(job.timeoutMs)],
-    ['backoff', job.policy.backoff ?? ''],
-    ['retry delay', optionalDuration(job.policy.retryDelayMs)],
-    ['backoff max', optionalDuration(job.policy.backoffMaxMs)],
-    ['jitter', String(job.policy.jitter ?? '')],
-    ['backoff base', job.backoffBase === null ? '' : String(job.backoffBase)],
-    ['directory', job.cwd],
-    ['environment', pairs(maskEnv(job.env))],
-    ['secrets', job.secretEnv.join(' ')],
-    ['clean environment', job.cleanEnv ? 'yes' : ''],
-    ['stdin', job.stdinBytes === 0 ? '' : formatBytes(job.stdinBytes)],
-    ['output', job.splitOutput ? 'stdout and stderr are stored separately' : ''],
-    ['tags', pairs(job.tags)],
-    ['unique key', job.unique?.key ?? ''],
-    ['retry on', job.policy.retryOn?.join(',') ?? ''],
-    ['no retry on', job.policy.noRetryOn?.join(',') ?? ''],
-    ['at most once', job.policy.atMostOnce ? 'yes' : ''],
-    ...waitedFor(job, parents),
-    ['on complete', maskUrls(job.hooks.complete ?? '')],
-    ['on failure', maskUrls(job.hooks.failure ?? '')],
-    ['on dead', maskUrls(job.hooks.dead ?? '')],
   ];
-  return all.filter(([, value]) => value !== '');
+  const set: [string, string][] = [
+    ...SHOWN.map(({ label, field, text }): [string, string] => [
+      label,
+      described(fieldValue(job, field), text),
+    ]),
+    ['stdin', job.stdinBytes === 0 ? '' : formatBytes(job.stdinBytes)],
+    ...waitedFor(job, parents),
+  ];
+  set.sort(([a], [b]) => compare(a, b));
+  return [...all, ...set].filter(([, value]) => value !== '');
 }
 
 function truncation({ truncated }: Attempt): string {
   return truncated ? ', truncated' : '';
 }
 
-function optionalDuration(ms: number | undefined): string {
-  return ms === undefined ? '' : formatDuration(ms);
-}
+const SHOWN = KEPT.flatMap((field) => {
+  if (field.show === undefined) return [];
+  const [label, text] = typeof field.show === 'string' ? [field.show, null] : field.show;
+  return [{ field, label, text: text as ((value: unknown) => unknown) | null }];
+});
 
-function pairs(object: Record<string, string>): string {
-  return Object.entries(object)
-    .map(([key, value]) => `${key}=${value}`)
+/** The order of the fields that a user sets. A field that is not listed follows the others. */
+const compare = listedFirst([
+  ...[
+    'timeout',
+    'backoff',
+    'retry delay',
+    'backoff max',
+    'jitter',
+    'backoff base',
+    'directory',
+    'environment',
+  ],
+  ...['secrets', 'clean environment', 'stdin', 'output', 'tags', 'unique key', 'retry on', 'no retry on'],
+  ...[
+    'at most once',
+    'waiting for',
+    'waited for',
+    'on parent failure',
+    'on complete',
+    'on failure',
+    'on dead',
+  ],
+]);
+
+/** Describes the value of a field. The text is empty if the field is not set. */
+function described(value: unknown, convert: ((value: unknown) => unknown) | null): string {
+  if (value === undefined || value === null || value === false) return '';
+  if (convert !== null) return described(convert(value), null);
+  if (value === true) return 'yes';
+  if (typeof value !== 'object' || Array.isArray(value)) return String(value);
+  return Object.entries(value)
+    .map((pair) => pair.join('='))
     .join(' ');
 }
 

@@ -1,4 +1,4 @@
-import type { JobInput } from '../core/job-fields.ts';
+import type { JobInput } from '../core/job-input.ts';
 import { secretWarning } from '../core/secrets.ts';
 import type { Io } from './io.ts';
 import { printable } from './text.ts';

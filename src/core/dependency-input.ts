@@ -1,6 +1,10 @@
 import { QueueError } from './errors.ts';
 import { checkId } from './id.ts';
-import { type Dependency, type JobPolicy, PARENT_FAILURES, WANTED_ENDS } from './job.ts';
+import { type Dependency, PARENT_FAILURES, WANTED_ENDS } from './job.ts';
+import { anyOf, input, oneOf, record, text } from './schema.ts';
+
+export const PARENT = anyOf(text, input({ id: text, on: oneOf(WANTED_ENDS) }, ['id']));
+export const PRINTED_PARENT = anyOf(text, record({ id: text, on: oneOf(WANTED_ENDS) }));
 
 /** A job may wait for this many others. */
 const MOST = 1000;
@@ -46,7 +50,7 @@ export function readAfter(text: string): Dependency[] {
   });
 }
 
-export function readParentFailure(value: unknown, name: string): NonNullable<JobPolicy['onParentFailure']> {
+export function readParentFailure(value: unknown, name: string): (typeof PARENT_FAILURES)[number] {
   const found = PARENT_FAILURES.find((one) => one === value);
   if (found === undefined)
     throw invalid(`${name} must be one of ${PARENT_FAILURES.join(', ')}, not '${String(value)}'`);

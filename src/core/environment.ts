@@ -8,8 +8,8 @@ export function checkVariable(name: string, what: string): void {
     throw invalid(`${what}: ${name} is reserved: queuectl sets it`);
 }
 
-/** Names of variables whose values the worker has: an array, or text such as `A,B`. Each once. */
-export function readSecretEnv(value: unknown, what: string): { secretEnv?: string[] } {
+/** Reads names of variables: an array, or a text such as `A,B`. Returns each name once, or undefined for none. */
+export function readSecretEnv(value: unknown, what: string): string[] | undefined {
   const parts = typeof value === 'string' ? value.split(',') : value;
   if (!Array.isArray(parts) || parts.some((part) => typeof part !== 'string'))
     throw invalid(`${what} must be an array of variable names`);
@@ -19,7 +19,7 @@ export function readSecretEnv(value: unknown, what: string): { secretEnv?: strin
       throw invalid(`${what} takes variable names only; the values come from the worker's environment`);
     checkVariable(name, what);
   }
-  return names.length === 0 ? {} : { secretEnv: [...new Set(names)] };
+  return names.length === 0 ? undefined : [...new Set(names)];
 }
 
 function invalid(message: string): QueueError {

@@ -1,4 +1,10 @@
 import { QueueError } from './errors.ts';
+import { integer, listOf, type Schema, text } from './schema.ts';
+
+export const EXIT_CODES: Schema<string | number | number[]> = {
+  anyOf: [text, integer, listOf(integer)],
+  examples: [[1, 75], '1,64-78'],
+};
 
 /** Exit codes as people write them: `64`, `64,65`, `64-78`, or an array of numbers. Sorted, each once. */
 export function readExitCodes(value: unknown, what: string): number[] {

@@ -1,4 +1,5 @@
 import type { Transition } from './decide.ts';
+import { newSpec } from './field-list.ts';
 import type { ClaimedJob, JobHooks, JobSpec, State } from './job.ts';
 import type { Settings } from './settings.ts';
 
@@ -56,30 +57,19 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
   const own = job.hooks[event];
   const command = own ?? settings[`on-${event}`];
   if (command === null || command.trim().toLowerCase() === 'none') return null;
-  return {
+  return newSpec({
     id: context.newId(),
     command,
-    argv: null,
     queue: HOOK_QUEUE,
     priority: PRIORITY,
     maxRetries: settings['max-retries'],
     timeoutMs: settings['job-timeout'],
-    runAt: null,
-    backoffBase: null,
-    // Where its own directory may be what was missing, a hook still has to be able to tell.
+    // A hook must be able to report that the directory of the job is missing.
     cwd: own === undefined || cause.exitCode === null ? context.directory() : job.cwd,
     env: environmentOf(event, cause),
     tags: { job: job.id },
     name: `on-${event}`,
-    hooks: {},
-    policy: {},
-    unique: null,
-    dependsOn: [],
-    stdin: null,
-    splitOutput: false,
-    secretEnv: [],
-    cleanEnv: false,
-  };
+  });
 }
 
 /** What a hook learns, it learns from its environment: nothing is ever put into its text. */

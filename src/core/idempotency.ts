@@ -1,4 +1,5 @@
-import type { JobInput } from './job-fields.ts';
+import { QueueError } from './errors.ts';
+import type { JobInput } from './job-input.ts';
 
 /** Names one enqueue for ever so long: said again, it adds nothing. */
 export interface Idempotency {
@@ -9,6 +10,12 @@ export interface Idempotency {
 
 /** From its first use on, whatever becomes of the jobs. */
 export const KEY_KEPT_MS = 24 * 3_600_000;
+
+/** Throws unless the job has the key of the enqueue that it belongs to. */
+export function checkSameKey({ idempotencyKey }: JobInput, key: string | undefined): void {
+  if (idempotencyKey !== key)
+    throw new QueueError('invalid-job', 'jobs enqueued together must have the same idempotency_key');
+}
 
 /**
  * What a user said about a job, the same text for the same meaning. What was filled in is no part of it, and a time that

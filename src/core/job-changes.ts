@@ -1,28 +1,29 @@
-import type { JobSpec } from './job.ts';
-import type { JobInput } from './job-fields.ts';
-import { readJobObject } from './job-input.ts';
+import type { EditOf } from './field.ts';
+import { FIELDS } from './field-list.ts';
+import type { JOB_FIELDS } from './job-fields.ts';
+import { type JobInput, readJobObject } from './job-input.ts';
 import { invalid } from './read-value.ts';
 
-/** What can be changed of a waiting job. */
-export type JobChanges = Pick<
-  Partial<JobSpec>,
-  'priority' | 'runAt' | 'queue' | 'command' | 'timeoutMs' | 'maxRetries' | 'tags' | 'name'
->;
+/** Changes to a waiting job. */
+export interface JobChanges extends EditOf<typeof JOB_FIELDS> {}
 
-/** What of it can be changed once the job is enqueued. */
+const KEYS = new Set(FIELDS.filter((field) => field.edit !== undefined).map((field) => field.key));
+
+/** True if the field changes a property that can be edited, perhaps in another unit. */
+export const isEditable = ({ key }: { key: string }): boolean => KEYS.has(key);
+
+/** Returns those fields of an input that can be edited. */
 export function changesOf(read: JobInput): JobChanges {
-  const { priority, runAt, queue, command, timeoutMs, maxRetries, tags, name } = read;
-  const given = { priority, runAt, queue, command, timeoutMs, maxRetries, tags, name };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as JobChanges;
+  return Object.fromEntries(Object.entries(read).filter(([key]) => KEYS.has(key)));
 }
 
-/** Changes as a program sends them: what cannot be changed is refused. */
+/** Reads changes that a program sends. Throws if one of the fields cannot be edited. */
 export function readJobChanges(value: unknown, now: number): JobChanges {
   const { input } = readJobObject(value, now, true);
-  const changes = changesOf(input);
   // A delay has become the time that it means.
-  const stray = Object.keys(input).find((key) => key !== 'delayMs' && !(key in changes));
+  const stray = Object.keys(input).find((key) => key !== 'delayMs' && !KEYS.has(key));
   if (stray !== undefined) throw invalid(`the ${stray} of a job cannot be changed`);
+  const changes = changesOf(input);
   if (Object.keys(changes).length === 0) throw invalid('no changes given');
   return changes;
 }

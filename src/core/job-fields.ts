@@ -1,248 +1,381 @@
-import { COMMAND_LIMIT, checkCommand, checkUnmasked } from './command-text.ts';
-import { readDependencies, readParentFailure } from './dependency-input.ts';
-import { checkVariable, readSecretEnv } from './environment.ts';
-import { readExitCodes } from './exit-codes.ts';
-import { checkId, checkKey, checkName, checkQueueName, checkReadable } from './id.ts';
-import {
-  BACKOFF_STRATEGIES,
-  type BackoffStrategy,
-  type Dependency,
-  type JobHooks,
-  type JobPolicy,
-  PRIORITIES,
-} from './job.ts';
-import { holdsMask, MASK } from './mask.ts';
-import { checkNumber } from './numbers.ts';
-import { boolean, invalid, number, readDelay, readDuration, string, strings } from './read-value.ts';
+import { PARENT, PRINTED_PARENT, readDependencies, readParentFailure } from './dependency-input.ts';
+import { formatDuration } from './duration.ts';
+import { readSecretEnv } from './environment.ts';
+import { EXIT_CODES, readExitCodes } from './exit-codes.ts';
+import { type Fields, section } from './field.ts';
+import { checkId, checkKey, checkName, checkQueueName } from './id.ts';
+import { BACKOFF_STRATEGIES, type Dependency, PARENT_FAILURES, PRIORITIES } from './job.ts';
+import { maskEnv, maskUrls } from './mask.ts';
+import * as read from './read-field.ts';
+import { readDelay } from './read-value.ts';
+import * as schema from './schema.ts';
 import { RANGES } from './settings.ts';
 import { checkStdin } from './stdin.ts';
-import { parseTime } from './time.ts';
+import { LATEST_DATE_MS, toIso } from './time.ts';
 
-/** What a user said about a job; what is missing is filled in by the action. */
-export interface JobInput {
-  id?: string;
-  command?: string;
-  argv?: string[];
-  queue?: string;
-  priority?: number;
-  maxRetries?: number;
-  timeoutMs?: number | null;
-  runAt?: number;
-  /** That time as it was said, where it counts from now. */
-  delayMs?: number;
-  backoffBase?: number;
-  cwd?: string;
-  env?: Record<string, string>;
-  tags?: Record<string, string>;
-  name?: string;
-  policy?: JobPolicy;
-  unique?: { key?: string; while?: 'pending' | 'active'; forMs?: number };
-  hooks?: JobHooks;
-  dependsOn?: Dependency[];
-  /** Of the enqueue as a whole: all jobs of one have the same, or none. */
-  idempotencyKey?: string;
-  stdin?: string;
-  splitOutput?: boolean;
-  secretEnv?: string[];
-  cleanEnv?: boolean;
-}
+const { anyOf, duration, integer, listOf, maybe, number, oneOf, strings, text } = schema;
 
-/** What a value says: of one property of the input, or of several. */
-export type Field =
-  | { names: string[]; key: keyof JobInput; value: (value: unknown, name: string) => unknown }
-  | { names: string[]; read: (value: unknown, name: string, now: number) => Partial<JobInput> };
+/** A field with a command that runs after an event of the job, instead of the one in the settings. */
+const hook = <const Event extends string>(event: Event, help: string) =>
+  ({
+    in: 'hooks',
+    key: event,
+    spellings: [`on-${event}`],
+    type: text,
+    read: read.command,
+    flag: `--on-${event} COMMAND`,
+    help,
+    show: [`on ${event}`, maskUrls],
+  }) as const;
 
-/** Every field of a job object that can be given, with the spellings people type. */
-export const FIELDS: Field[] = [
-  { names: ['id', 'job_id', 'jobId'], key: 'id', value: (v, n) => checkId(string(v, n), n) },
-  { names: ['command', 'cmd'], key: 'command', value: (v, n) => checkCommand(string(v, n), n) },
-  { names: ['argv'], key: 'argv', value: (v, n) => checkArgv(v, n) },
-  { names: ['queue'], key: 'queue', value: (v, n) => checkQueueName(string(v, n), n) },
-  { names: ['priority'], key: 'priority', value: (v, n) => readPriority(v, n) },
-  {
-    names: [
-      'max_retries',
-      'maxRetries',
-      'max-retries',
-      'retries',
-      'max_attempts',
-      'maxAttempts',
-      'max_tries',
-      'maxTries',
-    ],
-    key: 'maxRetries',
-    value: (v, n) => checkNumber(number(v, n), n, RANGES.maxRetries),
-  },
-  {
-    names: ['timeout', 'timeout_seconds', 'timeoutSeconds'],
-    key: 'timeoutMs',
-    value: (v, n) => readDuration(v, n, 1000),
-  },
-  { names: ['timeout_ms', 'timeoutMs'], key: 'timeoutMs', value: (v, n) => readDuration(v, n, 1) },
-  {
-    names: [
-      'run_at',
-      'runAt',
-      'scheduled_at',
-      'scheduledAt',
-      'available_at',
-      'availableAt',
-      'run_after',
-      'runAfter',
-    ],
-    read: readTime,
-  },
-  {
-    names: ['delay', 'delay_seconds', 'delaySeconds'],
-    read: (v, n, now) => fromNow(readDelay(v, n), now),
-  },
-  {
-    names: ['backoff_base', 'backoffBase', 'backoff-base', 'base_backoff'],
-    key: 'backoffBase',
-    value: (v, n) => checkNumber(number(v, n), n, RANGES.backoffBase),
-  },
-  { names: ['cwd'], key: 'cwd', value: (v, n) => checkCwd(string(v, n), n) },
-  { names: ['env'], key: 'env', value: (v, n) => checkEnv(v, n) },
-  { names: ['tags'], key: 'tags', value: (v, n) => checkTags(v, n) },
-  { names: ['on_complete', 'onComplete', 'on-complete'], read: hook('complete') },
-  { names: ['on_failure', 'onFailure', 'on-failure'], read: hook('failure') },
-  { names: ['on_dead', 'onDead', 'on-dead'], read: hook('dead') },
-  { names: ['unique_key', 'uniqueKey'], read: (v, n) => ({ unique: { key: checkName(string(v, n), n) } }) },
-  { names: ['unique_for', 'uniqueFor'], read: (v, n) => ({ unique: { forMs: readDelay(v, n, 1000, 1) } }) },
-  { names: ['unique_while', 'uniqueWhile'], read: (v, n) => ({ unique: { while: readWhile(v, n) } }) },
-  { names: ['retry_on', 'retryOn'], read: (v, n) => ({ policy: { retryOn: readExitCodes(v, n) } }) },
-  { names: ['no_retry_on', 'noRetryOn'], read: (v, n) => ({ policy: { noRetryOn: readExitCodes(v, n) } }) },
-  {
-    names: ['at_most_once', 'atMostOnce'],
-    read: (v, n) => (boolean(v, n) ? { policy: { atMostOnce: true } } : {}),
-  },
-  {
-    names: ['depends_on', 'dependsOn', 'after'],
-    key: 'dependsOn',
-    value: (v, n) => readDependencies(v, n),
-  },
-  {
-    names: ['on_parent_failure', 'onParentFailure'],
-    read: (v, n) => ({ policy: { onParentFailure: readParentFailure(v, n) } }),
-  },
-  {
-    names: ['idempotency_key', 'idempotencyKey', 'idempotency-key'],
-    key: 'idempotencyKey',
-    value: (v, n) => checkKey(string(v, n), n),
-  },
-  { names: ['name'], key: 'name', value: (v, n) => checkName(string(v, n), n) },
-  { names: ['stdin', 'input'], key: 'stdin', value: (v, n) => checkStdin(string(v, n), n) },
-  {
-    names: ['split_output', 'splitOutput', 'split-output'],
-    read: (v, n) => (boolean(v, n) ? { splitOutput: true } : {}),
-  },
-  { names: ['secret_env', 'secretEnv', 'secret-env', 'secrets'], read: readSecretEnv },
-  {
-    names: ['clean_env', 'cleanEnv', 'clean-env'],
-    read: (v, n) => (boolean(v, n) ? { cleanEnv: true } : {}),
-  },
-  {
-    names: ['backoff', 'backoff_strategy', 'backoffStrategy', 'backoff-strategy', 'retry_strategy'],
-    read: (v, n) => ({ policy: { backoff: readStrategy(v, n) } }),
-  },
-  {
-    names: ['retry_delay', 'retryDelay', 'retry-delay'],
-    read: (v, n) => ({ policy: { retryDelayMs: readDelay(v, n) } }),
-  },
-  {
-    names: ['retry_delay_ms', 'retryDelayMs'],
-    read: (v, n) => ({ policy: { retryDelayMs: readDelay(v, n, 1) } }),
-  },
-  {
-    names: ['backoff_max', 'backoffMax', 'backoff-max', 'max_backoff', 'maxBackoff', 'backoff_cap'],
-    read: (v, n) => ({ policy: { backoffMaxMs: readDelay(v, n, 1000, 1) } }),
-  },
-  {
-    names: ['backoff_max_ms', 'backoffMaxMs'],
-    read: (v, n) => ({ policy: { backoffMaxMs: readDelay(v, n, 1, 1) } }),
-  },
-  {
-    names: ['jitter', 'backoff_jitter', 'backoffJitter', 'retry_jitter'],
-    read: (v, n) => ({ policy: { jitter: checkNumber(number(v, n), n, RANGES.jitter) } }),
-  },
-];
-
-export function checkArgv(value: unknown, name: string): string[] {
-  if (!Array.isArray(value) || value.length === 0)
-    throw invalid(`${name} must be a non-empty array of strings`);
-  for (const [i, part] of value.entries()) {
-    const text = string(part, `${name}[${i}]`);
-    if (text.includes('\0')) throw invalid(`${name}[${i}] must not contain NUL bytes`);
-    checkUnmasked(text, `${name}[${i}]`);
-    if (Buffer.byteLength(text) > COMMAND_LIMIT)
-      throw invalid(`${name}[${i}] is longer than ${COMMAND_LIMIT} bytes`);
-  }
-  if (value[0].trim() === '') throw invalid(`${name}[0] must not be empty`);
-  return value;
-}
-
-function hook(event: keyof JobHooks): (value: unknown, name: string) => Partial<JobInput> {
-  return (value, name) => ({ hooks: { [event]: checkCommand(string(value, name), name) } });
-}
-
-function checkCwd(text: string, name: string): string {
-  if (!text.startsWith('/') || text.includes('\0')) throw invalid(`${name} must be an absolute path`);
-  return text;
-}
-
-function checkEnv(value: unknown, name: string): Record<string, string> {
-  const env = strings(value, name);
-  for (const [key, text] of Object.entries(env)) {
-    checkVariable(key, name);
-    if (text.includes('\0')) throw invalid(`${name}: ${key} must not contain NUL bytes`);
-    if (holdsMask(text))
-      throw invalid(
-        `${name}: the value of ${key} is ${MASK}, which stands for a masked secret`,
-        'give the real value, or list the name in secret_env',
-      );
-    if (Buffer.byteLength(key) + Buffer.byteLength(text) >= COMMAND_LIMIT)
-      throw invalid(`${name}: ${key} is longer than ${COMMAND_LIMIT} bytes`);
-  }
-  return env;
-}
-
-function checkTags(value: unknown, name: string): Record<string, string> {
-  const tags = strings(value, name);
-  for (const [key, text] of Object.entries(tags)) {
-    checkName(key, `${name} key`);
-    checkReadable(text, `${name}: ${key}`);
-  }
-  return tags;
-}
-
-function readPriority(value: unknown, name: string): number {
-  if (typeof value === 'string') {
-    const named = PRIORITIES.get(value.trim().toLowerCase());
-    if (named !== undefined) return named;
-    throw invalid(
-      `${name} must be a whole number or one of ${[...PRIORITIES.keys()].join(', ')}, not '${value}'`,
-    );
-  }
-  return checkNumber(number(value, name), name, RANGES.priority);
-}
-
-function readWhile(value: unknown, name: string): 'pending' | 'active' {
-  if (value === 'pending' || value === 'active') return value;
-  throw invalid(`${name} must be pending or active, not '${String(value)}'`);
-}
-
-function readStrategy(value: unknown, name: string): BackoffStrategy {
-  const found = BACKOFF_STRATEGIES.find((one) => one === String(value).trim().toLowerCase());
-  if (found !== undefined) return found;
-  throw invalid(`${name} must be one of ${BACKOFF_STRATEGIES.join(', ')}, not '${String(value)}'`);
-}
-
-function readTime(value: unknown, name: string, now: number): Partial<JobInput> {
-  const text = typeof value === 'string' ? value : String(number(value, name));
-  const runAt = parseTime(text, name, now);
-  return text.trim().startsWith('+') ? fromNow(runAt - now, now) : { runAt };
-}
-
-function fromNow(delayMs: number, now: number): Partial<JobInput> {
-  return { runAt: now + delayMs, delayMs };
-}
+/**
+ * Every field of a job that can be set, in the order of the help. Input, types, JSON schemas, flags, columns, `show` and
+ * `edit` derive from these rows. See docs/internals/adding-a-field.md.
+ */
+export const JOB_FIELDS = {
+  ...section('What to run', {
+    command: {
+      spellings: ['cmd'],
+      type: text,
+      read: read.command,
+      plain: true,
+      flag: '--command -c TEXT',
+      help: 'shell command to run',
+      edit: ['--command -c TEXT', 'replace the shell command'],
+    },
+    /** A program and its arguments, run without a shell. `command` is then only its readable form. */
+    argv: { type: listOf(text), read: read.argv, default: null },
+    id: {
+      spellings: ['job_id', 'jobId'],
+      type: text,
+      read: read.checked(checkId),
+      plain: true,
+      unscheduled: true,
+      flag: '--id ID',
+      help: 'id of the job; must not exist yet (default: generated)',
+    },
+    /** The kind of job, for people and filters. */
+    name: {
+      type: text,
+      read: read.checked(checkName),
+      default: null,
+      flag: '--name NAME',
+      help: 'name of this kind of job, for lists and filters',
+      edit: ['--set-name NAME', 'change the name'],
+    },
+    queue: {
+      type: text,
+      read: read.checked(checkQueueName),
+      default: 'default',
+      plain: true,
+      flag: '--queue NAME',
+      help: 'queue to add the job to (default: "default")',
+      edit: ['--set-queue NAME', 'move the job to this queue'],
+    },
+    tags: {
+      type: strings,
+      read: read.tags,
+      default: {},
+      flag: '--tag K=V',
+      many: true,
+      help: 'add a tag; can be repeated',
+      edit: ['--set-tag K=V', 'replace all tags; can be repeated'],
+      show: 'tags',
+    },
+  }),
+  ...section('When to run', {
+    /** The earliest start: an ISO time, epoch seconds, or a text such as `+10m`. */
+    run_at: {
+      spellings: ['scheduled_at', 'scheduledAt', 'available_at', 'availableAt', 'run_after', 'runAfter'],
+      type: schema.time,
+      accepts: schema.when,
+      read: read.time,
+      isRelative: (value) => String(value).trim().startsWith('+'),
+      print: toIso,
+      range: { min: 0, max: LATEST_DATE_MS },
+      default: null,
+      edit: true,
+      unscheduled: true,
+      flag: '--run-at TIME',
+      help: 'earliest start time: 2030-01-31T09:00:00Z, 2030-01-31T09:00 (local time), +10m or epoch seconds',
+    },
+    /** The delay before the first attempt: seconds, or a text such as `10m`. */
+    delay: {
+      key: 'runAt',
+      spellings: ['delay_seconds', 'delaySeconds'],
+      accepts: duration,
+      read: (value, name, now) => now + readDelay(value, name),
+      isRelative: () => true,
+      unscheduled: true,
+      flag: '--delay TIME',
+      help: 'delay before the first attempt, such as 10m',
+    },
+    priority: {
+      type: integer,
+      accepts: anyOf(integer, oneOf([...PRIORITIES.keys()])),
+      read: read.priority,
+      range: RANGES.priority,
+      default: 0,
+      plain: true,
+      edit: true,
+      flag: '--priority -p N',
+      help: 'priority: a number, or low, normal, high, urgent; higher runs first (default: 0)',
+    },
+  }),
+  ...section('Retries and timeout', {
+    /** The maximum number of attempts, including the first. */
+    max_retries: {
+      spellings: ['max-retries', 'retries', 'max_attempts', 'maxAttempts', 'max_tries', 'maxTries'],
+      type: integer,
+      read: read.inRange(RANGES.maxRetries),
+      range: RANGES.maxRetries,
+      plain: true,
+      edit: true,
+      flag: '--max-retries -r N',
+      help: 'maximum number of attempts, including the first (default: setting max-retries)',
+    },
+    /** Seconds, or a text such as `5m`. */
+    timeout: {
+      key: 'timeoutMs',
+      spellings: ['timeout_seconds', 'timeoutSeconds'],
+      accepts: duration,
+      read: read.timeout(1000),
+      edit: true,
+      flag: '--timeout -t TIME',
+      help: 'stop an attempt after this time, such as 30s or 5m, or none (default: setting job-timeout)',
+    },
+    timeout_ms: {
+      type: maybe(integer),
+      accepts: schema.milliseconds,
+      read: read.timeout(1),
+      range: { min: 1, max: LATEST_DATE_MS },
+      plain: true,
+      edit: true,
+      show: ['timeout', formatDuration],
+    },
+    /** How the delay between retries grows. Without it, the settings decide when the job fails. */
+    backoff: {
+      in: 'policy',
+      spellings: ['backoff_strategy', 'backoffStrategy', 'backoff-strategy', 'retry_strategy'],
+      type: oneOf(BACKOFF_STRATEGIES),
+      read: read.strategy,
+      flag: '--backoff exponential|linear|fixed',
+      help: 'how the delay between retries grows (default: setting backoff-strategy)',
+      show: 'backoff',
+    },
+    backoff_base: {
+      spellings: ['backoff-base', 'base_backoff'],
+      type: number,
+      read: read.inRange(RANGES.backoffBase),
+      range: RANGES.backoffBase,
+      default: null,
+      flag: '--backoff-base N',
+      help: 'exponential backoff: retry after N^attempts seconds (default: setting backoff-base)',
+      show: 'backoff base',
+    },
+    /** The maximum delay: seconds, or a text such as `10m`. */
+    backoff_max: {
+      in: 'policy',
+      key: 'backoffMaxMs',
+      spellings: ['backoff-max', 'max_backoff', 'maxBackoff', 'backoff_cap'],
+      accepts: duration,
+      read: read.delay(1000, 1),
+      flag: '--backoff-max TIME',
+      help: 'maximum delay between retries (default: setting backoff-max)',
+    },
+    backoff_max_ms: {
+      in: 'policy',
+      type: integer,
+      read: read.delay(1, 1),
+      show: ['backoff max', formatDuration],
+    },
+    /** The delay of fixed backoff and the step of linear backoff: seconds, or a text such as `10m`. */
+    retry_delay: {
+      in: 'policy',
+      key: 'retryDelayMs',
+      spellings: ['retry-delay'],
+      accepts: duration,
+      read: read.delay(1000),
+      flag: '--retry-delay TIME',
+      help: 'delay of fixed backoff, step of linear backoff (default: setting retry-delay)',
+    },
+    retry_delay_ms: {
+      in: 'policy',
+      type: integer,
+      read: read.delay(1),
+      show: ['retry delay', formatDuration],
+    },
+    /** The share of the delay that is random, from 0 to 1. */
+    jitter: {
+      in: 'policy',
+      spellings: ['backoff_jitter', 'backoffJitter', 'retry_jitter'],
+      type: number,
+      read: read.inRange(RANGES.jitter),
+      range: RANGES.jitter,
+      flag: '--jitter N',
+      help: 'random jitter: share of the delay, from 0 to 1 (default: setting backoff-jitter)',
+      show: 'jitter',
+    },
+    /** Retries only after these exit codes: `[75]`, or a text such as `64-78`. */
+    retry_on: {
+      in: 'policy',
+      type: listOf(integer),
+      accepts: EXIT_CODES,
+      read: readExitCodes,
+      flag: '--retry-on CODES',
+      help: 'retry only after these exit codes, such as 75 or 1,75',
+      show: 'retry on',
+    },
+    /** Never retries after these exit codes. */
+    no_retry_on: {
+      in: 'policy',
+      type: listOf(integer),
+      accepts: EXIT_CODES,
+      read: readExitCodes,
+      flag: '--no-retry-on CODES',
+      help: 'do not retry after these exit codes, such as 64-78',
+      show: 'no retry on',
+    },
+    /** Starts the job once: a failed, stopped or lost attempt makes it dead. `max_retries` is 1. */
+    at_most_once: {
+      in: 'policy',
+      type: schema.flag,
+      read: read.switchedOn,
+      flag: '--at-most-once',
+      help: 'start the job at most once; a failed, stopped or lost attempt makes it dead',
+      show: 'at most once',
+    },
+  }),
+  ...section('Environment and input', {
+    cwd: {
+      type: text,
+      read: read.directory,
+      plain: true,
+      flag: '--cwd DIR',
+      help: 'working directory (default: the current directory)',
+      show: 'directory',
+    },
+    env: {
+      type: strings,
+      read: read.env,
+      default: {},
+      flag: '--env K=V',
+      many: true,
+      help: 'set an environment variable; can be repeated',
+      show: ['environment', maskEnv],
+    },
+    /** Names of variables that the command gets from its worker's environment. Their values are never stored. */
+    secret_env: {
+      spellings: ['secret-env', 'secrets'],
+      type: listOf(text),
+      read: readSecretEnv,
+      default: [],
+      column: 'start',
+      flag: '--secret-env A,B',
+      many: true,
+      help: "take these variables from the worker's environment at run time; only the names are stored",
+      show: ['secrets', (names: readonly string[]) => names.join(' ')],
+    },
+    /** Inherits only PATH, HOME and similar variables from the worker, plus the secrets. */
+    clean_env: {
+      spellings: ['clean-env'],
+      type: schema.flag,
+      read: read.switchedOn,
+      default: false,
+      column: 'start',
+      flag: '--clean-env',
+      help: 'inherit only PATH, HOME and similar variables from the worker, plus --secret-env',
+      show: 'clean environment',
+    },
+    /** The standard input of the command, 1 MiB at most. */
+    stdin: {
+      spellings: ['input'],
+      type: text,
+      read: read.checked(checkStdin),
+      default: null,
+      column: null,
+      flag: '--stdin TEXT',
+      help: 'standard input of the command: a text, @FILE for the contents of a file, or - (default: empty)',
+    },
+  }),
+  ...section('Dependencies', {
+    /** Ids of jobs to wait for until they complete, or `{id, on}` to wait for another end. */
+    depends_on: {
+      spellings: ['after'],
+      type: listOf(PRINTED_PARENT),
+      accepts: anyOf(PARENT, listOf(PARENT)),
+      read: readDependencies,
+      print: (parents: Dependency[]) => parents.map((one) => (one.on === 'ok' ? one.id : one)),
+      default: [],
+      unscheduled: true,
+      flag: '--after ID,…',
+      many: true,
+      help: 'run after these jobs complete (any:ID: however the job ends, notok:ID: if it is dead or cancelled)',
+    },
+    /** What to do if a job that it waits for ends differently. */
+    on_parent_failure: {
+      in: 'policy',
+      type: oneOf(PARENT_FAILURES),
+      read: readParentFailure,
+      unscheduled: true,
+      flag: '--on-parent-failure cancel|hold|run',
+      help: 'what to do if a parent job does not end as required (default: cancel)',
+    },
+  }),
+  ...section('Hooks', {
+    /** Commands that run as jobs of their own, instead of those in the settings. `none` runs no command. */
+    on_complete: hook('complete', 'run this command when the job completes (default: setting on-complete)'),
+    on_failure: hook('failure', 'run this command after each failed attempt (default: setting on-failure)'),
+    on_dead: hook('dead', 'run this command when the job is dead (default: setting on-dead)'),
+  }),
+  ...section('Uniqueness', {
+    /** Adds no second job while an unfinished job has this key. The first job is returned, `existing: true`. */
+    unique_key: {
+      in: 'unique',
+      key: 'key',
+      type: text,
+      read: read.checked(checkName),
+      flag: '--unique KEY',
+      help: 'add no job while an unfinished job has this key',
+      show: 'unique key',
+    },
+    unique_for: {
+      in: 'unique',
+      key: 'forMs',
+      accepts: duration,
+      read: read.delay(1000, 1),
+      flag: '--unique-for TIME',
+      help: 'with --unique: reserve the key for this long instead',
+    },
+    unique_while: {
+      in: 'unique',
+      key: 'while',
+      accepts: oneOf(['pending', 'active'] as const),
+      read: read.uniqueWhile,
+      flag: '--unique-while pending|active',
+      help: 'with --unique: reserve the key until the job starts or until it finishes (default: active)',
+    },
+    /** Makes the enqueue idempotent. All jobs of one enqueue have the same key, or none. */
+    idempotency_key: {
+      spellings: ['idempotency-key'],
+      accepts: text,
+      read: read.checked(checkKey),
+      unscheduled: true,
+      flag: '--idempotency-key TEXT',
+      help: 'make the enqueue idempotent: repeating it within 24 hours returns the original jobs',
+    },
+  }),
+  ...section('Output', {
+    /** Stores stdout and stderr separately. */
+    split_output: {
+      spellings: ['split-output'],
+      type: schema.flag,
+      read: read.switchedOn,
+      default: false,
+      column: 'start',
+      flag: '--split-output',
+      help: 'store stdout and stderr separately (see logs --stderr)',
+      show: ['output', () => 'stdout and stderr are stored separately'],
+    },
+  }),
+} as const satisfies Fields;

@@ -1,16 +1,36 @@
-import { FIELDS, type Field, type JobInput } from './job-fields.ts';
+import type { InputOf } from './field.ts';
+import { camelCase, FIELDS } from './field-list.ts';
+import type { JobHooks, JobPolicy, Uniqueness } from './job.ts';
+import type { JOB_FIELDS } from './job-fields.ts';
+import { FACT_NAMES } from './job-object.ts';
 import { nearest } from './nearest.ts';
 import { invalid, kindOf } from './read-value.ts';
 
-const BY_NAME = new Map(FIELDS.flatMap((field) => field.names.map((name) => [name, field] as const)));
+/** The fields that a user has set. The action fills in the others. */
+export interface JobInput extends InputOf<typeof JOB_FIELDS> {
+  hooks?: JobHooks;
+  policy?: JobPolicy;
+  unique?: { [K in keyof Uniqueness]?: NonNullable<Uniqueness[K]> };
+  /** The delay until `runAt`, if the user gave a delay. */
+  delayMs?: number;
+}
 
-/** Taken and ignored, so that a job object printed by queuectl can be enqueued again. */
-const SERVER_OWNED = new Set(
-  `state attempts created_at updated_at next_run_at worker_id started_at finished_at exit_code signal last_error
-   crashes duration_ms stdin_bytes history existing schema_version createdAt updatedAt nextRunAt`.split(
-    /\s+/,
-  ),
-);
+/** The readers all have the same shape, because each value of a long file passes through one. */
+const READERS = FIELDS.map(({ name, key, in: group, read, isRelative = null, spellings = [] }) => ({
+  names: [name, camelCase(name), ...spellings],
+  key,
+  group,
+  read,
+  isRelative,
+}));
+type Reader = (typeof READERS)[number];
+const BY_NAME = new Map(READERS.flatMap((reader) => reader.names.map((name) => [name, reader] as const)));
+
+/** Fields that are ignored, so that a job object printed by queuectl can be enqueued again. */
+const SERVER_OWNED = new Set([
+  ...FACT_NAMES,
+  ...['history', 'existing', 'schema_version', 'createdAt', 'updatedAt', 'nextRunAt'],
+]);
 
 export interface ReadJob {
   input: JobInput;
@@ -32,12 +52,12 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
   }
   const input: JobInput = {};
   let warnings: string[] | null = null;
-  const gathered: Field[] = [];
+  const unset: Reader[] = [];
   let printed = false;
   for (const name of Object.keys(value)) {
     const raw = (value as Record<string, unknown>)[name];
-    const field = BY_NAME.get(name);
-    if (field === undefined) {
+    const reader = BY_NAME.get(name);
+    if (reader === undefined) {
       if (SERVER_OWNED.has(name)) {
         printed = true;
         continue;
@@ -54,19 +74,29 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
     }
     // Null stands for "not given": queuectl prints it so.
     if (raw === null) continue;
-    const keyed = 'key' in field;
-    if (keyed ? field.key in input : gathered.includes(field)) throw twice(field, name, value);
-    if (keyed) (input as Record<string, unknown>)[field.key] = field.value(raw, name);
-    else {
-      gathered.push(field);
-      add(input, field.read(raw, name, now), name);
-    }
+    const { key, group } = reader;
+    const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;
+    if ((holder !== undefined && key in holder) || (unset.length > 0 && unset.includes(reader)))
+      throw twice(reader, name, value);
+    const read = reader.read(raw, name, now);
+    if (read === undefined) unset.push(reader);
+    else if (holder !== undefined) holder[key] = read;
+    else input[group!] = { [key]: read };
+    if (reader.isRelative?.(raw)) input.delayMs = input.runAt! - now;
   }
   refuseUnread(value as Record<string, unknown>, input);
   // An older version printed at-most-once jobs with several attempts, which nobody asks for now.
   if (printed) limitAttempts(input);
   checkAtMostOnce(input);
   return { input, warnings: warnings ?? NO_WARNINGS };
+}
+
+/** Merges two inputs. The second one wins, also for each property of `hooks` and `policy`. */
+export function withChanges(before: JobInput, given: JobInput): JobInput {
+  const merged = { ...before, ...given };
+  if (given.hooks !== undefined) merged.hooks = { ...before.hooks, ...given.hooks };
+  if (given.policy !== undefined) merged.policy = { ...before.policy, ...given.policy };
+  return merged;
 }
 
 /** Leaves an at-most-once job with one attempt at most. */
@@ -84,8 +114,8 @@ export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'poli
     );
 }
 
-function twice(field: Field, name: string, value: object): Error {
-  const twin = twinOf(field, value);
+function twice(reader: Reader, name: string, value: object): Error {
+  const twin = twinOf(reader, value);
   return invalid(
     twin === name
       ? `${name} conflicts with another field`
@@ -102,28 +132,9 @@ function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: Jo
     );
 }
 
-/** Several fields make one of these; of the others each is given once. */
-const GATHERED = new Set(['hooks', 'policy', 'unique']);
-
-function add(to: JobInput, part: JobInput, name: string): void {
-  const input = to as Record<string, unknown>;
-  for (const key in part) {
-    if (GATHERED.has(key))
-      input[key] = gather(input[key] as object, part[key as keyof JobInput] as object, name);
-    else if (key in input) throw invalid(`${name} conflicts with another field`);
-    else input[key] = part[key as keyof JobInput];
-  }
-}
-
-function gather(known: object | undefined, more: object, name: string): object {
-  for (const key in more)
-    if (known !== undefined && key in known) throw invalid(`${name} conflicts with another field`);
-  return { ...known, ...more };
-}
-
-/** The first name under which the field was given. */
-function twinOf(field: Field, value: object): string | undefined {
-  return Object.entries(value).find(([name, raw]) => raw !== null && BY_NAME.get(name) === field)?.[0];
+/** Returns the first name under which the field was given. */
+function twinOf(reader: Reader, value: object): string | undefined {
+  return Object.entries(value).find(([name, raw]) => raw !== null && BY_NAME.get(name) === reader)?.[0];
 }
 
 /** A guess costs more than all the rest, and nobody reads thousands of them. */

@@ -1,3 +1,6 @@
+import type { GroupOf, SpecOf } from './field.ts';
+import type { JOB_FIELDS } from './job-fields.ts';
+
 /** A job as the store keeps it: integers inside, words and ISO times outside (see job-object.ts). */
 
 export const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'] as const;
@@ -8,48 +11,19 @@ export const FINAL_STATES: readonly State[] = ['completed', 'dead', 'cancelled']
 export const BACKOFF_STRATEGIES = ['exponential', 'linear', 'fixed'] as const;
 export type BackoffStrategy = (typeof BACKOFF_STRATEGIES)[number];
 
-/** What a user decides about a job; fixed once it is enqueued. */
-export interface JobSpec {
-  id: string;
-  command: string;
-  /** Given: run this program without a shell; `command` is then only its readable form. */
-  argv: string[] | null;
-  queue: string;
-  priority: number;
-  maxRetries: number;
-  timeoutMs: number | null;
-  /** The time the user asked for; null means at once. */
-  runAt: number | null;
-  backoffBase: number | null;
-  cwd: string;
-  env: Record<string, string>;
-  tags: Record<string, string>;
-  /** What kind of job this is, for people and filters. */
-  name: string | null;
+/** The properties of a job that a user decides. The table in job-fields.ts describes each of them. */
+export interface JobSpec extends SpecOf<typeof JOB_FIELDS> {
   hooks: JobHooks;
   policy: JobPolicy;
   unique: Uniqueness | null;
-  /** Jobs that have to end first. */
-  dependsOn: Dependency[];
-  /** What its command reads; null: nothing. */
-  stdin: string | null;
-  /** stdout and stderr in files of their own. */
-  splitOutput: boolean;
-  /** Names only: the values come from the worker's environment when an attempt starts, and are never stored. */
-  secretEnv: string[];
-  /** Of the worker's environment only what every program needs, and the secrets. */
-  cleanEnv: boolean;
 }
 
 /** What a command writes to. Unless they are split, both are one, and it is called stdout. */
 export type Stream = 'stdout' | 'stderr';
 
-/** Commands of this job's own, run after what happens to it instead of those in the settings; `none`: no command. */
-export interface JobHooks {
-  complete?: string;
-  failure?: string;
-  dead?: string;
-  /** Set by queuectl alone: `none` for what a hook enqueues. */
+/** Commands to run after what happens to this job, instead of those in the settings. `none` runs no command. */
+export interface JobHooks extends GroupOf<typeof JOB_FIELDS, 'hooks'> {
+  /** Is set by queuectl only: `none` for jobs that a hook enqueues. */
   idle?: string;
 }
 
@@ -71,21 +45,8 @@ export interface Dependency {
 /** What becomes of a job when one it waits for can no longer end as wanted. */
 export const PARENT_FAILURES = ['cancel', 'hold', 'run'] as const;
 
-/** When this job is run and tried again, where it differs from others. */
-export interface JobPolicy {
-  /** Only these exit codes are tried again. */
-  retryOn?: number[];
-  /** These exit codes never are. */
-  noRetryOn?: number[];
-  /** queuectl starts it once and never again by itself: its effects may have happened. */
-  atMostOnce?: boolean;
-  onParentFailure?: (typeof PARENT_FAILURES)[number];
-  /** How the wait grows, instead of what the settings say when it fails. */
-  backoff?: BackoffStrategy;
-  retryDelayMs?: number;
-  backoffMaxMs?: number;
-  jitter?: number;
-}
+/** When this job runs and is retried, as far as it differs from the settings. */
+export interface JobPolicy extends GroupOf<typeof JOB_FIELDS, 'policy'> {}
 
 /** A job that an idempotency key has added before, and that has been removed since: only its id is known. */
 export interface GoneJob {

@@ -1,5 +1,5 @@
 import type { JobSpec } from './job.ts';
-import type { JobInput } from './job-fields.ts';
+import type { JobInput } from './job-input.ts';
 import { toIso } from './time.ts';
 
 /** What happens to a tick while a job of an earlier one is unfinished. */

@@ -1,6 +1,6 @@
+import { ref } from '../core/schema.ts';
 import { VERSION } from '../core/version.ts';
 import type { Route } from './route.ts';
-import { ref } from './schema.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** The table of routes as an OpenAPI 3.1 document. */

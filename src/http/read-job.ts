@@ -1,4 +1,4 @@
-import type { JobInput } from '../core/job-fields.ts';
+import type { JobInput } from '../core/job-input.ts';
 import { readJobObject } from '../core/job-input.ts';
 
 /** In a program an unknown field is a bug: nothing is ignored. */

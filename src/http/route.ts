@@ -1,11 +1,9 @@
 import type { App } from '../actions/app.ts';
+import type { Schema } from '../core/schema.ts';
 import type { Access, Grant } from './access.ts';
 import type { Operations } from './operations.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import type { EventStream } from './stream.ts';
-
-/** A JSON Schema, as OpenAPI 3.1 takes it. */
-export type Schema = Record<string, unknown>;
 
 /** What the server was started with, and what it keeps while it runs. */
 export interface Serving {

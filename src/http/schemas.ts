@@ -2,36 +2,30 @@ import { RANGES } from '../actions/stats-series.ts';
 import { ERRORS } from '../core/errors.ts';
 import { EVENT_KINDS } from '../core/events.ts';
 import { COUNTS } from '../core/figures.ts';
-import { BACKOFF_STRATEGIES, PARENT_FAILURES, STATES, WANTED_ENDS } from '../core/job.ts';
+import { STATES } from '../core/job.ts';
+import { JOB_SCHEMA } from '../core/job-object.ts';
 import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
+import {
+  flag,
+  integer,
+  listOf,
+  maybe,
+  number,
+  oneOf,
+  record,
+  ref,
+  type Schema,
+  strings,
+  text,
+  time,
+} from '../core/schema.ts';
 import { SETTING_KEYS } from '../core/settings.ts';
 import { INPUTS } from './inputs.ts';
-import type { Schema } from './route.ts';
-import { flag, integer, listOf, maybe, number, oneOf, record, ref, strings, text, time } from './schema.ts';
 
-const dependency = record({ id: text, on: oneOf(WANTED_ENDS) });
 const byState = record(Object.fromEntries(STATES.map((state) => [state, integer])));
 const percentiles = maybe(record({ p50: number, p95: number, p99: number }));
 const outcome = oneOf(['exited', 'timeout', 'cancelled', 'stopped', 'spawn-error', 'never-started', 'lost']);
 const detail: Schema = { type: ['string', 'number', 'boolean', 'null', 'array'], items: text };
-
-const job = record({
-  ...{ id: text, command: text, argv: maybe(listOf(text)), state: oneOf(STATES) },
-  ...{ attempts: integer, max_retries: integer, created_at: time, updated_at: time },
-  ...{ queue: text, priority: integer, run_at: maybe(time), next_run_at: maybe(time) },
-  ...{ timeout_ms: maybe(integer), backoff_base: maybe(number) },
-  ...{ depends_on: listOf({ anyOf: [text, dependency] }), on_parent_failure: maybe(oneOf(PARENT_FAILURES)) },
-  ...{ unique_key: maybe(text), name: maybe(text), tags: strings },
-  ...{ retry_on: maybe(listOf(integer)), no_retry_on: maybe(listOf(integer)), at_most_once: flag },
-  ...{ backoff: maybe(oneOf(BACKOFF_STRATEGIES)), retry_delay_ms: maybe(integer) },
-  ...{ backoff_max_ms: maybe(integer), jitter: maybe(number) },
-  ...{ on_complete: maybe(text), on_failure: maybe(text), on_dead: maybe(text) },
-  ...{ cwd: text, env: strings, secret_env: listOf(text), clean_env: flag, split_output: flag },
-  ...{ stdin: maybe(text), stdin_bytes: integer },
-  ...{ worker_id: maybe(text), started_at: maybe(time), finished_at: maybe(time) },
-  ...{ exit_code: maybe(integer), signal: maybe(text), last_error: maybe(text) },
-  ...{ crashes: integer, duration_ms: maybe(integer) },
-});
 
 /** What a stretch of time is told by. */
 const figures = {
@@ -42,9 +36,9 @@ const figures = {
 export const SCHEMAS: Record<string, Schema> = {
   ...INPUTS,
   Job: {
-    ...job,
+    ...JOB_SCHEMA,
     properties: {
-      ...(job.properties as object),
+      ...(JOB_SCHEMA.properties as object),
       existing: {
         const: true,
         description: 'present only if nothing was added, because this job already existed',

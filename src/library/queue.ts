@@ -8,10 +8,11 @@ import { countStates } from '../actions/status.ts';
 import { waitFor } from '../actions/wait.ts';
 import { type EventObject, toEventObject } from '../core/event-object.ts';
 import type { WorkerEvent } from '../core/events.ts';
+import type { GivenOf } from '../core/field.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { GoneJob, State } from '../core/job.ts';
-import type { JobInput } from '../core/job-fields.ts';
-import { readJobObject } from '../core/job-input.ts';
+import type { JOB_FIELDS } from '../core/job-fields.ts';
+import { type JobInput, readJobObject } from '../core/job-input.ts';
 import type { JobObject } from '../core/job-object.ts';
 import { storeLocation } from '../store/location.ts';
 import { newWorkerId, startWorker } from '../worker/worker.ts';
@@ -19,59 +20,8 @@ import { type ActingVerbs, actingVerbs } from './acting.ts';
 import { type Queues, queues } from './queues.ts';
 import { type Schedules, schedules } from './schedules.ts';
 
-/** A job as `enqueue` takes it; a plain string is a shell command. */
-export interface EnqueueInput {
-  id?: string;
-  command?: string;
-  /** Run this program without a shell, instead of `command`. */
-  argv?: string[];
-  queue?: string;
-  priority?: number | 'low' | 'normal' | 'high' | 'urgent';
-  max_retries?: number;
-  /** Seconds, or text such as `5m`. */
-  timeout?: number | string;
-  timeout_ms?: number;
-  run_at?: string | number;
-  /** Seconds, or text such as `10m`. */
-  delay?: number | string;
-  backoff_base?: number;
-  cwd?: string;
-  env?: Record<string, string>;
-  tags?: Record<string, string>;
-  /** No second job with this key while one is pending or running; the first is answered, `existing: true`. */
-  unique_key?: string;
-  unique_for?: number | string;
-  unique_while?: 'pending' | 'active';
-  /** As in EnqueueOptions; in an array the same for all. */
-  idempotency_key?: string;
-  /** Exit codes that are tried again, and no others: `[75]`, or text such as `64-78`. */
-  retry_on?: number[] | string;
-  no_retry_on?: number[] | string;
-  /** Start it once: a failed, stopped or lost attempt makes it dead. `max_retries` is 1. */
-  at_most_once?: boolean;
-  /** Ids of jobs to wait for: until they have completed, or ended as `on` says. */
-  depends_on?: (string | { id: string; on?: 'ok' | 'any' | 'notok' })[];
-  /** What becomes of it when one of them ends otherwise (cancel). */
-  on_parent_failure?: 'cancel' | 'hold' | 'run';
-  /** How the wait between retries grows, instead of the settings; `retry_delay` is that of fixed, and the step of linear. */
-  backoff?: 'exponential' | 'linear' | 'fixed';
-  retry_delay?: number | string;
-  backoff_max?: number | string;
-  /** 0 to 1: the part of the wait that is left to chance. */
-  jitter?: number;
-  /** What its command reads, 1 MiB at most. */
-  stdin?: string;
-  /** stdout and stderr in files of their own. */
-  split_output?: boolean;
-  /** Names of variables that the command gets from its worker's environment; their values are never stored. */
-  secret_env?: string[];
-  /** Of its worker's environment only PATH, HOME and the like, and the secrets. */
-  clean_env?: boolean;
-  /** Commands run, as jobs of their own, after what happens to this one; `none` for none. */
-  on_complete?: string;
-  on_failure?: string;
-  on_dead?: string;
-}
+/** A job as `enqueue` takes it, if it is more than a shell command. */
+export interface EnqueueInput extends GivenOf<typeof JOB_FIELDS> {}
 
 export interface EnqueueOptions {
   /** Said again within a day, nothing is added and the first jobs are answered, `existing: true`; removed ones, `gone`. */

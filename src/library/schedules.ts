@@ -10,7 +10,7 @@ import {
   resumeSchedule,
   runSchedule,
 } from '../actions/schedules.ts';
-import type { JobInput } from '../core/job-fields.ts';
+import type { JobInput } from '../core/job-input.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
 import type { Schedule } from '../core/schedule.ts';
 import type { ScheduleObject } from '../core/wire.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { readJobFile } from '../../src/actions/read-job-file.ts';
-import type { JobInput } from '../../src/core/job-fields.ts';
+import type { JobInput } from '../../src/core/job-input.ts';
 import { compileTemplate } from '../../src/core/template.ts';
 import { caught } from '../support/caught.ts';
 

@@ -7,6 +7,7 @@ import { counters } from './counters.ts';
 import { dependencies } from './dependencies.ts';
 import { due } from './due.ts';
 import { events } from './events.ts';
+import { fields } from './fields.ts';
 import { figuresOverTime } from './figures.ts';
 import { filters } from './filters.ts';
 import { hooks } from './hooks.ts';
@@ -42,6 +43,7 @@ export interface StoreUnderTest {
 const PARTS: Record<string, Record<string, Record<string, Case>>> = {
   jobs: {
     insert,
+    fields,
     unique,
     idempotency,
     dependencies,

@@ -1,4 +1,5 @@
 import { decide, type Policy } from '../../src/core/decide.ts';
+import { newSpec } from '../../src/core/field-list.ts';
 import type { ClaimedJob, JobSpec } from '../../src/core/job.ts';
 import { describeOutcome, exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
 import type { ClaimRequest, Settlement } from '../../src/store/contract/claims.ts';
@@ -14,30 +15,7 @@ const POLICY: Policy = {
 };
 
 export function jobSpec(id: string, over: Partial<JobSpec> = {}): JobSpec {
-  return {
-    id,
-    command: `echo ${id}`,
-    argv: null,
-    queue: 'default',
-    priority: 0,
-    maxRetries: 3,
-    timeoutMs: null,
-    runAt: null,
-    backoffBase: null,
-    cwd: '/',
-    env: {},
-    tags: {},
-    name: null,
-    hooks: {},
-    policy: {},
-    unique: null,
-    dependsOn: [],
-    stdin: null,
-    splitOutput: false,
-    secretEnv: [],
-    cleanEnv: false,
-    ...over,
-  };
+  return newSpec({ id, command: `echo ${id}`, maxRetries: 3, timeoutMs: null, cwd: '/', ...over });
 }
 
 export function newWorker(id: string, over: Partial<NewWorker> = {}): NewWorker {

@@ -4,32 +4,19 @@ import { getJob } from '../../actions/jobs.ts';
 import { type ReadJobs, readJsonJobs } from '../../actions/read-jobs.ts';
 import { attemptsAllowed } from '../../core/decide.ts';
 import { QueueError } from '../../core/errors.ts';
-import { readTag } from '../../core/filter.ts';
-import type { JobChanges } from '../../core/job-changes.ts';
-import { changesOf } from '../../core/job-changes.ts';
-import { readJobObject } from '../../core/job-input.ts';
+import { KEPT, printedSchema } from '../../core/field-list.ts';
+import { changesOf, isEditable, type JobChanges } from '../../core/job-changes.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { editText } from '../../exec/editor.ts';
 import { actingCommand } from '../act.ts';
 import { type Context, type Input, inGroup } from '../command.ts';
-import { JOB_FLAGS } from '../job-flags.ts';
-
-const { priority, timeout, 'run-at': runAt, 'max-retries': maxRetries } = JOB_FLAGS;
+import { EDIT_FLAGS, readEditFlags } from '../job-flags.ts';
 
 export default actingCommand({
   name: 'edit',
   summary: 'Edit jobs that have not started',
   done: 'changed',
-  flags: inGroup('Changes', {
-    priority: priority!,
-    timeout: timeout!,
-    'run-at': runAt!,
-    'max-retries': maxRetries!,
-    'set-queue': { value: 'NAME', help: 'move the job to this queue' },
-    'set-name': { value: 'NAME', help: 'change the name' },
-    'set-tag': { value: 'K=V', many: true, help: 'replace all tags; can be repeated' },
-    command: { value: 'TEXT', short: 'c', help: 'replace the shell command' },
-  }),
+  flags: inGroup('Changes', EDIT_FLAGS),
   examples: [
     'queuectl edit job1 --priority high',
     '# Open the job in an editor',
@@ -39,30 +26,14 @@ export default actingCommand({
   notes: ['Without a change, the job opens in $VISUAL or $EDITOR.'],
   async act(app, ids, input, context) {
     const now = app.clock.now();
-    const changes = readChanges(input, now) ?? (await changesByHand(app, ids, context, now));
+    const changes = readChanges(input, context, now) ?? (await changesByHand(app, ids, context, now));
     if (changes === null) return null;
     return ids.length === 1 ? editJob(app, ids[0]!, changes) : editJobs(app, ids, changes);
   },
 });
 
-/** The same fields and rules as at enqueue; only the flags that choose jobs have other names here. */
-function readChanges(input: Input, now: number): JobChanges | null {
-  const object: Record<string, unknown> = {};
-  const put = (flag: string, field: string, read: (text: string) => unknown = (text) => text): void => {
-    const text = input.one(flag);
-    if (text !== undefined) object[field] = read(text);
-  };
-  const number = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
-  put('priority', 'priority', number);
-  put('max-retries', 'max_retries', number);
-  put('timeout', 'timeout');
-  put('run-at', 'run_at');
-  put('command', 'command');
-  put('set-queue', 'queue');
-  put('set-name', 'name');
-  if (input.has('set-tag'))
-    object.tags = Object.fromEntries(input.all('set-tag').map((tag) => readTag(tag, '--set-tag')));
-  const { input: read } = readJobObject(object, now);
+function readChanges(input: Input, { cwd }: Context, now: number): JobChanges | null {
+  const read = readEditFlags(input, () => cwd, now);
   return Object.keys(read).length === 0 ? null : changesOf(read);
 }
 
@@ -75,7 +46,7 @@ function readEdited(text: string, id: string, now: number): ReadJobs {
   }
 }
 
-/** What can be changed, as a person sees it in an editor; read back by the rules of enqueueing. */
+/** Opens the fields that can be edited in an editor and reads them back by the rules of enqueue. */
 async function changesByHand(
   app: App,
   ids: string[],
@@ -92,21 +63,20 @@ async function changesByHand(
     throw new QueueError('usage', problem, 'queuectl edit ID --priority high');
   }
   const job = await getJob(app, id);
-  const { command, queue, priority, timeout_ms, run_at, name, tags } = toJobObject(job);
-  const max_retries = Math.min(job.maxRetries, attemptsAllowed(job));
-  const before = JSON.stringify(
-    { command, queue, priority, max_retries, timeout_ms, run_at, name, tags },
-    null,
-    2,
-  );
+  const object = { ...toJobObject(job), max_retries: Math.min(job.maxRetries, attemptsAllowed(job)) };
+  const shown = Object.entries(object).filter(([name]) => EDITED.some((field) => field.name === name));
+  const before = JSON.stringify(Object.fromEntries(shown), null, 2);
   const after = editText(`${before}\n`, editor);
   if (after === null) throw new QueueError('usage', 'the editor failed. Nothing was changed');
   const { inputs } = readEdited(after, id, now);
   if (JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(before))) return null;
-  const changes = changesOf(inputs[0]!);
-  // What was emptied or taken out of an optional field is to be gone.
   const given = JSON.parse(after) as Record<string, unknown>;
-  if (given.timeout_ms == null) changes.timeoutMs = null;
-  if (given.name == null) changes.name = null;
-  return changes;
+  // An optional field that was emptied or removed is cleared. A start time stays, because most jobs have none.
+  const cleared = EDITED.filter(
+    (field) => given[field.name] == null && 'anyOf' in printedSchema(field) && field.name !== 'run_at',
+  );
+  return { ...changesOf(inputs[0]!), ...Object.fromEntries(cleared.map(({ key }) => [key, null])) };
 }
+
+/** The fields that can be edited, as a printed job has them. */
+const EDITED = KEPT.filter(isEditable);

@@ -3,26 +3,15 @@ import { addedObject } from '../../actions/jobs.ts';
 import { looksLikeJson, type ReadJobs, readCommand, readJsonJobs } from '../../actions/read-jobs.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
-import { checkArgv } from '../../core/job-fields.ts';
+import { JOB_FIELDS } from '../../core/job-fields.ts';
 import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
-import { type Command, type Context, type Flag, type Input, inGroup } from '../command.ts';
+import { type Command, type Context, type Input, inGroup } from '../command.ts';
 import { describeAdded, describeMany, orSayAdded } from '../describe-added.ts';
 import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
-
-/** The flags that describe one job. */
-export const ADD_FLAGS: Record<string, Flag> = {
-  command: { value: 'TEXT', short: 'c', group: 'What to run', help: 'shell command to run' },
-  ...JOB_FLAGS,
-  'idempotency-key': {
-    value: 'TEXT',
-    group: 'Uniqueness',
-    help: 'make the enqueue idempotent: repeating it within 24 hours returns the original jobs',
-  },
-};
 
 export default {
   name: 'enqueue',
@@ -30,7 +19,7 @@ export default {
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
   flags: {
-    ...ADD_FLAGS,
+    ...JOB_FLAGS,
     ...inGroup('What to run', {
       file: {
         value: 'FILE',
@@ -216,7 +205,7 @@ export function checkForms(name: string, input: Input): void {
 
 function readInput(input: Input, now: number): { read: ReadJobs; many: boolean } {
   const [text] = input.args;
-  if (input.rest !== null) return one({ argv: checkArgv(input.rest, 'the command') });
+  if (input.rest !== null) return one({ argv: JOB_FIELDS.argv.read(input.rest, 'the command') });
   if (text !== undefined && looksLikeJson(text))
     return { read: readJsonJobs(text, now), many: text.trimStart().startsWith('[') };
   return one(readCommand(text ?? input.one('command')!));

@@ -1,7 +1,8 @@
 import { readTimeout } from '../arguments.ts';
 import { type Command, inGroup } from '../command.ts';
 import { inForeground } from '../foreground.ts';
-import { ADD_FLAGS, addJobs, checkForms, notGone } from './enqueue.ts';
+import { JOB_FLAGS } from '../job-flags.ts';
+import { addJobs, checkForms, notGone } from './enqueue.ts';
 
 export default {
   name: 'run',
@@ -9,7 +10,7 @@ export default {
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
   flags: {
-    ...ADD_FLAGS,
+    ...JOB_FLAGS,
     ...inGroup('Output', {
       raw: { help: 'do not escape control characters on a terminal' },
       'wait-timeout': { value: 'TIME', help: 'stop following after this time; the job continues' },

@@ -1,10 +1,10 @@
 import type { App } from '../../actions/app.ts';
 import { errorGroups } from '../../actions/error-groups.ts';
 import { lastEvent } from '../../actions/events.ts';
+import { listOf, record, ref } from '../../core/schema.ts';
 import type { ErrorGroups } from '../../core/wire.ts';
 import type { Store } from '../../store/store.ts';
 import { json, type Route } from '../route.ts';
-import { listOf, record, ref } from '../schema.ts';
 
 export const DLQ_ROUTES: Route[] = [
   {

@@ -1,8 +1,8 @@
 import { diagnose } from '../../actions/doctor.ts';
+import { ref } from '../../core/schema.ts';
 import { VERSION } from '../../core/version.ts';
 import { trueOrFalse } from '../query.ts';
 import { json, type Route } from '../route.ts';
-import { ref } from '../schema.ts';
 
 export const DOCTOR_ROUTES: Route[] = [
   {

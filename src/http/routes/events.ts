@@ -3,10 +3,10 @@ import { toEventObject } from '../../core/event-object.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { masked } from '../../core/mask.ts';
 import { parseNumber } from '../../core/numbers.ts';
+import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
 import { numberOf } from '../query.ts';
 import { json, type Route } from '../route.ts';
-import { ref } from '../schema.ts';
 
 const NUMBER = { min: 0, max: Number.MAX_SAFE_INTEGER, integer: true };
 const EVERY_MS = { min: 100, max: 60_000, integer: true };

@@ -1,5 +1,5 @@
+import { ref } from '../../core/schema.ts';
 import { json, type Route } from '../route.ts';
-import { ref } from '../schema.ts';
 
 const state = ref('Health');
 

@@ -6,9 +6,11 @@ import { getJob, showJob } from '../../actions/jobs.ts';
 import { withLeftBehind } from '../../actions/left-behind.ts';
 import { retryDelays } from '../../actions/retry-delays.ts';
 import { QueueError } from '../../core/errors.ts';
+import { FIELDS } from '../../core/field-list.ts';
 import { checkKey } from '../../core/id.ts';
 import { readJobChanges } from '../../core/job-changes.ts';
-import type { JobInput } from '../../core/job-fields.ts';
+import type { JobInput } from '../../core/job-input.ts';
+import { listOf, ref } from '../../core/schema.ts';
 import { saidOf } from '../../core/words.ts';
 import { homeOf } from '../../files/home.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
@@ -16,11 +18,12 @@ import { type Act, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
 import { readJob } from '../read-job.ts';
 import { type ApiRequest, json, type Route } from '../route.ts';
-import { listOf, ref } from '../schema.ts';
 import { shownJob } from '../shown.ts';
 
 const MOST_AT_ONCE = 1000;
 
+/** The documented name of everything that can be edited. */
+const EDITED = FIELDS.filter((field) => field.edit !== undefined && field.flag !== undefined);
 const aJob = { description: 'the job', schema: ref('Job') };
 const changed = { description: 'the changed job', schema: ref('Job') };
 
@@ -69,7 +72,7 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'PATCH',
     path: '/api/v1/jobs/{id}',
-    summary: 'Edit a waiting job: priority, run_at, queue, command, timeout, max_retries, tags, name',
+    summary: `Edit a waiting job: ${EDITED.map((field) => field.name).join(', ')}`,
     access: 'change',
     body: ref('JobChanges'),
     answers: { 200: changed },

@@ -6,12 +6,12 @@ import { listPages } from '../../actions/jobs.ts';
 import type { Happening } from '../../core/events.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import { checkNumber } from '../../core/numbers.ts';
+import { listOf, ref } from '../../core/schema.ts';
 import { fields, text, texts } from '../body.ts';
 import { filterOfBody } from '../filter.ts';
 import { bulkActionOf } from '../job-actions.ts';
 import { refuse } from '../problem.ts';
 import { json, type Route } from '../route.ts';
-import { listOf, ref } from '../schema.ts';
 
 const MOST_AT_ALL = 1e9;
 const MOST_PER_SECOND = 10_000;

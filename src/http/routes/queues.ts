@@ -1,9 +1,9 @@
 import { readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue, listQueues } from '../../actions/queues.ts';
 import { QueueError } from '../../core/errors.ts';
+import { listOf, ref } from '../../core/schema.ts';
 import { fields, flag } from '../body.ts';
 import { json, type Route } from '../route.ts';
-import { listOf, ref } from '../schema.ts';
 
 export const QUEUE_ROUTES: Route[] = [
   {

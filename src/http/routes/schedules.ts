@@ -10,12 +10,12 @@ import {
   resumeSchedule,
   runSchedule,
 } from '../../actions/schedules.ts';
+import { listOf, ref } from '../../core/schema.ts';
 import { homeOf } from '../../files/home.ts';
 import { fields, flag, text } from '../body.ts';
 import { refuse } from '../problem.ts';
 import { readJob } from '../read-job.ts';
 import { json, type Route } from '../route.ts';
-import { listOf, ref } from '../schema.ts';
 import { shownJob, shownSchedule } from '../shown.ts';
 
 const TIMING_FIELDS = ['cron', 'timezone', 'every', 'overlap', 'catch_up'];

@@ -1,6 +1,6 @@
+import { flag, record, text } from '../../core/schema.ts';
 import { VERSION } from '../../core/version.ts';
 import { json, type Route } from '../route.ts';
-import { flag, record, text } from '../schema.ts';
 
 export const SERVER_ROUTES: Route[] = [
   {

@@ -1,6 +1,6 @@
+import { integer, oneOf, record, text } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
 import { json, type Route } from '../route.ts';
-import { integer, oneOf, record, text } from '../schema.ts';
 import { IDLE_MS } from '../sessions.ts';
 import { ROLES } from '../token.ts';
 

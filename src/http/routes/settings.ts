@@ -1,8 +1,8 @@
 import { getSetting, listSettings, setSetting, unsetSetting } from '../../actions/config.ts';
 import { masked } from '../../core/mask.ts';
+import { listOf, ref } from '../../core/schema.ts';
 import { fields, text } from '../body.ts';
 import { json, type Route } from '../route.ts';
-import { listOf, ref } from '../schema.ts';
 
 const setting = { description: 'the setting', schema: ref('Setting') };
 

@@ -1,9 +1,9 @@
 import { stats } from '../../actions/stats.ts';
 import { RANGES, type Range, statsSeries } from '../../actions/stats-series.ts';
+import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
 import { trueOrFalse } from '../query.ts';
 import { json, type Route } from '../route.ts';
-import { ref } from '../schema.ts';
 
 export const STATS_ROUTES: Route[] = [
   {

@@ -1,11 +1,11 @@
 import { orderStop } from '../../actions/stop-workers.ts';
 import { listWorkers } from '../../actions/workers.ts';
 import { QueueError } from '../../core/errors.ts';
+import { listOf, ref } from '../../core/schema.ts';
 import { STOP_ORDERS } from '../../core/stop-order.ts';
 import { fields } from '../body.ts';
 import { refuse } from '../problem.ts';
 import { json, type Route } from '../route.ts';
-import { listOf, ref } from '../schema.ts';
 
 const worker = { description: 'the worker', schema: ref('Worker') };
 

@@ -1,9 +1,12 @@
+import type { SQLInputValue } from 'node:sqlite';
 import { attemptEnding, type Happening } from '../../core/events.ts';
 import type { State } from '../../core/job.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
 import type { ActingStore } from '../contract/acting.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, parentEnded, waitAgain } from './dependencies.ts';
+import { EDITED } from './job-columns.ts';
+import { writerOf } from './new-rows.ts';
 import { queueNumber } from './queues.ts';
 import { recordOfAttempt, recordOfJob, recordOfKnown } from './record.ts';
 import { tally } from './rollups.ts';
@@ -109,14 +112,14 @@ function cancel(
 }
 
 function edit(db: Connection, id: string, changes: JobChanges, now: number): number {
-  const { priority, queue, command, timeoutMs, maxRetries, tags, name, runAt } = changes;
+  const { command, runAt, maxRetries } = changes;
   const due = runAt === undefined ? null : (runAt ?? now);
-  return db.run(
-    sql.editJob,
-    ...[priority ?? null, queue === undefined ? null : queueNumber(db, queue), command ?? null],
-    ...[command ?? null, timeoutMs === undefined ? 0 : 1, timeoutMs ?? null, maxRetries ?? null],
-    ...[tags === undefined ? 0 : 1, tags === undefined ? null : JSON.stringify(tags)],
-    ...[name === undefined ? 0 : 1, name ?? null, runAt ?? null],
-    ...[due, due, due, now, now, id, maxRetries ?? 0],
-  );
+  const values = EDITED.flatMap((field): SQLInputValue[] => {
+    const value = changes[field.key as keyof JobChanges];
+    if (value === undefined) return [0, null];
+    return [1, field.key === 'queue' ? queueNumber(db, value as string) : writerOf(field)(value)];
+  });
+  // A new command replaces a program with arguments.
+  values.push(command === undefined ? 0 : 1, due, due, due, now, now, id, maxRetries ?? 0);
+  return db.run(sql.editJob, ...values);
 }

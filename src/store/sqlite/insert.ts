@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { connect } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
 import { answeredJob, keepAnswer, takeKey } from './idempotency.ts';
-import { isPlain, jobRow, newJob, type Placed, pushPlain } from './new-rows.ts';
+import { isPlain, newJob, type Placed, pushPlain, pushRow } from './new-rows.ts';
 import { queueNumber } from './queues.ts';
 import { enqueuedLog } from './record.ts';
 import { tally } from './rollups.ts';
@@ -101,10 +101,8 @@ function insertAtOnce(db: Connection, batch: Placed[], now: number, log: Log): v
     const plain = batch.every(({ job }) => isPlain(job));
     const statement = plain ? sql.insertPlainJobs(batch.length) : sql.insertJobs(batch.length);
     const values: SQLInputValue[] = [];
-    for (const one of batch) {
-      if (plain) pushPlain(values, one, now);
-      else values.push(...jobRow(one, now));
-    }
+    const push = plain ? pushPlain : pushRow;
+    for (const one of batch) push(values, one, now);
     const last = db.lastNumber(statement, ...values);
     let number = last - batch.length;
     for (const { job, queue } of batch) log.add(++number, job.id, queue);
@@ -117,17 +115,25 @@ function insertAtOnce(db: Connection, batch: Placed[], now: number, log: Log): v
 
 function insertEach(db: Connection, batch: Placed[], now: number, log: Log): void {
   for (const one of batch) {
-    addRow(db, sql.insertJob, jobRow(one, now));
+    addRow(db, sql.insertJob, one, now);
     log.add(db.get(sql.insertedNumber)!.number as number, one.job.id, one.queue);
   }
 }
 
-function addRow(db: Connection, statement: string, row: SQLInputValue[]): number {
+function addRow(
+  db: Connection,
+  statement: string,
+  placed: Placed,
+  now: number,
+  more: SQLInputValue[] = [],
+): number {
+  const values: SQLInputValue[] = [];
+  pushRow(values, placed, now);
   try {
-    return db.run(statement, ...row);
+    return db.run(statement, ...values, ...more);
   } catch (error) {
     if (isUniqueViolation(error))
-      throw new QueueError('job-exists', `a job with the id '${row[0]}' already exists`);
+      throw new QueueError('job-exists', `a job with the id '${placed.job.id}' already exists`);
     throw error;
   }
 }
@@ -147,20 +153,11 @@ function insertAlone(db: Connection, placed: Placed, now: number, log: Log): Job
 }
 
 /** Answers the job that has the key already; null: the new one was added. */
-function insertUnique(
-  db: Connection,
-  { job, queue }: Placed,
-  unique: Uniqueness,
-  now: number,
-  log: Log,
-): Job | null {
+function insertUnique(db: Connection, placed: Placed, unique: Uniqueness, now: number, log: Log): Job | null {
   db.run(sql.freeSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;
   const during = unique.forMs === null ? unique.while : null;
-  const added = addRow(db, sql.insertUniqueJob, [
-    ...jobRow({ job, queue }, now),
-    ...[unique.key, during, until, unique.key],
-  ]);
-  if (added === 1) log.add(db.get(sql.insertedNumber)!.number as number, job.id, queue);
+  const added = addRow(db, sql.insertUniqueJob, placed, now, [unique.key, during, until, unique.key]);
+  if (added === 1) log.add(db.get(sql.insertedNumber)!.number as number, placed.job.id, placed.queue);
   return added === 1 ? null : { ...toJob(db.get(sql.jobBySlot, unique.key)!), existing: true };
 }

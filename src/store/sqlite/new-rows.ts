@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
+import type { NamedField } from '../../core/field-list.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
-import type { StartColumn } from './rows.ts';
+import { isJson, OWN, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, STARTS } from './job-columns.ts';
 
 /** A job and the number of its queue. */
 export interface Placed {
@@ -8,49 +9,38 @@ export interface Placed {
   queue: number;
 }
 
-/** Says nothing that sql.insertPlainJobs leaves out. */
+type Values = Record<string, SQLInputValue>;
+
+/** True if the job sets no field that sql.insertPlainJobs leaves out. */
 export function isPlain(job: JobSpec): boolean {
-  return (
-    job.argv === null &&
-    job.runAt === null &&
-    job.backoffBase === null &&
-    job.name === null &&
-    job.dependsOn.length === 0 &&
-    job.secretEnv.length === 0 &&
-    !job.splitOutput &&
-    !job.cleanEnv &&
-    isEmpty(job.env) &&
-    isEmpty(job.tags) &&
-    isEmpty(job.hooks) &&
-    isEmpty(job.policy)
-  );
+  for (let i = 0; i < RARE_KEYS.length; i++) {
+    const value = job[RARE_KEYS[i] as keyof JobSpec];
+    if (value !== RARE_DEFAULTS[i] && !isEmpty(value)) return false;
+  }
+  return true;
 }
 
-/** Adds the values of sql.insertPlainJobs: no array of its own for each of many. */
+/** Adds the values of sql.insertPlainJobs, without creating an array for each of many jobs. */
 export function pushPlain(values: SQLInputValue[], { job, queue }: Placed, now: number): void {
-  const { id, command, priority, maxRetries, timeoutMs, cwd } = job;
-  values.push(id, command, queue, priority, maxRetries, timeoutMs, cwd, now, now, now);
+  values.push(queue);
+  for (let i = 0; i < PLAIN_KEYS.length; i++) values.push((job as unknown as Values)[PLAIN_KEYS[i]!]!);
+  values.push(now, now, now);
 }
 
-/** The values of sql.insertJob. */
-export function jobRow({ job, queue }: Placed, now: number): SQLInputValue[] {
+const WRITERS = OWN.map((field) => ({ key: field.key as keyof JobSpec, write: writerOf(field) }));
+
+/** Adds the values of sql.insertJob. */
+export function pushRow(values: SQLInputValue[], { job, queue }: Placed, now: number): void {
+  for (const { key, write } of WRITERS) values.push(key === 'queue' ? queue : write(job[key]));
+  values.push(jsonOrNull(job.hooks), jsonOrNull(job.policy), jsonOrNull(startColumn(job)));
   const due = job.runAt ?? now;
-  const parents = job.dependsOn.length;
-  return [
-    ...[job.id, job.command, job.argv === null ? null : JSON.stringify(job.argv), queue],
-    ...[job.priority, job.maxRetries, job.timeoutMs, job.runAt, job.backoffBase],
-    ...[
-      job.cwd,
-      jsonOrNull(job.env),
-      jsonOrNull(job.tags),
-      job.name,
-      jsonOrNull(job.hooks),
-      jsonOrNull(job.policy),
-      jsonOrNull(startColumn(job)),
-    ],
-    ...[parents === 0 ? null : JSON.stringify(job.dependsOn), parents],
-    ...[phaseOf(job, due, now), now, now, due],
-  ];
+  values.push(job.dependsOn.length, phaseOf(job, due, now), now, now, due);
+}
+
+export function writerOf(field: NamedField): (value: unknown) => SQLInputValue {
+  if (isJson(field)) return jsonOrNull;
+  if (field.type!.type === 'boolean') return (value) => (value ? 1 : 0);
+  return (value) => value as SQLInputValue;
 }
 
 function phaseOf(job: JobSpec, due: number, now: number): string {
@@ -58,25 +48,28 @@ function phaseOf(job: JobSpec, due: number, now: number): string {
   return due > now ? 'waiting' : 'ready';
 }
 
-function startColumn({ secretEnv, splitOutput, cleanEnv, stdin }: JobSpec): StartColumn {
-  return {
-    ...(secretEnv.length === 0 ? {} : { secretEnv }),
-    ...(splitOutput ? { splitOutput } : {}),
-    ...(cleanEnv ? { cleanEnv } : {}),
-    ...(stdin === null ? {} : { stdinBytes: Buffer.byteLength(stdin) }),
-  };
+function startColumn(job: JobSpec): Record<string, unknown> {
+  const start: Record<string, unknown> = {};
+  for (const { key, default: unset } of STARTS) {
+    const value = job[key as keyof JobSpec];
+    if (value !== unset && !isEmpty(value)) start[key] = value;
+  }
+  if (job.stdin !== null) start.stdinBytes = Buffer.byteLength(job.stdin);
+  return start;
 }
 
-function jsonOrNull(object: object): string | null {
-  return isEmpty(object) ? null : JSON.stringify(object);
+function jsonOrNull(value: unknown): string | null {
+  return value === null || isEmpty(value) ? null : JSON.stringify(value);
 }
 
-function isEmpty(object: object): boolean {
-  for (const _ in object) return false;
+/** True for an array or an object without elements. */
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  for (const _ in value) return false;
   return true;
 }
 
-/** What was written just now, without reading it back. */
+/** Returns a job as it was just written, without reading it back. */
 export function newJob(spec: JobSpec, now: number): Job {
   return {
     ...spec,

@@ -1,5 +1,5 @@
-import { RANGES } from '../../core/settings.ts';
 import { LATEST_DATE_MS } from '../../core/time.ts';
+import { OWN } from './job-columns.ts';
 
 type Range = readonly [min: number, max: number];
 
@@ -14,14 +14,15 @@ const TIME: Range = [0, LATEST_DATE_MS];
 const SPAN: Range = [1, LATEST_DATE_MS];
 const CODE: Range = [-(2 ** 31), 2 ** 31 - 1];
 const FLAG: Range = [0, 1];
-const of = ({ min, max }: { min: number; max: number }): Range => [min, max];
 
 /** What the columns of a row may hold that are numbers or times. References to rows of other tables are not among them. */
 export const VALUES: Record<string, Record<string, Range>> = {
   job: {
-    ...{ priority: of(RANGES.priority), max_retries: of(RANGES.maxRetries), timeout_ms: SPAN, run_at: TIME },
-    ...{ backoff_base: of(RANGES.backoffBase), attempts: COUNT, crashes: COUNT, runs: COUNT, token: COUNT },
-    ...{ attempt: NUMBER, created_at: TIME, updated_at: TIME, due_at: TIME, started_at: TIME },
+    ...Object.fromEntries(
+      OWN.flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range.min, range.max]]])),
+    ),
+    ...{ attempts: COUNT, crashes: COUNT, runs: COUNT, token: COUNT, attempt: NUMBER },
+    ...{ created_at: TIME, updated_at: TIME, due_at: TIME, started_at: TIME },
     ...{ finished_at: TIME, exit_code: CODE, duration_ms: TIME, bytes: COUNT, blockers: COUNT },
     unique_until: TIME,
   },

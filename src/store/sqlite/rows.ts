@@ -1,10 +1,12 @@
 import { QueueError } from '../../core/errors.ts';
-import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
+import { JOB_DEFAULTS, type NamedField } from '../../core/field-list.ts';
+import type { ClaimedJob, EndReason, Job, JobSpec, State, Uniqueness } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import type { Attempt, ListedJob } from '../contract/jobs.ts';
 import type { StopMark, Supervised, Worker } from '../contract/workers.ts';
 import type { Row } from './connection.ts';
+import { isJson, OWN, STARTS } from './job-columns.ts';
 import { SAVED, unreadable } from './tables.ts';
 
 const text = (value: Row[string] | undefined): string => value as string;
@@ -12,7 +14,7 @@ const integer = (value: Row[string] | undefined): number => value as number;
 const maybeText = (value: Row[string] | undefined): string | null => value as string | null;
 const maybeInteger = (value: Row[string] | undefined): number | null => value as number | null;
 /** What is not JSON of the right kind is shown as if it were not there: one bad row must not hide all others. */
-const json = <T>(value: Row[string] | undefined, fallback: T): T => {
+const json = <T>(value: Row[string] | undefined, fallback: T, isList = Array.isArray(fallback ?? [])): T => {
   if (value === null || value === undefined) return fallback;
   let read: unknown;
   try {
@@ -20,8 +22,7 @@ const json = <T>(value: Row[string] | undefined, fallback: T): T => {
   } catch {
     return fallback;
   }
-  const fits =
-    typeof read === 'object' && read !== null && Array.isArray(read) === Array.isArray(fallback ?? []);
+  const fits = typeof read === 'object' && read !== null && Array.isArray(read) === isList;
   return fits ? (read as T) : fallback;
 };
 
@@ -34,39 +35,26 @@ export function refuseUnreadable(row: Row): void {
 
 const JOB_TABLE = SAVED.find((table) => table.name === 'job')!;
 
-/** The column `start`: what is not said is left out. */
-export interface StartColumn {
-  secretEnv?: string[];
-  splitOutput?: true;
-  cleanEnv?: true;
-  stdinBytes?: number;
+const READERS = OWN.map((field) => ({ key: field.key, column: field.name, read: readerOf(field) }));
+
+function readerOf(field: NamedField): (value: Row[string] | undefined) => unknown {
+  const { default: unset = null } = field;
+  if (isJson(field)) return (value) => json(value, unset, field.type!.type === 'array');
+  if (field.type!.type === 'boolean') return (value) => (value == null ? unset : value === 1);
+  return (value) => value ?? unset;
 }
 
 export function toJob(row: Row): Job {
-  const start = json<StartColumn>(row.start, {});
+  const job: Record<string, unknown> = { ...JOB_DEFAULTS };
+  for (const { key, column, read } of READERS) job[key] = read(row[column]);
+  const start = json<Record<string, unknown>>(row.start, {});
+  for (const { key, default: unset } of STARTS) job[key] = start[key] ?? unset;
   return {
-    id: text(row.id),
-    command: text(row.command),
-    argv: json<string[] | null>(row.argv, null),
-    queue: text(row.queue),
-    priority: integer(row.priority),
-    maxRetries: integer(row.max_retries),
-    timeoutMs: maybeInteger(row.timeout_ms),
-    runAt: maybeInteger(row.run_at),
-    backoffBase: maybeInteger(row.backoff_base),
-    cwd: text(row.cwd),
-    env: json(row.env, {}),
-    tags: json(row.tags, {}),
-    name: maybeText(row.name),
+    ...(job as unknown as JobSpec),
     hooks: json(row.hooks, {}),
     policy: json(row.policy, {}),
     unique: toUnique(row),
-    dependsOn: json(row.depends_on, []),
-    stdin: null,
-    stdinBytes: start.stdinBytes ?? 0,
-    splitOutput: start.splitOutput ?? false,
-    secretEnv: start.secretEnv ?? [],
-    cleanEnv: start.cleanEnv ?? false,
+    stdinBytes: (start.stdinBytes as number | undefined) ?? 0,
     state: text(row.state) as State,
     held: row.phase === 'held',
     blocked: row.phase === 'blocked',

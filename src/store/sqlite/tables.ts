@@ -1,3 +1,5 @@
+import { JSON_COLUMNS } from './job-columns.ts';
+
 /** What of the schema is the queue itself: this is exported, imported and repaired, in this order. */
 export interface SavedTable {
   name: string;
@@ -19,11 +21,11 @@ export const SAVED: SavedTable[] = [
   { name: 'setting', key: ['key'], numbered: false, refs: {}, name_of: ['key'], json: {} },
   { name: 'queue', ...NUMBER, refs: {}, name_of: ['name'], json: {} },
   {
-    ...{ name: 'job', ...NUMBER, refs: { queue: 'queue', attempt: 'attempt' }, name_of: ['id'] },
-    json: {
-      ...{ argv: 'array', env: 'object', tags: 'object', hooks: 'object', policy: 'object', start: 'object' },
-      depends_on: 'array',
-    },
+    name: 'job',
+    ...NUMBER,
+    refs: { queue: 'queue', attempt: 'attempt' },
+    name_of: ['id'],
+    json: JSON_COLUMNS,
   },
   { name: 'attempt', ...NUMBER, refs: { job: 'job' }, name_of: [], json: { left_behind: 'array' } },
   { name: 'output', key: ['attempt'], numbered: false, refs: { attempt: 'attempt' }, name_of: [], json: {} },

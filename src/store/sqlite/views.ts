@@ -1,6 +1,8 @@
+import { JOB_VIEW } from './job-view.ts';
+
 /**
- * What anyone sees who opens the file with `sqlite3`: documented names and ISO times. Made anew with every migration, so
- * that no migration has to repeat them.
+ * The views that anyone sees who opens the file with `sqlite3`, with documented names and ISO times. Every migration
+ * creates them again, so that none has to repeat them.
  */
 export default `
 DROP VIEW IF EXISTS dlq_jobs;
@@ -10,28 +12,7 @@ DROP VIEW IF EXISTS config;
 DROP VIEW IF EXISTS schedules;
 
 CREATE VIEW jobs AS
-SELECT j.id, j.command, j.argv, j.state, j.attempts, j.max_retries,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.created_at / 1000.0, 'unixepoch') AS created_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.updated_at / 1000.0, 'unixepoch') AS updated_at,
-  q.name AS queue, j.priority,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.run_at / 1000.0, 'unixepoch') AS run_at,
-  iif(j.phase = 'blocked', NULL, strftime('%Y-%m-%dT%H:%M:%fZ', j.due_at / 1000.0, 'unixepoch')) AS next_run_at,
-  j.timeout_ms, j.backoff_base, coalesce((SELECT json_group_array(iif(value ->> 'on' = 'ok', value ->> 'id', json(value)))
-    FROM json_each(j.depends_on)), '[]') AS depends_on, j.policy ->> 'onParentFailure' AS on_parent_failure, j.unique_key, j.name, j.cwd, coalesce(j.env, '{}') AS env, coalesce(j.tags, '{}') AS tags,
-  j.policy -> 'retryOn' AS retry_on, j.policy -> 'noRetryOn' AS no_retry_on, coalesce(j.policy ->> 'atMostOnce', 0) AS at_most_once,
-  j.policy ->> 'backoff' AS backoff, j.policy ->> 'retryDelayMs' AS retry_delay_ms, j.policy ->> 'backoffMaxMs' AS backoff_max_ms,
-  j.policy ->> 'jitter' AS jitter, coalesce(j.start -> 'secretEnv', '[]') AS secret_env,
-  coalesce(j.start ->> 'splitOutput', 0) AS split_output, coalesce(j.start ->> 'cleanEnv', 0) AS clean_env, coalesce(j.start ->> 'stdinBytes', 0) AS stdin_bytes,
-  (SELECT CAST(bytes AS TEXT) FROM stdin WHERE stdin.job = j.number) AS stdin,
-  j.hooks ->> 'complete' AS on_complete, j.hooks ->> 'failure' AS on_failure, j.hooks ->> 'dead' AS on_dead, j.worker_id,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.started_at / 1000.0, 'unixepoch') AS started_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', j.finished_at / 1000.0, 'unixepoch') AS finished_at,
-  j.exit_code,
-  CASE WHEN j.exit_code > 128 THEN '["SIGHUP","SIGINT","SIGQUIT","SIGILL","SIGTRAP","SIGABRT","SIGBUS","SIGFPE","SIGKILL",
-    "SIGUSR1","SIGSEGV","SIGUSR2","SIGPIPE","SIGALRM","SIGTERM","SIGSTKFLT","SIGCHLD","SIGCONT","SIGSTOP","SIGTSTP",
-    "SIGTTIN","SIGTTOU","SIGURG","SIGXCPU","SIGXFSZ","SIGVTALRM","SIGPROF","SIGWINCH","SIGIO","SIGPWR","SIGSYS"]'
-    ->> (j.exit_code - 129) END AS signal,
-  j.last_error, j.crashes, j.duration_ms
+SELECT ${JOB_VIEW}
 FROM job j JOIN queue q ON q.number = j.queue;
 
 CREATE VIEW dlq_jobs AS SELECT * FROM jobs WHERE state = 'dead';

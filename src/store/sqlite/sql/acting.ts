@@ -1,3 +1,4 @@
+import { EDITED } from '../job-columns.ts';
 export const freeSlotFor = `UPDATE job SET unique_slot = NULL
   WHERE unique_slot = (SELECT unique_key FROM job WHERE id = ?) AND unique_until <= ?`;
 /** Matches the other job that has the key. A key with a time limit is not taken again. */
@@ -22,9 +23,8 @@ export const cancelAttempt = `UPDATE attempt SET end_reason = 'cancelled' WHERE 
 export const holdJob = `UPDATE job SET phase = 'held', updated_at = ? WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 export const releaseHeld = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?,
   last_error = iif(state = 'pending', NULL, last_error) WHERE id = ? AND phase = 'held'`;
-export const editJob = `UPDATE job SET priority = coalesce(?, priority), queue = coalesce(?, queue),
-  command = coalesce(?, command), argv = CASE WHEN ? IS NULL THEN argv END, timeout_ms = CASE WHEN ? THEN ? ELSE timeout_ms END,
-  max_retries = coalesce(?, max_retries), tags = CASE WHEN ? THEN ? ELSE tags END, name = CASE WHEN ? THEN ? ELSE name END,
-  run_at = coalesce(?, run_at), due_at = coalesce(?, due_at),
+/** Changes the columns that have a 1 before their value. */
+export const editJob = `UPDATE job SET ${EDITED.map(({ name }) => `${name} = CASE WHEN ? THEN ? ELSE ${name} END`)},
+  argv = CASE WHEN ? THEN NULL ELSE argv END, due_at = coalesce(?, due_at),
   phase = CASE WHEN phase IN ('held', 'blocked') OR ? IS NULL THEN phase WHEN ? > ? THEN 'waiting' ELSE 'ready' END,
   updated_at = ? WHERE id = ? AND phase NOT IN ('running', 'ended') AND NOT (? > 1 AND ${AT_MOST_ONCE})`;

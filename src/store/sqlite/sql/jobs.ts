@@ -1,19 +1,16 @@
+import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../job-columns.ts';
 import { FROM_JOB, JOB } from './fragments.ts';
 
-const INSERT_JOB = `INSERT INTO job (id, command, argv, queue, priority, max_retries, timeout_ms, run_at, backoff_base,
-  cwd, env, tags, name, hooks, policy, start, depends_on, blockers, state, phase, created_at, updated_at, due_at`;
-const JOB_VALUES = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?)";
+const INSERT_JOB = `INSERT INTO job (${FIELD_COLUMNS}, blockers, phase, created_at, updated_at, due_at, state`;
+const JOB_VALUES = `(${'?, '.repeat(FIELD_COLUMNS.length + 5)}'pending')`;
 export const insertJob = `${INSERT_JOB}) VALUES ${JOB_VALUES}`;
 /** The batch sizes of an insert. A statement itself costs more than its rows. */
 export const JOBS_AT_ONCE = [500, 50];
 export const insertJobs = byRows((rows) => `${INSERT_JOB}) VALUES ${repeated(JOB_VALUES, rows)}`);
-/** Inserts jobs that have no other fields than these, with half as many values to bind. */
-export const insertPlainJobs = byRows(
-  (
-    rows,
-  ) => `INSERT INTO job (id, command, queue, priority, max_retries, timeout_ms, cwd, created_at, updated_at, due_at,
-  state, phase) VALUES ${repeated("(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', 'ready')", rows)}`,
-);
+/** Inserts jobs that set no field with another column, with half as many values to bind. */
+const INSERT_PLAIN = `INSERT INTO job (${PLAIN_COLUMNS}, created_at, updated_at, due_at, state, phase)`;
+const PLAIN_VALUES = `(${'?, '.repeat(PLAIN_COLUMNS.length + 3)}'pending', 'ready')`;
+export const insertPlainJobs = byRows((rows) => `${INSERT_PLAIN} VALUES ${repeated(PLAIN_VALUES, rows)}`);
 export const insertedNumber = 'SELECT last_insert_rowid() AS number';
 /** Counts all jobs added to a queue at once. A trigger would run for each, and only one verb inserts jobs. */
 export const countAdded = `INSERT INTO counter (queue, state, jobs) VALUES (?, 'pending', ?)

@@ -1,0 +1,67 @@
+import type { Field, Fields } from './field.ts';
+import type { JobSpec } from './job.ts';
+import { JOB_FIELDS } from './job-fields.ts';
+import type { JobInput } from './job-input.ts';
+import { maybe, type Schema } from './schema.ts';
+
+export interface NamedField extends Field {
+  name: string;
+  key: string;
+}
+
+/** The rows of the table as a list, each with its name and key. */
+export const FIELDS: readonly NamedField[] = Object.entries<Field>(JOB_FIELDS satisfies Fields).map(
+  ([name, field]) => ({ ...field, name, key: field.key ?? camelCase(name) }),
+);
+
+export function camelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The rows that hold a value of a job. The others give such a value in another unit. */
+export const KEPT = FIELDS.filter((field) => field.type !== undefined);
+
+/** A job that sets nothing. Its empty values are shared, so that a long file does not create thousands of them. */
+export const JOB_DEFAULTS: Readonly<Record<string, unknown>> = Object.freeze({
+  ...Object.fromEntries(
+    KEPT.filter((field) => field.in === undefined).map(({ key, default: value = null }) => [
+      key,
+      Object.freeze(value),
+    ]),
+  ),
+  hooks: Object.freeze({}),
+  policy: Object.freeze({}),
+  unique: null,
+});
+
+/** Completes a job with the defaults. Fields without a default are null, and the caller sets them. */
+export function withDefaults(input: JobInput): JobSpec {
+  const spec: Record<string, unknown> = { ...JOB_DEFAULTS };
+  for (const key in input) if (key in JOB_DEFAULTS) spec[key] = input[key as keyof JobInput];
+  return spec as unknown as JobSpec;
+}
+
+type Required = Pick<JobSpec, 'id' | 'command' | 'maxRetries' | 'timeoutMs' | 'cwd'>;
+
+/** Returns a job with the given values and the defaults of all other fields. */
+export function newSpec(given: Required & Partial<JobSpec>): JobSpec {
+  return { ...JOB_DEFAULTS, ...given } as JobSpec;
+}
+
+/** Returns the value of a field, or undefined if its group does not have it. */
+export function fieldValue(job: JobSpec, { in: group, key }: NamedField): unknown {
+  const holder = group === undefined ? job : job[group];
+  return (holder as unknown as Record<string, unknown> | null)?.[key];
+}
+
+/** The schema of a field in a printed job. Fields that are not set are null, switches false. */
+export function printedSchema({ type, in: group, default: value }: NamedField): Schema {
+  const optional = value === null || (group !== undefined && type!.type !== 'boolean');
+  return optional ? maybe(type!) : type!;
+}
+
+/** Compares names by their place in a list. A name that is not listed follows the others. */
+export function listedFirst(order: readonly string[]): (a: string, b: string) => number {
+  const place = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  return (a, b) => place(a) - place(b);
+}

@@ -1,0 +1,94 @@
+import type { NumberRange } from './numbers.ts';
+import type { Schema, TypeOf } from './schema.ts';
+
+/** A row of the table of job fields. The name of the row is the documented name in a job object. */
+export interface Field {
+  /** The property of a job that holds the value, if it is not the name of the row in camel case. */
+  key?: string;
+  /** The object that groups the property with others, as in `job.policy.retryOn`. */
+  in?: 'policy' | 'hooks' | 'unique';
+  /** More names that a job object may use. The name in camel case is always accepted. */
+  spellings?: readonly string[];
+  /** Checks a given value and converts it. Returns undefined if the value asks for nothing. */
+  read(value: unknown, name: string, now: number): unknown;
+  /** True if the value counts from now, so that the same text means another time later. */
+  isRelative?(value: unknown): boolean;
+  /** The schema of the value. A row without one gives the value of another row in another unit. */
+  type?: Schema;
+  /** The schema of the values that are accepted, if it is not `type`. */
+  accepts?: Schema;
+  /** The range of a number. It is checked in flags, in imported rows and by `db check`. */
+  range?: Pick<NumberRange, 'min' | 'max'> & Partial<NumberRange>;
+  /** Converts the value for a printed job. */
+  print?(value: never): unknown;
+  /** The value of a job that does not set the field. Without one, the enqueue fills it in. */
+  default?: unknown;
+  /** The column, if it is not named like the row. Several fields share `start`. Null: stored in another table. */
+  column?: 'start' | null;
+  /** True if the column is written for every job. A job that sets no other field is plain. */
+  plain?: true;
+  /** Allows to edit a waiting job. It may have a flag and a help text of its own. */
+  edit?: true | readonly [flag: string, help: string];
+  /** True if the job of a schedule has no such flag. */
+  unscheduled?: true;
+  /** The flag, its short form and the placeholder of its value, as in `--priority -p N`. */
+  flag?: string;
+  /** True if the flag can be repeated. */
+  many?: true;
+  help?: string;
+  /** The heading under which the help lists the flag. */
+  group?: string;
+  /** The label of the field in `show`, and how to convert the value for it. */
+  show?: string | readonly [label: string, text: (value: never) => unknown];
+}
+
+export type Fields = Record<string, Field>;
+
+/** Puts the flags of these fields under one heading of the help. */
+export function section<const T extends Fields>(group: string, fields: T): T {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, group }])) as T;
+}
+
+type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S;
+type Key<T extends Fields, K extends keyof T> = T[K] extends { key: infer Name extends string }
+  ? Name
+  : Camel<K & string>;
+type OwnKey<T extends Fields, K extends keyof T> = T[K] extends { in: string } ? never : Key<T, K>;
+type Value<F extends Field> = Exclude<ReturnType<F['read']>, undefined>;
+type OrNull<F> = F extends { default: null } ? null : never;
+type With<T, Property> = { [K in keyof T as T[K] extends Property ? K : never]: T[K] };
+type Accepted<F> = F extends { accepts: infer S }
+  ? TypeOf<S>
+  : F extends { type: infer S }
+    ? TypeOf<S>
+    : never;
+type Printed<F> = F extends { type: infer S }
+  ?
+      | TypeOf<S>
+      | (F extends { default: null } | { in: string; type: Schema<string | number | unknown[]> }
+          ? null
+          : never)
+  : never;
+
+/** What a user may set: the properties outside `policy`, `hooks` and `unique`. */
+export type InputOf<T extends Fields> = { -readonly [K in keyof T as OwnKey<T, K>]?: Value<T[K]> };
+/** A complete job: the properties outside `policy`, `hooks` and `unique`. */
+export type SpecOf<T extends Fields, P extends Fields = With<T, { type: Schema }>> = {
+  -readonly [K in keyof P as OwnKey<P, K>]: Value<P[K]> | OrNull<P[K]>;
+};
+/** The properties of `policy` or `hooks`. */
+export type GroupOf<T extends Fields, G extends Field['in']> = {
+  -readonly [K in keyof T as T[K] extends { in: G } ? Key<T, K> : never]?: Value<T[K]>;
+};
+/** The properties that can be edited. */
+export type EditOf<T extends Fields> = Partial<SpecOf<With<T, { edit: unknown }>>>;
+/** The part of a printed job that the table describes. */
+export type PrintedOf<T extends Fields, P extends Fields = With<T, { type: Schema }>> = {
+  -readonly [K in keyof P]: Printed<P[K]>;
+};
+/** A job object as it is given. */
+export type GivenOf<T extends Fields> = {
+  -readonly [K in keyof T as T[K] extends { accepts: Schema } | { type: Schema } ? K : never]?: Accepted<
+    T[K]
+  >;
+};

@@ -1,0 +1,42 @@
+/** Holds the type of a schema. No value has this property. */
+declare const TYPE: unique symbol;
+
+/** A JSON schema as OpenAPI 3.1 takes it. `T` is the type of the values that fit it. */
+export interface Schema<T = unknown> {
+  readonly [TYPE]?: T;
+  [keyword: string]: unknown;
+}
+
+export type TypeOf<S> = S extends Schema<infer T> ? T : never;
+
+export const text: Schema<string> = { type: 'string' };
+export const integer: Schema<number> = { type: 'integer' };
+export const number: Schema<number> = { type: 'number' };
+export const flag: Schema<boolean> = { type: 'boolean' };
+export const time: Schema<string> = { type: 'string', format: 'date-time' };
+export const strings: Schema<Record<string, string>> = { type: 'object', additionalProperties: text };
+export const milliseconds: Schema<number | string> = { type: ['number', 'string'] };
+/** Seconds, or a text with a unit. */
+export const duration: Schema<number | string> = { ...milliseconds, examples: [90, '5m'] };
+export const when: Schema<number | string> = { ...milliseconds, examples: ['2030-01-31T09:00:00Z', '+10m'] };
+
+export const anyOf = <S extends Schema[]>(...schemas: S): Schema<TypeOf<S[number]>> => ({ anyOf: schemas });
+export const maybe = <T>(schema: Schema<T>): Schema<T | null> => ({ anyOf: [schema, { type: 'null' }] });
+export const oneOf = <T extends string>(values: readonly T[]): Schema<T> => ({ enum: [...values] });
+export const listOf = <T>(items: Schema<T>): Schema<T[]> => ({ type: 'array', items });
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+type Properties = Record<string, Schema>;
+
+/** Describes an object that has all of these properties, null rather than absent, and no others. */
+export function record<P extends Properties>(properties: P): Schema<{ [K in keyof P]: TypeOf<P[K]> }> {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+/** Describes an object that has at most these properties, of which some are required. */
+export function input<P extends Properties, R extends keyof P & string = never>(
+  properties: P,
+  required: R[] = [],
+): Schema<{ [K in R]: TypeOf<P[K]> } & { [K in Exclude<keyof P, R>]?: TypeOf<P[K]> }> {
+  return { type: 'object', properties, required, additionalProperties: false };
+}

@@ -1,0 +1,153 @@
+import { expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Patch, patchedProgram } from '../faults/patched.ts';
+import { type Sandbox, sandbox } from '../support/queuectl.ts';
+import { inTempDir } from '../support/temp-dir.ts';
+
+const ROOT = resolve(import.meta.dir, '../..');
+
+/** Two new rows of the table: one has a column, the other shares one. Nothing else in the source changes. */
+const ROWS: Patch = {
+  file: 'core/job-fields.ts',
+  from: "  ...section('Output', {\n",
+  to: `  ...section('Output', {
+    mood: {
+      spellings: ['temper'],
+      type: text,
+      read: read.checked((value) => value),
+      default: null,
+      edit: true,
+      flag: '--mood WORD',
+      help: 'mood of the job',
+      show: 'mood',
+    },
+    polite: {
+      type: schema.flag,
+      read: read.switchedOn,
+      default: false,
+      column: 'start',
+      flag: '--polite',
+      help: 'ask first',
+      show: 'polite',
+    },
+`,
+};
+
+const TYPES = `
+import type { EnqueueInput, JobObject } from './index.ts';
+export const given: EnqueueInput = { command: 'true', mood: 'good', polite: true };
+// @ts-expect-error: the mood is a text.
+export const wrong: EnqueueInput = { command: 'true', mood: 5 };
+export const printed = ({ mood, polite }: JobObject): [string | null, boolean] => [mood, polite];
+`;
+
+interface Printed {
+  id: string;
+  mood: string | null;
+  polite: boolean;
+}
+
+test('a field is added by one row of the table and a migration', () =>
+  inTempDir(async (directory) => {
+    const program = patchedProgram(directory, [ROWS]);
+    const source = join(directory, 'patched');
+    const boxes = [sandbox([], program), sandbox([], program)] as const;
+    try {
+      for (const box of boxes) await migrate(box, source);
+      await isEnqueued(boxes[0]);
+      await isShownAndEdited(boxes[0]);
+      await isExported(...boxes);
+      expect(await viewed(boxes[1])).toEqual([{ mood: 'better', polite: 1 }]);
+    } finally {
+      for (const box of boxes) await box.cleanup();
+    }
+    await isInSchemas(source);
+    isInTypes(source);
+  }));
+
+/** Creates the store as it is without the field, then does what a migration would do. */
+async function migrate(box: Sandbox, source: string): Promise<void> {
+  const old = spawnSync(join(ROOT, 'dist/queuectl'), ['status'], {
+    env: { ...process.env, QUEUECTL_HOME: box.home },
+  });
+  expect(old.status).toBe(0);
+  const { default: views } = await import(join(source, 'src/store/sqlite/views.ts'));
+  const db = new DatabaseSync(join(box.home, 'queue.db'));
+  db.exec(`ALTER TABLE job ADD COLUMN mood TEXT; ${views}`);
+  db.close();
+}
+
+async function viewed(box: Sandbox): Promise<unknown[]> {
+  const db = new DatabaseSync(join(box.home, 'queue.db'));
+  try {
+    return db
+      .prepare("SELECT mood, polite FROM jobs WHERE id = 'by-flag'")
+      .all()
+      .map((row) => ({ ...row }));
+  } finally {
+    db.close();
+  }
+}
+
+const show = (box: Sandbox, id: string): Promise<Printed> => box.json<Printed>(['show', id]);
+
+async function isEnqueued(box: Sandbox): Promise<void> {
+  const { stdout } = await box.run(['help', 'enqueue']);
+  expect(stdout).toMatch(/--mood WORD +mood of the job/);
+  expect(stdout).toMatch(/--polite +ask first/);
+  await box.run(['enqueue', '--id', 'by-flag', '--mood', 'good', '--polite', 'true']);
+  expect(await show(box, 'by-flag')).toMatchObject({ mood: 'good', polite: true });
+  await box.run(['enqueue', '{"id":"by-json","command":"true","temper":"bad"}']);
+  expect(await show(box, 'by-json')).toMatchObject({ mood: 'bad', polite: false });
+  // A batch is stored by another statement, unless a job sets a field that the statement leaves out.
+  for (const set of [{ mood: 'fine' }, { polite: true }]) {
+    const [name] = Object.keys(set);
+    const lines = Array.from({ length: 60 }, (_, i) => ({
+      id: `${name}-${i}`,
+      command: 'true',
+      ...(i === 7 ? set : {}),
+    }));
+    writeFileSync(join(box.directory, 'jobs'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    expect((await box.run(['enqueue', '--file', 'jobs'])).stderr).toBe('');
+    expect(await show(box, `${name}-7`)).toMatchObject({ mood: null, polite: false, ...set });
+    expect(await show(box, `${name}-8`)).toMatchObject({ mood: null, polite: false });
+  }
+}
+
+async function isShownAndEdited(box: Sandbox): Promise<void> {
+  const { stdout } = await box.run(['show', 'by-flag']);
+  expect(stdout).toContain('mood\tgood\n');
+  expect(stdout).toContain('polite\tyes\n');
+  expect(await box.json(['edit', 'by-flag', '--mood', 'better'])).toMatchObject({ changed: ['by-flag'] });
+  expect(await show(box, 'by-flag')).toMatchObject({ mood: 'better' });
+}
+
+async function isExported(box: Sandbox, other: Sandbox): Promise<void> {
+  const file = join(box.directory, 'export');
+  expect((await box.run(['export', file])).code).toBe(0);
+  expect((await other.run(['import', file])).code).toBe(0);
+  expect(await show(other, 'by-flag')).toEqual(await show(box, 'by-flag'));
+}
+
+async function isInSchemas(source: string): Promise<void> {
+  const { SCHEMAS } = await import(join(source, 'src/http/schemas.ts'));
+  expect(Object.keys(SCHEMAS.Job.properties)).toContain('mood');
+  expect(SCHEMAS.Job.required).toContain('polite');
+  expect(SCHEMAS.NewJob.properties).toMatchObject({ mood: {}, polite: {} });
+  expect(SCHEMAS.JobChanges.properties).toHaveProperty('mood');
+  expect(SCHEMAS.JobChanges.properties).not.toHaveProperty('polite');
+}
+
+/** The whole source still compiles, and the types of the library have the fields. */
+function isInTypes(source: string): void {
+  writeFileSync(join(source, 'src/types-check.ts'), TYPES);
+  const config = { extends: join(ROOT, 'tsconfig.json'), include: ['src'] };
+  writeFileSync(join(source, 'tsconfig.json'), JSON.stringify(config));
+  const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--project', source], {
+    encoding: 'utf8',
+  });
+  expect(stdout).toBe('');
+}

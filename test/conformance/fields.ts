@@ -1,0 +1,74 @@
+import { expect } from 'bun:test';
+import { fieldValue, JOB_DEFAULTS, KEPT, type NamedField } from '../../src/core/field-list.ts';
+import type { JobSpec } from '../../src/core/job.ts';
+import type { Schema } from '../../src/core/schema.ts';
+import { jobSpec, NOW } from '../support/jobs.ts';
+import type { Case } from './topic.ts';
+
+const WORD = 'sample';
+const NUMBER = 1500;
+/** A store inserts so many jobs in a way of its own. */
+const BATCH = 60;
+
+/** Returns a value that a user could give and that is not the default. */
+function sampleOf(schema: Schema, max: number): unknown {
+  const { type, enum: names, anyOf, examples, items } = schema as Record<string, never[]>;
+  if (examples !== undefined) return examples[0];
+  if (names !== undefined) return names.at(-1);
+  if (anyOf !== undefined) return sampleOf(anyOf[0]!, max);
+  if (items !== undefined) return [sampleOf(items as unknown as Schema, max)];
+  switch ([type].flat()[0] as unknown) {
+    case 'boolean':
+      return true;
+    case 'object':
+      return { [WORD]: WORD };
+    case 'string':
+      return WORD;
+    default:
+      return max;
+  }
+}
+
+/** Reads a sample as an enqueue does. Only the working directory needs a slash. */
+function valueFor({ name, type, accepts = type, range, read }: NamedField): unknown {
+  const sample = sampleOf(accepts!, Math.min(range?.max ?? NUMBER, NUMBER));
+  return read(name === 'cwd' ? `/${sample}` : sample, name, NOW);
+}
+
+/** Returns a job that sets one field. */
+function jobWith(id: string, field: NamedField): JobSpec {
+  const { key, in: group } = field;
+  const value = valueFor(field);
+  if (group === undefined) return jobSpec(id, { [key]: value });
+  if (group === 'unique') return jobSpec(id, { unique: { key: WORD, while: 'active', forMs: null } });
+  return jobSpec(id, { [group]: { [key]: value } });
+}
+
+const idOf = ({ id }: { id: string }): string => id;
+
+function comesBack(field: NamedField): Case {
+  return async ({ store }) => {
+    // A job may wait for this one.
+    await store.insert([jobSpec(WORD)], NOW - 1);
+    const alone = jobWith('alone', field);
+    expect(fieldValue(alone, field)).not.toEqual(JOB_DEFAULTS[field.key]);
+    const batch = Array.from({ length: BATCH }, (_, i) => jobSpec(`job-${i}`));
+    batch[7] = jobWith('in-batch', field);
+    for (const jobs of [[alone], batch]) {
+      await store.insert(jobs, NOW);
+      for (const job of jobs) {
+        expect(await store.get(job.id)).toMatchObject({ ...job, stdin: null });
+        expect(await store.stdin(job.id)).toBe(job.stdin);
+      }
+      await store.remove(jobs.map(idOf), ['pending'], NOW);
+    }
+  };
+}
+
+/** One case for each row of the table of job fields. The id is the one field that every job sets. */
+export const fields: Record<string, Case> = Object.fromEntries(
+  KEPT.filter((field) => field.name !== 'id').map((field) => [
+    `${field.name} comes back, set by a job alone and by one in a batch`,
+    comesBack(field),
+  ]),
+);
