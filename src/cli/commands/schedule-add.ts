@@ -22,7 +22,7 @@ export default {
     '# Every 90 seconds',
     'queuectl schedule add ping --every 90s -- curl -fsS https://example.org',
     '# On weekdays, making up for every missed run',
-    "queuectl schedule add report --cron '0 9 * * mon-fri' --catch-up all './report'",
+    "queuectl schedule add report --cron '0 9 * * mon-fri' --catch-up all ./report",
     '# Show when it would run',
     "queuectl schedule add x --cron '0 0 29 2 *' --dry-run true",
   ],
