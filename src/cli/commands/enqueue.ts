@@ -55,7 +55,7 @@ export default {
     '# With standard input and a secret',
     "queuectl enqueue --stdin @letter.txt --secret-env TOKEN './send-mail ana'",
     '# With a hook',
-    "queuectl enqueue --on-dead './notify $QUEUECTL_HOOK_JOB_ID is dead' 'make report'",
+    "queuectl enqueue --on-dead './notify \"$QUEUECTL_HOOK_JOB_ID\"' 'make report'",
   ],
   notes: [
     'An argument that starts with { or [ is JSON. Any other argument is a shell command. Arguments after -- are run without a shell.',

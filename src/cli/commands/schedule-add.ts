@@ -18,11 +18,11 @@ export default {
   prints: { object: 'Schedule' },
   examples: [
     '# Every night at 02:30',
-    "queuectl schedule add nightly --cron '30 2 * * *' --tz Asia/Tokyo 'make backup'",
+    "queuectl schedule add nightly --cron '30 2 * * *' --tz Asia/Tokyo './backup'",
     '# Every 90 seconds',
     'queuectl schedule add ping --every 90s -- curl -fsS https://example.org',
     '# On weekdays, making up for every missed run',
-    "queuectl schedule add report --cron '0 9 * * mon-fri' --catch-up all 'make report'",
+    "queuectl schedule add report --cron '0 9 * * mon-fri' --catch-up all ./report",
     '# Show when it would run',
     "queuectl schedule add x --cron '0 0 29 2 *' --dry-run true",
   ],
