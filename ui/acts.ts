@@ -50,7 +50,8 @@ export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
     detail: cancels ? ACTING.cancelDetail : ACTING.deleteDetail,
     cli: actCommand(verb, { ids: [id] }),
     button: cancels ? ACTING.cancelButton : ACTIONS.delete.label,
-    ...{ danger: true, word: null },
+    danger: true,
+    word: null,
   };
   if ((cancels || verb === 'delete') && !(await ask(asked))) return false;
   const path = `/jobs/${part(id)}`;
@@ -62,8 +63,12 @@ export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
 
 function askToStartAgain(id: string): Promise<boolean> {
   return ask({
-    ...{ title: ACTING.againTitle(id), detail: ACTING.againDetail, button: ACTING.againButton },
-    ...{ cli: actCommand('retry', { ids: [id] }), danger: false, word: null },
+    title: ACTING.againTitle(id),
+    detail: ACTING.againDetail,
+    button: ACTING.againButton,
+    cli: actCommand('retry', { ids: [id] }),
+    danger: false,
+    word: null,
   });
 }
 

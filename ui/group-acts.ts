@@ -20,7 +20,8 @@ export async function actOnGroup({ action, limit, perSecond }: GroupAct, group: 
   const pace = perSecond === undefined ? '' : DLQ.pace(perSecond);
   const error = visible(signature);
   const operation = {
-    ...{ action, group: signature },
+    action,
+    group: signature,
     ...(limit === undefined ? {} : { limit }),
     ...(perSecond === undefined ? {} : { per_second: perSecond }),
   };
@@ -32,7 +33,8 @@ export async function actOnGroup({ action, limit, perSecond }: GroupAct, group: 
         : DLQ.ofSome(limit, plural(jobs, DLQ.deadJob), error),
     // No filter of the command line means exactly this group.
     cli: postCommand('/operations', operation),
-    ...{ button: DLQ.button(label, many), danger: action === 'delete' },
+    button: DLQ.button(label, many),
+    danger: action === 'delete',
     word: action === 'delete' && jobs > TYPED_ABOVE ? String(jobs) : null,
   });
   if (yes) await startOperation(operation);

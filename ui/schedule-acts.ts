@@ -23,8 +23,12 @@ export function togglePaused({ name, paused }: Schedule): Promise<boolean> {
 
 export async function remove(name: string): Promise<void> {
   const yes = await ask({
-    ...{ title: SCHEDULE_ACTS.removeTitle(name), detail: SCHEDULE_ACTS.removeDetail },
-    ...{ cli: command('schedule', 'remove', name), button: SCHEDULE.remove, danger: true, word: null },
+    title: SCHEDULE_ACTS.removeTitle(name),
+    detail: SCHEDULE_ACTS.removeDetail,
+    cli: command('schedule', 'remove', name),
+    button: SCHEDULE.remove,
+    danger: true,
+    word: null,
   });
   if (!yes) return;
   const done = await attempt(() => send('DELETE', `/schedules/${part(name)}`), SCHEDULE_ACTS.removed(name));

@@ -34,8 +34,17 @@ const FIELDS: Record<Exclude<Field, 'name' | 'command'>, { flag: string; ofJob: 
 type Flagged = keyof typeof FIELDS;
 
 const NEW: ScheduleDraft = {
-  ...{ name: '', cron: '0 3 * * *', timezone: '', every: '', overlap: 'skip', catch_up: 'one' },
-  ...{ command: '', queue: '', priority: '', max_retries: '', timeout: '' },
+  name: '',
+  cron: '0 3 * * *',
+  timezone: '',
+  every: '',
+  overlap: 'skip',
+  catch_up: 'one',
+  command: '',
+  queue: '',
+  priority: '',
+  max_retries: '',
+  timeout: '',
 };
 
 export function writtenOf(schedule: Schedule | 'new'): ScheduleDraft {
@@ -44,10 +53,17 @@ export function writtenOf(schedule: Schedule | 'new'): ScheduleDraft {
   const text = (value: number | null): string => (value === null ? '' : String(value));
   const time = (ms: number | null): string => (ms === null ? '' : exactDuration(ms));
   return {
-    ...{ name: schedule.name, cron: schedule.cron ?? '', timezone: schedule.timezone ?? '' },
-    ...{ every: time(schedule.every_ms), overlap: schedule.overlap, catch_up: schedule.catch_up },
-    ...{ command: schedule.command, queue: schedule.queue, priority: text(job.priority) },
-    ...{ max_retries: text(job.max_retries), timeout: time(job.timeout_ms) },
+    name: schedule.name,
+    cron: schedule.cron ?? '',
+    timezone: schedule.timezone ?? '',
+    every: time(schedule.every_ms),
+    overlap: schedule.overlap,
+    catch_up: schedule.catch_up,
+    command: schedule.command,
+    queue: schedule.queue,
+    priority: text(job.priority),
+    max_retries: text(job.max_retries),
+    timeout: time(job.timeout_ms),
   };
 }
 

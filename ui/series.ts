@@ -15,10 +15,18 @@ interface Of {
 
 /** Until there is one: a chart without a line takes the room that it will need, and nothing below it jumps. */
 export const NO_SERIES: Series = {
-  ...{ step_ms: 60_000, points: [], names: null },
+  step_ms: 60_000,
+  points: [],
+  names: null,
   total: {
-    ...{ enqueued: 0, dropped: 0, completed: 0, failed: 0, dead: 0, cancelled: 0 },
-    ...{ wait_ms: null, run_ms: null },
+    enqueued: 0,
+    dropped: 0,
+    completed: 0,
+    failed: 0,
+    dead: 0,
+    cancelled: 0,
+    wait_ms: null,
+    run_ms: null,
   },
 };
 

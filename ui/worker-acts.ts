@@ -14,7 +14,8 @@ export async function stopWorker({ id, current_jobs }: Worker, order: 'drain' | 
     detail: detailOf(force, current_jobs.length),
     cli: command('worker', 'stop', id, ...(force ? ['--force'] : [])),
     button: force ? STOP_WORKER.forceButton : STOP_WORKER.drainButton,
-    ...{ danger: force, word: null },
+    danger: force,
+    word: null,
   });
   if (yes)
     await attempt(() => send('POST', `/workers/${part(id)}/stop`, { order }), STOP_WORKER.stopping(id));

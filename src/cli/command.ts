@@ -68,6 +68,11 @@ export interface Command {
   run(context: Context, input: Input): Promise<number | undefined>;
 }
 
+/** Returns the command unchanged. It gives the parameters of `run` their types. */
+export function defineCommand(command: Command): Command {
+  return command;
+}
+
 export const GLOBAL_FLAGS: Record<string, Flag> = {
   db: { value: 'PATH', help: 'database file (default: QUEUECTL_DB, else ~/.queuectl/queue.db)' },
   json: {

@@ -32,7 +32,8 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   const args = process.argv.slice(2).filter((arg) => arg !== '--detach');
   const own = ['--supervisor', id, ...(openFiles === null ? [] : ['--open-files', openFiles])];
   const child = startSelf([...args, ...own], {
-    ...{ stdio: ['ignore', log, log], detached: true },
+    stdio: ['ignore', log, log],
+    detached: true,
     more: { [STARTED]: startText(start) },
   });
   closeSync(log);

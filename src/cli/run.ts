@@ -72,7 +72,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     if (input.one('db') === '')
       throw new QueueError('usage', '--db must not be empty', 'queuectl --db PATH …');
     const context: Context = {
-      ...{ io, environment },
+      io,
+      environment,
       get location() {
         return storeLocation(input.one('db'), environment);
       },

@@ -28,7 +28,10 @@ export function openMetrics(snapshot: Snapshot): string {
 /** The same as data. */
 export function metricObjects(snapshot: Snapshot): object[] {
   return families(withFewQueues(snapshot)).map(({ name, type, unit, help, samples }) => ({
-    ...{ name, type: type ?? 'unknown', unit: unit ?? null, help },
+    name,
+    type: type ?? 'unknown',
+    unit: unit ?? null,
+    help,
     samples: samples.map(([suffix, of, value]) => ({
       name: name + suffix,
       labels: Object.fromEntries(of),

@@ -28,7 +28,10 @@ interface ChartProps {
 
 export const HEIGHT = 180;
 export const SHOW: Record<Unit, (value: number) => string> = {
-  ...{ count: number, level: number, ms: duration, part: percent },
+  count: number,
+  level: number,
+  ms: duration,
+  part: percent,
 };
 
 /** Drawn by uPlot, which is loaded when the first chart is shown. The same figures are there as words and as a table. */

@@ -98,7 +98,10 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
 
 /** Of the measures, examples of what can be asked. */
 const EXAMPLES: Record<string, string[]> = {
-  ...{ older: ['1h', '1d', '7d'], attempts: ['>1', '>3'], crashes: ['>0'], prio: ['>0', '<0'] },
+  older: ['1h', '1d', '7d'],
+  attempts: ['>1', '>3'],
+  crashes: ['>0'],
+  prio: ['>0', '<0'],
   dur: ['>10s', '>5m', '<1s'],
 };
 

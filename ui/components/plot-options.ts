@@ -17,7 +17,10 @@ export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Liv
   const axis = { stroke: colour('muted'), font, ticks: { show: false } };
   const whole = unit === 'count' || unit === 'level';
   return {
-    ...{ width: place.clientWidth, height: HEIGHT, legend: { show: false }, padding: [8, 8, 0, 0] },
+    width: place.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
     cursor: { sync: { key: 'queuectl' }, points: { size: 6 } },
     scales: { y: unit === 'ms' ? LOGARITHMIC : { range: (_, __, max) => [0, top(max, unit)] } },
     hooks: {
@@ -41,7 +44,9 @@ export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Liv
     axes: [
       { ...axis, size: 26, space: 80, grid: { show: false }, values: (_, splits) => times(splits) },
       {
-        ...{ ...axis, size: 60, grid: { stroke: colour('line'), width: 1 } },
+        ...axis,
+        size: 60,
+        grid: { stroke: colour('line'), width: 1 },
         values: (_, splits) =>
           splits.map((value) => (whole && !Number.isInteger(value) ? '' : SHOW[unit](value))),
         ...(unit === 'ms' ? { filter: (_: uPlot, splits: number[]) => splits, splits: rungs } : {}),
@@ -50,12 +55,10 @@ export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Liv
     series: [
       {},
       ...lines.map((line) => ({
-        ...{
-          label: line.label,
-          stroke: colour(line.colour),
-          width: 1.5,
-          points: { show: true, size: 5, fill: colour(line.colour), filter: alone },
-        },
+        label: line.label,
+        stroke: colour(line.colour),
+        width: 1.5,
+        points: { show: true, size: 5, fill: colour(line.colour), filter: alone },
         ...(unit === 'ms' || line.dashed ? {} : { fill: `${colour(line.colour)}22` }),
         ...(line.dashed ? { dash: [5, 5] } : {}),
       })),

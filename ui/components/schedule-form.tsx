@@ -52,7 +52,8 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
   };
   const field = (name: keyof ScheduleDraft) => ({
     value: now.value[name],
-    ...{ autocomplete: 'off' as const, spellcheck: false },
+    autocomplete: 'off' as const,
+    spellcheck: false,
     onInput: (event: { currentTarget: { value: string } }) => set(name, event.currentTarget.value),
   });
   const submit = async (event: Event): Promise<void> => {

@@ -65,14 +65,17 @@ export function TimesChart({ series, of, oldest = null }: TimesProps) {
       at={times(series)}
       lines={[
         ...PERCENTILES.map(([key, colour]) => ({
-          ...{ label: key, colour },
+          label: key,
+          colour,
           values: series.points.map((one) => (one[of] === null ? null : Math.max(1, one[of][key]))),
         })),
         ...(since === null
           ? []
           : [
               {
-                ...{ label: SHARED.oldestWaiting, colour: 'muted' as const, dashed: true },
+                label: SHARED.oldestWaiting,
+                colour: 'muted' as const,
+                dashed: true,
                 values: series.points.map(() => since),
               },
             ]),

@@ -4,10 +4,10 @@ import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { SHORT_IDS } from '../act.ts';
 import { atMostOnceFields, printChanged, warnStartedAgain } from '../changed.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { noteCutOff } from '../cut-off.ts';
 
-export default {
+export default defineCommand({
   name: 'dlq retry',
   summary: 'Retry dead jobs',
   args: 'ID… | --all',
@@ -43,4 +43,4 @@ export default {
     if (skipped.length > 0) io.warn(`${skipped.length} ${SKIPPED}`);
     return left.length + skipped.length > 0 ? 7 : 0;
   },
-} satisfies Command as Command;
+});

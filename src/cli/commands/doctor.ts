@@ -1,6 +1,6 @@
 import { diagnose, type Finding } from '../../actions/doctor.ts';
 import { VERSION } from '../../core/version.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../layout.ts';
 import { printTable } from '../table.ts';
@@ -8,7 +8,7 @@ import type { Color } from '../text.ts';
 
 const COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
-export default {
+export default defineCommand({
   name: 'doctor',
   summary: 'Check the installation and suggest fixes',
   args: '',
@@ -30,7 +30,7 @@ export default {
     else print(io, findings);
     return failed ? 1 : 0;
   },
-} satisfies Command as Command;
+});
 
 function print(io: Io, findings: Finding[]): void {
   const shown = io.quiet ? findings.filter((one) => one.status !== 'ok') : findings;

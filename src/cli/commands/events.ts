@@ -14,7 +14,7 @@ import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { nearest } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { parseTime } from '../../core/time.ts';
-import type { Command, Input } from '../command.ts';
+import { defineCommand, type Input } from '../command.ts';
 import { EVENT_DETAILS, printEvents } from '../event-line.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
@@ -23,7 +23,7 @@ import { LIST_FLAGS } from '../layout.ts';
 const USUAL_LINES = 20;
 const LINES = { min: 0, max: 1_000_000_000, integer: true };
 
-export default {
+export default defineCommand({
   name: 'events',
   summary: 'Show events of jobs, queues, workers and settings',
   args: '',
@@ -77,7 +77,7 @@ export default {
     // Ctrl-C is the normal way to stop following.
     return code === new Interrupted('SIGINT').exitCode ? 0 : code;
   },
-} satisfies Command as Command;
+});
 
 /** Refuses flags without effect: in a pipe events are JSON by default, without columns or other time styles. */
 function refuseUnheeded({ layout: { format, header, time, utc }, tty }: Io): void {

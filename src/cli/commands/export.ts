@@ -12,13 +12,13 @@ import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { newDraft, removeDraft } from '../../exec/drafts.ts';
 import { syncFile } from '../../exec/durable.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { startProgress } from '../progress.ts';
 import { printable, printableJson } from '../text.ts';
 
 const BUFFER = 256 * 1024;
 
-export default {
+export default defineCommand({
   name: 'export',
   summary: 'Export the whole queue as JSON lines',
   args: '[FILE]',
@@ -74,7 +74,7 @@ export default {
       removeDraft(draft);
     }
   },
-} satisfies Command as Command;
+});
 
 /** Collects lines, because writing each one would need a system call. */
 function buffered(out: (text: string) => void): { write(line: string): void; flush(): void } {

@@ -1,7 +1,7 @@
 import { listJobs, lookUpJob } from '../../actions/jobs.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import type { Job } from '../../core/job.ts';
-import type { Command, Context } from '../command.ts';
+import { type Context, defineCommand } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import type { Io } from '../io.ts';
 import { jobColumns } from '../job-table.ts';
@@ -15,7 +15,7 @@ const WATCHED = 1000;
 /** Lines of a screen that are not rows: the header and the summary. */
 const BESIDE_ROWS = 2;
 
-export default {
+export default defineCommand({
   name: 'list',
   summary: 'List jobs, newest first',
   args: '',
@@ -37,7 +37,7 @@ export default {
     await printJobs(context, filter, limit, jobColumns, 'no jobs found');
     return 0;
   },
-} satisfies Command as Command;
+});
 
 function viewOf(context: Context, filter: JobFilter, limit: number | null): View {
   return {

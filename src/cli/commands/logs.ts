@@ -6,12 +6,12 @@ import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { required } from '../arguments.ts';
-import type { Command, Input } from '../command.ts';
+import { defineCommand, type Input } from '../command.ts';
 import { followJob, neverRan } from '../follow-job.ts';
 import { detachable } from '../interrupt.ts';
 import { outputPrinter } from '../output-printer.ts';
 
-export default {
+export default defineCommand({
   name: 'logs',
   summary: 'Print the output of a job',
   args: 'ID',
@@ -81,7 +81,7 @@ export default {
     }
     return 0;
   },
-} satisfies Command as Command;
+});
 
 const NEWLINE = 10;
 

@@ -1,9 +1,9 @@
 import { readTimeout } from '../arguments.ts';
-import { type Command, inGroup } from '../command.ts';
+import { defineCommand, inGroup } from '../command.ts';
 import { inForeground } from '../foreground.ts';
 import { ADD_FLAGS, addJobs, checkForms, notGone } from './enqueue.ts';
 
-export default {
+export default defineCommand({
   name: 'run',
   summary: 'Run a job, print its output, exit with its exit code',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
@@ -33,4 +33,4 @@ export default {
     const [job] = notGone((await addJobs(context, input, 1)).jobs);
     return inForeground(context, job!, { raw: input.has('raw'), timeoutMs });
   },
-} satisfies Command as Command;
+});

@@ -1,11 +1,11 @@
 import { previewSchedule } from '../../actions/preview-schedule.ts';
 import { addSchedule, checkSchedule } from '../../actions/schedules.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { readScheduleSpec, SCHEDULE_FLAGS } from '../schedule-flags.ts';
 import { printTimes, sayChanged } from '../schedule-table.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule add',
   summary: 'Create a schedule (cron expression or fixed interval)',
   args: 'NAME (COMMAND | -- PROGRAM ARG…)',
@@ -44,4 +44,4 @@ export default {
     await sayChanged(context.io, 'added', await addSchedule(app, spec), now);
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,10 +1,10 @@
 import { actorOf } from '../../actions/actor.ts';
 import { pauseSchedule } from '../../actions/schedules.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { sayChanged } from '../schedule-table.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule pause',
   summary: 'Pause a schedule',
   args: 'NAME',
@@ -19,4 +19,4 @@ export default {
     await sayChanged(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,9 +1,9 @@
 import { removeSchedule } from '../../actions/schedules.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { sayChanged } from '../schedule-table.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule remove',
   summary: 'Remove a schedule; its enqueued jobs stay',
   args: 'NAME',
@@ -17,4 +17,4 @@ export default {
     await sayChanged(io, 'removed', await removeSchedule(opened, name), opened.clock.now());
     return 0;
   },
-} satisfies Command as Command;
+});

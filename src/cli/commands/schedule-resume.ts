@@ -1,9 +1,9 @@
 import { resumeSchedule } from '../../actions/schedules.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { sayChanged } from '../schedule-table.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule resume',
   summary: 'Resume a paused schedule',
   args: 'NAME',
@@ -17,4 +17,4 @@ export default {
     await sayChanged(io, 'resumed', await resumeSchedule(opened, name), opened.clock.now());
     return 0;
   },
-} satisfies Command as Command;
+});

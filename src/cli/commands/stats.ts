@@ -4,12 +4,12 @@ import { formatDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { STATES } from '../../core/job.ts';
 import { formatPercent } from '../../core/numbers.ts';
-import type { Command, Input } from '../command.ts';
+import { defineCommand, type Input } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printSeries } from '../stats-series.ts';
 import { pad } from '../text.ts';
 
-export default {
+export default defineCommand({
   name: 'stats',
   summary: 'Show success rate, wait and run times, and throughput',
   args: '',
@@ -53,7 +53,7 @@ export default {
     for (const [name, value] of rows) io.out(io.tty ? `${pad(name, 22)}${value}\n` : `${name}\t${value}\n`);
     return 0;
   },
-} satisfies Command as Command;
+});
 
 function readRange(input: Input): Range | null {
   const range = input.one('range');

@@ -1,14 +1,14 @@
 import type { App } from '../../actions/app.ts';
 import { type Status, status } from '../../actions/status.ts';
 import { STATES } from '../../core/job.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import type { Io } from '../io.ts';
 import { jsonText, TIME_FLAGS } from '../layout.ts';
 import { pad, paint, STATE_COLORS } from '../text.ts';
 import { readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
 import { printWorkers } from '../worker-table.ts';
 
-export default {
+export default defineCommand({
   name: 'status',
   summary: 'Show job counts by state and active workers',
   args: '',
@@ -23,7 +23,7 @@ export default {
     print(context.io, await status(app), app.clock.now());
     return 0;
   },
-} satisfies Command as Command;
+});
 
 function print(io: Io, result: Status, now: number): void {
   if (io.json) {

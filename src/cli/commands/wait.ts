@@ -4,12 +4,12 @@ import { selectJobs } from '../../actions/select.ts';
 import type { Job } from '../../core/job.ts';
 import { selectionOf } from '../act.ts';
 import { readTimeout } from '../arguments.ts';
-import type { Command, Input } from '../command.ts';
+import { defineCommand, type Input } from '../command.ts';
 import { FILTER_FLAGS } from '../filters.ts';
 import { jsonText } from '../layout.ts';
 import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
 
-export default {
+export default defineCommand({
   name: 'wait',
   summary: 'Wait until jobs are completed, dead or cancelled',
   args: 'ID… | filters',
@@ -48,7 +48,7 @@ export default {
       io.out(`[${objects.map((object) => jsonText(io, object)).join(',')}]\n`);
     });
   },
-} satisfies Command as Command;
+});
 
 /** Returns the selected jobs. A filter selects those that match now. */
 async function chosen(app: App, input: Input): Promise<Job[]> {

@@ -34,11 +34,20 @@ interface Session {
 export async function showTop(context: Context, everyMs: number, look: Look): Promise<number> {
   const bell = newBell();
   const session: Session = {
-    ...{ context, bell, follower: null, terminal: null, code: null },
+    context,
+    bell,
+    follower: null,
+    terminal: null,
+    code: null,
     link: linkStore(context, bell.changed),
     picture: {
-      ...{ snapshot: null, throughput: new Map(), ui: startUi(), output: null, problem: null },
-      ...{ now: Date.now(), location: context.location },
+      snapshot: null,
+      throughput: new Map(),
+      ui: startUi(),
+      output: null,
+      problem: null,
+      now: Date.now(),
+      location: context.location,
     },
   };
   // Before the screen opens: a store that cannot be opened at all is told like everywhere else.
