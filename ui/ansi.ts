@@ -18,7 +18,13 @@ interface Look {
 }
 
 const PLAIN: Look = {
-  ...{ fg: null, bg: null, bold: false, dim: false, italic: false, underline: false, inverse: false },
+  fg: null,
+  bg: null,
+  bold: false,
+  dim: false,
+  italic: false,
+  underline: false,
+  inverse: false,
 };
 
 /** Colours become looks, an erased rest of a line nothing; any other escape is shown as what it is: text. */

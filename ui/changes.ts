@@ -19,9 +19,13 @@ export type Written = Record<Changeable, string>;
 
 export function writtenOf(job: Job): Written {
   return {
-    ...{ command: job.command, queue: job.queue, priority: String(job.priority), run_at: job.run_at ?? '' },
+    command: job.command,
+    queue: job.queue,
+    priority: String(job.priority),
+    run_at: job.run_at ?? '',
     timeout: job.timeout_ms === null ? '' : exactDuration(job.timeout_ms),
-    ...{ max_retries: String(job.max_retries), name: job.name ?? '' },
+    max_retries: String(job.max_retries),
+    name: job.name ?? '',
   };
 }
 

@@ -20,8 +20,18 @@ export interface Draft {
 }
 
 export const EMPTY: Draft = {
-  ...{ command: '', name: '', queue: '', priority: '', delay: '', timeout: '', 'max-retries': '' },
-  ...{ cwd: '', unique: '', tags: '', env: '', rest: {} },
+  command: '',
+  name: '',
+  queue: '',
+  priority: '',
+  delay: '',
+  timeout: '',
+  'max-retries': '',
+  cwd: '',
+  unique: '',
+  tags: '',
+  env: '',
+  rest: {},
 };
 
 const FLAGS = ['name', 'queue', 'priority', 'delay', 'timeout', 'max-retries', 'cwd', 'unique'] as const;
@@ -44,36 +54,36 @@ const lines = (map: Record<string, string>): string =>
 export function draftOf(job: Job): Draft {
   return {
     ...EMPTY,
-    ...{ command: job.command, name: job.name ?? '', queue: job.queue === 'default' ? '' : job.queue },
+    command: job.command,
+    name: job.name ?? '',
+    queue: job.queue === 'default' ? '' : job.queue,
     priority: job.priority === 0 ? '' : String(job.priority),
     timeout: job.timeout_ms === null ? '' : exactDuration(job.timeout_ms),
     'max-retries': job.at_most_once ? '' : String(job.max_retries),
-    ...{ cwd: job.cwd, tags: lines(job.tags), env: lines(job.env) },
+    cwd: job.cwd,
+    tags: lines(job.tags),
+    env: lines(job.env),
     rest: restOf(job),
   };
 }
 
 const REST = [
-  ...[
-    'argv',
-    'backoff_base',
-    'backoff',
-    'retry_delay_ms',
-    'backoff_max_ms',
-    'jitter',
-    'retry_on',
-    'no_retry_on',
-  ],
-  ...[
-    'at_most_once',
-    'on_complete',
-    'on_failure',
-    'on_dead',
-    'secret_env',
-    'clean_env',
-    'split_output',
-    'stdin',
-  ],
+  'argv',
+  'backoff_base',
+  'backoff',
+  'retry_delay_ms',
+  'backoff_max_ms',
+  'jitter',
+  'retry_on',
+  'no_retry_on',
+  'at_most_once',
+  'on_complete',
+  'on_failure',
+  'on_dead',
+  'secret_env',
+  'clean_env',
+  'split_output',
+  'stdin',
 ] as const;
 
 function restOf(job: Job): Record<string, unknown> {

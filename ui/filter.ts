@@ -18,13 +18,21 @@ export const FIELDS = [
 
 /** What is typed before the colon. */
 const WORDS: Record<string, string> = {
-  ...{ state: 'state', queue: 'queue', name: 'name', tag: 'tag', error: 'error', exit: 'exit-code' },
+  state: 'state',
+  queue: 'queue',
+  name: 'name',
+  tag: 'tag',
+  error: 'error',
+  exit: 'exit-code',
   older: 'older-than',
 };
 const SHOWN = Object.fromEntries(Object.entries(WORDS).map(([word, field]) => [field, word]));
 /** Written as conditions: `attempts:>3`. */
 const MEASURES: Record<string, string> = {
-  ...{ attempts: 'attempts', crashes: 'crashes', prio: 'priority', dur: 'duration' },
+  attempts: 'attempts',
+  crashes: 'crashes',
+  prio: 'priority',
+  dur: 'duration',
 };
 export const FACETS = [...Object.keys(WORDS), ...Object.keys(MEASURES)];
 

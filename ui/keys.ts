@@ -10,16 +10,14 @@ type Handler = () => void;
 
 const pageKeys: Record<string, Handler>[] = [];
 const GO: Record<string, string> = {
-  ...{
-    o: '/',
-    j: '/jobs',
-    d: '/dlq',
-    q: '/queues',
-    s: '/schedules',
-    w: '/workers',
-    m: '/stats',
-    a: '/activity',
-  },
+  o: '/',
+  j: '/jobs',
+  d: '/dlq',
+  q: '/queues',
+  s: '/schedules',
+  w: '/workers',
+  m: '/stats',
+  a: '/activity',
 };
 
 /** The keys of a page, while it is shown. */

@@ -36,8 +36,11 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
     const header = (name: string): string => response.headers.get(`queuectl-${name}`) ?? '';
     return {
       bytes: new Uint8Array(await response.arrayBuffer()),
-      ...{ from: Number(header('from')), next: Number(header('next')), size: Number(header('size')) },
-      ...{ over: header('over') === 'true', truncated: header('truncated') === 'true' },
+      from: Number(header('from')),
+      next: Number(header('next')),
+      size: Number(header('size')),
+      over: header('over') === 'true',
+      truncated: header('truncated') === 'true',
     };
   };
 
@@ -92,7 +95,11 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
   };
 
   return {
-    ...{ lines, state, openAt, newer, older },
+    lines,
+    state,
+    openAt,
+    newer,
+    older,
     /** To the end, in one jump when that is far. */
     async follow(): Promise<void> {
       const { next, size } = state.value;

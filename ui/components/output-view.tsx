@@ -32,7 +32,7 @@ export function OutputView({ job, attempts, ordinal }: OutputViewProps) {
     : place.value.query.get('stream') === 'stderr'
       ? 'stderr'
       : 'stdout';
-  return <Shown key={stream} {...{ job, attempts, ordinal, stream }} />;
+  return <Shown key={stream} job={job} attempts={attempts} ordinal={ordinal} stream={stream} />;
 }
 
 function Shown({
@@ -83,7 +83,15 @@ function Shown({
   return (
     <div class="output">
       <OutputTools
-        {...{ job, attempts, ordinal, stream, follow, wrap, query, found, fromTop }}
+        job={job}
+        attempts={attempts}
+        ordinal={ordinal}
+        stream={stream}
+        follow={follow}
+        wrap={wrap}
+        query={query}
+        found={found}
+        fromTop={fromTop}
         output={output.value}
         hit={needle === '' ? null : { at, of: hits.length }}
       />
@@ -97,7 +105,10 @@ function Shown({
         <Empty text={OUTPUT.empty} />
       ) : (
         <OutputRows
-          {...{ rows, follow, columns, needle }}
+          rows={rows}
+          follow={follow}
+          columns={columns}
+          needle={needle}
           mark={hits[at] ?? linked(rows, hash)}
           opened={fromTop.value}
           onTop={output.value.older}

@@ -122,7 +122,9 @@ export function JobsPage() {
       ) : null}
       {jobs.length === 0 ? null : (
         <JobTable
-          {...{ jobs, columns, sort }}
+          jobs={jobs}
+          columns={columns}
+          sort={sort}
           {...(readOnly.value
             ? {}
             : {

@@ -38,8 +38,12 @@ export function OverviewPage() {
     <section aria-label={PAGE_TITLES.overview}>
       <h1 class="hidden">{PAGE_TITLES.overview}</h1>
       <Attention
-        {...{ workers: workers.value, schedules: schedules.value, running: running.value?.jobs ?? [] }}
-        {...{ hour: hour.value, names, doctor: doctor.value }}
+        workers={workers.value}
+        schedules={schedules.value}
+        running={running.value?.jobs ?? []}
+        hour={hour.value}
+        names={names}
+        doctor={doctor.value}
       />
       <Tiles workers={workers.value} day={day.value} />
       {nothing ? <Welcome /> : <Throughput series={hour.value ?? NO_SERIES} title={OVERVIEW.throughput} />}

@@ -5,7 +5,15 @@ import { outputStatus } from './output.ts';
 
 /** The first are the ones that stay where there is little room. */
 const KEYS = [
-  ...['q quit', '? help', 'Tab next', 'l output', 'c cancel', 'r retry', 'p pause', 'h hold', '/ filter'],
+  'q quit',
+  '? help',
+  'Tab next',
+  'l output',
+  'c cancel',
+  'r retry',
+  'p pause',
+  'h hold',
+  '/ filter',
   '↑↓ move',
 ];
 const OUTPUT_KEYS = ['q back', 'f follow', '↑↓ scroll', 'g top', 'G end'];
