@@ -3,7 +3,7 @@ import { PRIORITIES, STATES } from '../core/job.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Flag } from './command.ts';
 
-/** Values, or a request to the shell to complete file names. */
+/** Suggested values, or a request to the shell to complete file names. */
 export type Values = Suggestion[] | ':files' | ':dirs';
 
 export interface Ask {
@@ -17,7 +17,7 @@ type Source = (prefix: string, ask: Ask, command: string) => Promise<Values> | V
 
 const words = (...values: string[]): Suggestion[] => values.map((value) => ({ value, help: '' }));
 
-/** Sources by the placeholder of a value in the help. */
+/** Maps the placeholder of a value in the help to its source. */
 const BY_PLACEHOLDER: Record<string, Source> = {
   ID: async (prefix, ask, command) => {
     const { suggestJobs } = await import('../actions/suggest.ts');
@@ -38,7 +38,7 @@ const BY_PLACEHOLDER: Record<string, Source> = {
   DIR: () => ':dirs',
 };
 
-/** Sources by flag, where the placeholder is not specific enough. */
+/** Maps flags to sources where the placeholder is not specific enough. */
 const BY_FLAG: Record<string, Source> = {
   state: BY_PLACEHOLDER.STATE!,
   queue: BY_PLACEHOLDER.QUEUE!,

@@ -5,10 +5,13 @@ import type { Io } from './io.ts';
 import { printable } from './text.ts';
 
 const NAMED = 5;
-/** Looked at one by one: of more, nobody reads the names anyway. */
+/** Only this many jobs are checked one by one, because nobody reads more names. */
 const LOOKED_AT = 1000;
 
-/** Warns that jobs which were cancelled together with a retried job stay cancelled. */
+/**
+ * Warns about dependent jobs that stay cancelled although their parent is retried, and about parents that no longer
+ * count.
+ */
 export async function noteCutOff(io: Io, app: App, retried: string[]): Promise<void> {
   const cut = await cutOffBy(app, retried, LOOKED_AT);
   if (cut.length > 0)
@@ -22,7 +25,7 @@ export async function noteCutOff(io: Io, app: App, retried: string[]): Promise<v
   }
 }
 
-/** Warns that jobs which depended on cancelled jobs were cancelled with them. */
+/** Warns about dependent jobs that were cancelled together with their parents. */
 export async function noteAlong(io: Io, app: App, cancelled: string[]): Promise<void> {
   const cut = await cutOffBy(app, cancelled, LOOKED_AT);
   if (cut.length > 0) io.warn(`also cancelled ${dependents(cut)}: ${named(cut)}`);

@@ -5,7 +5,9 @@ import type { Context } from './command.ts';
 import { FROM_THE_START, followJob } from './follow-job.ts';
 import { Interrupted, onInterrupt, sayWhatGoesOn } from './interrupt.ts';
 
-/** Follows a job as if it ran in this terminal: the first Ctrl-C or SIGTERM is the job's, a second one ours. */
+/**
+ * Follows a job as if it ran in this terminal. The first Ctrl-C or SIGTERM goes to the job, a second one stops following.
+ */
 export async function inForeground(
   context: Context,
   { id }: Job,
@@ -27,7 +29,7 @@ export async function inForeground(
       ...options,
       signal: stop.signal,
       async onAttemptOver(attempt, now) {
-        // Who interrupts a command does not want it to be tried again.
+        // An interrupted command must not be retried, so a job that would be is cancelled.
         if (passed === null || FINAL_STATES.includes(now.state)) return;
         ownCode = attempt.exitCode;
         await interrupt(app, id, passed);

@@ -43,12 +43,12 @@ export function deadColumns(times: Times): Column<Job>[] {
   ];
 }
 
-/** The signal's name where there was one, else the exit code. */
+/** Returns the name of the signal that ended the job, or else the exit code. */
 export function exitText(job: { exitCode: number | null }): string {
   return signalOf(job.exitCode) ?? (job.exitCode === null ? '-' : String(job.exitCode));
 }
 
-/** Why it did not go well, to stand behind a sentence; nothing when it did. */
+/** Returns the reason for a failure in parentheses, to be appended to a sentence. Empty if the job succeeded. */
 export function exitNote(job: { exitCode: number | null }): string {
   if (job.exitCode === null || job.exitCode === 0) return '';
   return ` (${signalOf(job.exitCode) ?? `exit ${job.exitCode}`})`;

@@ -9,9 +9,9 @@ import { type Listing, printList } from './print-list.ts';
 import { type Column, isAligned } from './table.ts';
 import { type Times, timesFor } from './times.ts';
 
-/** A person gets so many rows unasked; a script and --json always get every match. */
+/** A terminal gets this many rows by default. A pipe and --json always get all matches. */
 const SCREENFUL = 50;
-/** Nobody waits for more to be counted. */
+/** Matches are counted up to this number, so that nobody has to wait. */
 const COUNTED = 10_000;
 
 export function jobListing(io: Io, app: App, columns: (times: Times) => Column<Job>[]): Listing<Job> {

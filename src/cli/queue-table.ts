@@ -50,7 +50,7 @@ const columns = (times: Times): Column<QueueObject>[] => [
   },
 ];
 
-/** The number of jobs in a state; with thousands separators on a screen. */
+/** Shows the number of jobs in a state, with thousands separators in aligned tables. */
 function count(state: State): Pick<Column<QueueObject>, 'value' | 'look'> {
   return {
     value: (queue) => String(queue.jobs[state]),
@@ -58,7 +58,7 @@ function count(state: State): Pick<Column<QueueObject>, 'value' | 'look'> {
   };
 }
 
-/** A name that was mistyped makes a queue as well: who sees that one is new can tell. */
+/** Notes that a queue is new, because a mistyped name creates a queue too. */
 export async function noteNew(io: Io, app: App, name: string): Promise<void> {
   checkQueueName(name, 'queue');
   if (!(await queueExists(app, name))) io.note(`queue ${name} did not exist; creating it`);

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
 
-/** Whoever reads the file sees the old text or the new one, never half of it. */
+/** Replaces a file atomically. A reader sees the old text or the new text, never a part of it. */
 export function replaceFile(path: string, text: string): void {
   const beside = `${path}.${process.pid}.new`;
   try {

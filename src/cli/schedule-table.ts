@@ -37,7 +37,7 @@ export async function printSchedule(io: Io, schedule: Schedule, now: number): Pr
   );
 }
 
-/** What a schedule would do. */
+/** Prints the next runs of a schedule that was not created. */
 export function printTimes(io: Io, times: TimesObject, now: number): void {
   if (io.json) {
     io.out(`${jsonText(io, times)}\n`);
@@ -66,7 +66,7 @@ function printFacts(io: Io, all: [string, string][], paused = false): void {
   }
 }
 
-/** Says what became of it: a sentence for a person, the name for a script. */
+/** Prints what happened to a schedule: a sentence on a terminal, else its name. */
 export async function sayChanged(io: Io, verb: string, schedule: Schedule, now: number): Promise<void> {
   if (io.json) return printSchedule(io, schedule, now);
   if (!io.tty || io.quiet) return io.out(`${printable(schedule.name)}\n`);

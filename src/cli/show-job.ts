@@ -43,7 +43,7 @@ export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): P
   }
 }
 
-/** What it waits for still, and what is behind it. */
+/** Returns the parents that the job waits for, and those that it no longer waits for. */
 function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
   const named = (open: boolean): string =>
     parents

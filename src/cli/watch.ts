@@ -15,7 +15,7 @@ export const WATCH_FLAG: Flag = {
   help: 'refresh every 2s (or TIME); in a pipe, print only changes',
 };
 
-/** How often to look again; null: once is enough. */
+/** Reads the interval of --watch. Null means that the flag was not given. */
 export function readWatch(input: Input): number | null {
   const text = input.one('watch');
   if (text === undefined) return null;
@@ -25,24 +25,24 @@ export function readWatch(input: Input): number | null {
   return ms;
 }
 
-/** What a watched command shows. */
+/** The output of a command that can be watched. */
 export interface View {
-  /** The whole, for a person's screen of so many lines. */
+  /** Prints everything, for a screen with this many lines. */
   draw(io: Io, lines: number): Promise<void>;
-  /** The parts that may change one by one, for a pipe. */
+  /** Returns the items that can change one by one, for a pipe. */
   parts(io: Io): Promise<Part[]>;
-  /** What became of a part that is no longer there; null: nothing worth telling. */
+  /** Returns the line for an item that is no longer listed, or null for none. */
   gone?(key: string, io: Io): Promise<string | null>;
 }
 
 export interface Part {
   key: string;
   text: string;
-  /** What of it counts as a change; the text, unless told otherwise. */
+  /** The part of the text whose changes are printed. Defaults to the whole text. */
   essence?: string;
 }
 
-/** Shows it again and again until Ctrl-C: on a terminal as a screen, in a pipe whatever has changed. */
+/** Repeats a view until Ctrl-C: as a screen on a terminal, else only the changes. */
 export async function watch({ io }: Context, everyMs: number, view: View): Promise<number> {
   if (!io.tty || io.json || io.quiet) return again(everyMs, changesOnly(io, view));
   const canvas = screen(io);
@@ -52,7 +52,7 @@ export async function watch({ io }: Context, everyMs: number, view: View): Promi
       const lines = io.height;
       canvas.draw(await capture(io, (inside) => view.draw(inside, lines)));
     });
-    // The usual way to leave a screen is no failure.
+    // Ctrl-C is the normal way to leave the screen.
     return code === new Interrupted('SIGINT').exitCode ? 0 : code;
   } finally {
     canvas.close();
@@ -74,7 +74,7 @@ function changesOnly(io: Io, view: View): () => Promise<void> {
   };
 }
 
-/** Until Ctrl-C or SIGTERM. Answers the exit code that says so. */
+/** Calls `once` again and again until Ctrl-C or SIGTERM. Returns the exit code of the signal. */
 async function again(everyMs: number, once: () => Promise<void>): Promise<number> {
   let stopped: Interrupted | null = null;
   let rouse = (): void => {};

@@ -10,9 +10,9 @@ import { jobListing, printJobs } from '../list-jobs.ts';
 import { lineOf } from '../print-list.ts';
 import { type Part, readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
 
-/** The default number of jobs to watch in a pipe. */
+/** In a pipe, `--watch` follows this many jobs by default. */
 const WATCHED = 1000;
-/** Lines of a screen that are not rows: the header and the summary. */
+/** This many lines of a screen are not rows: the header and the summary. */
 const BESIDE_ROWS = 2;
 
 export default defineCommand({

@@ -33,7 +33,7 @@ export default defineCommand({
   async run(context, input) {
     const now = Date.now();
     const spec = readScheduleSpec(input, { environment: context.environment, cwd: () => context.cwd }, now);
-    // Checked before the store opens, so that bad input creates no file.
+    // The schedule is checked before the store opens, so that bad input creates no file.
     await checkSchedule(spec, now);
     if (input.has('dry-run')) {
       printTimes(context.io, await previewSchedule(spec.timing, now), now);

@@ -71,7 +71,7 @@ export default defineCommand({
     if (io.json) io.out(`${JSON.stringify({ url, token_file: server.tokenFile })}\n`);
     else io.out(io.tty ? `${url}\n` : `${url}\ntoken file: ${server.tokenFile}\n`);
     const leave = input.has('open') ? openBrowser(opened.stateDirectory, secret) : () => {};
-    // After the browser has started, which would inherit the priority.
+    // The browser is already running, because it would inherit the lower priority.
     stepBack();
     try {
       await Promise.race([untilSignal(), server.failed]);

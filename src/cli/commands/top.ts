@@ -73,7 +73,7 @@ async function printOnce(context: Context, look: Look): Promise<number> {
     location,
     problem: null,
   };
-  // Without the last line, which lists the keys.
+  // The last line lists the keys, which do not work here.
   const lines = frame(picture, { width: io.width, height: io.height }, look).slice(0, -1);
   io.out(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
   return 0;

@@ -81,7 +81,7 @@ export default defineCommand({
         openFiles: processes.inheritedOpenFiles(),
         drain: input.has('drain'),
       });
-    // Written asynchronously, so that a blocked log does not delay the handling of signals.
+    // Lines are written asynchronously, so that a blocked log does not delay the handling of signals.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);

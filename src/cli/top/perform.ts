@@ -7,7 +7,7 @@ import type { Effect } from './ui.ts';
 
 export type Action = Exclude<Effect, { do: 'follow' } | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }>;
 
-/** Does what a key asked for, by the actions of the commands. Answers what to say about it. */
+/** Runs the action that a key asked for, and returns the message to show. */
 export async function perform(app: App, action: Action, by: string): Promise<string> {
   switch (action.do) {
     case 'cancel':
