@@ -12,7 +12,7 @@ import { ACTING, ACTIONS } from './words/jobs.ts';
 export const VERBS = ['retry', 'cancel', 'hold', 'release', 'delete'] as const;
 export type Verb = (typeof VERBS)[number];
 
-/** Which states a verb makes sense for. The server has the last word. */
+/** The states that each action applies to. The server makes the final decision. */
 const FOR: Record<Verb, readonly State[]> = {
   retry: ['dead', 'cancelled', 'failed'],
   cancel: ['pending', 'processing', 'failed'],
@@ -23,10 +23,10 @@ const FOR: Record<Verb, readonly State[]> = {
 
 export const possible = (verb: Verb, job: Job): boolean => FOR[verb].includes(job.state as State);
 
-/** More than so many at once: the number has to be typed. */
+/** An action on more jobs than this has to be confirmed by typing their number. */
 export const TYPED_ABOVE = 100;
 
-/** Tells what came of it, in any case. True: it worked. */
+/** Runs an action and reports its result. Returns true if it succeeded. */
 export async function attempt(act: () => Promise<unknown>, done: string): Promise<boolean> {
   try {
     await act();
@@ -39,7 +39,7 @@ export async function attempt(act: () => Promise<unknown>, done: string): Promis
   }
 }
 
-/** What cannot be undone is asked first: a job that was ended in its middle cannot go on there. */
+/** Acts on a job. Asks first if that stops or deletes the job, because neither can be undone. */
 export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
   const { id, state } = job;
   if (verb === 'retry' && job.at_most_once && job.started_at !== null && !(await askToStartAgain(id)))
@@ -72,15 +72,15 @@ function askToStartAgain(id: string): Promise<boolean> {
   });
 }
 
-/** A job that waits for its time is due at once. */
+/** Makes a job that is scheduled for later due now. */
 export function promote(id: string): Promise<boolean> {
-  // Now is when the server says: the clock of a browser may be another.
+  // The server computes the time, because the clock of the browser may be wrong.
   return attempt(() => send('PATCH', `/jobs/${part(id)}`, { run_at: '+0s' }), ACTING.dueNow(id));
 }
 
 export type Selected = { ids: string[] } | { filter: Filter; count: number; capped: boolean };
 
-/** On many jobs: asked first, then watched until it is done. */
+/** Acts on many jobs. Asks first, then shows the progress. */
 export async function actOnMany(
   verb: Verb | 'edit',
   on: Selected,

@@ -4,7 +4,7 @@ import type { Job } from './types.ts';
 import { JOB_FORM } from './words/job.ts';
 import { SHARED } from './words/shared.ts';
 
-/** What can be changed of a job that waits, as a person writes it: the flag of `edit`, the field of the API. */
+/** The fields of a waiting job that can be changed, with their flags of `edit`. */
 export const CHANGEABLE = {
   command: { flag: 'command', label: SHARED.command, hint: '' },
   queue: { flag: 'set-queue', label: SHARED.queue, hint: '' },
@@ -29,7 +29,7 @@ export function writtenOf(job: Job): Written {
   };
 }
 
-/** What was changed, and to something: a field cannot be taken away, only set. */
+/** Returns the fields that were changed. An empty field is left out, because fields can be set but not removed. */
 function changed(before: Written, after: Written): Changeable[] {
   const fields = Object.keys(CHANGEABLE) as Changeable[];
   return fields.filter((field) => after[field] !== before[field] && after[field].trim() !== '');

@@ -6,7 +6,7 @@ import type { ErrorGroup } from './types.ts';
 import { DLQ } from './words/dlq.ts';
 import { ACTIONS } from './words/jobs.ts';
 
-/** What is done with a group of dead jobs: with some of them only, or no faster than so. */
+/** An action on a group of dead jobs. It can be limited to some of them, or to a rate. */
 export interface GroupAct {
   action: 'retry' | 'delete';
   limit?: number;
@@ -31,7 +31,7 @@ export async function actOnGroup({ action, limit, perSecond }: GroupAct, group: 
       limit === undefined || limit >= jobs
         ? DLQ.ofAll(error)
         : DLQ.ofSome(limit, plural(jobs, DLQ.deadJob), error),
-    // No filter of the command line means exactly this group.
+    // No filter of the command line selects exactly this group.
     cli: postCommand('/operations', operation),
     button: DLQ.button(label, many),
     danger: action === 'delete',
@@ -40,7 +40,7 @@ export async function actOnGroup({ action, limit, perSecond }: GroupAct, group: 
   if (yes) await startOperation(operation);
 }
 
-/** What all errors of the group contain, and maybe others, too; null: nothing that could be searched for. */
+/** Returns a text that all errors of the group contain, and others may contain too. Null if there is none. */
 export function commonText({ signature, sample_error }: ErrorGroup): string | null {
   const longest = signature
     .split('…')

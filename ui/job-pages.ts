@@ -1,6 +1,6 @@
 import type { JobPage } from './types.ts';
 
-/** A request looks at jobs for a moment only, and may come back without any before all were seen: then it goes on. */
+/** A request reads for a limited time and may return an empty page before the end. At most this many are sent. */
 const MOST_LOOKS = 5;
 
 export async function untilSome(

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { get } from './api.ts';
 import type { JobPage } from './types.ts';
 
-/** What jobs have by facet, to be offered while somebody types: of the newest ones, asked for once in a while. */
+/** Values by facet, as suggestions while the user types. They are taken from the newest jobs from time to time. */
 export const known = signal<Record<string, string[]>>({});
 
 const LOOKED_AT = 200;
@@ -25,6 +25,6 @@ export async function learn(): Promise<void> {
       exit: all(({ exit_code }) => (exit_code === null ? [] : [exit_code])),
     };
   } catch {
-    // Then nothing is offered.
+    // Without an answer there are no suggestions.
   }
 }

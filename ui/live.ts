@@ -5,18 +5,18 @@ import { session } from './session.ts';
 import type { StoreEvent } from './types.ts';
 import { SHARED } from './words/shared.ts';
 
-/** What happened since the last redraw. */
+/** The events since the last redraw. */
 export interface Batch {
   events: StoreEvent[];
-  /** Too much to look at one by one, or we were away: read everything again. */
+  /** Everything has to be read again, because there were too many events or some were missed. */
   all: boolean;
 }
 
-/** `polling`: there is no stream for us, so that everything is read again every few seconds. */
+/** The state of the connection. With `polling`, there is no stream, and everything is read again every few seconds. */
 export type Connection = 'connecting' | 'live' | 'polling' | 'away' | 'store-away';
 
 export const connection = signal<Connection>('connecting');
-/** The user stopped the page from changing under their eyes. */
+/** True if the user paused live updates. */
 export const paused = signal(false);
 
 const REDRAW_MS = 500;
@@ -39,7 +39,7 @@ export function onBatch(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Everybody reads again, also while the page is paused: somebody here did something, and wants to see it. */
+/** Reads everything again, even while updates are paused, because the user did something and wants to see it. */
 export function refresh(): void {
   asked = true;
   readAll();
@@ -50,7 +50,7 @@ function readAll(): void {
   schedule();
 }
 
-/** The stream brings something twice a second at most; what comes at once is drawn at once. */
+/** Delivers the batch shortly, so that events that arrive together are drawn together. */
 function schedule(): void {
   if (scheduled) return;
   scheduled = true;
@@ -67,7 +67,7 @@ function flush(): void {
   for (const listener of listeners) listener(batch);
 }
 
-/** As the stream tells it. */
+/** A message of the event stream. */
 interface Told {
   events: StoreEvent[];
   missed: number;
@@ -80,11 +80,11 @@ function take({ events, missed }: Told): void {
   schedule();
 }
 
-/** Whoever holds it reads the stream for all tabs of this browser. */
+/** The tab that holds this lock reads the stream for all tabs of this browser. */
 const LOCK = `queuectl-live ${MOUNT}`;
 const others = new BroadcastChannel(LOCK);
 
-/** What a tab tells the others: how it stands, what came, or that it is new here. */
+/** A message between tabs: the state of the connection, a batch of events, or the arrival of a new tab. */
 type Word = { state: Connection } | { batch: Told; last: string | null } | 'hello';
 
 let leading = false;
@@ -99,7 +99,7 @@ function heard(word: Word): void {
   }
 }
 
-/** Back after a while, everything may have changed. */
+/** Sets the state of the connection. After a reconnect everything may have changed, so it is read again. */
 function stand(state: Connection): void {
   const back = state === 'live' && connection.value !== 'live';
   connection.value = state;
@@ -107,10 +107,10 @@ function stand(state: Connection): void {
   if (leading) others.postMessage({ state });
 }
 
-/** One stream for all tabs: one that is seen reads it, and hands it on when nobody looks at it any more. */
+/** Reads one event stream for all tabs. A visible tab reads it, and hands it over when it is hidden. */
 export async function startLive(): Promise<void> {
   document.addEventListener('visibilitychange', () => {
-    // A tab that nobody sees costs the server nothing; what it missed is read when it is seen again.
+    // A hidden tab costs the server nothing. It reads what it missed when it is visible again.
     if (document.hidden) stop.abort();
     else readAll();
   });
@@ -122,7 +122,7 @@ export async function startLive(): Promise<void> {
   for (;;) {
     if (document.hidden) await seen(true);
     stop = new AbortController();
-    // Only there where the address is a safe one; elsewhere every tab reads for itself.
+    // Locks exist only in a secure context. Elsewhere every tab reads its own stream.
     if (navigator.locks === undefined) await lead();
     else await navigator.locks.request(LOCK, { signal: stop.signal }, lead).catch(() => {});
     await asleep(SOON_MS);
@@ -155,7 +155,7 @@ function lost(error: unknown): Connection {
 
 const asleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** When the tab is seen, or is not. */
+/** Resolves when the tab is visible, or hidden. */
 const seen = (wanted: boolean): Promise<void> =>
   new Promise((resolve) => {
     const look = (): void => {

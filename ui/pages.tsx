@@ -54,7 +54,7 @@ const OF_ONE: Record<string, ComponentType<{ id: string }>> = {
   workers: later(({ WorkerPage }) => WorkerPage),
 };
 
-/** The page of a path, and which entry of the menu it belongs to. */
+/** Returns the page of a path, and the menu entry that it belongs to. */
 export function pageOf(
   path: string,
 ): { entry: Page; id: string | null; one: ComponentType<{ id: string }> | null } | null {

@@ -14,7 +14,7 @@ export function setLimits(name: string, limits: Record<string, string | null>): 
   return attempt(() => send('PATCH', `/queues/${part(name)}`, limits), QUEUE_ACTS.limitsSaved(name));
 }
 
-/** Of a queue that is known by its name only. */
+/** Pauses or resumes a queue by its name. */
 export function togglePaused(name: string): void {
   const queue = queues.value?.find((one) => one.name === name);
   if (queue !== undefined && !readOnly.value) void setPaused(name, !queue.paused);

@@ -2,7 +2,7 @@ import { command } from './cli.ts';
 import { exactDuration } from './format.ts';
 import type { Schedule } from './types.ts';
 
-/** A schedule that is being written: every field as text, empty when nothing is said about it. */
+/** A schedule as a form: every field is a text. An empty field is not sent. */
 export interface ScheduleDraft {
   name: string;
   cron: string;
@@ -19,7 +19,7 @@ export interface ScheduleDraft {
 
 type Field = keyof ScheduleDraft;
 
-/** The flag of `schedule add` and `schedule edit`, and whether it belongs to the job. */
+/** Flags of `schedule add` and `schedule edit`, and whether they belong to the job. */
 const FIELDS: Record<Exclude<Field, 'name' | 'command'>, { flag: string; ofJob: boolean }> = {
   cron: { flag: 'cron', ofJob: false },
   timezone: { flag: 'tz', ofJob: false },
@@ -67,7 +67,7 @@ export function writtenOf(schedule: Schedule | 'new'): ScheduleDraft {
   };
 }
 
-/** What would be said: of a new one all that is filled in, of another what was changed. A zone goes with its expression. */
+/** Returns the fields that differ from the schedule, or from the defaults. A time zone needs a cron expression. */
 function said(before: ScheduleDraft | null, after: ScheduleDraft): Flagged[] {
   return (Object.keys(FIELDS) as Flagged[]).filter((field) => {
     if (after[field].trim() === '') return false;
@@ -82,7 +82,7 @@ const commandSaid = (before: ScheduleDraft | null, after: ScheduleDraft): boolea
 export const isChanged = (before: ScheduleDraft, after: ScheduleDraft): boolean =>
   said(before, after).length > 0 || commandSaid(before, after);
 
-/** `before`: null for a new one. */
+/** Returns the fields of the request. `before` is null for a new schedule. */
 export function bodyOf(before: ScheduleDraft | null, after: ScheduleDraft): Record<string, unknown> {
   const whole = (text: string): number | string => (/^\s*-?\d+\s*$/.test(text) ? Number(text) : text);
   const value = (field: Flagged): number | string =>
@@ -114,7 +114,7 @@ export function commandOf(before: ScheduleDraft | null, after: ScheduleDraft): s
   );
 }
 
-/** What the server is asked for a preview; null: there is nothing to ask for. */
+/** Returns the path of a preview, or null if there is nothing to preview. */
 export function timesQuery({ cron, timezone, every }: ScheduleDraft): string | null {
   const query = new URLSearchParams();
   if (every.trim() !== '') query.set('every', every.trim());

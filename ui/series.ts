@@ -9,11 +9,11 @@ export const RANGES = ['1h', '6h', '24h', '7d', '30d', '90d'];
 interface Of {
   queue?: string | undefined;
   name?: string | undefined;
-  /** Also by queue and name. */
+  /** Also returns the figures by queue and name. */
   names?: boolean;
 }
 
-/** Until there is one: a chart without a line takes the room that it will need, and nothing below it jumps. */
+/** Is used until data arrives. A chart without lines takes the space that it needs later, so that nothing moves. */
 export const NO_SERIES: Series = {
   step_ms: 60_000,
   points: [],
@@ -30,7 +30,7 @@ export const NO_SERIES: Series = {
   },
 };
 
-/** The figures that the store keeps, as a stretch of time. */
+/** Reads the figures of a time range. */
 export function useSeries(range: string, { queue, name, names }: Of = {}): Data<Series> {
   const of = [
     queue === undefined ? '' : `&queue=${part(queue)}`,
@@ -38,7 +38,7 @@ export function useSeries(range: string, { queue, name, names }: Of = {}): Data<
     names ? '&names=true' : '',
   ];
   const found = useData<Series>(`/stats/series?range=${range}${of.join('')}`, { gapMs: SLOW_MS });
-  // Until another range has come the last one stays: nothing jumps.
+  // The last range stays until the next one arrives, so that nothing moves.
   const last = useRef<Series | null>(null);
   last.current = found.value ?? last.current;
   return { ...found, value: last.current };
@@ -47,14 +47,14 @@ export function useSeries(range: string, { queue, name, names }: Of = {}): Data<
 export const ended = (one: Figures): number => one.completed + one.failed + one.dead;
 export const bad = (one: Figures): number => one.failed + one.dead;
 
-/** A minute, over the last whole steps: the one that is still filling says little. */
+/** Returns the rate per minute over the last full steps. The current step is incomplete. */
 export function perMinute({ points, step_ms }: Series, of: (one: Figures) => number): number {
   const last = points.slice(-6, -1);
   const sum = last.reduce((all, point) => all + of(point), 0);
   return Math.round((sum / Math.max(1, last.length)) * (60_000 / step_ms) * 10) / 10;
 }
 
-/** How many were unfinished at the end of each step, reckoned back from how many are now. */
+/** Returns the unfinished jobs at the end of each step, calculated backwards from the current number. */
 export function depths({ points }: Series, now: number): number[] {
   let depth = now;
   return points

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { MOUNT } from './mount.ts';
 
-/** Why the page asks for the token. */
+/** The reason why the page asks for the token. */
 export type Asking = 'first' | 'restarted' | 'ended' | 'logged-out' | 'rejected' | 'throttled' | 'no-answer';
 
 const KEY = `queuectl-session ${MOUNT}`;

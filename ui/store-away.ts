@@ -5,7 +5,7 @@ import { mounted } from './mount.ts';
 const ASK_MS = 2000;
 let asking = false;
 
-/** The server answers but cannot read its store: ask until it can, then read everything again. */
+/** Handles a failed read. If the server cannot read its store, asks until it can, then reads everything again. */
 export function readFailed({ away }: Problem): void {
   if (away !== 'store-away') return;
   connection.value = 'store-away';

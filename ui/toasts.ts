@@ -24,7 +24,7 @@ export function dismiss(number: number): void {
   toasts.value = toasts.value.filter((toast) => toast.number !== number);
 }
 
-/** Goes by itself; what went wrong stays until somebody has read it. */
+/** Shows a message that disappears by itself. Errors stay until they are dismissed. */
 export function tell(text: string): void {
   const number = add({ kind: 'good', text, code: null, hint: null });
   setTimeout(() => dismiss(number), GOOD_MS);

@@ -6,7 +6,7 @@ import { plural } from './format.ts';
 import type { Worker } from './types.ts';
 import { STOP_WORKER } from './words/workers.ts';
 
-/** Asked first: nothing here can start it again. */
+/** Stops a worker. Asks first, because the dashboard cannot start one. */
 export async function stopWorker({ id, current_jobs }: Worker, order: 'drain' | 'force'): Promise<void> {
   const force = order === 'force';
   const yes = await ask({

@@ -8,10 +8,7 @@ const NAMED = 5;
 /** Only this many jobs are checked one by one, because nobody reads more names. */
 const LOOKED_AT = 1000;
 
-/**
- * Warns about dependent jobs that stay cancelled although their parent is retried, and about parents that no longer
- * count.
- */
+/** Warns about dependent jobs that stay cancelled after their parent is retried, and about parents that failed. */
 export async function noteCutOff(io: Io, app: App, retried: string[]): Promise<void> {
   const cut = await cutOffBy(app, retried, LOOKED_AT);
   if (cut.length > 0)

@@ -21,10 +21,7 @@ export function describeMany(count: number, first: string, last: string, existin
   return `enqueued ${countOf(count)}, ${first} to ${last}\n`;
 }
 
-/**
- * Runs `print`. If the ids cannot be written, the error still reports that the jobs were added, because enqueueing them
- * again would run them twice.
- */
+/** Adds to an error of `print` that the jobs were added, because enqueueing them again would run them twice. */
 export async function orSayAdded(ids: string[], print: () => Promise<void>): Promise<void> {
   try {
     await print();

@@ -31,9 +31,7 @@ export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Pr
   }
 }
 
-/**
- * Returns how to print events. It is made anew for each event, because relative times change while events are followed.
- */
+/** Returns how to print an event. Relative times change, so each event needs a new one. */
 function listing(io: Io): Listing<StoreEvent> {
   const times = timesFor(io, Date.now());
   return {

@@ -83,9 +83,7 @@ interface FollowPrinter {
   end(): void;
 }
 
-/**
- * Prints a JSON line for each piece of output. A character that is split between two pieces is printed with the second.
- */
+/** Prints a JSON line for each piece of output. A character split between two pieces is printed with the second. */
 function jsonPrinter({ io }: Context, id: string, stream: { stream?: Stream }): FollowPrinter {
   let decoder = new TextDecoder();
   let last = 1;

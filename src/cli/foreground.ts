@@ -5,9 +5,7 @@ import type { Context } from './command.ts';
 import { FROM_THE_START, followJob } from './follow-job.ts';
 import { Interrupted, onInterrupt, sayWhatGoesOn } from './interrupt.ts';
 
-/**
- * Follows a job as if it ran in this terminal. The first Ctrl-C or SIGTERM goes to the job, a second one stops following.
- */
+/** Follows a job as if it ran here. The first Ctrl-C or SIGTERM goes to the job, a second one stops following. */
 export async function inForeground(
   context: Context,
   { id }: Job,

@@ -83,10 +83,7 @@ export function signature({ name, args }: Command): string {
   return args === '' ? name : `${name} ${args}`;
 }
 
-/**
- * Returns the form of the command line. Flags come before the arguments, because everything after `--` belongs to the
- * job.
- */
+/** Returns the form of the command line. Flags come first, because everything after `--` belongs to the job. */
 function usage({ name, args, flags }: Command): string {
   return ['queuectl', name, ...(Object.keys(flags).length > 0 ? ['[flags]'] : []), args]
     .filter((word) => word !== '')

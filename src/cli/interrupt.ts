@@ -47,10 +47,7 @@ export function untilSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/**
- * Runs work that only watches jobs. The first Ctrl-C stops watching and prints how to continue, a second one ends the
- * program at once.
- */
+/** Runs work that only watches jobs. The first Ctrl-C stops watching, a second one ends the program at once. */
 export async function detachable(
   context: Context,
   ids: string[],
@@ -73,10 +70,7 @@ export async function detachable(
   }
 }
 
-/**
- * Runs work that has no end of its own. Returns the exit code of the signal that ended it. A second Ctrl-C ends the
- * program at once.
- */
+/** Runs work that has no end of its own. Returns the exit code of the signal that ended it. */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<number> {
   const stop = new AbortController();
   const release = onInterrupt((signal) => {

@@ -17,10 +17,7 @@ export interface TextFile {
 
 const CHUNK = 256 * 1024;
 
-/**
- * Opens a text file, or standard input for `-`. Input that cannot be read twice is copied first, so that no lock is held
- * while its writer is slow.
- */
+/** Opens a text file, or standard input for `-`. Input that cannot be read twice is copied before any lock is taken. */
 export function openText(file: string, onCopied: (bytes: number) => void): TextFile {
   if (file === '-' && isTerminal(0))
     throw new QueueError(
@@ -55,10 +52,7 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
   };
 }
 
-/**
- * Copies the input to a temporary file. It has no name, so no other process can open it, and it is freed with this
- * process.
- */
+/** Copies the input to a temporary file without a name, which no other process can open. */
 function copy(from: number, name: string, onCopied: (bytes: number) => void): number {
   const path = join(tmpdir(), `queuectl-${process.pid}-${Math.random().toString(36).slice(2)}`);
   const buffer = Buffer.allocUnsafe(CHUNK);

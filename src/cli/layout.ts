@@ -52,9 +52,7 @@ export function saysLayout(input: Input): boolean {
   return Object.keys(LIST_FLAGS).some((flag) => input.has(flag)) || input.all('json').some(Boolean);
 }
 
-/**
- * Returns an object as JSON text, with all fields or the selected ones. A selected field that is missing becomes null.
- */
+/** Returns an object as JSON text, with all fields or the selected ones. A missing field becomes null. */
 export function jsonText(io: { layout: Layout }, object: object): string {
   const { fields } = io.layout;
   if (fields === null) return JSON.stringify(object);

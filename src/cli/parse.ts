@@ -2,7 +2,7 @@ import { QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
 
-/** Hides the sign of a negative number from the parser, which would read it as a flag. No argument can contain a NUL. */
+/** Hides the sign of a negative number, which would look like a flag. No argument can contain a NUL. */
 const SHIELD = '\0';
 
 /** Parses the arguments of a command by its table of flags. Throws for unknown flags. */

@@ -15,10 +15,7 @@ export interface Column<Row> {
   shrinks?: boolean;
   /** The column keeps this width as long as other columns can be dropped. */
   least?: number;
-  /**
-   * Lets the column be dropped if the table is too wide. The highest number is dropped first, and a column without any
-   * values always.
-   */
+  /** Lets the column be dropped from a table that is too wide, highest number first, or if it has no values. */
   drop?: number;
 }
 
@@ -26,10 +23,7 @@ export const GAP = '  ';
 /** Shrinking columns keep this width, because a shorter command cannot be recognized. */
 const NARROWEST = 20;
 
-/**
- * Prints aligned columns on a terminal. Elsewhere, prints the same columns in full, separated by tabs and without a
- * header.
- */
+/** Prints aligned columns on a terminal. Elsewhere, prints them in full, separated by tabs, without a header. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
   if (!isAligned(io)) for (const row of rows) io.out(`${plainLine(io, columns, row)}\n`);
   else if (rows.length > 0) printAligned(io, columns, rows);

@@ -2,10 +2,7 @@ import { printable } from '../core/printable.ts';
 
 export { printable };
 
-/**
- * Escapes control characters in lines of text, except for line breaks, tabs and, with `colors`, the colors of queuectl
- * itself.
- */
+/** Escapes control characters in lines of text, except line breaks, tabs and, with `colors`, our own colors. */
 export function printableLines(text: string, colors: boolean): string {
   return text.replace(OBEYED, (found) => (colors && found.endsWith('m') ? found : printable(found)));
 }
@@ -28,10 +25,7 @@ const WIDE =
 
 let segmenter: Intl.Segmenter | undefined;
 
-/**
- * Splits a text into the characters that a reader sees. The segmenter is created on first use, because most commands need
- * none.
- */
+/** Splits a text into the characters that a reader sees. Most commands never need the segmenter. */
 function characters(text: string): Iterable<{ segment: string }> {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);

@@ -25,7 +25,7 @@ export function waitForJobs(
   return detachable(context, ids, async (signal) => {
     const onEnd = (job: Job): void => {
       options.onEnd(job);
-      // Without an exit code, only the error tells what happened.
+      // Without an exit code, only the error describes what happened.
       if (job.state === 'dead' && job.exitCode === null)
         context.io.warn(`job ${job.id}: ${printable(job.lastError ?? 'unknown error')}`);
     };

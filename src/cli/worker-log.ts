@@ -24,10 +24,7 @@ export function logFile(stateDirectory: string, supervisor: string): string {
   return join(stateDirectory, 'logs', `worker-${supervisor}.log`);
 }
 
-/**
- * Creates the log of detached workers and opens it for appending. Removes old logs, except for those of `living`
- * supervisors.
- */
+/** Creates and opens the log of detached workers. Removes old logs, except for those of `living` supervisors. */
 export function createLog(stateDirectory: string, supervisor: string, living: string[]): number {
   const directory = join(stateDirectory, 'logs');
   mkdirSync(directory, { recursive: true, mode: 0o700 });

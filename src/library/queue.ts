@@ -19,62 +19,62 @@ import { type ActingVerbs, actingVerbs } from './acting.ts';
 import { type Queues, queues } from './queues.ts';
 import { type Schedules, schedules } from './schedules.ts';
 
-/** A job as `enqueue` takes it; a plain string is a shell command. */
+/** A job to enqueue. A plain string is a shell command. */
 export interface EnqueueInput {
   id?: string;
   command?: string;
-  /** Run this program without a shell, instead of `command`. */
+  /** Runs this program without a shell, instead of `command`. */
   argv?: string[];
   queue?: string;
   priority?: number | 'low' | 'normal' | 'high' | 'urgent';
   max_retries?: number;
-  /** Seconds, or text such as `5m`. */
+  /** A number of seconds, or a text such as `5m`. */
   timeout?: number | string;
   timeout_ms?: number;
   run_at?: string | number;
-  /** Seconds, or text such as `10m`. */
+  /** A number of seconds, or a text such as `10m`. */
   delay?: number | string;
   backoff_base?: number;
   cwd?: string;
   env?: Record<string, string>;
   tags?: Record<string, string>;
-  /** No second job with this key while one is pending or running; the first is answered, `existing: true`. */
+  /** Adds no second job while one with this key is unfinished. Returns that job with `existing: true` instead. */
   unique_key?: string;
   unique_for?: number | string;
   unique_while?: 'pending' | 'active';
-  /** As in EnqueueOptions; in an array the same for all. */
+  /** As in EnqueueOptions. It must be the same for all jobs of an array. */
   idempotency_key?: string;
-  /** Exit codes that are tried again, and no others: `[75]`, or text such as `64-78`. */
+  /** Retries only after these exit codes: `[75]`, or a text such as `64-78`. */
   retry_on?: number[] | string;
   no_retry_on?: number[] | string;
-  /** Start it once: a failed, stopped or lost attempt makes it dead. `max_retries` is 1. */
+  /** Starts the job only once. A failed, stopped or lost attempt makes it dead. `max_retries` is 1. */
   at_most_once?: boolean;
-  /** Ids of jobs to wait for: until they have completed, or ended as `on` says. */
+  /** Ids of parent jobs to wait for: until they have completed, or ended as `on` requires. */
   depends_on?: (string | { id: string; on?: 'ok' | 'any' | 'notok' })[];
-  /** What becomes of it when one of them ends otherwise (cancel). */
+  /** What happens to the job if a parent job ends otherwise (default: cancel). */
   on_parent_failure?: 'cancel' | 'hold' | 'run';
-  /** How the wait between retries grows, instead of the settings; `retry_delay` is that of fixed, and the step of linear. */
+  /** Overrides the backoff strategy of the settings. `retry_delay` is the delay of `fixed` and the step of `linear`. */
   backoff?: 'exponential' | 'linear' | 'fixed';
   retry_delay?: number | string;
   backoff_max?: number | string;
-  /** 0 to 1: the part of the wait that is left to chance. */
+  /** Random jitter: share of the delay, from 0 to 1. */
   jitter?: number;
-  /** What its command reads, 1 MiB at most. */
+  /** Standard input of the command, at most 1 MiB. */
   stdin?: string;
-  /** stdout and stderr in files of their own. */
+  /** Stores stdout and stderr separately. */
   split_output?: boolean;
-  /** Names of variables that the command gets from its worker's environment; their values are never stored. */
+  /** Names of variables that are read from the worker's environment. Their values are never stored. */
   secret_env?: string[];
-  /** Of its worker's environment only PATH, HOME and the like, and the secrets. */
+  /** Gives the command only PATH, HOME and the like of the worker's environment, and the secrets. */
   clean_env?: boolean;
-  /** Commands run, as jobs of their own, after what happens to this one; `none` for none. */
+  /** Hooks: commands that run as jobs of their own when this job completes, fails or is dead. `none` turns one off. */
   on_complete?: string;
   on_failure?: string;
   on_dead?: string;
 }
 
 export interface EnqueueOptions {
-  /** Said again within a day, nothing is added and the first jobs are answered, `existing: true`; removed ones, `gone`. */
+  /** Makes the call idempotent: repeating it within 24 hours returns the original jobs. Deleted ones are `gone`. */
   idempotency_key?: string;
 }
 
@@ -85,17 +85,17 @@ export interface ListOptions {
 }
 
 export interface WorkerStart {
-  /** Jobs at a time (1). */
+  /** Maximum number of concurrent jobs (default: 1). */
   concurrency?: number;
   queues?: string[];
-  /** Stop by itself when nothing is left to do. */
+  /** Stops the worker when no work is left. */
   drain?: boolean;
   onEvent?(event: WorkerEvent): void;
 }
 
 export interface QueueWorker {
   id: string;
-  /** Claims nothing more, waits for what runs; `force` ends it and puts it back. */
+  /** Claims no more jobs and waits for the running ones. `force` stops them and returns them to their queues. */
   stop(options?: { force?: boolean }): Promise<void>;
   /** Resolves when the worker has stopped. */
   done: Promise<void>;
@@ -108,18 +108,18 @@ export interface Queue extends ActingVerbs {
   enqueue(job: EnqueueInput | string, options: EnqueueOptions): Promise<JobObject | GoneJob>;
   enqueue(jobs: (EnqueueInput | string)[], options: EnqueueOptions): Promise<(JobObject | GoneJob)[]>;
   get(id: string): Promise<JobObject>;
-  /** Newest first; every match unless limited. */
+  /** Returns jobs, newest first. All matches are returned unless there is a limit. */
   list(options?: ListOptions): Promise<JobObject[]>;
   counts(): Promise<Record<State, number>>;
-  /** Puts dead, cancelled or failed jobs back in their queue, at-most-once jobs too. Returns the ids. */
+  /** Returns dead, cancelled or failed jobs to their queues, including at-most-once jobs. Returns their ids. */
   retry(...ids: string[]): Promise<string[]>;
   queues: Queues;
   schedules: Schedules;
   /** Resolves when the job is completed, dead or cancelled. */
   wait(id: string, options?: { timeoutMs?: number }): Promise<JobObject>;
   /**
-   * What happens from the call on, in every process, or behind event `after`: each event once and in order. Ends with the
-   * queue's close, or when the loop is left.
+   * Yields each event of all processes once and in order, from the call on or after event number `after`. Ends when the
+   * queue is closed or the loop is left.
    */
   events(options?: { after?: number }): AsyncIterable<EventObject>;
   /** Runs jobs in this process. Resolves when the worker is ready. */
@@ -129,9 +129,9 @@ export interface Queue extends ActingVerbs {
 }
 
 export interface OpenOptions {
-  /** The database file; default as on the command line. */
+  /** The database file. The default is that of the command line. */
   db?: string;
-  /** Who acts, as the events are to say (user@host). */
+  /** The author of changes that events record (default: user@host). */
   actor?: string;
 }
 
@@ -141,7 +141,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
   const workers = new Set<QueueWorker>();
   let closed = false;
 
-  // In a program an unknown field is a bug, not a habit: no warning that nobody reads.
+  // In a program, an unknown field is a bug. It is an error, because nobody would read a warning.
   const read = (job: EnqueueInput | string): JobInput =>
     readJobObject(typeof job === 'string' ? { command: job } : job, app.clock.now(), true).input;
   const add = async (
@@ -196,7 +196,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       if (closed) return;
       closed = true;
       closing.abort();
-      // One that had to give up has nothing left to stop.
+      // A worker that failed has nothing left to stop.
       await Promise.allSettled([...workers].map((worker) => worker.stop()));
       await closeApp(app);
     },
@@ -214,7 +214,7 @@ async function startQueueWorker(app: App, wanted: WorkerStart): Promise<QueueWor
     since: null,
   };
   const { id, done, stop } = await startWorker(app, options, wanted.onEvent ?? (() => {}));
-  // A caller that does not look at `done` is not to be ended by its rejection.
+  // A caller that ignores `done` must not be ended by its rejection.
   done.catch(() => {});
   return {
     id,

@@ -12,7 +12,7 @@ interface Known {
   workers: Worker[] | null;
   schedules: Schedule[] | null;
   running: Job[];
-  /** Of the last hour. */
+  /** The figures of the last hour. */
   hour: Series | null;
   names: Named[] | null;
   doctor: Doctor | null;
@@ -22,7 +22,7 @@ const LATE_MS = 60_000;
 const LONG_WAIT_MS = 15 * 60_000;
 const MOST_SLOW = 3;
 
-/** Only what is wrong: on a good day this is not there. */
+/** Lists problems. Shows nothing if there are none. */
 export function Attention(known: Known) {
   const notes = [
     ...queueNotes(known.workers),
@@ -109,7 +109,7 @@ function scheduleNotes(schedules: Schedule[] | null): ComponentChildren[] {
     ));
 }
 
-/** What was said above, and what belongs to the machine rather than to the moment. */
+/** Checks that are not repeated here: the notes above cover the workers, and `user` describes the machine. */
 const SAID = ['workers', 'user'];
 
 function doctorNotes(doctor: Doctor | null): ComponentChildren[] {

@@ -9,16 +9,16 @@ import { Menu } from './menu.tsx';
 const SHOWN: Verb[] = ['retry', 'cancel', 'hold', 'release', 'delete'];
 
 interface BulkBarProps {
-  /** Null: nobody has counted them yet. */
+  /** Null while the jobs are being counted. */
   selected: Selected | null;
-  /** The whole page is selected, and there is more. */
+  /** The number of all matches, if the whole page is selected and there are more. */
   more: string | null;
   onAll(): void;
   onDone(): void;
   children: ComponentChildren;
 }
 
-/** What can be done with the selected jobs. */
+/** Offers actions for the selected jobs. */
 export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProps) {
   const priority = useSignal('');
   const queue = useSignal('');

@@ -20,7 +20,7 @@ export function EditJob() {
   return editing.value === null ? null : <Form job={editing.value} />;
 }
 
-/** Of a job that waits. What it was when the form was opened is what a change is measured by. */
+/** Edits a waiting job. Only fields that differ from the job when the form was opened are sent. */
 function Form({ job }: { job: Job }) {
   const before = writtenOf(job);
   const after = useSignal(before);

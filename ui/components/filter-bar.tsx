@@ -12,7 +12,7 @@ interface FilterBarProps {
   onChange(filter: Filter): void;
 }
 
-/** One line for search and facets: `queue:mail attempts:>3 disk full`. */
+/** Edits search and facets in one line: `queue:mail attempts:>3 disk full`. */
 export function FilterBar({ filter, onChange }: FilterBarProps) {
   const given = writeFilter(filter);
   const text = useSignal(given);
@@ -83,7 +83,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
             tabIndex={-1}
             aria-selected={i === at.value}
             onMouseDown={(event) => {
-              // Before the field loses the focus and the list goes.
+              // Preventing the default keeps the focus in the field, so that the list stays open until the click.
               event.preventDefault();
               take(offer);
             }}
@@ -96,7 +96,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
   );
 }
 
-/** Of the measures, examples of what can be asked. */
+/** Example values of the numeric facets. */
 const EXAMPLES: Record<string, string[]> = {
   older: ['1h', '1d', '7d'],
   attempts: ['>1', '>3'],

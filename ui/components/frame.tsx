@@ -44,7 +44,7 @@ function Content() {
   return <found.entry.page key={found.entry.path} />;
 }
 
-/** So that it stays within its line. */
+/** Shortens a count, so that it fits into its line. */
 const brief = (count: number): string =>
   count < 1000 ? number(count) : `${number(Math.floor(count / 1000))}k`;
 
@@ -83,7 +83,7 @@ function Side({ current }: { current: string }) {
   );
 }
 
-/** `up`: where the one that is shown belongs. */
+/** Shows the top bar. `up` is the list that the page belongs to. */
 function Top({ title, up }: { title: string; up: string | null }) {
   return (
     <header class="top">

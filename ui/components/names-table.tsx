@@ -9,11 +9,11 @@ const MOST = 15;
 
 interface NamesProps {
   names: Named[];
-  /** Which come first. */
+  /** The order of the names. */
   by: 'busiest' | 'slowest';
 }
 
-/** What the work is made of: jobs by name. */
+/** Lists the figures of jobs by name. */
 export function NamesTable({ names, by }: NamesProps) {
   const shown =
     by === 'busiest'

@@ -16,15 +16,15 @@ interface OutputToolsProps {
   job: Job;
   attempts: Attempt[];
   ordinal: number;
-  /** Null: they are one. */
+  /** Null if stdout and stderr are one stream. */
   stream: Stream | null;
   output: OutputWindow;
   follow: Signal<boolean>;
   wrap: Signal<boolean>;
   query: Signal<string>;
-  /** Which find is shown; any number, it goes round. */
+  /** The match that is shown, as any number. It wraps around. */
   found: Signal<number>;
-  /** Rises when the output is to be shown from its start. */
+  /** Increases when the output is to be shown from its start. */
   fromTop: Signal<number>;
   hit: { at: number; of: number } | null;
 }
@@ -75,11 +75,11 @@ export function OutputTools(props: OutputToolsProps) {
   );
 }
 
-/** What programs write when something goes wrong. */
+/** Matches words that programs print when something goes wrong. */
 const WRONG = /error|fatal|fail|panic|exception|traceback|cannot|denied|not found/i;
 
 async function firstError({ output, follow, stream }: OutputToolsProps): Promise<void> {
-  // Where they are apart, it is what stderr begins with.
+  // If the streams are separate, the first line of stderr counts as the first error.
   if (stream === 'stdout') return go(withQuery({ stream: 'stderr' }));
   follow.value = false;
   try {
@@ -166,7 +166,7 @@ function Toggle({ on, label }: { on: Signal<boolean>; label: string }) {
   );
 }
 
-/** The request needs the session, which a plain link does not send. */
+/** Downloads the output by a request, because a plain link does not send the session. */
 function Download({ output, name }: { output: OutputWindow; name: string }) {
   const part = useSignal<number | null>(null);
   const save = async (): Promise<void> => {

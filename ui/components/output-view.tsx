@@ -119,7 +119,7 @@ function Shown({
   );
 }
 
-/** A link to a line: by its number, or by its first byte. */
+/** Matches the hash of a link to a line, by its number or by its first byte. */
 const LINK = /^#([LB])(\d+)$/;
 
 function linked(rows: Row[], hash: string): number | null {
@@ -144,7 +144,7 @@ function hitsOf(rows: Row[], needle: string): number[] {
   return rows.flatMap((row, i) => (row.first && textOf(row.line).toLowerCase().includes(needle) ? [i] : []));
 }
 
-/** Opens it, and reads on as long as the attempt runs and somebody follows, however often that fails. */
+/** Opens the output and follows it until the view is closed. Temporary failures are retried. */
 async function keepUp(output: OutputWindow, hash: string, follow: Signal<boolean>): Promise<void> {
   let opened = false;
   for (;;) {

@@ -4,12 +4,12 @@ import { clock, day } from '../format.ts';
 import { HEIGHT, type Line, SHOW, type Unit } from './chart.tsx';
 
 interface Live {
-  /** Which point is pointed at, in this chart or another. */
+  /** The index of the point under the cursor, in this chart or another. */
   cursor: Signal<number | null>;
   zoomed: { current: boolean };
 }
 
-/** Times differ by powers of ten: a logarithmic axis shows the short ones too. */
+/** Returns the options of a chart. Times differ by powers of ten, so their axis is logarithmic. */
 export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Live): uPlot.Options {
   const style = getComputedStyle(place);
   const colour = (name: string): string => style.getPropertyValue(`--${name}-plain`).trim();
@@ -66,7 +66,7 @@ export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Liv
   };
 }
 
-/** What people measure times by, from a millisecond to ten days. */
+/** Values of a time axis, from a millisecond to ten days. */
 const RUNGS = [1, 10, 100, 1000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000, 86_400_000, 864_000_000];
 
 const LOGARITHMIC: uPlot.Scale = {
@@ -77,7 +77,7 @@ const LOGARITHMIC: uPlot.Scale = {
   ],
 };
 
-/** A value whose neighbours are not known is no line: it is drawn as a point. */
+/** Returns the values without neighbors. They are drawn as points, because they form no line. */
 function alone(plot: uPlot, series: number): number[] {
   const values = plot.data[series] as (number | null)[];
   const none = (i: number): boolean => (values[i] ?? null) === null;
@@ -92,7 +92,7 @@ const top = (max: number | null, unit: Unit): number =>
 
 const DAY = 86_400;
 
-/** One line a label: the clock within a day or two, the date beyond. */
+/** Labels a time axis with times of day, or with dates if it is longer than two days. */
 function times(splits: number[]): string[] {
   const long = splits.at(-1)! - splits[0]! > 2 * DAY;
   return splits.map((at) => (long ? day : clock)(new Date(at * 1000)));

@@ -39,7 +39,7 @@ const JOB_FIELDS = [
 const problemOf = (error: unknown): Problem =>
   error instanceof Problem ? error : new Problem(0, 'unexpected', String(error));
 
-/** What it was when the form was opened is what a change is measured by. */
+/** Edits or creates a schedule. Only fields that differ from the schedule when the form was opened are sent. */
 function Form({ schedule }: { schedule: Schedule | 'new' }) {
   const start = writtenOf(schedule);
   const before = schedule === 'new' ? null : start;
@@ -180,7 +180,7 @@ function Choice({ label, options, value, onInput }: ChoiceProps) {
 
 const TYPING_MS = 150;
 
-/** The next times while they are typed; what is wrong with them, before anything is sent. */
+/** Shows the next runs, or the problem with them, while the user types. */
 function Preview({ query }: { query: string | null }) {
   const times = useSignal<Times | null>(null);
   const wrong = useSignal<Problem | null>(null);

@@ -8,7 +8,7 @@ import { Chart } from './chart.tsx';
 
 const times = ({ points }: Series): number[] => points.map(({ at }) => Date.parse(at) / 1000);
 
-/** What came and what ended, over time. */
+/** Shows enqueued, completed and failed jobs over time. */
 export function Throughput({ series, title = CHARTS.throughput }: { series: Series; title?: string }) {
   const line = (of: (one: Figures) => number): number[] => series.points.map(of);
   return (
@@ -25,7 +25,7 @@ export function Throughput({ series, title = CHARTS.throughput }: { series: Seri
   );
 }
 
-/** Which part of the attempts that ended failed; nothing where none ended. */
+/** Shows the share of ended attempts that failed. There is no value where no attempt ended. */
 export function FailureRate({ series }: { series: Series }) {
   const values = series.points.map((one) => (ended(one) === 0 ? null : bad(one) / ended(one)));
   return (
@@ -53,7 +53,7 @@ export function Depth({ series, unfinished }: { series: Series; unfinished: numb
 interface TimesProps {
   series: Series;
   of: 'wait_ms' | 'run_ms';
-  /** Since when the oldest job waits: a histogram of what was started says nothing while nothing starts. */
+  /** Since when the oldest job has been waiting. The percentiles cover only started jobs, so they do not show it. */
   oldest?: string | null;
 }
 

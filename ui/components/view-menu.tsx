@@ -9,7 +9,7 @@ import { copy } from './copy.tsx';
 import { Icon } from './icon.tsx';
 import { Menu } from './menu.tsx';
 
-/** Lists of jobs under a name, kept in this browser; a link holds the whole of one. */
+/** Saves lists of jobs under a name in this browser. A link to one contains its whole query. */
 export function ViewMenu() {
   const { query } = place.value;
   const current = query.get('view');

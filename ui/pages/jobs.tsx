@@ -154,10 +154,10 @@ export function JobsPage() {
   );
 }
 
-/** All that match; null while nobody knows how many that are: nothing is done to an unknown number of jobs. */
+/** Selects all jobs that match, or returns null until they are counted, so that no action covers an unknown number. */
 function matching(filter: Filter, count: JobPage['count'] | null): Selected | null {
   if (count === null) return null;
-  // Without any filter all jobs are meant, and both the API and the command line want that said.
+  // The API and the command line refuse an empty filter, so all states are named.
   const said = filter.size > 0 ? filter : new URLSearchParams({ state: STATES.join() });
   return { filter: said, count: count.value, capped: count.capped };
 }

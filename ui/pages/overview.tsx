@@ -31,7 +31,7 @@ export function OverviewPage() {
   const jobs = counts.value;
   const nothing = jobs !== null && Object.values(jobs).every((count) => count === 0);
   const names = day.value?.names ?? null;
-  // What needs attention stands on top: it comes with the rest, or all of it would jump.
+  // Problems are shown at the top. The page waits for them, so that nothing moves down later.
   const reading = [hour, workers, running, schedules].some(({ loading }) => loading);
   if (reading || (jobs === null && hour.problem === null)) return null;
   return (
@@ -101,7 +101,7 @@ function Welcome() {
   );
 }
 
-/** How much of what may run at a time does: of its limit, or of the slots that serve it. */
+/** Shows how many jobs run in each queue, out of its limit or the slots that serve it. */
 function QueueStrip({ workers }: { workers: Worker[] }) {
   return (
     <div>

@@ -76,7 +76,7 @@ export function QueuePage({ id }: { id: string }) {
   );
 }
 
-/** Its limits, and who works on it: spelt out where it is nobody. */
+/** Shows the limits of a queue and its workers, with a warning if there are none. */
 function Facts({ queue, serving }: { queue: Queue; serving: Worker[] | undefined }) {
   const { concurrency, rate, priority_aging_ms: aging } = queue;
   const slots = serving?.reduce((sum, worker) => sum + worker.concurrency, 0) ?? 0;

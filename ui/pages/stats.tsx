@@ -71,7 +71,7 @@ function QueueChoice({ queue }: { queue: string | undefined }) {
   );
 }
 
-/** The range in one line. */
+/** Shows the totals of the range in one line. */
 function Total({ series }: { series: Series }) {
   const { total } = series;
   const all = ended(total);

@@ -31,7 +31,7 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
         : await openApp(context.location, actorOf(context.environment), false);
       own = !first;
       first = false;
-      // Both files tell of changes: workers touch one, and commands that wake workers touch the other.
+      // Both files signal changes: workers touch one, and commands that wake workers touch the other.
       unwatch = [onChange(app.stateDirectory, changed), onWake(app.stateDirectory, changed)];
       return app;
     },

@@ -5,10 +5,7 @@ import { keyReader } from './keys.ts';
 /** A terminal in raw mode: it sends every key at once and shows only this screen. */
 export interface Terminal {
   readonly canvas: Screen;
-  /**
-   * Restores the terminal and stops this process and its group, as Ctrl-Z does. Takes the terminal back when the process
-   * continues.
-   */
+  /** Restores the terminal, stops this process and its group like Ctrl-Z, and takes the terminal back later. */
   suspend(): void;
   close(): void;
 }
@@ -22,7 +19,7 @@ export interface TerminalEvents {
 }
 
 const ENDS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** The stop arrives within this time. A process without a shell is not stopped and takes the terminal back afterwards. */
+/** The stop arrives within this time. A process without a shell is not stopped and just continues. */
 const STOPPED_MS = 50;
 
 export function openTerminal(io: Io, events: TerminalEvents): Terminal {

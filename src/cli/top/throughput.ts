@@ -42,9 +42,7 @@ export function rateNow(known: Throughput, kind: keyof Second, now: number): num
   return rates(known, kind, now, 1, NOW_S)[0]!;
 }
 
-/**
- * Returns the rate in each of `columns` spans of `seconds`, oldest first. The current second is incomplete and left out.
- */
+/** Returns the rate in each of `columns` spans of `seconds`, oldest first, without the current second. */
 export function rates(
   known: Throughput,
   kind: keyof Second,
