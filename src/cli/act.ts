@@ -7,11 +7,11 @@ import { QueueError } from '../core/errors.ts';
 import type { Job } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
 import { countOf, saidOf } from '../core/words.ts';
-import { atMostOnceFields } from './changed.ts';
 import type { Command, Context, Flag, Input } from './command.ts';
 import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
 import { jobColumns } from './job-table.ts';
+import { atMostOnceFields } from './print-changed.ts';
 import { printTable } from './table.ts';
 import { printable } from './text.ts';
 import { timesFor } from './times.ts';
@@ -53,7 +53,7 @@ export function actingCommand(command: ActingCommand): Command {
       const ids = await selectJobs(app, selection);
       if (input.has('dry-run')) return preview(context, app, done, ids);
       if ('filter' in selection && ids.length > 1 && !input.has('yes')) {
-        const question = `${name} ${countOf(ids.length)} (${some(ids)})?`;
+        const question = `${name} ${countOf(ids.length)} (${firstIds(ids)})?`;
         if (!confirmed(context, question, `queuectl ${name} … --yes`)) return 1;
       }
       const acted = await act(app, ids, input, context);
@@ -94,7 +94,7 @@ const NAMED = 3;
 /** A dry run shows this many jobs. */
 const SHOWN = 10;
 
-function some(ids: string[]): string {
+function firstIds(ids: string[]): string {
   return ids.slice(0, NAMED).map(printable).join(', ') + (ids.length > NAMED ? ', …' : '');
 }
 

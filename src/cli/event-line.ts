@@ -8,7 +8,7 @@ import { jsonText } from './layout.ts';
 import { headerOf, type Listing, lineOf } from './print-list.ts';
 import { type Column, isAligned } from './table.ts';
 import { type Color, pad, paint, printable, STATE_COLORS } from './text.ts';
-import { type Times, timesFor } from './times.ts';
+import { type TimeFormat, timesFor } from './times.ts';
 
 const WIDEST = Math.max(...EVENT_KINDS.map((kind) => kind.length));
 const ID_WIDTH = 16;
@@ -42,7 +42,7 @@ function listing(io: Io): Listing<StoreEvent> {
   };
 }
 
-function columns(times: Times): Column<StoreEvent>[] {
+function columns(times: TimeFormat): Column<StoreEvent>[] {
   return [
     { title: 'NUMBER', value: (event) => String(event.number) },
     { title: 'AT', value: (event) => times.text(event.at) },

@@ -57,21 +57,21 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
     await options.onAttemptOver?.(seen.attempt, seen.job);
     if (seen.attempt.why === 'spawn-error')
       io.warn(`attempt ${seen.attempt.ordinal} could not start: ${printable(seen.attempt.error ?? '')}`);
-    io.note(attemptOver(seen.attempt, await getJob(app, id), app.clock.now()));
+    io.note(describeAttemptEnd(seen.attempt, await getJob(app, id), app.clock.now()));
   }
   const job = await getJob(app, id);
-  if (!ran && job.startedAt === null) io.note(neverRan(job));
+  if (!ran && job.startedAt === null) io.note(describeNeverRan(job));
   if (io.json) io.out(`${jsonText(io, await jobObject(app, job))}\n`);
   return job;
 }
 
 /** Describes a job that ended without an attempt. */
-export function neverRan({ id, state, lastError }: Job): string {
+export function describeNeverRan({ id, state, lastError }: Job): string {
   return `job '${id}' did not run: it is ${state}${lastError === null ? '' : ` (${lastError})`}`;
 }
 
 /** Describes in one line how an attempt ended and what follows. */
-export function attemptOver(attempt: Attempt, job: Job, now: number): string {
+export function describeAttemptEnd(attempt: Attempt, job: Job, now: number): string {
   const how = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
   const next =
     job.dueAt === null || job.dueAt <= now ? '' : `, next attempt ${formatRelative(job.dueAt, now)}`;

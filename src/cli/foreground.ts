@@ -3,7 +3,7 @@ import { FINAL_STATES, type Job } from '../core/job.ts';
 import { answerFor } from '../core/outcome.ts';
 import type { Context } from './command.ts';
 import { FROM_THE_START, followJob } from './follow-job.ts';
-import { Interrupted, onInterrupt, sayWhatGoesOn } from './interrupt.ts';
+import { Interrupted, noteJobsContinue, onInterrupt } from './interrupt.ts';
 
 /** Follows a job as if it ran here. The first Ctrl-C or SIGTERM goes to the job, a second one stops following. */
 export async function inForeground(
@@ -36,7 +36,7 @@ export async function inForeground(
     return job.state === 'cancelled' ? (ownCode ?? answerFor(job)) : answerFor(job);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    await sayWhatGoesOn(context, [id]);
+    await noteJobsContinue(context, [id]);
     return error.exitCode;
   } finally {
     release();

@@ -63,7 +63,7 @@ export async function detachable(
     return await work(stop.signal);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    await sayWhatGoesOn(context, ids);
+    await noteJobsContinue(context, ids);
     return error.exitCode;
   } finally {
     release();
@@ -89,7 +89,7 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<vo
 }
 
 /** Reports that the jobs continue after the user stopped watching them. */
-export async function sayWhatGoesOn({ io, app }: Context, ids: string[]): Promise<void> {
+export async function noteJobsContinue({ io, app }: Context, ids: string[]): Promise<void> {
   if (io.quiet || io.json) return;
   // The terminal has printed ^C on this line.
   const start = io.tty ? '\n' : '';

@@ -1,6 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
-import { type Layout, USUAL } from './layout.ts';
+import { DEFAULT_LAYOUT, type Layout } from './layout.ts';
 import { printable, printableJson, printableLines } from './text.ts';
 
 /** Is thrown when the reader of stdout has gone, as with `| head`. This is not an error. */
@@ -52,7 +52,7 @@ export function createIo(options: IoOptions): Io {
   return {
     json: options.json,
     quiet: options.quiet,
-    layout: options.layout ?? USUAL,
+    layout: options.layout ?? DEFAULT_LAYOUT,
     tty,
     errTty,
     color,
@@ -65,13 +65,13 @@ export function createIo(options: IoOptions): Io {
     out: (text) => writeAll(1, Buffer.from(tty ? forTerminal(text) : text)),
     bytes: (data) => writeAll(1, data),
     note: (text) => {
-      if (errTty && !options.quiet && !options.json) talk(`note: ${printable(text)}\n`);
+      if (errTty && !options.quiet && !options.json) writeStderr(`note: ${printable(text)}\n`);
     },
     warn: (text) => {
-      if (!options.quiet) talk(`warning: ${printable(text)}\n`);
+      if (!options.quiet) writeStderr(`warning: ${printable(text)}\n`);
     },
-    err: (text) => talk(errTty ? printableLines(text, true) : text),
-    errBytes: talk,
+    err: (text) => writeStderr(errTty ? printableLines(text, true) : text),
+    errBytes: writeStderr,
   };
 }
 
@@ -102,7 +102,7 @@ function terminalSize(tty: boolean): number[] {
 }
 
 /** Writes to stderr. A closed stderr is not a reason to stop the work. */
-function talk(text: string | Uint8Array): void {
+function writeStderr(text: string | Uint8Array): void {
   try {
     writeAll(2, typeof text === 'string' ? Buffer.from(text) : text);
   } catch (error) {

@@ -18,7 +18,7 @@ export interface Layout {
   wide: boolean;
 }
 
-export const USUAL: Layout = {
+export const DEFAULT_LAYOUT: Layout = {
   format: null,
   fields: null,
   time: null,
@@ -48,7 +48,7 @@ export const LIST_FLAGS: Record<string, Flag> = {
 };
 
 /** Checks for flags of the layout, so that the code that reads them is loaded only when needed. */
-export function saysLayout(input: Input): boolean {
+export function hasLayoutFlags(input: Input): boolean {
   return Object.keys(LIST_FLAGS).some((flag) => input.has(flag)) || input.all('json').some(Boolean);
 }
 

@@ -77,7 +77,7 @@ function isFlag(arg: string): boolean {
   return arg.startsWith('-') && arg.length > 1;
 }
 
-interface Part {
+interface ParsedFlag {
   /** Undefined if no such flag exists. */
   name: string | undefined;
   typed: string;
@@ -86,14 +86,14 @@ interface Part {
 }
 
 /** Splits an argument into flags: `--name`, `--name=value`, or letters such as `-q`, `-qf` or `-cVALUE`. */
-function split(arg: string, flags: Record<string, Flag>): Part[] {
+function split(arg: string, flags: Record<string, Flag>): ParsedFlag[] {
   if (arg.startsWith('--')) {
     const at = arg.indexOf('=');
     const typed = at === -1 ? arg : arg.slice(0, at);
     const name = Object.hasOwn(flags, typed.slice(2)) ? typed.slice(2) : undefined;
     return [{ name, typed, inline: at === -1 ? undefined : arg.slice(at + 1) }];
   }
-  const parts: Part[] = [];
+  const parts: ParsedFlag[] = [];
   for (let i = 1; i < arg.length; i++) {
     const name = Object.keys(flags).find((key) => flags[key]!.short === arg[i]);
     const takesRest = name !== undefined && flags[name]!.value !== undefined && i + 1 < arg.length;

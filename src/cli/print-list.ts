@@ -3,14 +3,14 @@ import type { Io } from './io.ts';
 import { type Format, jsonText, type Template } from './layout.ts';
 import { type Column, isAligned, plainLine, printTable } from './table.ts';
 import { printable } from './text.ts';
-import type { Times } from './times.ts';
+import type { TimeFormat } from './times.ts';
 
 /** Describes how to print the objects of a list. */
 export interface Listing<Row> {
   columns: Column<Row>[];
   id(row: Row): string;
   object(row: Row): object | Promise<object>;
-  times: Times;
+  times: TimeFormat;
 }
 
 const BATCH = 500;
@@ -75,13 +75,13 @@ function formatOf(io: Io): Format {
 /** Matches the names of fields that hold a time. */
 const TIME_FIELD = /(^|_)at$|^last_heartbeat$/;
 
-function filled(template: Template, object: object, times: Times): string {
+function filled(template: Template, object: object, times: TimeFormat): string {
   return template
     .map((part) => (typeof part === 'string' ? part : fieldText(object, part.field, times)))
     .join('');
 }
 
-function fieldText(object: object, field: string, times: Times): string {
+function fieldText(object: object, field: string, times: TimeFormat): string {
   const value = (object as Record<string, unknown>)[field] ?? '';
   if (typeof value === 'object') return printable(JSON.stringify(value));
   const text = String(value);

@@ -8,7 +8,7 @@ import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import type { Listing } from './print-list.ts';
 import { type Column, printTable } from './table.ts';
-import { type Times, timesFor } from './times.ts';
+import { type TimeFormat, timesFor } from './times.ts';
 
 export function queueListing(io: Io, now: number): Listing<QueueObject> {
   const times = timesFor(io, now);
@@ -20,7 +20,7 @@ export function queueListing(io: Io, now: number): Listing<QueueObject> {
   };
 }
 
-const columns = (times: Times): Column<QueueObject>[] => [
+const columns = (times: TimeFormat): Column<QueueObject>[] => [
   { title: 'QUEUE', value: (queue) => queue.name },
   {
     title: 'STATUS',

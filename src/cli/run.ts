@@ -9,7 +9,7 @@ import type { Command, Context, Input } from './command.ts';
 import { COMMANDS, COMPLETE, isGroup, WORKER_PROCESS } from './commands.ts';
 import type { Block } from './help-page.ts';
 import { BrokenPipe, createIo, type Io } from './io.ts';
-import { type Layout, saysLayout } from './layout.ts';
+import { hasLayoutFlags, type Layout } from './layout.ts';
 import { parseInput } from './parse.ts';
 import { printable, printableJson } from './text.ts';
 
@@ -60,7 +60,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io.out(`${VERSION}\n`);
       return 0;
     }
-    if (saysLayout(input)) {
+    if (hasLayoutFlags(input)) {
       const layout = await layoutOf(found.command, input);
       if (typeof layout === 'string') {
         io.out(layout);

@@ -14,7 +14,7 @@ import { exitText } from './job-table.ts';
 import { jsonText } from './layout.ts';
 import { printTable } from './table.ts';
 import { pad, paint, printable, STATE_COLORS } from './text.ts';
-import { fullTimesFor, type Times, timesFor } from './times.ts';
+import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
 export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): Promise<void> {
   const attempts = withLeftBehind(app, stored);
@@ -58,7 +58,7 @@ function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
   ];
 }
 
-function facts(job: Job, parents: ParentState[], suspended: boolean, times: Times): [string, string][] {
+function facts(job: Job, parents: ParentState[], suspended: boolean, times: TimeFormat): [string, string][] {
   const all: [string, string][] = [
     ['id', job.id],
     ['name', job.name ?? ''],
@@ -116,7 +116,7 @@ function pairs(object: Record<string, string>): string {
     .join(' ');
 }
 
-function attemptColumns(times: Times) {
+function attemptColumns(times: TimeFormat) {
   return [
     { title: 'ATTEMPT', value: (one: Attempt) => String(one.ordinal) },
     { title: 'STARTED', value: (one: Attempt) => times.text(one.startedAt) },

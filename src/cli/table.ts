@@ -42,14 +42,14 @@ export function plainLine<Row>(io: Io, columns: Column<Row>[], row: Row | null):
     .map((column) => {
       const text = row === null ? column.title : printable(column.value(row));
       const color = io.color && row !== null ? column.color?.(row) : undefined;
-      const cell = comma ? csvCell(row === null ? text : defused(text)) : text;
+      const cell = comma ? csvCell(row === null ? text : escapeFormula(text)) : text;
       return color === undefined ? cell : paint(cell, color);
     });
   return cells.join(comma ? ',' : '\t');
 }
 
 /** Quotes text that a spreadsheet would run as a formula. Numbers stay numbers. */
-function defused(text: string): string {
+function escapeFormula(text: string): string {
   return /^[=+\-@＝＋－＠]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
 }
 

@@ -26,16 +26,16 @@ export function readWatch(input: Input): number | null {
 }
 
 /** The output of a command that can be watched. */
-export interface View {
+export interface WatchedView {
   /** Prints everything, for a screen with this many lines. */
   draw(io: Io, lines: number): Promise<void>;
   /** Returns the items that can change one by one, for a pipe. */
-  parts(io: Io): Promise<Part[]>;
+  items(io: Io): Promise<WatchedItem[]>;
   /** Returns the line for an item that is no longer listed, or null for none. */
   gone?(key: string, io: Io): Promise<string | null>;
 }
 
-export interface Part {
+export interface WatchedItem {
   key: string;
   text: string;
   /** The part of the text whose changes are printed. Defaults to the whole text. */
@@ -43,12 +43,12 @@ export interface Part {
 }
 
 /** Repeats a view until Ctrl-C: as a screen on a terminal, else only the changes. */
-export async function watch({ io }: Context, everyMs: number, view: View): Promise<number> {
-  if (!io.tty || io.json || io.quiet) return again(everyMs, changesOnly(io, view));
+export async function watch({ io }: Context, everyMs: number, view: WatchedView): Promise<number> {
+  if (!io.tty || io.json || io.quiet) return repeat(everyMs, changesOnly(io, view));
   const canvas = screen(io);
   canvas.open();
   try {
-    const code = await again(everyMs, async () => {
+    const code = await repeat(everyMs, async () => {
       const lines = io.height;
       canvas.draw(await capture(io, (inside) => view.draw(inside, lines)));
     });
@@ -59,29 +59,29 @@ export async function watch({ io }: Context, everyMs: number, view: View): Promi
   }
 }
 
-function changesOnly(io: Io, view: View): () => Promise<void> {
+function changesOnly(io: Io, view: WatchedView): () => Promise<void> {
   let known = new Map<string, string>();
   return async () => {
-    const parts = await view.parts(io);
-    const now = new Map(parts.map((part) => [part.key, part.essence ?? part.text]));
+    const items = await view.items(io);
+    const now = new Map(items.map((part) => [part.key, part.essence ?? part.text]));
     for (const [key, essence] of known) {
       if (now.has(key)) continue;
       const text = await view.gone?.(key, io);
       if (text != null && text !== essence) io.out(`${text}\n`);
     }
-    for (const part of parts) if (known.get(part.key) !== now.get(part.key)) io.out(`${part.text}\n`);
+    for (const part of items) if (known.get(part.key) !== now.get(part.key)) io.out(`${part.text}\n`);
     known = now;
   };
 }
 
 /** Calls `once` again and again until Ctrl-C or SIGTERM. Returns the exit code of the signal. */
-async function again(everyMs: number, once: () => Promise<void>): Promise<number> {
+async function repeat(everyMs: number, once: () => Promise<void>): Promise<number> {
   let stopped: Interrupted | null = null;
-  let rouse = (): void => {};
-  const resized = (): void => rouse();
+  let wake = (): void => {};
+  const resized = (): void => wake();
   const release = onInterrupt((signal) => {
     stopped = new Interrupted(signal);
-    rouse();
+    wake();
   });
   process.on('SIGWINCH', resized);
   try {
@@ -89,8 +89,8 @@ async function again(everyMs: number, once: () => Promise<void>): Promise<number
       await once();
       if (stopped !== null) return (stopped as Interrupted).exitCode;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => rouse(), everyMs);
-        rouse = () => {
+        const timer = setTimeout(() => wake(), everyMs);
+        wake = () => {
           clearTimeout(timer);
           resolve();
         };

@@ -3,8 +3,8 @@ import { purgeDead } from '../../actions/purge.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { countOf } from '../../core/words.ts';
 import { confirmed, SHORT_IDS } from '../act.ts';
-import { printChanged } from '../changed.ts';
 import { defineCommand } from '../command.ts';
+import { printChanged } from '../print-changed.ts';
 
 export default defineCommand({
   name: 'dlq purge',

@@ -3,9 +3,9 @@ import { keyless, retry, retryAllDead } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { SHORT_IDS } from '../act.ts';
-import { atMostOnceFields, printChanged, warnStartedAgain } from '../changed.ts';
 import { defineCommand } from '../command.ts';
-import { noteCutOff } from '../cut-off.ts';
+import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-changed.ts';
+import { warnStillCancelled } from '../warn-dependents.ts';
 
 export default defineCommand({
   name: 'dlq retry',
@@ -38,7 +38,7 @@ export default defineCommand({
       );
     printChanged(io, 'retried', changed, atMostOnceFields(retried));
     warnStartedAgain(io, startedAgain);
-    await noteCutOff(io, app, changed);
+    await warnStillCancelled(io, app, changed);
     if (left.length > 0) io.warn(`${left.length} ${why}`);
     if (skipped.length > 0) io.warn(`${skipped.length} ${SKIPPED}`);
     return left.length + skipped.length > 0 ? 7 : 0;

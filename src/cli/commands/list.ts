@@ -8,7 +8,7 @@ import { jobColumns } from '../job-table.ts';
 import { LIST_FLAGS } from '../layout.ts';
 import { jobListing, printJobs } from '../list-jobs.ts';
 import { lineOf } from '../print-list.ts';
-import { type Part, readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
+import { readWatch, WATCH_FLAG, type WatchedItem, type WatchedView, watch } from '../watch.ts';
 
 /** In a pipe, `--watch` follows this many jobs by default. */
 const WATCHED = 1000;
@@ -39,7 +39,7 @@ export default defineCommand({
   },
 });
 
-function viewOf(context: Context, filter: JobFilter, limit: number | null): View {
+function viewOf(context: Context, filter: JobFilter, limit: number | null): WatchedView {
   return {
     draw: (io, lines) =>
       printJobs(
@@ -49,12 +49,12 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): View
         jobColumns,
         'no jobs found',
       ),
-    async parts(io) {
-      const parts: Part[] = [];
+    async items(io) {
+      const items: WatchedItem[] = [];
       for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED))
-        parts.push({ key: job.id, text: await textOf(context, io, job) });
+        items.push({ key: job.id, text: await textOf(context, io, job) });
       // The newest line comes last, as in a log.
-      return parts.reverse();
+      return items.reverse();
     },
     async gone(id, io) {
       const job = await lookUpJob(await context.app(), id);

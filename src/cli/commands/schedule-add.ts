@@ -2,7 +2,7 @@ import { previewSchedule } from '../../actions/preview-schedule.ts';
 import { addSchedule, checkSchedule } from '../../actions/schedules.ts';
 import { defineCommand } from '../command.ts';
 import { readScheduleSpec, SCHEDULE_FLAGS } from '../schedule-flags.ts';
-import { printTimes, sayChanged } from '../schedule-table.ts';
+import { printScheduleChange, printTimes } from '../schedule-table.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
 export default defineCommand({
@@ -41,7 +41,7 @@ export default defineCommand({
     }
     warnOfSecrets(context.io, [spec.job]);
     const app = await context.app();
-    await sayChanged(context.io, 'added', await addSchedule(app, spec), now);
+    await printScheduleChange(context.io, 'added', await addSchedule(app, spec), now);
     return 0;
   },
 });

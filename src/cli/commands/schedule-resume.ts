@@ -1,7 +1,7 @@
 import { resumeSchedule } from '../../actions/schedules.ts';
 import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
-import { sayChanged } from '../schedule-table.ts';
+import { printScheduleChange } from '../schedule-table.ts';
 
 export default defineCommand({
   name: 'schedule resume',
@@ -14,7 +14,7 @@ export default defineCommand({
   async run({ io, app }, input) {
     const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
     const opened = await app();
-    await sayChanged(io, 'resumed', await resumeSchedule(opened, name), opened.clock.now());
+    await printScheduleChange(io, 'resumed', await resumeSchedule(opened, name), opened.clock.now());
     return 0;
   },
 });

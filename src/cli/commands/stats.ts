@@ -30,7 +30,7 @@ export default defineCommand({
   ],
   async run(context, input) {
     const { io } = context;
-    const range = readRange(input);
+    const range = readRangeFlag(input);
     if (range !== null) {
       const options = { queue: input.one('queue'), name: input.one('name'), names: true };
       printSeries(io, await statsSeries(await context.app(), range, options));
@@ -55,7 +55,7 @@ export default defineCommand({
   },
 });
 
-function readRange(input: Input): Range | null {
+function readRangeFlag(input: Input): Range | null {
   const range = input.one('range');
   if (range === undefined) {
     if (input.has('queue') || input.has('name'))

@@ -5,7 +5,7 @@ import { defineCommand } from '../command.ts';
 import type { Io } from '../io.ts';
 import { jsonText, TIME_FLAGS } from '../layout.ts';
 import { pad, paint, STATE_COLORS } from '../text.ts';
-import { readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
+import { readWatch, WATCH_FLAG, type WatchedView, watch } from '../watch.ts';
 import { printWorkers } from '../worker-table.ts';
 
 export default defineCommand({
@@ -49,10 +49,10 @@ function print(io: Io, result: Status, now: number): void {
     io.note('no worker is running. To start one: queuectl worker start');
 }
 
-function viewOf(app: App): View {
+function viewOf(app: App): WatchedView {
   return {
     draw: async (io) => print(io, await status(app), app.clock.now()),
-    async parts(io) {
+    async items(io) {
       const result = await status(app);
       if (!io.json) {
         const counts = [

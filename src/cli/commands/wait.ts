@@ -34,7 +34,7 @@ export default defineCommand({
   async run(context, input) {
     const { io } = context;
     const timeoutMs = readTimeout(input, 'timeout');
-    const jobs = await chosen(await context.app(), input);
+    const jobs = await selectedJobs(await context.app(), input);
     if (jobs.length === 0) io.warn('no jobs found, so there is nothing to wait for');
     const onEnd = (job: Job): void => {
       if (io.json || io.quiet) return;
@@ -51,7 +51,7 @@ export default defineCommand({
 });
 
 /** Returns the selected jobs. A filter selects those that match now. */
-async function chosen(app: App, input: Input): Promise<Job[]> {
+async function selectedJobs(app: App, input: Input): Promise<Job[]> {
   const ids = await selectJobs(app, selectionOf('wait', {}, input));
   return Promise.all(ids.map((id) => getJob(app, id)));
 }

@@ -11,24 +11,24 @@ export interface Bell {
 
 export function newBell(): Bell {
   let hurry = false;
-  let rouse = (): void => {};
+  let wake = (): void => {};
   const bell: Bell = {
     rung: false,
     changed() {
       // One wake-up is enough for many changes.
       if (bell.rung) return;
       bell.rung = true;
-      rouse();
+      wake();
     },
     urgent() {
       hurry = true;
-      rouse();
+      wake();
     },
     async until(due) {
       for (let left = due() - performance.now(); !hurry && left > 0; left = due() - performance.now()) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, left);
-          rouse = () => {
+          wake = () => {
             clearTimeout(timer);
             resolve();
           };

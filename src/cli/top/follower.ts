@@ -1,7 +1,7 @@
 import type { App } from '../../actions/app.ts';
 import { follow } from '../../actions/follow.ts';
 import { lookUpJob } from '../../actions/jobs.ts';
-import { attemptOver } from '../follow-job.ts';
+import { describeAttemptEnd } from '../follow-job.ts';
 import type { Io } from '../io.ts';
 import { outputPrinter } from '../output-printer.ts';
 import type { Output } from './output.ts';
@@ -36,7 +36,7 @@ export function startFollower(app: App, io: Io, id: string, changed: () => void)
       if (seen.kind === 'output') printer.print(seen.data);
       else {
         printer.end();
-        output.note = attemptOver(seen.attempt, seen.job, app.clock.now());
+        output.note = describeAttemptEnd(seen.attempt, seen.job, app.clock.now());
       }
       changed();
     }

@@ -49,7 +49,7 @@ export function keyReader(onKey: (key: string) => void): { read(data: Buffer): v
   const decoder = new StringDecoder('utf8');
   let held = '';
   let timer: NodeJS.Timeout | undefined;
-  const tell = (text: string): void => {
+  const emit = (text: string): void => {
     for (const key of readKeys(text)) onKey(key);
   };
   const stop = (): void => clearTimeout(timer);
@@ -62,9 +62,9 @@ export function keyReader(onKey: (key: string) => void): { read(data: Buffer): v
         timer = setTimeout(() => {
           const rest = held;
           held = '';
-          tell(rest);
+          emit(rest);
         }, REST_MS);
-      tell(text.slice(0, text.length - held.length));
+      emit(text.slice(0, text.length - held.length));
     },
     stop,
   };

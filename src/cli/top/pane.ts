@@ -5,7 +5,7 @@ import type { Line } from './line.ts';
 import { PANES, type PaneName } from './panes.ts';
 import { chosenIndex, rowsOf, type Ui } from './ui.ts';
 
-interface View {
+interface PaneView {
   snapshot: Snapshot;
   ui: Ui;
   now: number;
@@ -46,7 +46,7 @@ export function shareRows(
 }
 
 /** Draws the heading of a pane and `share` rows that include the chosen one. Draws nothing if `share` is undefined. */
-export function paneLines(view: View, name: PaneName, width: number, share: number | undefined): Line[] {
+export function paneLines(view: PaneView, name: PaneName, width: number, share: number | undefined): Line[] {
   if (share === undefined) return [];
   const { snapshot, ui, now } = view;
   const pane = PANES[name];

@@ -44,19 +44,19 @@ const queues: Pane<QueueObject> = {
       title: 'RUNNING',
       right: true,
       value: ({ jobs, concurrency }) => `${jobs.processing}${concurrency === null ? '' : `/${concurrency}`}`,
-      color: ({ jobs }) => some(jobs.processing, 'processing'),
+      color: ({ jobs }) => colorIfAny(jobs.processing, 'processing'),
     },
     {
       title: 'FAILED',
       right: true,
       value: ({ jobs }) => formatCount(jobs.failed),
-      color: ({ jobs }) => some(jobs.failed, 'failed'),
+      color: ({ jobs }) => colorIfAny(jobs.failed, 'failed'),
     },
     {
       title: 'DEAD',
       right: true,
       value: ({ jobs }) => formatCount(jobs.dead),
-      color: ({ jobs }) => some(jobs.dead, 'dead'),
+      color: ({ jobs }) => colorIfAny(jobs.dead, 'dead'),
     },
     { title: 'COMPLETED', right: true, value: ({ jobs }) => formatCount(jobs.completed), drop: 1 },
     { title: 'RATE', value: ({ rate }) => rate ?? '-', drop: 2 },
@@ -175,7 +175,7 @@ function inQueue(job: Job, queues: QueueObject[]): string {
     : 'ready';
 }
 
-function some(count: number, state: string) {
+function colorIfAny(count: number, state: string) {
   return count > 0 ? STATE_COLORS[state] : undefined;
 }
 

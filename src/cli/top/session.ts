@@ -84,7 +84,7 @@ async function drawUntilLeft(
     const since = performance.now() - looked;
     if (since >= (bell.rung ? CALM_MS : everyMs)) {
       bell.rung = false;
-      await takeLook(session);
+      await readStore(session);
       looked = performance.now();
     }
     picture.now = Date.now();
@@ -99,7 +99,7 @@ async function drawUntilLeft(
 }
 
 /** Reads the store. The last data stays on the screen while the store cannot be read. */
-async function takeLook({ link, picture, follower }: Session): Promise<void> {
+async function readStore({ link, picture, follower }: Session): Promise<void> {
   try {
     const app = await link.app();
     picture.snapshot = await snapshot(app);
@@ -143,7 +143,7 @@ function apply(session: Session, effect: Effect): void {
       session.follower = null;
       return;
     case 'follow':
-      void saying(session, async () => {
+      void showResult(session, async () => {
         const app = await session.link.app();
         // The user may have left the output before the store was open.
         const { mode } = session.picture.ui;
@@ -154,7 +154,7 @@ function apply(session: Session, effect: Effect): void {
       });
       return;
     default:
-      void saying(session, () => act(session, effect));
+      void showResult(session, () => act(session, effect));
   }
 }
 
@@ -162,12 +162,12 @@ async function act(session: Session, action: Action): Promise<string> {
   session.picture.ui = { ...session.picture.ui, message: `${action.do} …` };
   const said = await perform(await session.link.app(), action, actorOf(session.context.environment));
   // The list shows the result together with the message.
-  await takeLook(session);
+  await readStore(session);
   return said;
 }
 
 /** Runs work and shows its message, or its error, in the last line. */
-async function saying({ picture, bell }: Session, work: () => Promise<string>): Promise<void> {
+async function showResult({ picture, bell }: Session, work: () => Promise<string>): Promise<void> {
   const message = await work().catch((error: Error) => error.message);
   if (message !== '') picture.ui = { ...picture.ui, message };
   bell.urgent();

@@ -9,7 +9,7 @@ const NAMED = 5;
 const LOOKED_AT = 1000;
 
 /** Warns about dependent jobs that stay cancelled after their parent is retried, and about parents that failed. */
-export async function noteCutOff(io: Io, app: App, retried: string[]): Promise<void> {
+export async function warnStillCancelled(io: Io, app: App, retried: string[]): Promise<void> {
   const cut = await cutOffBy(app, retried, LOOKED_AT);
   if (cut.length > 0)
     io.warn(
@@ -23,7 +23,7 @@ export async function noteCutOff(io: Io, app: App, retried: string[]): Promise<v
 }
 
 /** Warns about dependent jobs that were cancelled together with their parents. */
-export async function noteAlong(io: Io, app: App, cancelled: string[]): Promise<void> {
+export async function warnAlsoCancelled(io: Io, app: App, cancelled: string[]): Promise<void> {
   const cut = await cutOffBy(app, cancelled, LOOKED_AT);
   if (cut.length > 0) io.warn(`also cancelled ${dependents(cut)}: ${named(cut)}`);
 }
