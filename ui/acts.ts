@@ -1,11 +1,11 @@
 import { part, send } from './api.ts';
-import { ask } from './asking.ts';
 import { actCommand } from './cli.ts';
 import { type Filter, filterBody } from './filter.ts';
 import { number, plural } from './format.ts';
 import { refresh } from './live.ts';
 import { track } from './operations.ts';
-import { complain, tell } from './toasts.ts';
+import { ask } from './question.ts';
+import { notify, notifyError } from './toasts.ts';
 import type { Job, Operation, State } from './types.ts';
 import { ACTING, ACTIONS } from './words/jobs.ts';
 
@@ -13,7 +13,7 @@ export const VERBS = ['retry', 'cancel', 'hold', 'release', 'delete'] as const;
 export type Verb = (typeof VERBS)[number];
 
 /** The states that each action applies to. The server makes the final decision. */
-const FOR: Record<Verb, readonly State[]> = {
+const STATES_FOR: Record<Verb, readonly State[]> = {
   retry: ['dead', 'cancelled', 'failed'],
   cancel: ['pending', 'processing', 'failed'],
   hold: ['pending', 'failed'],
@@ -21,20 +21,20 @@ const FOR: Record<Verb, readonly State[]> = {
   delete: ['pending', 'failed', 'completed', 'dead', 'cancelled'],
 };
 
-export const possible = (verb: Verb, job: Job): boolean => FOR[verb].includes(job.state as State);
+export const isPossible = (verb: Verb, job: Job): boolean => STATES_FOR[verb].includes(job.state as State);
 
 /** An action on more jobs than this has to be confirmed by typing their number. */
 export const TYPED_ABOVE = 100;
 
 /** Runs an action and reports its result. Returns true if it succeeded. */
-export async function attempt(act: () => Promise<unknown>, done: string): Promise<boolean> {
+export async function runAction(act: () => Promise<unknown>, done: string): Promise<boolean> {
   try {
     await act();
-    tell(done);
+    notify(done);
     refresh();
     return true;
   } catch (error) {
-    complain(error);
+    notifyError(error);
     return false;
   }
 }
@@ -55,7 +55,7 @@ export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
   };
   if ((cancels || verb === 'delete') && !(await ask(asked))) return false;
   const path = `/jobs/${part(id)}`;
-  return attempt(
+  return runAction(
     () => (verb === 'delete' ? send('DELETE', path) : send('POST', `${path}/${verb}`)),
     ACTING.done(id, ACTIONS[verb].past),
   );
@@ -75,7 +75,7 @@ function askToStartAgain(id: string): Promise<boolean> {
 /** Makes a job that is scheduled for later due now. */
 export function promote(id: string): Promise<boolean> {
   // The server computes the time, because the clock of the browser may be wrong.
-  return attempt(() => send('PATCH', `/jobs/${part(id)}`, { run_at: '+0s' }), ACTING.dueNow(id));
+  return runAction(() => send('PATCH', `/jobs/${part(id)}`, { run_at: '+0s' }), ACTING.dueNow(id));
 }
 
 export type Selected = { ids: string[] } | { filter: Filter; count: number; capped: boolean };
@@ -112,7 +112,7 @@ export async function startOperation(body: Record<string, unknown>): Promise<boo
     track(await send<Operation>('POST', '/operations', body));
     return true;
   } catch (error) {
-    complain(error);
+    notifyError(error);
     return false;
   }
 }

@@ -15,9 +15,9 @@ export const CHANGEABLE = {
   name: { flag: 'set-name', label: SHARED.name, hint: '' },
 } as const;
 export type Changeable = keyof typeof CHANGEABLE;
-export type Written = Record<Changeable, string>;
+export type EditableFields = Record<Changeable, string>;
 
-export function writtenOf(job: Job): Written {
+export function editableFields(job: Job): EditableFields {
   return {
     command: job.command,
     queue: job.queue,
@@ -30,22 +30,25 @@ export function writtenOf(job: Job): Written {
 }
 
 /** Returns the fields that were changed. An empty field is left out, because fields can be set but not removed. */
-function changed(before: Written, after: Written): Changeable[] {
+function changedFields(before: EditableFields, after: EditableFields): Changeable[] {
   const fields = Object.keys(CHANGEABLE) as Changeable[];
   return fields.filter((field) => after[field] !== before[field] && after[field].trim() !== '');
 }
 
-export function changesOf(before: Written, after: Written): Record<string, unknown> {
+export function changesOf(before: EditableFields, after: EditableFields): Record<string, unknown> {
   const whole = (text: string): number | string => (/^\s*-?\d+\s*$/.test(text) ? Number(text) : text);
   return Object.fromEntries(
-    changed(before, after).map((field) => [
+    changedFields(before, after).map((field) => [
       field,
       field === 'priority' || field === 'max_retries' ? whole(after[field]) : after[field],
     ]),
   );
 }
 
-export function editCommand(id: string, before: Written, after: Written): string {
-  const flags = changed(before, after).flatMap((field) => [`--${CHANGEABLE[field].flag}`, after[field]]);
+export function editCommand(id: string, before: EditableFields, after: EditableFields): string {
+  const flags = changedFields(before, after).flatMap((field) => [
+    `--${CHANGEABLE[field].flag}`,
+    after[field],
+  ]);
   return command('edit', id, ...flags);
 }

@@ -3,7 +3,7 @@ import { part } from './api.ts';
 import { StateMark } from './components/state.tsx';
 import { Ago, Since } from './components/time.tsx';
 import { duration, visible } from './format.ts';
-import { csv, inOrder } from './rows.ts';
+import { csv, sortRows } from './rows.ts';
 import { type Job, STATES, type State } from './types.ts';
 import { COLUMN_TITLES } from './words/jobs.ts';
 
@@ -156,11 +156,11 @@ export function chooseColumns(names: string[]): string | null {
 }
 
 /** Sorts jobs by a column. A `-` before its name reverses the order. */
-export function ordered(jobs: Job[], by: string | null): Job[] {
+export function sortJobs(jobs: Job[], by: string | null): Job[] {
   const name = by?.replace(/^-/, '') ?? '';
   if (!Object.hasOwn(COLUMNS, name)) return jobs;
   const { value, rank = value } = COLUMNS[name]!;
-  return inOrder(jobs, rank, by!.startsWith('-'));
+  return sortRows(jobs, rank, by!.startsWith('-'));
 }
 
 export function csvOf(jobs: Job[], columns: string[]): string {

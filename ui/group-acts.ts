@@ -1,7 +1,7 @@
 import { startOperation, TYPED_ABOVE } from './acts.ts';
-import { ask } from './asking.ts';
 import { postCommand } from './cli.ts';
 import { plural, visible } from './format.ts';
+import { ask } from './question.ts';
 import type { ErrorGroup } from './types.ts';
 import { DLQ } from './words/dlq.ts';
 import { ACTIONS } from './words/jobs.ts';

@@ -29,7 +29,7 @@ type Listener = (batch: Batch) => void;
 const listeners = new Set<Listener>();
 let waiting: StoreEvent[] = [];
 let all = false;
-let asked = false;
+let refreshAsked = false;
 let scheduled = false;
 let last: string | null = null;
 let stop = new AbortController();
@@ -41,7 +41,7 @@ export function onBatch(listener: Listener): () => void {
 
 /** Reads everything again, even while updates are paused, because the user did something and wants to see it. */
 export function refresh(): void {
-  asked = true;
+  refreshAsked = true;
   readAll();
 }
 
@@ -59,21 +59,21 @@ function schedule(): void {
 
 function flush(): void {
   scheduled = false;
-  if ((paused.value && !asked) || document.hidden) return;
+  if ((paused.value && !refreshAsked) || document.hidden) return;
   const batch = { events: waiting, all };
   waiting = [];
   all = false;
-  asked = false;
+  refreshAsked = false;
   for (const listener of listeners) listener(batch);
 }
 
 /** A message of the event stream. */
-interface Told {
+interface StreamMessage {
   events: StoreEvent[];
   missed: number;
 }
 
-function take({ events, missed }: Told): void {
+function addEvents({ events, missed }: StreamMessage): void {
   if (waiting.length < MOST_EVENTS) waiting.push(...events);
   else all = true;
   if (missed > 0) all = true;
@@ -82,29 +82,29 @@ function take({ events, missed }: Told): void {
 
 /** The tab that holds this lock reads the stream for all tabs of this browser. */
 const LOCK = `queuectl-live ${MOUNT}`;
-const others = new BroadcastChannel(LOCK);
+const otherTabs = new BroadcastChannel(LOCK);
 
 /** A message between tabs: the state of the connection, a batch of events, or the arrival of a new tab. */
-type Word = { state: Connection } | { batch: Told; last: string | null } | 'hello';
+type TabMessage = { state: Connection } | { batch: StreamMessage; last: string | null } | 'hello';
 
 let leading = false;
 
-function heard(word: Word): void {
-  if (word === 'hello') {
-    if (leading) others.postMessage({ state: connection.value });
-  } else if ('state' in word) stand(word.state);
+function onTabMessage(message: TabMessage): void {
+  if (message === 'hello') {
+    if (leading) otherTabs.postMessage({ state: connection.value });
+  } else if ('state' in message) setConnection(message.state);
   else {
-    last = word.last;
-    take(word.batch);
+    last = message.last;
+    addEvents(message.batch);
   }
 }
 
 /** Sets the state of the connection. After a reconnect everything may have changed, so it is read again. */
-function stand(state: Connection): void {
+function setConnection(state: Connection): void {
   const back = state === 'live' && connection.value !== 'live';
   connection.value = state;
   if (back || state === 'polling') readAll();
-  if (leading) others.postMessage({ state });
+  if (leading) otherTabs.postMessage({ state });
 }
 
 /** Reads one event stream for all tabs. A visible tab reads it, and hands it over when it is hidden. */
@@ -117,15 +117,15 @@ export async function startLive(): Promise<void> {
   paused.subscribe((is) => {
     if (!is) readAll();
   });
-  others.onmessage = ({ data }) => heard(data);
-  others.postMessage('hello');
+  otherTabs.onmessage = ({ data }) => onTabMessage(data);
+  otherTabs.postMessage('hello');
   for (;;) {
-    if (document.hidden) await seen(true);
+    if (document.hidden) await untilVisible(true);
     stop = new AbortController();
     // Locks exist only in a secure context. Elsewhere every tab reads its own stream.
     if (navigator.locks === undefined) await lead();
     else await navigator.locks.request(LOCK, { signal: stop.signal }, lead).catch(() => {});
-    await asleep(SOON_MS);
+    await sleep(SOON_MS);
   }
 }
 
@@ -139,24 +139,24 @@ async function lead(): Promise<void> {
           wait = FIRST_WAIT_MS;
         });
       } catch (error) {
-        if ((error as Error).name !== 'AbortError') stand(lost(error));
+        if ((error as Error).name !== 'AbortError') setConnection(connectionAfter(error));
       }
     }
-    await Promise.race([asleep(wait), seen(false)]);
+    await Promise.race([sleep(wait), untilVisible(false)]);
     wait = Math.min(LONGEST_WAIT_MS, wait * 2);
   }
   leading = false;
 }
 
-function lost(error: unknown): Connection {
+function connectionAfter(error: unknown): Connection {
   if (!(error instanceof Problem) || session.value === null) return 'away';
   return error.away ?? 'polling';
 }
 
-const asleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Resolves when the tab is visible, or hidden. */
-const seen = (wanted: boolean): Promise<void> =>
+const untilVisible = (wanted: boolean): Promise<void> =>
   new Promise((resolve) => {
     const look = (): void => {
       if (document.hidden === wanted) return;
@@ -171,7 +171,7 @@ async function readStream(opened: () => void): Promise<void> {
   const headers: Record<string, string> = last === null ? {} : { 'last-event-id': last };
   const response = await call('GET', `/events?every=${REDRAW_MS}`, { headers, signal: stop.signal });
   opened();
-  stand('live');
+  setConnection('live');
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
@@ -188,8 +188,8 @@ function readEvent(text: string): void {
     if (line.startsWith('id: ')) last = line.slice(4);
     else if (line.startsWith('data: ')) {
       const batch = JSON.parse(line.slice(6));
-      others.postMessage({ batch, last });
-      take(batch);
+      otherTabs.postMessage({ batch, last });
+      addEvents(batch);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { call, Problem } from './api.ts';
-import { type Asking, asking, beginSession, endSession, session } from './session.ts';
-import { complain } from './toasts.ts';
+import { beginSession, endSession, type LoginReason, loginReason, session } from './session.ts';
+import { notifyError } from './toasts.ts';
 
 /** True while a token is being exchanged for a session. */
 export const entering = signal(false);
@@ -22,13 +22,13 @@ export async function logIn(token: string): Promise<void> {
     beginSession((await response.json()).session);
   } catch (error) {
     // A working session is kept, because a link with a wrong token must not log anybody out.
-    if (session.value !== null) complain(error);
-    asking.value = reasonOf(error);
+    if (session.value !== null) notifyError(error);
+    loginReason.value = reasonOf(error);
   }
   entering.value = false;
 }
 
-function reasonOf(error: unknown): Asking {
+function reasonOf(error: unknown): LoginReason {
   if (!(error instanceof Problem) || error.status === 0 || error.status >= 500) return 'no-answer';
   return error.status === 429 ? 'throttled' : 'rejected';
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { get, Problem, send } from './api.ts';
 import { refresh } from './live.ts';
-import { complain } from './toasts.ts';
+import { notifyError } from './toasts.ts';
 import type { Operation } from './types.ts';
 
 /** A bulk action. `lost` means that the server that ran it is gone. */
@@ -38,7 +38,7 @@ export async function stop(id: string): Promise<void> {
   try {
     await send('DELETE', `/operations/${id}`);
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }
 

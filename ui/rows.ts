@@ -1,7 +1,7 @@
 type Value = string | number | null;
 
 /** Sorts rows by the value that `of` returns. Rows without a value come last. */
-export function inOrder<T>(rows: T[], of: (row: T) => Value, down: boolean): T[] {
+export function sortRows<T>(rows: T[], of: (row: T) => Value, down: boolean): T[] {
   return rows.toSorted((a, b) => {
     const [x, y] = [of(a), of(b)];
     if (x === null || y === null) return Number(x === null) - Number(y === null);

@@ -47,7 +47,7 @@ const NEW: ScheduleDraft = {
   timeout: '',
 };
 
-export function writtenOf(schedule: Schedule | 'new'): ScheduleDraft {
+export function scheduleDraftOf(schedule: Schedule | 'new'): ScheduleDraft {
   if (schedule === 'new') return { ...NEW, timezone: new Intl.DateTimeFormat().resolvedOptions().timeZone };
   const { job } = schedule;
   const text = (value: number | null): string => (value === null ? '' : String(value));
@@ -68,7 +68,7 @@ export function writtenOf(schedule: Schedule | 'new'): ScheduleDraft {
 }
 
 /** Returns the fields that differ from the schedule, or from the defaults. A time zone needs a cron expression. */
-function said(before: ScheduleDraft | null, after: ScheduleDraft): Flagged[] {
+function changedFields(before: ScheduleDraft | null, after: ScheduleDraft): Flagged[] {
   return (Object.keys(FIELDS) as Flagged[]).filter((field) => {
     if (after[field].trim() === '') return false;
     if (field === 'timezone' && after.every !== '') return false;
@@ -76,11 +76,11 @@ function said(before: ScheduleDraft | null, after: ScheduleDraft): Flagged[] {
   });
 }
 
-const commandSaid = (before: ScheduleDraft | null, after: ScheduleDraft): boolean =>
+const isCommandChanged = (before: ScheduleDraft | null, after: ScheduleDraft): boolean =>
   after.command !== before?.command;
 
 export const isChanged = (before: ScheduleDraft, after: ScheduleDraft): boolean =>
-  said(before, after).length > 0 || commandSaid(before, after);
+  changedFields(before, after).length > 0 || isCommandChanged(before, after);
 
 /** Returns the fields of the request. `before` is null for a new schedule. */
 export function bodyOf(before: ScheduleDraft | null, after: ScheduleDraft): Record<string, unknown> {
@@ -88,12 +88,12 @@ export function bodyOf(before: ScheduleDraft | null, after: ScheduleDraft): Reco
   const value = (field: Flagged): number | string =>
     field === 'priority' || field === 'max_retries' ? whole(after[field]) : after[field].trim();
   const pick = (ofJob: boolean) =>
-    said(before, after)
+    changedFields(before, after)
       .filter((field) => FIELDS[field].ofJob === ofJob)
       .map((field) => [field, value(field)]);
   const job = {
     ...Object.fromEntries(pick(true)),
-    ...(commandSaid(before, after) ? { command: after.command } : {}),
+    ...(isCommandChanged(before, after) ? { command: after.command } : {}),
   };
   return {
     ...(before === null ? { name: after.name.trim() } : {}),
@@ -103,8 +103,11 @@ export function bodyOf(before: ScheduleDraft | null, after: ScheduleDraft): Reco
 }
 
 export function commandOf(before: ScheduleDraft | null, after: ScheduleDraft): string {
-  const flags = said(before, after).flatMap((field) => [`--${FIELDS[field].flag}`, after[field].trim()]);
-  const words = commandSaid(before, after) ? ['--command', after.command] : [];
+  const flags = changedFields(before, after).flatMap((field) => [
+    `--${FIELDS[field].flag}`,
+    after[field].trim(),
+  ]);
+  const words = isCommandChanged(before, after) ? ['--command', after.command] : [];
   return command(
     'schedule',
     before === null ? 'add' : 'edit',

@@ -6,7 +6,7 @@ import type { Figures, Percentiles, Series } from './types.ts';
 const SLOW_MS = 5000;
 export const RANGES = ['1h', '6h', '24h', '7d', '30d', '90d'];
 
-interface Of {
+interface SeriesOptions {
   queue?: string | undefined;
   name?: string | undefined;
   /** Also returns the figures by queue and name. */
@@ -31,7 +31,7 @@ export const NO_SERIES: Series = {
 };
 
 /** Reads the figures of a time range. */
-export function useSeries(range: string, { queue, name, names }: Of = {}): Data<Series> {
+export function useSeries(range: string, { queue, name, names }: SeriesOptions = {}): Data<Series> {
   const of = [
     queue === undefined ? '' : `&queue=${part(queue)}`,
     name === undefined ? '' : `&name=${part(name)}`,
@@ -44,8 +44,8 @@ export function useSeries(range: string, { queue, name, names }: Of = {}): Data<
   return { ...found, value: last.current };
 }
 
-export const ended = (one: Figures): number => one.completed + one.failed + one.dead;
-export const bad = (one: Figures): number => one.failed + one.dead;
+export const endedAttempts = (one: Figures): number => one.completed + one.failed + one.dead;
+export const failedAttempts = (one: Figures): number => one.failed + one.dead;
 
 /** Returns the rate per minute over the last full steps. The current step is incomplete. */
 export function perMinute({ points, step_ms }: Series, of: (one: Figures) => number): number {

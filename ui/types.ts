@@ -84,7 +84,7 @@ export interface Figures {
   run_ms: Percentiles | null;
 }
 
-export interface Named extends Figures {
+export interface NamedFigures extends Figures {
   queue: string;
   name: string | null;
 }
@@ -94,7 +94,7 @@ export interface Series {
   /** The last point is incomplete. */
   points: ({ at: string } & Figures)[];
   total: Figures;
-  names: Named[] | null;
+  names: NamedFigures[] | null;
 }
 
 export interface Doctor {

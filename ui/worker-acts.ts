@@ -1,8 +1,8 @@
-import { attempt } from './acts.ts';
+import { runAction } from './acts.ts';
 import { part, send } from './api.ts';
-import { ask } from './asking.ts';
 import { command } from './cli.ts';
 import { plural } from './format.ts';
+import { ask } from './question.ts';
 import type { Worker } from './types.ts';
 import { STOP_WORKER } from './words/workers.ts';
 
@@ -18,7 +18,7 @@ export async function stopWorker({ id, current_jobs }: Worker, order: 'drain' | 
     word: null,
   });
   if (yes)
-    await attempt(() => send('POST', `/workers/${part(id)}/stop`, { order }), STOP_WORKER.stopping(id));
+    await runAction(() => send('POST', `/workers/${part(id)}/stop`, { order }), STOP_WORKER.stopping(id));
 }
 
 function detailOf(force: boolean, running: number): string {

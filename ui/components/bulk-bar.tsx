@@ -49,7 +49,7 @@ export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProp
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            const changes = changesOf(priority.value.trim(), queue.value.trim());
+            const changes = bulkChanges(priority.value.trim(), queue.value.trim());
             if (Object.keys(changes).length > 0) void act('edit', changes);
           }}
         >
@@ -89,7 +89,7 @@ function Field({ label, value, hint }: { label: string; value: Signal<string>; h
   );
 }
 
-function changesOf(priority: string, queue: string): Record<string, unknown> {
+function bulkChanges(priority: string, queue: string): Record<string, unknown> {
   return {
     ...(priority === '' ? {} : { priority: /^-?\d+$/.test(priority) ? Number(priority) : priority }),
     ...(queue === '' ? {} : { queue }),

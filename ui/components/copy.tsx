@@ -1,4 +1,4 @@
-import { complain, tell } from '../toasts.ts';
+import { notify, notifyError } from '../toasts.ts';
 import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
@@ -15,7 +15,7 @@ async function toClipboard(text: string): Promise<void> {
 }
 
 export function copy(text: string): void {
-  toClipboard(text).then(() => tell(SHARED.copied), complain);
+  toClipboard(text).then(() => notify(SHARED.copied), notifyError);
 }
 
 export function CopyButton({ text, label, word }: { text: string; label: string; word?: string }) {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { facetValues, loadFacetValues } from '../facet-values.ts';
 import { type Filter, offersFor, parseFilter, takeOffer, writeFilter } from '../filter.ts';
-import { known, learn } from '../known.ts';
 import { queues } from '../store.ts';
 import { STATES } from '../types.ts';
 import { JOBS } from '../words/jobs.ts';
@@ -63,7 +63,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
           at.value = -1;
         }}
         onKeyDown={onKeyDown}
-        onFocus={() => void learn()}
+        onFocus={() => void loadFacetValues()}
         onBlur={() => {
           open.value = false;
         }}
@@ -108,5 +108,5 @@ const EXAMPLES: Record<string, string[]> = {
 function valuesOf(facet: string): string[] {
   if (facet === 'state') return [...STATES];
   if (facet === 'queue') return (queues.value ?? []).map(({ name }) => name);
-  return known.value[facet] ?? EXAMPLES[facet] ?? [];
+  return facetValues.value[facet] ?? EXAMPLES[facet] ?? [];
 }

@@ -45,7 +45,7 @@ function Content() {
 }
 
 /** Shortens a count, so that it fits into its line. */
-const brief = (count: number): string =>
+const shortCount = (count: number): string =>
   count < 1000 ? number(count) : `${number(Math.floor(count / 1000))}k`;
 
 function Side({ current }: { current: string }) {
@@ -65,7 +65,7 @@ function Side({ current }: { current: string }) {
             <a href={path} aria-current={path === current ? 'page' : undefined}>
               <Icon name={icon} />
               {title}
-              {path === '/dlq' && dead > 0 ? <span class="badge">{brief(dead)}</span> : null}
+              {path === '/dlq' && dead > 0 ? <span class="badge">{shortCount(dead)}</span> : null}
             </a>
           </li>
         ))}

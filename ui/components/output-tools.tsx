@@ -4,7 +4,7 @@ import { number, percent, size } from '../format.ts';
 import { LOOKED_AT, type OutputWindow } from '../output.ts';
 import { hashOf } from '../output-lines.ts';
 import { go, withQuery } from '../router.ts';
-import { complain, tell } from '../toasts.ts';
+import { notify, notifyError } from '../toasts.ts';
 import type { Attempt, Job } from '../types.ts';
 import { OUTPUT } from '../words/job.ts';
 import { SHARED } from '../words/shared.ts';
@@ -47,7 +47,7 @@ export function OutputTools(props: OutputToolsProps) {
           follow.value = false;
           output.openAt(0).then(() => {
             fromTop.value++;
-          }, complain);
+          }, notifyError);
         }}
       >
         {OUTPUT.start}
@@ -57,7 +57,7 @@ export function OutputTools(props: OutputToolsProps) {
         class="small"
         onClick={() => {
           follow.value = true;
-          output.openEnd().catch(complain);
+          output.openEnd().catch(notifyError);
         }}
       >
         {OUTPUT.end}
@@ -85,10 +85,10 @@ async function firstError({ output, follow, stream }: OutputToolsProps): Promise
   try {
     const line = await output.openFirst(stream === null ? WRONG : /\S/);
     const { next, size: all } = output.state.value;
-    if (line === null) tell(next < all ? OUTPUT.noErrorWithin(size(LOOKED_AT)) : OUTPUT.noError);
+    if (line === null) notify(next < all ? OUTPUT.noErrorWithin(size(LOOKED_AT)) : OUTPUT.noError);
     else go(withQuery({}) + hashOf(line), 'replace');
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }
 
@@ -180,7 +180,7 @@ function Download({ output, name }: { output: OutputWindow; name: string }) {
       link.click();
       URL.revokeObjectURL(link.href);
     } catch (error) {
-      complain(error);
+      notifyError(error);
     }
     part.value = null;
   };

@@ -7,7 +7,7 @@ import { type OutputWindow, openOutput } from '../output.ts';
 import { type Row, rowsOf, textOf } from '../output-lines.ts';
 import { place } from '../router.ts';
 import { readFailed, readWorked } from '../store-away.ts';
-import { complain, tell } from '../toasts.ts';
+import { notify, notifyError } from '../toasts.ts';
 import type { Attempt, Job } from '../types.ts';
 import { OUTPUT } from '../words/job.ts';
 import { Empty } from './empty.tsx';
@@ -32,10 +32,10 @@ export function OutputView({ job, attempts, ordinal }: OutputViewProps) {
     : place.value.query.get('stream') === 'stderr'
       ? 'stderr'
       : 'stdout';
-  return <Shown key={stream} job={job} attempts={attempts} ordinal={ordinal} stream={stream} />;
+  return <AttemptOutput key={stream} job={job} attempts={attempts} ordinal={ordinal} stream={stream} />;
 }
 
-function Shown({
+function AttemptOutput({
   job,
   attempts,
   ordinal,
@@ -62,7 +62,7 @@ function Shown({
     query.value = '';
     const known = rowsOf(output.value.lines.value, null);
     if (known.length > 0 && linked(known, hash) === null)
-      void openAt(output.value, hash, follow).catch(complain);
+      void openAt(output.value, hash, follow).catch(notifyError);
   }, [hash]);
   const needle = query.value.toLowerCase();
   const step = (by: number) => (): void => {
@@ -134,7 +134,7 @@ async function openAt(output: OutputWindow, hash: string, follow: Signal<boolean
   if (by === 'B') return output.openAt(Number(text));
   if (by === 'L') {
     if (await output.openLine(Number(text))) return;
-    tell(OUTPUT.noLine(text!));
+    notify(OUTPUT.noLine(text!));
     follow.value = true;
   }
   return output.openEnd();
@@ -156,7 +156,7 @@ async function keepUp(output: OutputWindow, hash: string, follow: Signal<boolean
       readWorked();
     } catch (error) {
       if ((error as Error).name === 'AbortError') return;
-      if (error instanceof Problem && error.lasting) return complain(error);
+      if (error instanceof Problem && error.lasting) return notifyError(error);
       if (error instanceof Problem) readFailed(error);
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

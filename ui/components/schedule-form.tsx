@@ -10,10 +10,10 @@ import {
   commandOf,
   isChanged,
   type ScheduleDraft,
+  scheduleDraftOf,
   timesQuery,
-  writtenOf,
 } from '../schedule-draft.ts';
-import { tell } from '../toasts.ts';
+import { notify } from '../toasts.ts';
 import type { Schedule, Times } from '../types.ts';
 import { SCHEDULE_FORM as FORM, MISSED, OVERLAP } from '../words/schedules.ts';
 import { SHARED } from '../words/shared.ts';
@@ -41,7 +41,7 @@ const problemOf = (error: unknown): Problem =>
 
 /** Edits or creates a schedule. Only fields that differ from the schedule when the form was opened are sent. */
 function Form({ schedule }: { schedule: Schedule | 'new' }) {
-  const start = writtenOf(schedule);
+  const start = scheduleDraftOf(schedule);
   const before = schedule === 'new' ? null : start;
   const now = useSignal(start);
   const isInterval = useSignal(start.every !== '');
@@ -63,7 +63,7 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
       const body = bodyOf(before, now.value);
       const { name } = await send<Schedule>(before === null ? 'POST' : 'PATCH', path, body);
       close();
-      tell(before === null ? FORM.created(name) : FORM.changed(name));
+      notify(before === null ? FORM.created(name) : FORM.changed(name));
       refresh();
       go(`/schedules/${part(name)}`);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { withQuery } from '../router.ts';
-import { bad, depths, ended, PERCENTILES, RANGES } from '../series.ts';
+import { depths, endedAttempts, failedAttempts, PERCENTILES, RANGES } from '../series.ts';
 import { now } from '../store.ts';
 import type { Figures, Series } from '../types.ts';
 import { CHARTS } from '../words/charts.ts';
@@ -18,7 +18,7 @@ export function Throughput({ series, title = CHARTS.throughput }: { series: Seri
       lines={[
         { label: CHARTS.enqueued, colour: 'accent', values: line(({ enqueued }) => enqueued) },
         { label: CHARTS.completed, colour: 'good', values: line(({ completed }) => completed) },
-        { label: CHARTS.failed, colour: 'bad', values: line(bad) },
+        { label: CHARTS.failed, colour: 'bad', values: line(failedAttempts) },
       ]}
       unit="count"
     />
@@ -27,7 +27,9 @@ export function Throughput({ series, title = CHARTS.throughput }: { series: Seri
 
 /** Shows the share of ended attempts that failed. There is no value where no attempt ended. */
 export function FailureRate({ series }: { series: Series }) {
-  const values = series.points.map((one) => (ended(one) === 0 ? null : bad(one) / ended(one)));
+  const values = series.points.map((one) =>
+    endedAttempts(one) === 0 ? null : failedAttempts(one) / endedAttempts(one),
+  );
   return (
     <Chart
       title={CHARTS.failureRate}

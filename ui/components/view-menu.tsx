@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { mounted } from '../mount.ts';
 import { go, place } from '../router.ts';
-import { tell } from '../toasts.ts';
+import { notify } from '../toasts.ts';
 import { dropView, hrefOf, MOST_VIEWS, saveView, views } from '../views.ts';
 import { MENUS } from '../words/jobs.ts';
 import { SHARED } from '../words/shared.ts';
@@ -22,7 +22,7 @@ export function ViewMenu() {
     event.preventDefault();
     if (written === '' || full) return;
     saveView(written, plain.toString());
-    tell(MENUS.viewSaved(written));
+    notify(MENUS.viewSaved(written));
     name.value = '';
     go(hrefOf({ name: written, query: plain.toString() }), 'replace');
   };

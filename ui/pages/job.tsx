@@ -1,4 +1,4 @@
-import { actOnJob, possible, promote, VERBS, type Verb } from '../acts.ts';
+import { actOnJob, isPossible, promote, VERBS, type Verb } from '../acts.ts';
 import { part } from '../api.ts';
 import { command } from '../cli.ts';
 import { Attempts } from '../components/attempts.tsx';
@@ -42,7 +42,7 @@ export function JobPage({ id }: { id: string }) {
     if (next !== undefined) go(withQuery({ attempt: String(next.attempt), tab: 'output' }), 'replace');
   };
   const act = (verb: Verb): void => {
-    if (job.value !== null && !readOnly.value && possible(verb, job.value)) void run(verb, job.value);
+    if (job.value !== null && !readOnly.value && isPossible(verb, job.value)) void run(verb, job.value);
   };
   useKeys({
     r: () => act('retry'),
@@ -172,7 +172,7 @@ const isDueLater = (reason: string, { next_run_at }: Job): boolean =>
 
 function Actions({ job, reasons }: { job: Job; reasons: string[] }) {
   const held = reasons.some((one) => one.includes('queuectl release '));
-  const sensible = (verb: Verb): boolean => possible(verb, job) && verb !== (held ? 'hold' : 'release');
+  const sensible = (verb: Verb): boolean => isPossible(verb, job) && verb !== (held ? 'hold' : 'release');
   return (
     <div class="buttons">
       {VERBS.filter(sensible).map((verb) => (

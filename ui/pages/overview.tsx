@@ -12,7 +12,7 @@ import { useData } from '../data.ts';
 import { number, percent, sentence, visible } from '../format.ts';
 import { setPaused } from '../queue-acts.ts';
 import { ofSchedules } from '../schedule-events.ts';
-import { bad, ended, NO_SERIES, useSeries } from '../series.ts';
+import { endedAttempts, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
 import { counts, queues, readOnly } from '../store.ts';
 import type { Doctor, JobPage, Schedule, Series, Worker } from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
@@ -59,8 +59,8 @@ export function OverviewPage() {
 
 function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null }) {
   const jobs = counts.value;
-  const all = day === null ? 0 : ended(day.total);
-  const failed = day === null ? undefined : bad(day.total);
+  const all = day === null ? 0 : endedAttempts(day.total);
+  const failed = day === null ? undefined : failedAttempts(day.total);
   const oldest = (queues.value ?? [])
     .map((queue) => queue.oldest_waiting_at)
     .filter((at) => at !== null)

@@ -23,7 +23,7 @@ function load(): void {
 }
 
 /** Returns a component whose code is loaded when it is first shown. */
-export function later<Props extends object>(
+export function lazy<Props extends object>(
   pick: (pages: Pages) => ComponentType<Props>,
 ): ComponentType<Props> {
   return (props: Props) => {
