@@ -1,4 +1,4 @@
-/** The library's door: the same actions as the command line. */
+/** Exports the library, which has the same actions as the command line. */
 
 export { QueueError } from './core/errors.ts';
 export type { EventObject } from './core/event-object.ts';

@@ -1,19 +1,19 @@
 import { part, send } from './api.ts';
-import { ask } from './asking.ts';
 import { actCommand } from './cli.ts';
 import { type Filter, filterBody } from './filter.ts';
 import { number, plural } from './format.ts';
 import { refresh } from './live.ts';
 import { track } from './operations.ts';
-import { complain, tell } from './toasts.ts';
+import { ask } from './question.ts';
+import { notify, notifyError } from './toasts.ts';
 import type { Job, Operation, State } from './types.ts';
 import { ACTING, ACTIONS } from './words/jobs.ts';
 
 export const VERBS = ['retry', 'cancel', 'hold', 'release', 'delete'] as const;
 export type Verb = (typeof VERBS)[number];
 
-/** Which states a verb makes sense for. The server has the last word. */
-const FOR: Record<Verb, readonly State[]> = {
+/** The states that each action applies to. The server makes the final decision. */
+const STATES_FOR: Record<Verb, readonly State[]> = {
   retry: ['dead', 'cancelled', 'failed'],
   cancel: ['pending', 'processing', 'failed'],
   hold: ['pending', 'failed'],
@@ -21,25 +21,25 @@ const FOR: Record<Verb, readonly State[]> = {
   delete: ['pending', 'failed', 'completed', 'dead', 'cancelled'],
 };
 
-export const possible = (verb: Verb, job: Job): boolean => FOR[verb].includes(job.state as State);
+export const isPossible = (verb: Verb, job: Job): boolean => STATES_FOR[verb].includes(job.state as State);
 
-/** More than so many at once: the number has to be typed. */
+/** An action on more jobs than this has to be confirmed by typing their number. */
 export const TYPED_ABOVE = 100;
 
-/** Tells what came of it, in any case. True: it worked. */
-export async function attempt(act: () => Promise<unknown>, done: string): Promise<boolean> {
+/** Runs an action and reports its result. Returns true if it succeeded. */
+export async function runAction(act: () => Promise<unknown>, done: string): Promise<boolean> {
   try {
     await act();
-    tell(done);
+    notify(done);
     refresh();
     return true;
   } catch (error) {
-    complain(error);
+    notifyError(error);
     return false;
   }
 }
 
-/** What cannot be undone is asked first: a job that was ended in its middle cannot go on there. */
+/** Acts on a job. Asks first if that stops or deletes the job, because neither can be undone. */
 export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
   const { id, state } = job;
   if (verb === 'retry' && job.at_most_once && job.started_at !== null && !(await askToStartAgain(id)))
@@ -50,11 +50,12 @@ export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
     detail: cancels ? ACTING.cancelDetail : ACTING.deleteDetail,
     cli: actCommand(verb, { ids: [id] }),
     button: cancels ? ACTING.cancelButton : ACTIONS.delete.label,
-    ...{ danger: true, word: null },
+    danger: true,
+    word: null,
   };
   if ((cancels || verb === 'delete') && !(await ask(asked))) return false;
   const path = `/jobs/${part(id)}`;
-  return attempt(
+  return runAction(
     () => (verb === 'delete' ? send('DELETE', path) : send('POST', `${path}/${verb}`)),
     ACTING.done(id, ACTIONS[verb].past),
   );
@@ -62,20 +63,24 @@ export async function actOnJob(verb: Verb, job: Job): Promise<boolean> {
 
 function askToStartAgain(id: string): Promise<boolean> {
   return ask({
-    ...{ title: ACTING.againTitle(id), detail: ACTING.againDetail, button: ACTING.againButton },
-    ...{ cli: actCommand('retry', { ids: [id] }), danger: false, word: null },
+    title: ACTING.againTitle(id),
+    detail: ACTING.againDetail,
+    button: ACTING.againButton,
+    cli: actCommand('retry', { ids: [id] }),
+    danger: false,
+    word: null,
   });
 }
 
-/** A job that waits for its time is due at once. */
+/** Makes a job that is scheduled for later due now. */
 export function promote(id: string): Promise<boolean> {
-  // Now is when the server says: the clock of a browser may be another.
-  return attempt(() => send('PATCH', `/jobs/${part(id)}`, { run_at: '+0s' }), ACTING.dueNow(id));
+  // The server computes the time, because the clock of the browser may be wrong.
+  return runAction(() => send('PATCH', `/jobs/${part(id)}`, { run_at: '+0s' }), ACTING.dueNow(id));
 }
 
 export type Selected = { ids: string[] } | { filter: Filter; count: number; capped: boolean };
 
-/** On many jobs: asked first, then watched until it is done. */
+/** Acts on many jobs. Asks first, then shows the progress. */
 export async function actOnMany(
   verb: Verb | 'edit',
   on: Selected,
@@ -107,7 +112,7 @@ export async function startOperation(body: Record<string, unknown>): Promise<boo
     track(await send<Operation>('POST', '/operations', body));
     return true;
   } catch (error) {
-    complain(error);
+    notifyError(error);
     return false;
   }
 }

@@ -1,9 +1,9 @@
 import { visible } from './format.ts';
 
-/** A stretch of one line in one look. */
+/** A part of a line in one style. */
 export interface Piece {
   text: string;
-  /** Class names; none for plain text. */
+  /** Class names, or an empty text for plain text. */
   look: string;
 }
 
@@ -18,10 +18,16 @@ interface Look {
 }
 
 const PLAIN: Look = {
-  ...{ fg: null, bg: null, bold: false, dim: false, italic: false, underline: false, inverse: false },
+  fg: null,
+  bg: null,
+  bold: false,
+  dim: false,
+  italic: false,
+  underline: false,
+  inverse: false,
 };
 
-/** Colours become looks, an erased rest of a line nothing; any other escape is shown as what it is: text. */
+/** Matches colors, which become styles, the erasing of a line, which is dropped, and any other control character. */
 const ESCAPE = /\x1b\[([0-9;:]*)m|\x1b\[\d*K|[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
 export function createAnsi(): (line: string) => Piece[] {
@@ -74,7 +80,7 @@ function change(before: Look, text: string): Look {
   return look;
 }
 
-/** 256 and true colours, as the nearest of the sixteen that suit both themes. */
+/** Maps 256 colors and true colors to the nearest of the sixteen that suit both themes. */
 function extended(codes: number[]): [number | null, number] {
   if (codes[0] === 5) return [nearest(codes[1] ?? 0), 2];
   if (codes[0] === 2) return [ofRgb(codes[1] ?? 0, codes[2] ?? 0, codes[3] ?? 0), 4];

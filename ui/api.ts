@@ -2,9 +2,9 @@ import { mounted } from './mount.ts';
 import { endSession, session } from './session.ts';
 import { SHARED } from './words/shared.ts';
 
-/** What went wrong, in the words of the error table. */
+/** An error answer of the API, with a code from the error table. */
 export class Problem extends Error {
-  /** 0: there was no answer at all. */
+  /** The HTTP status, or 0 if there was no answer. */
   readonly status: number;
   readonly code: string;
   readonly hint: string | null;
@@ -16,12 +16,12 @@ export class Problem extends Error {
     this.hint = hint;
   }
 
-  /** To ask again would be answered the same. */
+  /** True if a repeated request would fail in the same way. */
   get lasting(): boolean {
     return this.status >= 400 && this.status < 500 && this.status !== 401 && this.status !== 429;
   }
 
-  /** What is away, if that is what is wrong. */
+  /** Returns what is unavailable, the server or its store, or null if neither is. */
   get away(): 'away' | 'store-away' | null {
     if (this.status === 0 || this.code.startsWith('http-5')) return 'away';
     return this.status >= 500 && this.code !== 'too-many-streams' ? 'store-away' : null;
@@ -30,7 +30,7 @@ export class Problem extends Error {
 
 const BASE = mounted('/api/v1');
 
-/** Sends a request with the session, or with `bearer`. Throws a Problem for every answer that is not a good one. */
+/** Sends a request with the session, or with `bearer`. Throws a Problem for every answer that is not a success. */
 export async function call(
   method: string,
   path: string,
@@ -48,7 +48,7 @@ export async function call(
   }
   if (response.ok) return response;
   const problem = await problemOf(response);
-  // A valid session is never refused because of the wrong tokens of others.
+  // The wrong tokens of others never block a valid session, so this session has ended.
   if (problem.status === 401 || problem.code === 'too-many-tries')
     endSession(bearer, problem.code === 'server-restarted' ? 'restarted' : 'ended');
   throw problem;
@@ -74,5 +74,5 @@ export async function send<T>(method: string, path: string, body?: unknown): Pro
   return response.status === 204 ? (undefined as T) : response.json();
 }
 
-/** A part of a path, whatever is in it. */
+/** Encodes a part of a path. */
 export const part = encodeURIComponent;

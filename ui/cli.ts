@@ -1,7 +1,7 @@
 import type { Filter } from './filter.ts';
 import { mounted } from './mount.ts';
 
-/** The same thing on the command line: what the page does can be put into a script. */
+/** Quotes a word for a shell. */
 export function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -16,7 +16,7 @@ export function filterFlags(filter: Filter): string[] {
 
 export const listCommand = (filter: Filter): string => command('list', ...filterFlags(filter));
 
-/** The same call of the API, for what the command line cannot say. */
+/** Returns a curl command that sends the same request, for actions that the command line does not have. */
 export function postCommand(path: string, body: object): string {
   const url = quote(location.origin + mounted(`/api/v1${path}`));
   const type = "-H 'Content-Type: application/json'";

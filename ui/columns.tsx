@@ -3,18 +3,18 @@ import { part } from './api.ts';
 import { StateMark } from './components/state.tsx';
 import { Ago, Since } from './components/time.tsx';
 import { duration, visible } from './format.ts';
-import { csv, inOrder } from './rows.ts';
+import { csv, sortRows } from './rows.ts';
 import { type Job, STATES, type State } from './types.ts';
 import { COLUMN_TITLES } from './words/jobs.ts';
 
-/** A column of a table of jobs: how it is shown, and what it is in a file or for an order. */
+/** A column of a table of jobs: how it looks, and the value that files contain and sorting uses. */
 interface Column {
   title: string;
-  /** Of its cells. */
+  /** The class of its cells. */
   class?: string;
   cell(job: Job): ComponentChildren;
   value(job: Job): string | number | null;
-  /** By what it is ordered where that is not its value. */
+  /** Sorts the column, if not by its value. */
   rank?(job: Job): number;
 }
 
@@ -135,14 +135,14 @@ export const DEFAULT_COLUMNS = ['state', 'job', 'command', 'queue', 'attempts', 
 
 const KEY = 'queuectl-columns';
 
-/** As the address says, or as they were chosen last; the job itself is always there. */
+/** Returns the columns in the URL, or those that were chosen last. The column `job` is always included. */
 export function columnsOf(query: URLSearchParams): string[] {
   const text = query.get('columns') ?? localStorage.getItem(KEY) ?? '';
   const known = text.split(',').filter((name) => Object.hasOwn(COLUMNS, name));
   return known.length === 0 ? DEFAULT_COLUMNS : known.includes('job') ? known : ['job', ...known];
 }
 
-/** In their own order; answers what the address says: null for the usual ones. */
+/** Stores the chosen columns in their fixed order. Returns them for the URL, or null for the default columns. */
 export function chooseColumns(names: string[]): string | null {
   const text = Object.keys(COLUMNS)
     .filter((name) => names.includes(name))
@@ -155,12 +155,12 @@ export function chooseColumns(names: string[]): string | null {
   return text;
 }
 
-/** The jobs in the order of a column, `-` before it for the other way round. */
-export function ordered(jobs: Job[], by: string | null): Job[] {
+/** Sorts jobs by a column. A `-` before its name reverses the order. */
+export function sortJobs(jobs: Job[], by: string | null): Job[] {
   const name = by?.replace(/^-/, '') ?? '';
   if (!Object.hasOwn(COLUMNS, name)) return jobs;
   const { value, rank = value } = COLUMNS[name]!;
-  return inOrder(jobs, rank, by!.startsWith('-'));
+  return sortRows(jobs, rank, by!.startsWith('-'));
 }
 
 export function csvOf(jobs: Job[], columns: string[]): string {

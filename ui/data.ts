@@ -13,17 +13,17 @@ export interface Data<T> {
 }
 
 interface Options<T> {
-  /** Which events make it worth reading again; every one unless told. */
+  /** Selects the events after which the data is read again. The default is all events. */
   on?: (event: StoreEvent) => boolean;
-  /** No more often than so. */
+  /** The minimum time between two reads. */
   gapMs?: number;
-  /** Reads it in another way than by one request. */
+  /** Reads the data, if one GET request is not enough. */
   read?: (path: string, signal: AbortSignal) => Promise<T>;
 }
 
 const GAP_MS = 1000;
 
-/** What a path of the API answers, read again when something happened to it. Null: nothing to read. */
+/** Returns the data of an API path, and reads it again after events. Null reads nothing. */
 export function useData<T>(
   path: string | null,
   { on, gapMs = GAP_MS, read = get<T> }: Options<T> = {},
@@ -50,7 +50,7 @@ export function useData<T>(
       reading.end();
     };
   }, [path]);
-  // What another path answered is nothing to act on, not even until the next redraw.
+  // The data of another path must not be used, not even until the next redraw.
   const same = of.value === path;
   return {
     value: same ? value.value : null,
@@ -70,7 +70,7 @@ interface Target<T> {
   loading: Signal<boolean>;
 }
 
-/** Reads one at a time, and once more when asked meanwhile. */
+/** Reads one at a time. A request for data during a read leads to one more read. */
 function keepReading<T>(read: (signal: AbortSignal) => Promise<T>, gapMs: number, to: Target<T>) {
   const stop = new AbortController();
   let busy = false;

@@ -2,7 +2,7 @@ import { command } from './cli.ts';
 import { exactDuration } from './format.ts';
 import type { Job } from './types.ts';
 
-/** A job that is being written: every field as text, empty when it is left to the settings. */
+/** A new job as a form: every field is a text. An empty field is left to the settings. */
 export interface Draft {
   command: string;
   name: string;
@@ -15,18 +15,28 @@ export interface Draft {
   unique: string;
   tags: string;
   env: string;
-  /** Of a job that is done over: what the form does not show, and its words where it runs without a shell. */
+  /** Fields of a duplicated job that the form does not show, including the arguments of a job without a shell. */
   rest: Record<string, unknown>;
 }
 
 export const EMPTY: Draft = {
-  ...{ command: '', name: '', queue: '', priority: '', delay: '', timeout: '', 'max-retries': '' },
-  ...{ cwd: '', unique: '', tags: '', env: '', rest: {} },
+  command: '',
+  name: '',
+  queue: '',
+  priority: '',
+  delay: '',
+  timeout: '',
+  'max-retries': '',
+  cwd: '',
+  unique: '',
+  tags: '',
+  env: '',
+  rest: {},
 };
 
 const FLAGS = ['name', 'queue', 'priority', 'delay', 'timeout', 'max-retries', 'cwd', 'unique'] as const;
 
-/** `a=b` a line. */
+/** Parses lines of the form `a=b`. */
 const pairs = (text: string): [string, string][] =>
   text
     .split('\n')
@@ -44,36 +54,36 @@ const lines = (map: Record<string, string>): string =>
 export function draftOf(job: Job): Draft {
   return {
     ...EMPTY,
-    ...{ command: job.command, name: job.name ?? '', queue: job.queue === 'default' ? '' : job.queue },
+    command: job.command,
+    name: job.name ?? '',
+    queue: job.queue === 'default' ? '' : job.queue,
     priority: job.priority === 0 ? '' : String(job.priority),
     timeout: job.timeout_ms === null ? '' : exactDuration(job.timeout_ms),
     'max-retries': job.at_most_once ? '' : String(job.max_retries),
-    ...{ cwd: job.cwd, tags: lines(job.tags), env: lines(job.env) },
+    cwd: job.cwd,
+    tags: lines(job.tags),
+    env: lines(job.env),
     rest: restOf(job),
   };
 }
 
 const REST = [
-  ...[
-    'argv',
-    'backoff_base',
-    'backoff',
-    'retry_delay_ms',
-    'backoff_max_ms',
-    'jitter',
-    'retry_on',
-    'no_retry_on',
-  ],
-  ...[
-    'at_most_once',
-    'on_complete',
-    'on_failure',
-    'on_dead',
-    'secret_env',
-    'clean_env',
-    'split_output',
-    'stdin',
-  ],
+  'argv',
+  'backoff_base',
+  'backoff',
+  'retry_delay_ms',
+  'backoff_max_ms',
+  'jitter',
+  'retry_on',
+  'no_retry_on',
+  'at_most_once',
+  'on_complete',
+  'on_failure',
+  'on_dead',
+  'secret_env',
+  'clean_env',
+  'split_output',
+  'stdin',
 ] as const;
 
 function restOf(job: Job): Record<string, unknown> {
@@ -83,7 +93,7 @@ function restOf(job: Job): Record<string, unknown> {
   return Object.fromEntries(given);
 }
 
-/** What is sent: the fields of a job object. */
+/** Returns the fields of the request. */
 export function bodyOf(draft: Draft): Record<string, unknown> {
   const { argv, ...rest } = draft.rest;
   const body: Record<string, unknown> = { ...rest, ...(argv ? { argv } : { command: draft.command }) };
@@ -103,7 +113,7 @@ export function bodyOf(draft: Draft): Record<string, unknown> {
   return body;
 }
 
-/** What is no number is sent as it is, and the server says what is wrong with it. */
+/** Parses an integer. Any other text is sent unchanged, and the server reports the problem. */
 function wholeOrText(text: string): number | string {
   return /^\s*-?\d+\s*$/.test(text) ? Number(text) : text;
 }
@@ -116,7 +126,7 @@ export function commandOf(draft: Draft): string {
   ]);
   for (const [key, value] of pairs(draft.tags)) flags.push('--tag', `${key}=${value}`);
   for (const [key, value] of pairs(draft.env)) flags.push('--env', `${key}=${value}`);
-  // What begins like JSON would be taken for it.
+  // A command that starts like JSON or a flag would be parsed as one.
   const words = /^\s*[[{-]/.test(draft.command) ? ['--command', draft.command] : [draft.command];
   return command('enqueue', ...words, ...flags);
 }

@@ -1,6 +1,6 @@
 /**
- * The filter of a list of jobs: in the address under the API's own names, in the bar as a person types it. The two say
- * the same, so that a link, the bar, the request and the command line cannot differ.
+ * The filter of a list of jobs, with the field names of the API. The text in the filter bar is converted from and to it,
+ * so that the URL, the bar, the request and the command line always agree.
  */
 export type Filter = URLSearchParams;
 
@@ -16,24 +16,32 @@ export const FIELDS = [
   'search',
 ];
 
-/** What is typed before the colon. */
+/** Maps the words before the colon to fields. */
 const WORDS: Record<string, string> = {
-  ...{ state: 'state', queue: 'queue', name: 'name', tag: 'tag', error: 'error', exit: 'exit-code' },
+  state: 'state',
+  queue: 'queue',
+  name: 'name',
+  tag: 'tag',
+  error: 'error',
+  exit: 'exit-code',
   older: 'older-than',
 };
 const SHOWN = Object.fromEntries(Object.entries(WORDS).map(([word, field]) => [field, word]));
-/** Written as conditions: `attempts:>3`. */
+/** Maps the words of conditions such as `attempts:>3` to fields. */
 const MEASURES: Record<string, string> = {
-  ...{ attempts: 'attempts', crashes: 'crashes', prio: 'priority', dur: 'duration' },
+  attempts: 'attempts',
+  crashes: 'crashes',
+  prio: 'priority',
+  dur: 'duration',
 };
 export const FACETS = [...Object.keys(WORDS), ...Object.keys(MEASURES)];
 
-/** The word that is being typed: the beginning of a facet, or a facet and the beginning of its value. */
+/** Matches the word that is being typed: the start of a facet, or a facet and the start of its value. */
 const TYPED = /(?:[a-z]+:"[^"]*|\S*)$/i;
 
 const MOST = 8;
 
-/** What may be meant by the end of the text; `values` knows what a facet can be. */
+/** Returns suggestions for the end of the text. `values` returns the values of a facet. */
 export function offersFor(text: string, values: (facet: string) => string[]): string[] {
   const typed = TYPED.exec(text)![0];
   const at = typed.indexOf(':');
@@ -94,7 +102,7 @@ function unquoted(text: string): string {
   return text.replace(/^"|"$/g, '');
 }
 
-/** The body of an operation on all that match. */
+/** Returns the filter as it is sent with a bulk action. */
 export function filterBody(filter: Filter): Record<string, string | string[]> {
   const body: Record<string, string | string[]> = {};
   for (const field of new Set(filter.keys())) {

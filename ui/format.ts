@@ -1,7 +1,7 @@
 /** Formats a duration with at most two units: `320ms`, `3.2s`, `54s`, `1m 4s`, `2h 5m`, `3d 4h`. */
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '–';
-  // The clocks of two machines may differ.
+  // A negative duration can occur, because the clocks of two machines may differ.
   const rounded = Math.max(0, Math.round(ms));
   if (rounded < 1000) return `${rounded}ms`;
   if (rounded < 9950) return `${Math.round(rounded / 100) / 10}s`;
@@ -100,7 +100,7 @@ export function sentence(text: string): string {
   return /^(?!queuectl\b)[a-z]+([ ,:.]|$)/.test(text) ? text[0]!.toUpperCase() + text.slice(1) : text;
 }
 
-/** What cannot be seen or turns the text around, made visible. */
+/** Escapes characters that are invisible or reverse the text. */
 export function visible(text: string): string {
   return text.replace(
     /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,

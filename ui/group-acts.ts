@@ -1,12 +1,12 @@
 import { startOperation, TYPED_ABOVE } from './acts.ts';
-import { ask } from './asking.ts';
 import { postCommand } from './cli.ts';
 import { plural, visible } from './format.ts';
+import { ask } from './question.ts';
 import type { ErrorGroup } from './types.ts';
 import { DLQ } from './words/dlq.ts';
 import { ACTIONS } from './words/jobs.ts';
 
-/** What is done with a group of dead jobs: with some of them only, or no faster than so. */
+/** An action on a group of dead jobs. It can be limited to some of them, or to a rate. */
 export interface GroupAct {
   action: 'retry' | 'delete';
   limit?: number;
@@ -20,7 +20,8 @@ export async function actOnGroup({ action, limit, perSecond }: GroupAct, group: 
   const pace = perSecond === undefined ? '' : DLQ.pace(perSecond);
   const error = visible(signature);
   const operation = {
-    ...{ action, group: signature },
+    action,
+    group: signature,
     ...(limit === undefined ? {} : { limit }),
     ...(perSecond === undefined ? {} : { per_second: perSecond }),
   };
@@ -30,15 +31,16 @@ export async function actOnGroup({ action, limit, perSecond }: GroupAct, group: 
       limit === undefined || limit >= jobs
         ? DLQ.ofAll(error)
         : DLQ.ofSome(limit, plural(jobs, DLQ.deadJob), error),
-    // No filter of the command line means exactly this group.
+    // No filter of the command line selects exactly this group.
     cli: postCommand('/operations', operation),
-    ...{ button: DLQ.button(label, many), danger: action === 'delete' },
+    button: DLQ.button(label, many),
+    danger: action === 'delete',
     word: action === 'delete' && jobs > TYPED_ABOVE ? String(jobs) : null,
   });
   if (yes) await startOperation(operation);
 }
 
-/** What all errors of the group contain, and maybe others, too; null: nothing that could be searched for. */
+/** Returns a text that all errors of the group contain, and others may contain too. Null if there is none. */
 export function commonText({ signature, sample_error }: ErrorGroup): string | null {
   const longest = signature
     .split('…')

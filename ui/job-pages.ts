@@ -1,9 +1,9 @@
 import type { JobPage } from './types.ts';
 
-/** A request looks at jobs for a moment only, and may come back without any before all were seen: then it goes on. */
+/** A request reads for a limited time and may return an empty page before the end. At most this many are sent. */
 const MOST_LOOKS = 5;
 
-export async function untilSome(
+export async function readUntilJobs(
   path: string,
   read: (path: string) => Promise<JobPage>,
   looks = MOST_LOOKS,
@@ -13,5 +13,5 @@ export async function untilSome(
   const [at, query] = path.split('?');
   const next = new URLSearchParams(query);
   next.set('cursor', page.next_cursor);
-  return untilSome(`${at}?${next}`, read, looks - 1);
+  return readUntilJobs(`${at}?${next}`, read, looks - 1);
 }

@@ -10,21 +10,19 @@ type Handler = () => void;
 
 const pageKeys: Record<string, Handler>[] = [];
 const GO: Record<string, string> = {
-  ...{
-    o: '/',
-    j: '/jobs',
-    d: '/dlq',
-    q: '/queues',
-    s: '/schedules',
-    w: '/workers',
-    m: '/stats',
-    a: '/activity',
-  },
+  o: '/',
+  j: '/jobs',
+  d: '/dlq',
+  q: '/queues',
+  s: '/schedules',
+  w: '/workers',
+  m: '/stats',
+  a: '/activity',
 };
 
-/** The keys of a page, while it is shown. */
+/** Adds keyboard shortcuts while the component is shown. */
 export function useKeys(keys: Record<string, Handler>): void {
-  // At once: a key acts on what is shown, never on what was shown before.
+  // The shortcuts change before the next key, so that a key acts on what is shown.
   useLayoutEffect(() => {
     pageKeys.push(keys);
     return () => {
@@ -56,7 +54,7 @@ function openPalette(): null {
   return null;
 }
 
-/** A row is where the focus is: what a screen reader says and what a key acts on are the same. */
+/** Returns the row that has the focus, so that a key acts on the row that a screen reader announces. */
 export const focusedRow = (): string | null =>
   document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset.row ?? null;
 

@@ -5,18 +5,18 @@ import { session } from './session.ts';
 import type { StoreEvent } from './types.ts';
 import { SHARED } from './words/shared.ts';
 
-/** What happened since the last redraw. */
+/** The events since the last redraw. */
 export interface Batch {
   events: StoreEvent[];
-  /** Too much to look at one by one, or we were away: read everything again. */
+  /** Everything has to be read again, because there were too many events or some were missed. */
   all: boolean;
 }
 
-/** `polling`: there is no stream for us, so that everything is read again every few seconds. */
+/** The state of the connection. With `polling`, there is no stream, and everything is read again every few seconds. */
 export type Connection = 'connecting' | 'live' | 'polling' | 'away' | 'store-away';
 
 export const connection = signal<Connection>('connecting');
-/** The user stopped the page from changing under their eyes. */
+/** True if the user paused live updates. */
 export const paused = signal(false);
 
 const REDRAW_MS = 500;
@@ -29,7 +29,7 @@ type Listener = (batch: Batch) => void;
 const listeners = new Set<Listener>();
 let waiting: StoreEvent[] = [];
 let all = false;
-let asked = false;
+let refreshAsked = false;
 let scheduled = false;
 let last: string | null = null;
 let stop = new AbortController();
@@ -39,9 +39,9 @@ export function onBatch(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Everybody reads again, also while the page is paused: somebody here did something, and wants to see it. */
+/** Reads everything again, even while updates are paused, because the user did something and wants to see it. */
 export function refresh(): void {
-  asked = true;
+  refreshAsked = true;
   readAll();
 }
 
@@ -50,7 +50,7 @@ function readAll(): void {
   schedule();
 }
 
-/** The stream brings something twice a second at most; what comes at once is drawn at once. */
+/** Delivers the batch shortly, so that events that arrive together are drawn together. */
 function schedule(): void {
   if (scheduled) return;
   scheduled = true;
@@ -59,73 +59,73 @@ function schedule(): void {
 
 function flush(): void {
   scheduled = false;
-  if ((paused.value && !asked) || document.hidden) return;
+  if ((paused.value && !refreshAsked) || document.hidden) return;
   const batch = { events: waiting, all };
   waiting = [];
   all = false;
-  asked = false;
+  refreshAsked = false;
   for (const listener of listeners) listener(batch);
 }
 
-/** As the stream tells it. */
-interface Told {
+/** A message of the event stream. */
+interface StreamMessage {
   events: StoreEvent[];
   missed: number;
 }
 
-function take({ events, missed }: Told): void {
+function addEvents({ events, missed }: StreamMessage): void {
   if (waiting.length < MOST_EVENTS) waiting.push(...events);
   else all = true;
   if (missed > 0) all = true;
   schedule();
 }
 
-/** Whoever holds it reads the stream for all tabs of this browser. */
+/** The tab that holds this lock reads the stream for all tabs of this browser. */
 const LOCK = `queuectl-live ${MOUNT}`;
-const others = new BroadcastChannel(LOCK);
+const otherTabs = new BroadcastChannel(LOCK);
 
-/** What a tab tells the others: how it stands, what came, or that it is new here. */
-type Word = { state: Connection } | { batch: Told; last: string | null } | 'hello';
+/** A message between tabs: the state of the connection, a batch of events, or the arrival of a new tab. */
+type TabMessage = { state: Connection } | { batch: StreamMessage; last: string | null } | 'hello';
 
 let leading = false;
 
-function heard(word: Word): void {
-  if (word === 'hello') {
-    if (leading) others.postMessage({ state: connection.value });
-  } else if ('state' in word) stand(word.state);
+function onTabMessage(message: TabMessage): void {
+  if (message === 'hello') {
+    if (leading) otherTabs.postMessage({ state: connection.value });
+  } else if ('state' in message) setConnection(message.state);
   else {
-    last = word.last;
-    take(word.batch);
+    last = message.last;
+    addEvents(message.batch);
   }
 }
 
-/** Back after a while, everything may have changed. */
-function stand(state: Connection): void {
+/** Sets the state of the connection. After a reconnect everything may have changed, so it is read again. */
+function setConnection(state: Connection): void {
   const back = state === 'live' && connection.value !== 'live';
   connection.value = state;
   if (back || state === 'polling') readAll();
-  if (leading) others.postMessage({ state });
+  if (leading) otherTabs.postMessage({ state });
 }
 
-/** One stream for all tabs: one that is seen reads it, and hands it on when nobody looks at it any more. */
+/** Reads one event stream for all tabs. A visible tab reads it, and hands it over when it is hidden. */
 export async function startLive(): Promise<void> {
   document.addEventListener('visibilitychange', () => {
-    // A tab that nobody sees costs the server nothing; what it missed is read when it is seen again.
+    // A hidden tab costs the server nothing. It reads what it missed when it is visible again.
     if (document.hidden) stop.abort();
     else readAll();
   });
   paused.subscribe((is) => {
     if (!is) readAll();
   });
-  others.onmessage = ({ data }) => heard(data);
-  others.postMessage('hello');
+  otherTabs.onmessage = ({ data }) => onTabMessage(data);
+  otherTabs.postMessage('hello');
   for (;;) {
-    if (document.hidden) await seen(true);
+    if (document.hidden) await untilVisible(true);
     stop = new AbortController();
-    // Only there where the address is a safe one; elsewhere every tab reads for itself.
+    // Locks exist only in a secure context. Elsewhere every tab reads its own stream.
     if (navigator.locks === undefined) await lead();
     else await navigator.locks.request(LOCK, { signal: stop.signal }, lead).catch(() => {});
-    await asleep(SOON_MS);
+    await sleep(SOON_MS);
   }
 }
 
@@ -139,24 +139,24 @@ async function lead(): Promise<void> {
           wait = FIRST_WAIT_MS;
         });
       } catch (error) {
-        if ((error as Error).name !== 'AbortError') stand(lost(error));
+        if ((error as Error).name !== 'AbortError') setConnection(connectionAfter(error));
       }
     }
-    await Promise.race([asleep(wait), seen(false)]);
+    await Promise.race([sleep(wait), untilVisible(false)]);
     wait = Math.min(LONGEST_WAIT_MS, wait * 2);
   }
   leading = false;
 }
 
-function lost(error: unknown): Connection {
+function connectionAfter(error: unknown): Connection {
   if (!(error instanceof Problem) || session.value === null) return 'away';
   return error.away ?? 'polling';
 }
 
-const asleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** When the tab is seen, or is not. */
-const seen = (wanted: boolean): Promise<void> =>
+/** Resolves when the tab is visible, or hidden. */
+const untilVisible = (wanted: boolean): Promise<void> =>
   new Promise((resolve) => {
     const look = (): void => {
       if (document.hidden === wanted) return;
@@ -171,7 +171,7 @@ async function readStream(opened: () => void): Promise<void> {
   const headers: Record<string, string> = last === null ? {} : { 'last-event-id': last };
   const response = await call('GET', `/events?every=${REDRAW_MS}`, { headers, signal: stop.signal });
   opened();
-  stand('live');
+  setConnection('live');
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
@@ -188,8 +188,8 @@ function readEvent(text: string): void {
     if (line.startsWith('id: ')) last = line.slice(4);
     else if (line.startsWith('data: ')) {
       const batch = JSON.parse(line.slice(6));
-      others.postMessage({ batch, last });
-      take(batch);
+      otherTabs.postMessage({ batch, last });
+      addEvents(batch);
     }
   }
 }

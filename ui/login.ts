@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import { call, Problem } from './api.ts';
-import { type Asking, asking, beginSession, endSession, session } from './session.ts';
-import { complain } from './toasts.ts';
+import { beginSession, endSession, type LoginReason, loginReason, session } from './session.ts';
+import { notifyError } from './toasts.ts';
 
-/** The page is exchanging a token for a session. */
+/** True while a token is being exchanged for a session. */
 export const entering = signal(false);
 
 /** Takes the token from the fragment, which no browser sends anywhere, and removes it from the address bar. */
@@ -21,14 +21,14 @@ export async function logIn(token: string): Promise<void> {
     const response = await call('POST', '/session', {}, token);
     beginSession((await response.json()).session);
   } catch (error) {
-    // A session that works stays: whoever makes a link with a wrong token must not log anybody out.
-    if (session.value !== null) complain(error);
-    asking.value = reasonOf(error);
+    // A working session is kept, because a link with a wrong token must not log anybody out.
+    if (session.value !== null) notifyError(error);
+    loginReason.value = reasonOf(error);
   }
   entering.value = false;
 }
 
-function reasonOf(error: unknown): Asking {
+function reasonOf(error: unknown): LoginReason {
   if (!(error instanceof Problem) || error.status === 0 || error.status >= 500) return 'no-answer';
   return error.status === 429 ? 'throttled' : 'rejected';
 }
@@ -37,7 +37,7 @@ function reasonOf(error: unknown): Asking {
 export async function logOut(): Promise<void> {
   const secret = session.value;
   if (secret === null) return;
-  // A server that does not answer has ended, and the session with it.
+  // A server that does not answer has ended, and its sessions with it.
   await call('DELETE', '/session').catch(() => {});
   endSession(secret, 'logged-out');
 }

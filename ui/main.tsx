@@ -3,7 +3,7 @@ import { Confirm } from './components/confirm.tsx';
 import { EditJob } from './components/edit-job.tsx';
 import { Frame } from './components/frame.tsx';
 import { Help } from './components/help.tsx';
-import { later } from './components/later.tsx';
+import { lazy } from './components/lazy.tsx';
 import { LoginPage } from './components/login-page.tsx';
 import { NewJob } from './components/new-job.tsx';
 import { Palette } from './components/palette.tsx';
@@ -19,8 +19,8 @@ import { session, startSession } from './session.ts';
 import { startStore } from './store.ts';
 import './theme.ts';
 
-const LimitsEditor = later((pages) => pages.LimitsEditor);
-const ScheduleForm = later((pages) => pages.ScheduleForm);
+const LimitsEditor = lazy((pages) => pages.LimitsEditor);
+const ScheduleForm = lazy((pages) => pages.ScheduleForm);
 
 function App() {
   if (session.value === null) return <LoginPage />;

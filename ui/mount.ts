@@ -1,18 +1,18 @@
 import { options } from 'preact';
 
 /**
- * Where the dashboard is mounted: '' at the root, `/queues` behind a proxy that adds it. Nobody has to say so: it is where
- * this script came from.
+ * The path at which the dashboard is mounted: '' at the root, or `/queues` behind a proxy that adds it. It is derived
+ * from the URL of this script, so that it needs no setting.
  */
 export const MOUNT = new URL('..', import.meta.url).pathname.replace(/\/$/, '');
 
-/** A path of ours, as the browser has to ask for it. */
+/** Adds the mount path. */
 export const mounted = (path: string): string => MOUNT + path;
 
-/** The same, the other way round. */
+/** Removes the mount path. */
 export const unmounted = (path: string): string => path.slice(MOUNT.length) || '/';
 
-/** Links are written as paths of ours; opened in another tab or copied, they have to lead here too. */
+/** Adds the mount path to links, so that they also work in another tab or when they are copied. */
 export function startMount(): void {
   if (MOUNT === '') return;
   const before = options.vnode;

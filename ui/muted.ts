@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Groups of dead jobs that somebody knows about and need not see first, in this browser. */
+/** Groups of dead jobs that the user muted in this browser. */
 const KEY = 'queuectl-muted';
 const MOST = 200;
 

@@ -1,4 +1,4 @@
-/** Loaded together, when the first of them is shown. */
+/** These components are loaded together, when the first of them is shown. */
 export { LimitsEditor } from './components/limits-editor.tsx';
 export { ScheduleForm } from './components/schedule-form.tsx';
 export { ActivityPage } from './pages/activity.tsx';

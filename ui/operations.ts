@@ -1,15 +1,15 @@
 import { signal } from '@preact/signals';
 import { get, Problem, send } from './api.ts';
 import { refresh } from './live.ts';
-import { complain } from './toasts.ts';
+import { notifyError } from './toasts.ts';
 import type { Operation } from './types.ts';
 
-/** `lost`: the server that did it is gone. */
+/** A bulk action. `lost` means that the server that ran it is gone. */
 export type Tracked = Omit<Operation, 'state'> & { state: Operation['state'] | 'lost' };
 
 const LOOK_MS = 400;
 
-/** The operations that this page started, until somebody has seen how they ended. */
+/** Bulk actions that this page started, until the user dismisses them. */
 export const operations = signal<Tracked[]>([]);
 
 export function track(operation: Operation): void {
@@ -25,7 +25,7 @@ async function watch(id: string): Promise<void> {
       operations.value = operations.value.map((one) => (one.id === id ? now : one));
       if (now.state !== 'running') break;
     } catch (error) {
-      // Whoever is away comes back; a server that was started anew knows nothing of it.
+      // A server that cannot be reached may come back. One that was restarted no longer has the operation.
       if (!(error instanceof Problem && error.lasting)) continue;
       operations.value = operations.value.map((one) => (one.id === id ? { ...one, state: 'lost' } : one));
       break;
@@ -38,7 +38,7 @@ export async function stop(id: string): Promise<void> {
   try {
     await send('DELETE', `/operations/${id}`);
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }
 

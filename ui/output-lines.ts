@@ -1,16 +1,16 @@
 import { createAnsi, type Piece } from './ansi.ts';
 
 export interface Line {
-  /** Its first byte in the whole output. */
+  /** The offset of its first byte in the whole output. */
   offset: number;
-  /** Null: nobody counted the lines before it. */
+  /** Null if the lines before it were not counted. */
   number: number | null;
   pieces: Piece[];
 }
 
 const NEWLINE = 10;
 
-/** Cuts bytes into lines. What has no end yet is kept for the bytes to come. */
+/** Splits bytes into lines. An incomplete line is kept for the next bytes. */
 export function createCutter(start: number, firstNumber: number | null) {
   const paint = createAnsi();
   const decoder = new TextDecoder();
@@ -20,7 +20,7 @@ export function createCutter(start: number, firstNumber: number | null) {
 
   const line = (bytes: Uint8Array): Line => {
     const text = decoder.decode(bytes).replace(/(?<!\r)\r+$/, '');
-    // A progress bar writes over its line: what stood there last counts.
+    // A progress bar overwrites its line, so only the last text of the line is shown.
     const made = { offset, number, pieces: paint(text.slice(text.lastIndexOf('\r') + 1)) };
     offset += bytes.length + 1;
     if (number !== null) number++;
@@ -41,7 +41,7 @@ export function createCutter(start: number, firstNumber: number | null) {
       rest = all.slice(from);
       return lines;
     },
-    /** The line that is still being written; it does not count yet. */
+    /** Returns the incomplete line at the end, if there is one. */
     open(): Line | null {
       if (rest.length === 0) return null;
       const text = decoder.decode(rest).replace(/(?<!\r)\r+$/, '');
@@ -50,15 +50,15 @@ export function createCutter(start: number, firstNumber: number | null) {
   };
 }
 
-/** Where the second line begins: the first of a stretch may have lost its beginning. */
+/** Returns the offset of the second line, because the first line of a range may be incomplete. */
 export function afterNewline(bytes: Uint8Array): number {
   return bytes.indexOf(NEWLINE) + 1;
 }
 
-/** So many lines before the wanted one are shown, too. */
+/** This many lines before the wanted one are shown too. */
 const BEFORE = 200;
 
-/** Counts lines without reading them. Answers where to begin so that the wanted line is seen, once it is there. */
+/** Counts lines without decoding them. Returns where to start so that the wanted line is shown, or null before it. */
 export function createCounter(wanted: number) {
   const first = Math.max(1, wanted - BEFORE);
   let offset = 0;
@@ -78,14 +78,14 @@ export function createCounter(wanted: number) {
 
 export const textOf = (line: Line): string => line.pieces.map(({ text }) => text).join('');
 
-/** A row as high as every other: a line, or a part of one that is too long. */
+/** A row of fixed height: a line, or a part of a long one. */
 export interface Row {
   line: Line;
   pieces: Piece[];
   first: boolean;
 }
 
-/** Nobody reads further to the right, and one line may be as long as the whole output. */
+/** Longer lines are split, because one line may be as long as the whole output. */
 const LONGEST = 4000;
 
 export function rowsOf(lines: Line[], columns: number | null): Row[] {
@@ -115,5 +115,5 @@ function cut(pieces: Piece[], width: number): Piece[][] {
   return rows;
 }
 
-/** A link to the line: by its number, or where nobody counted by its first byte. */
+/** Returns a link to a line by its number, or by its first byte if the lines were not counted. */
 export const hashOf = ({ number, offset }: Line): string => (number === null ? `#B${offset}` : `#L${number}`);

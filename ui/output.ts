@@ -4,11 +4,11 @@ import { afterNewline, createCounter, createCutter, type Line, textOf } from './
 
 const CHUNK = 256 * 1024;
 const LARGE_CHUNK = 4 * 1024 * 1024;
-/** So many lines are kept; of 200 MB as many as of 2. */
+/** This many lines are kept, however long the output is. */
 const MOST_LINES = 20_000;
-/** So far an error is looked for. */
+/** The first error is searched for in this many bytes. */
 export const LOOKED_AT = 64 * 1024 * 1024;
-/** Further behind than this, following jumps to the end. */
+/** If the end is further away than this, following jumps to it. */
 const TOO_FAR = 1024 * 1024;
 
 interface Range {
@@ -20,7 +20,7 @@ interface Range {
   truncated: boolean;
 }
 
-/** A window onto the output of one attempt: some of its bytes, wherever one looks. */
+/** A window onto the output of one attempt, which holds a part of its lines. */
 export type OutputWindow = ReturnType<typeof openOutput>;
 
 export function openOutput(id: string, attempt: number, stream: string | null) {
@@ -36,8 +36,11 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
     const header = (name: string): string => response.headers.get(`queuectl-${name}`) ?? '';
     return {
       bytes: new Uint8Array(await response.arrayBuffer()),
-      ...{ from: Number(header('from')), next: Number(header('next')), size: Number(header('size')) },
-      ...{ over: header('over') === 'true', truncated: header('truncated') === 'true' },
+      from: Number(header('from')),
+      next: Number(header('next')),
+      size: Number(header('size')),
+      over: header('over') === 'true',
+      truncated: header('truncated') === 'true',
     };
   };
 
@@ -48,7 +51,7 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
     state.value = { from: lines.value[0]?.offset ?? next, next, size, over, truncated };
   };
 
-  /** Lets the last lines go, so that reading goes on there. Answers where that is. */
+  /** Drops the last lines over the limit. Returns the offset at which reading continues. */
   const keepHead = (next: number): number => {
     const dropped = whole[MOST_LINES];
     if (dropped === undefined) return next;
@@ -57,7 +60,7 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
     return dropped.offset;
   };
 
-  /** Begins anew at this byte, where a line of this number begins; below zero it counts from the end. */
+  /** Starts again at an offset, which is that of line `number`. A negative offset counts from the end. */
   const openAt = async (where: number, number: number | null = null): Promise<void> => {
     const range = await read(where);
     const cutAway = where < 0 && range.from > 0 ? afterNewline(range.bytes) : 0;
@@ -67,18 +70,18 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
     show({ ...range, next: where < 0 ? range.next : keepHead(range.next) });
   };
 
-  /** Goes on at its end. Answers how many lines went at its beginning. */
+  /** Reads on at the end. Returns how many lines were dropped at the beginning. */
   const newer = async (): Promise<number> => {
     const range = await read(state.value.next);
     const all = [...whole, ...cutter.add(range.bytes)];
-    // Bytes were left out here: nobody knows how many lines.
+    // Bytes were left out here, so the next line numbers are unknown.
     if (range.next - range.from !== range.bytes.length) cutter = createCutter(range.next, null);
     whole = all.slice(-MOST_LINES);
     show(range);
     return all.length - whole.length;
   };
 
-  /** Goes back before its beginning. Answers how many lines came. */
+  /** Reads back at the beginning. Returns how many lines were added. */
   const older = async (): Promise<number> => {
     const before = state.value.from;
     if (before === 0) return 0;
@@ -92,15 +95,19 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
   };
 
   return {
-    ...{ lines, state, openAt, newer, older },
-    /** To the end, in one jump when that is far. */
+    lines,
+    state,
+    openAt,
+    newer,
+    older,
+    /** Moves to the end, in one jump if it is far away. */
     async follow(): Promise<void> {
       const { next, size } = state.value;
       if (size - next <= TOO_FAR) await newer();
       else await openAt(-CHUNK);
     },
     openEnd: () => openAt(-CHUNK),
-    /** To a line by its number: lines have to be counted from the first. False: there is none that could be counted. */
+    /** Moves to a line, counting from the first one. Returns false if there is no such line. */
     async openLine(wanted: number): Promise<boolean> {
       const count = createCounter(wanted);
       for (let from = 0; ; ) {
@@ -109,12 +116,12 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
         if (found !== null) await openAt(found.offset, found.number);
         if (found !== null) return true;
         from = range.next;
-        // Behind bytes that were left out nobody knows how many lines there were.
+        // Lines after bytes that were left out cannot be counted.
         const apart = range.next - range.from !== range.bytes.length;
         if (apart || range.bytes.length === 0 || from >= range.size) return false;
       }
     },
-    /** To the first line that looks so, from the start; null: there is none, or none in as much as is looked at. */
+    /** Moves to the first line that matches. Returns null if there is none within the limit. */
     async openFirst(like: RegExp): Promise<Line | null> {
       await openAt(0);
       for (let looked = 0; ; ) {

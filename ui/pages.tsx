@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact';
 import type { IconName } from './components/icon.tsx';
-import { later } from './components/later.tsx';
+import { lazy } from './components/lazy.tsx';
 import { DlqPage } from './pages/dlq.tsx';
 import { JobPage } from './pages/job.tsx';
 import { JobsPage } from './pages/jobs.tsx';
@@ -18,43 +18,43 @@ export const PAGES: Page[] = [
   { path: '/', title: PAGE_TITLES.overview, icon: 'overview', page: OverviewPage },
   { path: '/jobs', title: PAGE_TITLES.jobs, icon: 'jobs', page: JobsPage },
   { path: '/dlq', title: PAGE_TITLES.dlq, icon: 'dlq', page: DlqPage },
-  { path: '/queues', title: PAGE_TITLES.queues, icon: 'queues', page: later(({ QueuesPage }) => QueuesPage) },
+  { path: '/queues', title: PAGE_TITLES.queues, icon: 'queues', page: lazy(({ QueuesPage }) => QueuesPage) },
   {
     path: '/schedules',
     title: PAGE_TITLES.schedules,
     icon: 'schedules',
-    page: later(({ SchedulesPage }) => SchedulesPage),
+    page: lazy(({ SchedulesPage }) => SchedulesPage),
   },
   {
     path: '/workers',
     title: PAGE_TITLES.workers,
     icon: 'workers',
-    page: later(({ WorkersPage }) => WorkersPage),
+    page: lazy(({ WorkersPage }) => WorkersPage),
   },
-  { path: '/stats', title: PAGE_TITLES.metrics, icon: 'stats', page: later(({ StatsPage }) => StatsPage) },
+  { path: '/stats', title: PAGE_TITLES.metrics, icon: 'stats', page: lazy(({ StatsPage }) => StatsPage) },
   {
     path: '/activity',
     title: PAGE_TITLES.activity,
     icon: 'activity',
-    page: later(({ ActivityPage }) => ActivityPage),
+    page: lazy(({ ActivityPage }) => ActivityPage),
   },
   {
     path: '/settings',
     title: PAGE_TITLES.settings,
     icon: 'settings',
-    page: later(({ SettingsPage }) => SettingsPage),
+    page: lazy(({ SettingsPage }) => SettingsPage),
   },
-  { path: '/doctor', title: PAGE_TITLES.doctor, icon: 'doctor', page: later(({ DoctorPage }) => DoctorPage) },
+  { path: '/doctor', title: PAGE_TITLES.doctor, icon: 'doctor', page: lazy(({ DoctorPage }) => DoctorPage) },
 ];
 
 const OF_ONE: Record<string, ComponentType<{ id: string }>> = {
   jobs: JobPage,
-  queues: later(({ QueuePage }) => QueuePage),
-  schedules: later(({ SchedulePage }) => SchedulePage),
-  workers: later(({ WorkerPage }) => WorkerPage),
+  queues: lazy(({ QueuePage }) => QueuePage),
+  schedules: lazy(({ SchedulePage }) => SchedulePage),
+  workers: lazy(({ WorkerPage }) => WorkerPage),
 };
 
-/** The page of a path, and which entry of the menu it belongs to. */
+/** Returns the page of a path, and the menu entry that it belongs to. */
 export function pageOf(
   path: string,
 ): { entry: Page; id: string | null; one: ComponentType<{ id: string }> | null } | null {

@@ -26,7 +26,7 @@ const KIND = PALETTE.kinds;
 const MOST = 12;
 const MOST_JOBS = 6;
 
-/** What can be jumped to or done, without asking the server. */
+/** Returns the pages and actions that match, without a request. */
 export function entriesFor(text: string): Entry[] {
   const words = text.trim().toLowerCase().split(/\s+/);
   return everything()
@@ -69,7 +69,7 @@ function everything(): Entry[] {
   return [...pages, newJob, ...toView, ...toQueue, ...pauses, ...acts];
 }
 
-/** The job with this id, those that a search finds, and schedules and workers of that name. */
+/** Returns the job with this id, jobs that match a search, and matching schedules and workers. */
 export async function jobsFor(text: string): Promise<Entry[]> {
   const none = { jobs: [] as Job[] };
   const [exact, found, schedules, workers] = await Promise.all([

@@ -1,20 +1,20 @@
-import { attempt } from './acts.ts';
+import { runAction } from './acts.ts';
 import { part, send } from './api.ts';
 import { queues, readOnly } from './store.ts';
 import { QUEUE_ACTS } from './words/shared.ts';
 
 export function setPaused(name: string, paused: boolean): Promise<boolean> {
-  return attempt(
+  return runAction(
     () => send('PATCH', `/queues/${part(name)}`, { paused }),
     paused ? QUEUE_ACTS.paused(name) : QUEUE_ACTS.resumed(name),
   );
 }
 
 export function setLimits(name: string, limits: Record<string, string | null>): Promise<boolean> {
-  return attempt(() => send('PATCH', `/queues/${part(name)}`, limits), QUEUE_ACTS.limitsSaved(name));
+  return runAction(() => send('PATCH', `/queues/${part(name)}`, limits), QUEUE_ACTS.limitsSaved(name));
 }
 
-/** Of a queue that is known by its name only. */
+/** Pauses or resumes a queue by its name. */
 export function togglePaused(name: string): void {
   const queue = queues.value?.find((one) => one.name === name);
   if (queue !== undefined && !readOnly.value) void setPaused(name, !queue.paused);

@@ -13,7 +13,7 @@ const here = (): Place => ({
   hash: location.hash,
 });
 
-/** Where we are. The address is the whole state of a page: reload, back and a sent link all show the same. */
+/** The current URL. It holds the whole state of a page, so that reload, back and a shared link show the same. */
 export const place = signal<Place>(here());
 
 const moved = (): void => {
@@ -41,7 +41,7 @@ export function go(url: string, how: 'push' | 'replace' = 'push'): void {
   if (location.pathname !== before) scrollTo(0, 0);
 }
 
-/** The list of jobs by another filter: from its first page, otherwise looking as it does. */
+/** Returns the first page of jobs with another filter. Columns and sort order stay. */
 export function listHref(filter: URLSearchParams): string {
   const query = new URLSearchParams(filter);
   for (const field of ['columns', 'sort']) {
@@ -52,7 +52,7 @@ export function listHref(filter: URLSearchParams): string {
   return text === '' ? '/jobs' : `/jobs?${text}`;
 }
 
-/** The same page with some of its query changed; null takes a field away. */
+/** Returns the current page with changes to its query. Null removes a field. */
 export function withQuery(changes: Record<string, string | null>): string {
   const query = new URLSearchParams(place.value.query);
   for (const [name, value] of Object.entries(changes)) {

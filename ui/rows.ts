@@ -1,7 +1,7 @@
 type Value = string | number | null;
 
-/** By what `of` says, up or down; what has no value comes last. */
-export function inOrder<T>(rows: T[], of: (row: T) => Value, down: boolean): T[] {
+/** Sorts rows by the value that `of` returns. Rows without a value come last. */
+export function sortRows<T>(rows: T[], of: (row: T) => Value, down: boolean): T[] {
   return rows.toSorted((a, b) => {
     const [x, y] = [of(a), of(b)];
     if (x === null || y === null) return Number(x === null) - Number(y === null);
@@ -10,7 +10,7 @@ export function inOrder<T>(rows: T[], of: (row: T) => Value, down: boolean): T[]
   });
 }
 
-/** What a spreadsheet opens; what begins like a formula is text there too. */
+/** Formats rows as CSV. Text that a spreadsheet would run as a formula is quoted. */
 export function csv(rows: Value[][]): string {
   return rows.map((row) => row.map(field).join(',')).join('\r\n');
 }

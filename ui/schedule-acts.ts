@@ -1,21 +1,21 @@
-import { attempt } from './acts.ts';
+import { runAction } from './acts.ts';
 import { part, send } from './api.ts';
-import { ask } from './asking.ts';
 import { command } from './cli.ts';
+import { ask } from './question.ts';
 import { go } from './router.ts';
 import type { Job, Schedule } from './types.ts';
 import { SCHEDULE, SCHEDULE_ACTS } from './words/schedules.ts';
 
 export async function runNow(name: string): Promise<void> {
   let job: Job | null = null;
-  const done = await attempt(async () => {
+  const done = await runAction(async () => {
     job = await send<Job>('POST', `/schedules/${part(name)}/run`);
   }, SCHEDULE_ACTS.ran(name));
   if (done && job !== null) go(`/jobs/${part((job as Job).id)}`);
 }
 
 export function togglePaused({ name, paused }: Schedule): Promise<boolean> {
-  return attempt(
+  return runAction(
     () => send('PATCH', `/schedules/${part(name)}`, { paused: !paused }),
     paused ? SCHEDULE_ACTS.resumed(name) : SCHEDULE_ACTS.paused(name),
   );
@@ -23,10 +23,14 @@ export function togglePaused({ name, paused }: Schedule): Promise<boolean> {
 
 export async function remove(name: string): Promise<void> {
   const yes = await ask({
-    ...{ title: SCHEDULE_ACTS.removeTitle(name), detail: SCHEDULE_ACTS.removeDetail },
-    ...{ cli: command('schedule', 'remove', name), button: SCHEDULE.remove, danger: true, word: null },
+    title: SCHEDULE_ACTS.removeTitle(name),
+    detail: SCHEDULE_ACTS.removeDetail,
+    cli: command('schedule', 'remove', name),
+    button: SCHEDULE.remove,
+    danger: true,
+    word: null,
   });
   if (!yes) return;
-  const done = await attempt(() => send('DELETE', `/schedules/${part(name)}`), SCHEDULE_ACTS.removed(name));
+  const done = await runAction(() => send('DELETE', `/schedules/${part(name)}`), SCHEDULE_ACTS.removed(name));
   if (done) go('/schedules');
 }

@@ -2,7 +2,7 @@ import { command } from './cli.ts';
 import { exactDuration } from './format.ts';
 import type { Schedule } from './types.ts';
 
-/** A schedule that is being written: every field as text, empty when nothing is said about it. */
+/** A schedule as a form: every field is a text. An empty field is not sent. */
 export interface ScheduleDraft {
   name: string;
   cron: string;
@@ -19,7 +19,7 @@ export interface ScheduleDraft {
 
 type Field = keyof ScheduleDraft;
 
-/** The flag of `schedule add` and `schedule edit`, and whether it belongs to the job. */
+/** Flags of `schedule add` and `schedule edit`, and whether they belong to the job. */
 const FIELDS: Record<Exclude<Field, 'name' | 'command'>, { flag: string; ofJob: boolean }> = {
   cron: { flag: 'cron', ofJob: false },
   timezone: { flag: 'tz', ofJob: false },
@@ -34,25 +34,41 @@ const FIELDS: Record<Exclude<Field, 'name' | 'command'>, { flag: string; ofJob: 
 type Flagged = keyof typeof FIELDS;
 
 const NEW: ScheduleDraft = {
-  ...{ name: '', cron: '0 3 * * *', timezone: '', every: '', overlap: 'skip', catch_up: 'one' },
-  ...{ command: '', queue: '', priority: '', max_retries: '', timeout: '' },
+  name: '',
+  cron: '0 3 * * *',
+  timezone: '',
+  every: '',
+  overlap: 'skip',
+  catch_up: 'one',
+  command: '',
+  queue: '',
+  priority: '',
+  max_retries: '',
+  timeout: '',
 };
 
-export function writtenOf(schedule: Schedule | 'new'): ScheduleDraft {
+export function scheduleDraftOf(schedule: Schedule | 'new'): ScheduleDraft {
   if (schedule === 'new') return { ...NEW, timezone: new Intl.DateTimeFormat().resolvedOptions().timeZone };
   const { job } = schedule;
   const text = (value: number | null): string => (value === null ? '' : String(value));
   const time = (ms: number | null): string => (ms === null ? '' : exactDuration(ms));
   return {
-    ...{ name: schedule.name, cron: schedule.cron ?? '', timezone: schedule.timezone ?? '' },
-    ...{ every: time(schedule.every_ms), overlap: schedule.overlap, catch_up: schedule.catch_up },
-    ...{ command: schedule.command, queue: schedule.queue, priority: text(job.priority) },
-    ...{ max_retries: text(job.max_retries), timeout: time(job.timeout_ms) },
+    name: schedule.name,
+    cron: schedule.cron ?? '',
+    timezone: schedule.timezone ?? '',
+    every: time(schedule.every_ms),
+    overlap: schedule.overlap,
+    catch_up: schedule.catch_up,
+    command: schedule.command,
+    queue: schedule.queue,
+    priority: text(job.priority),
+    max_retries: text(job.max_retries),
+    timeout: time(job.timeout_ms),
   };
 }
 
-/** What would be said: of a new one all that is filled in, of another what was changed. A zone goes with its expression. */
-function said(before: ScheduleDraft | null, after: ScheduleDraft): Flagged[] {
+/** Returns the fields that differ from the schedule, or from the defaults. A time zone needs a cron expression. */
+function changedFields(before: ScheduleDraft | null, after: ScheduleDraft): Flagged[] {
   return (Object.keys(FIELDS) as Flagged[]).filter((field) => {
     if (after[field].trim() === '') return false;
     if (field === 'timezone' && after.every !== '') return false;
@@ -60,24 +76,24 @@ function said(before: ScheduleDraft | null, after: ScheduleDraft): Flagged[] {
   });
 }
 
-const commandSaid = (before: ScheduleDraft | null, after: ScheduleDraft): boolean =>
+const isCommandChanged = (before: ScheduleDraft | null, after: ScheduleDraft): boolean =>
   after.command !== before?.command;
 
 export const isChanged = (before: ScheduleDraft, after: ScheduleDraft): boolean =>
-  said(before, after).length > 0 || commandSaid(before, after);
+  changedFields(before, after).length > 0 || isCommandChanged(before, after);
 
-/** `before`: null for a new one. */
+/** Returns the fields of the request. `before` is null for a new schedule. */
 export function bodyOf(before: ScheduleDraft | null, after: ScheduleDraft): Record<string, unknown> {
   const whole = (text: string): number | string => (/^\s*-?\d+\s*$/.test(text) ? Number(text) : text);
   const value = (field: Flagged): number | string =>
     field === 'priority' || field === 'max_retries' ? whole(after[field]) : after[field].trim();
   const pick = (ofJob: boolean) =>
-    said(before, after)
+    changedFields(before, after)
       .filter((field) => FIELDS[field].ofJob === ofJob)
       .map((field) => [field, value(field)]);
   const job = {
     ...Object.fromEntries(pick(true)),
-    ...(commandSaid(before, after) ? { command: after.command } : {}),
+    ...(isCommandChanged(before, after) ? { command: after.command } : {}),
   };
   return {
     ...(before === null ? { name: after.name.trim() } : {}),
@@ -87,8 +103,11 @@ export function bodyOf(before: ScheduleDraft | null, after: ScheduleDraft): Reco
 }
 
 export function commandOf(before: ScheduleDraft | null, after: ScheduleDraft): string {
-  const flags = said(before, after).flatMap((field) => [`--${FIELDS[field].flag}`, after[field].trim()]);
-  const words = commandSaid(before, after) ? ['--command', after.command] : [];
+  const flags = changedFields(before, after).flatMap((field) => [
+    `--${FIELDS[field].flag}`,
+    after[field].trim(),
+  ]);
+  const words = isCommandChanged(before, after) ? ['--command', after.command] : [];
   return command(
     'schedule',
     before === null ? 'add' : 'edit',
@@ -98,7 +117,7 @@ export function commandOf(before: ScheduleDraft | null, after: ScheduleDraft): s
   );
 }
 
-/** What the server is asked for a preview; null: there is nothing to ask for. */
+/** Returns the path of a preview, or null if there is nothing to preview. */
 export function timesQuery({ cron, timezone, every }: ScheduleDraft): string | null {
   const query = new URLSearchParams();
   if (every.trim() !== '') query.set('every', every.trim());

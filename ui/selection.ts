@@ -1,6 +1,6 @@
 import { useComputed, useSignal } from '@preact/signals';
 
-/** Which jobs are selected; another filter selects nothing. */
+/** Manages the selected jobs. A change of the filter clears the selection. */
 export function useSelection(key: string) {
   const of = useSignal(key);
   const ids = useSignal<ReadonlySet<string>>(new Set());

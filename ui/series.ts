@@ -6,47 +6,55 @@ import type { Figures, Percentiles, Series } from './types.ts';
 const SLOW_MS = 5000;
 export const RANGES = ['1h', '6h', '24h', '7d', '30d', '90d'];
 
-interface Of {
+interface SeriesOptions {
   queue?: string | undefined;
   name?: string | undefined;
-  /** Also by queue and name. */
+  /** Also returns the figures by queue and name. */
   names?: boolean;
 }
 
-/** Until there is one: a chart without a line takes the room that it will need, and nothing below it jumps. */
+/** Is used until data arrives. A chart without lines takes the space that it needs later, so that nothing moves. */
 export const NO_SERIES: Series = {
-  ...{ step_ms: 60_000, points: [], names: null },
+  step_ms: 60_000,
+  points: [],
+  names: null,
   total: {
-    ...{ enqueued: 0, dropped: 0, completed: 0, failed: 0, dead: 0, cancelled: 0 },
-    ...{ wait_ms: null, run_ms: null },
+    enqueued: 0,
+    dropped: 0,
+    completed: 0,
+    failed: 0,
+    dead: 0,
+    cancelled: 0,
+    wait_ms: null,
+    run_ms: null,
   },
 };
 
-/** The figures that the store keeps, as a stretch of time. */
-export function useSeries(range: string, { queue, name, names }: Of = {}): Data<Series> {
+/** Reads the figures of a time range. */
+export function useSeries(range: string, { queue, name, names }: SeriesOptions = {}): Data<Series> {
   const of = [
     queue === undefined ? '' : `&queue=${part(queue)}`,
     name === undefined ? '' : `&name=${part(name)}`,
     names ? '&names=true' : '',
   ];
   const found = useData<Series>(`/stats/series?range=${range}${of.join('')}`, { gapMs: SLOW_MS });
-  // Until another range has come the last one stays: nothing jumps.
+  // The last range stays until the next one arrives, so that nothing moves.
   const last = useRef<Series | null>(null);
   last.current = found.value ?? last.current;
   return { ...found, value: last.current };
 }
 
-export const ended = (one: Figures): number => one.completed + one.failed + one.dead;
-export const bad = (one: Figures): number => one.failed + one.dead;
+export const endedAttempts = (one: Figures): number => one.completed + one.failed + one.dead;
+export const failedAttempts = (one: Figures): number => one.failed + one.dead;
 
-/** A minute, over the last whole steps: the one that is still filling says little. */
+/** Returns the rate per minute over the last full steps. The current step is incomplete. */
 export function perMinute({ points, step_ms }: Series, of: (one: Figures) => number): number {
   const last = points.slice(-6, -1);
   const sum = last.reduce((all, point) => all + of(point), 0);
   return Math.round((sum / Math.max(1, last.length)) * (60_000 / step_ms) * 10) / 10;
 }
 
-/** How many were unfinished at the end of each step, reckoned back from how many are now. */
+/** Returns the unfinished jobs at the end of each step, calculated backwards from the current number. */
 export function depths({ points }: Series, now: number): number[] {
   let depth = now;
   return points

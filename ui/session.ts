@@ -1,8 +1,15 @@
 import { signal } from '@preact/signals';
 import { MOUNT } from './mount.ts';
 
-/** Why the page asks for the token. */
-export type Asking = 'first' | 'restarted' | 'ended' | 'logged-out' | 'rejected' | 'throttled' | 'no-answer';
+/** The reason why the page asks for the token. */
+export type LoginReason =
+  | 'first'
+  | 'restarted'
+  | 'ended'
+  | 'logged-out'
+  | 'rejected'
+  | 'throttled'
+  | 'no-answer';
 
 const KEY = `queuectl-session ${MOUNT}`;
 const WHY = `queuectl-session-ended ${MOUNT}`;
@@ -12,10 +19,10 @@ const WHY = `queuectl-session-ended ${MOUNT}`;
  * server, so that a program that takes the port later learns nothing from this page. The token itself is never stored.
  */
 export const session = signal(localStorage.getItem(KEY));
-export const asking = signal(lastReason());
+export const loginReason = signal(lastReason());
 
-function lastReason(): Asking {
-  return (localStorage.getItem(WHY) as Asking | null) ?? 'first';
+function lastReason(): LoginReason {
+  return (localStorage.getItem(WHY) as LoginReason | null) ?? 'first';
 }
 
 export function beginSession(secret: string): void {
@@ -25,7 +32,7 @@ export function beginSession(secret: string): void {
 }
 
 /** Ends the session `secret` in all tabs, unless another one has replaced it. */
-export function endSession(secret: string, why: Asking): void {
+export function endSession(secret: string, why: LoginReason): void {
   if (session.value !== secret) return;
   const stored = localStorage.getItem(KEY);
   if (stored !== null && stored !== secret) {
@@ -34,7 +41,7 @@ export function endSession(secret: string, why: Asking): void {
   }
   localStorage.setItem(WHY, why);
   localStorage.removeItem(KEY);
-  asking.value = why;
+  loginReason.value = why;
   session.value = null;
 }
 
@@ -42,7 +49,7 @@ export function endSession(secret: string, why: Asking): void {
 export function startSession(): void {
   addEventListener('storage', ({ key }) => {
     if (key !== KEY && key !== null) return;
-    asking.value = lastReason();
+    loginReason.value = lastReason();
     session.value = localStorage.getItem(KEY);
   });
 }

@@ -1,7 +1,7 @@
 import type { Attempt, Job } from './types.ts';
 import { OUTCOMES, TIMELINE } from './words/job.ts';
 
-/** A stretch of the life of a job. */
+/** A period in the life of a job. */
 export interface Span {
   kind: 'scheduled' | 'waiting' | 'running' | 'completed' | 'failed' | 'backoff';
   from: number;
@@ -10,7 +10,7 @@ export interface Span {
   attempt: number | null;
 }
 
-/** From being enqueued to its end, or to now, or to the retry that is due. Clocks of two machines may differ. */
+/** Splits the life of a job into periods, up to its end, now or the next retry. Clocks of two machines may differ. */
 export function spansOf(job: Job, attempts: Attempt[], now: number): Span[] {
   const spans: Span[] = [];
   let at = Date.parse(job.created_at);

@@ -3,18 +3,18 @@ import { connection, refresh } from './live.ts';
 import { mounted } from './mount.ts';
 
 const ASK_MS = 2000;
-let asking = false;
+let waitingForStore = false;
 
-/** The server answers but cannot read its store: ask until it can, then read everything again. */
+/** Handles a failed read. If the server cannot read its store, asks until it can, then reads everything again. */
 export function readFailed({ away }: Problem): void {
   if (away !== 'store-away') return;
   connection.value = 'store-away';
-  if (asking) return;
-  asking = true;
-  void ask();
+  if (waitingForStore) return;
+  waitingForStore = true;
+  void waitForStore();
 }
 
-async function ask(): Promise<void> {
+async function waitForStore(): Promise<void> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, ASK_MS));
     const ready = await fetch(mounted('/readyz')).then(
@@ -23,10 +23,10 @@ async function ask(): Promise<void> {
     );
     if (ready) break;
   }
-  asking = false;
+  waitingForStore = false;
   refresh();
 }
 
 export function readWorked(): void {
-  if (connection.value === 'store-away' && !asking) connection.value = 'live';
+  if (connection.value === 'store-away' && !waitingForStore) connection.value = 'live';
 }

@@ -5,16 +5,16 @@ import { session } from './session.ts';
 import { readFailed, readWorked } from './store-away.ts';
 import { type ByState, type Queue, type ServerInfo, STATES } from './types.ts';
 
-/** What every page shows or asks for. All else belongs to the page that reads it. */
+/** Data that every page uses. All other data belongs to the page that reads it. */
 export const server = signal<ServerInfo | null>(null);
 export const queues = signal<Queue[] | null>(null);
 export const readOnly = computed(() => server.value?.read_only ?? false);
 export const counts = computed<ByState | null>(() => queues.value && sumOf(queues.value));
 
-/** The time as the page shows it; it moves while somebody looks. */
+/** The current time. It advances only while the page is visible. */
 export const now = signal(Date.now());
 
-/** Times of the world rather than of this place. */
+/** True if times are shown in UTC instead of local time. */
 export const utc = signal(localStorage.getItem('queuectl-utc') === 'yes');
 
 export function toggleUtc(): void {
@@ -35,7 +35,7 @@ export function startStore(): void {
     if (!document.hidden) now.value = Date.now();
   }, 1000);
   let of: string | null = null;
-  /** The rights belong to the session, so another session reads them again. */
+  /** Reads the rights, which belong to the session, once per session. */
   const readServer = async (): Promise<void> => {
     const mine = session.value;
     if (mine === of) return;

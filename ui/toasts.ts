@@ -24,13 +24,13 @@ export function dismiss(number: number): void {
   toasts.value = toasts.value.filter((toast) => toast.number !== number);
 }
 
-/** Goes by itself; what went wrong stays until somebody has read it. */
-export function tell(text: string): void {
+/** Shows a message that disappears by itself. Errors stay until they are dismissed. */
+export function notify(text: string): void {
   const number = add({ kind: 'good', text, code: null, hint: null });
   setTimeout(() => dismiss(number), GOOD_MS);
 }
 
-export function complain(error: unknown): void {
+export function notifyError(error: unknown): void {
   const known = error instanceof Problem ? error : null;
   const text = error instanceof Error ? error.message : String(error);
   add({ kind: 'bad', text, code: known?.code ?? null, hint: known?.hint ?? null });

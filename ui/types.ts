@@ -1,4 +1,4 @@
-/** What the HTTP API answers, as far as the dashboard reads it. */
+/** Types of the answers of the HTTP API, as far as the dashboard reads them. */
 import type { JobObject } from '../src/core/job-object.ts';
 import type { ErrorGroupObject, OperationObject, ScheduleObject, WorkerObject } from '../src/core/wire.ts';
 
@@ -58,7 +58,7 @@ export interface Queue {
   oldest_waiting_at: string | null;
 }
 
-/** When a schedule would fire. */
+/** The times at which a schedule would run. */
 export interface Times {
   text: string;
   timezone: string | null;
@@ -72,7 +72,7 @@ export interface Percentiles {
   p99: number;
 }
 
-/** What a stretch of time is told by. */
+/** The figures of a period. */
 export interface Figures {
   enqueued: number;
   dropped: number;
@@ -84,17 +84,17 @@ export interface Figures {
   run_ms: Percentiles | null;
 }
 
-export interface Named extends Figures {
+export interface NamedFigures extends Figures {
   queue: string;
   name: string | null;
 }
 
 export interface Series {
   step_ms: number;
-  /** The last one is still filling. */
+  /** The last point is incomplete. */
   points: ({ at: string } & Figures)[];
   total: Figures;
-  names: Named[] | null;
+  names: NamedFigures[] | null;
 }
 
 export interface Doctor {

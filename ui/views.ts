@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** A list of jobs that has a name: its query is all there is to it. */
+/** A named list of jobs. Its query holds everything about it. */
 export interface View {
   name: string;
   query: string;
@@ -25,7 +25,7 @@ function keep(next: View[]): void {
   localStorage.setItem(KEY, JSON.stringify(views.value));
 }
 
-/** One of the same name is replaced. */
+/** Saves a view, replacing one with the same name. */
 export function saveView(name: string, query: string): void {
   keep([...views.value.filter((one) => one.name !== name), { name, query }]);
 }
@@ -34,7 +34,7 @@ export function dropView(name: string): void {
   keep(views.value.filter((one) => one.name !== name));
 }
 
-/** With its name, so that whoever is sent it can keep it under the same one. */
+/** Returns a link that includes the name, so that the receiver can save the view under the same name. */
 export function hrefOf({ name, query }: View): string {
   const address = new URLSearchParams(query);
   address.set('view', name);

@@ -1,12 +1,12 @@
-import { attempt } from './acts.ts';
+import { runAction } from './acts.ts';
 import { part, send } from './api.ts';
-import { ask } from './asking.ts';
 import { command } from './cli.ts';
 import { plural } from './format.ts';
+import { ask } from './question.ts';
 import type { Worker } from './types.ts';
 import { STOP_WORKER } from './words/workers.ts';
 
-/** Asked first: nothing here can start it again. */
+/** Stops a worker. Asks first, because the dashboard cannot start one. */
 export async function stopWorker({ id, current_jobs }: Worker, order: 'drain' | 'force'): Promise<void> {
   const force = order === 'force';
   const yes = await ask({
@@ -14,10 +14,11 @@ export async function stopWorker({ id, current_jobs }: Worker, order: 'drain' | 
     detail: detailOf(force, current_jobs.length),
     cli: command('worker', 'stop', id, ...(force ? ['--force'] : [])),
     button: force ? STOP_WORKER.forceButton : STOP_WORKER.drainButton,
-    ...{ danger: force, word: null },
+    danger: force,
+    word: null,
   });
   if (yes)
-    await attempt(() => send('POST', `/workers/${part(id)}/stop`, { order }), STOP_WORKER.stopping(id));
+    await runAction(() => send('POST', `/workers/${part(id)}/stop`, { order }), STOP_WORKER.stopping(id));
 }
 
 function detailOf(force: boolean, running: number): string {

@@ -7,11 +7,11 @@ import { QueueError } from '../core/errors.ts';
 import type { Job } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
 import { countOf, saidOf } from '../core/words.ts';
-import { atMostOnceFields } from './changed.ts';
 import type { Command, Context, Flag, Input } from './command.ts';
 import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
 import { jobColumns } from './job-table.ts';
+import { atMostOnceFields } from './print-changed.ts';
 import { printTable } from './table.ts';
 import { printable } from './text.ts';
 import { timesFor } from './times.ts';
@@ -19,12 +19,12 @@ import { timesFor } from './times.ts';
 interface ActingCommand {
   name: string;
   summary: string;
-  /** What was done: "cancelled". */
+  /** The past participle of the action, such as `cancelled`. */
   done: string;
   flags?: Record<string, Flag>;
   examples: string[];
   notes?: string[];
-  /** Null: there was nothing to change. */
+  /** Returns null if there was nothing to change. */
   act(app: App, ids: string[], input: Input, context: Context): Promise<Acted | null>;
 }
 
@@ -36,7 +36,7 @@ const ACT_FLAGS: Record<string, Flag> = {
 export const SHORT_IDS =
   'An id can be shortened to a unique prefix. @last is the most recently enqueued job.';
 
-/** Every verb that acts on jobs: by id, by the beginning of one, @last, several of them, or by the filters of `list`. */
+/** Builds a command that acts on jobs: by id, unique prefix or @last, or by the filters of `list`. */
 export function actingCommand(command: ActingCommand): Command {
   const { name, summary, done, flags, examples, notes = [], act } = command;
   return {
@@ -53,7 +53,7 @@ export function actingCommand(command: ActingCommand): Command {
       const ids = await selectJobs(app, selection);
       if (input.has('dry-run')) return preview(context, app, done, ids);
       if ('filter' in selection && ids.length > 1 && !input.has('yes')) {
-        const question = `${name} ${countOf(ids.length)} (${some(ids)})?`;
+        const question = `${name} ${countOf(ids.length)} (${firstIds(ids)})?`;
         if (!confirmed(context, question, `queuectl ${name} … --yes`)) return 1;
       }
       const acted = await act(app, ids, input, context);
@@ -63,7 +63,7 @@ export function actingCommand(command: ActingCommand): Command {
   };
 }
 
-/** Ids or filters, and one of them; a flag of the command's own that is named like a filter is none. */
+/** Reads the ids or the filters, and throws unless exactly one of them is given. Flags in `own` are not filters. */
 export function selectionOf(name: string, own: Record<string, Flag>, input: Input): Selection {
   const filters = Object.keys(FILTER_FLAGS).filter((flag) => input.has(flag) && !(flag in own));
   if (input.args.length > 0 && filters.length > 0) {
@@ -79,7 +79,7 @@ export function selectionOf(name: string, own: Record<string, Flag>, input: Inpu
   return input.args.length > 0 ? { names: input.args } : { filter: readFilter(input, Date.now()) };
 }
 
-/** Asks a person; a script has to say yes beforehand. */
+/** Asks for confirmation on a terminal. Throws elsewhere, because a script has to pass --yes. */
 export function confirmed({ io, environment }: Context, question: string, hint: string): boolean {
   if (!isTerminal(0) || !isTerminal(2) || environment.CI || environment.QUEUECTL_NO_INPUT) {
     throw new QueueError('needs-yes', `${question.replace(/\?$/, '')}: confirmation required`, hint);
@@ -89,16 +89,16 @@ export function confirmed({ io, environment }: Context, question: string, hint: 
   return /^y(es)?$/i.test(answer.toString('utf8', 0, readSync(0, answer)).trim());
 }
 
-/** So many are named in a question. */
+/** A question names this many jobs. */
 const NAMED = 3;
-/** So many are shown beforehand. */
+/** A dry run shows this many jobs. */
 const SHOWN = 10;
 
-function some(ids: string[]): string {
+function firstIds(ids: string[]): string {
   return ids.slice(0, NAMED).map(printable).join(', ') + (ids.length > NAMED ? ', …' : '');
 }
 
-/** A person sees jobs, a script gets the ids. */
+/** Shows what would change: a table on a terminal, else the ids. */
 async function preview(context: Context, app: App, done: string, ids: string[]): Promise<number> {
   const { io } = context;
   if (io.json || !io.tty || io.quiet)
@@ -111,7 +111,7 @@ async function preview(context: Context, app: App, done: string, ids: string[]):
   return 0;
 }
 
-/** Says what changed and what did not. 0: all of it, 4: nothing could be, 7: a part. */
+/** Prints what changed and what did not. Returns 0 if all jobs changed, 7 if some did, and throws if none did. */
 function report({ io }: Context, done: string, acted: Acted): number {
   const { changed, unchanged, skipped = [], why } = acted;
   const others = unchanged.length - skipped.length;

@@ -1,6 +1,6 @@
 import type { Io } from './io.ts';
 
-/** What a printing function would have written to stdout, notes included. */
+/** Returns what a printing function would have written to stdout, including its notes. */
 export async function capture(io: Io, print: (inside: Io) => Promise<void> | void): Promise<string> {
   let text = '';
   await print({

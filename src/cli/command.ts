@@ -7,12 +7,12 @@ export interface Flag {
   short?: string;
   /** The value if the flag is given without one. Any other value then needs a `=`. */
   bare?: string;
-  /** Not in the help: for queuectl's own use. */
+  /** Keeps the flag out of the help, because only queuectl itself uses it. */
   hidden?: boolean;
   help: string;
   /** The heading under which the help lists the flag. */
   group?: string;
-  /** May be given several times. */
+  /** The flag may be given several times. */
   many?: boolean;
 }
 
@@ -20,13 +20,13 @@ export function inGroup(group: string, flags: Record<string, Flag>): Record<stri
   return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }]));
 }
 
-/** Everything a command works with. The store opens on first use, so that help and version touch no file. */
+/** Holds everything a command works with. The store opens on first use, so that help and version touch no file. */
 export interface Context {
   io: Io;
   cwd: string;
   environment: NodeJS.ProcessEnv;
   location: string;
-  /** `actor` names who acts, if it is not the user. */
+  /** Opens the store. `actor` is recorded as the author of changes, instead of the user. */
   app(how?: { create: boolean; actor?: string }): Promise<App>;
 }
 
@@ -66,6 +66,11 @@ export interface Command {
   answersForJob?(args: string[]): boolean;
   /** Returns the exit code; undefined means 0. */
   run(context: Context, input: Input): Promise<number | undefined>;
+}
+
+/** Returns the command unchanged. It gives the parameters of `run` their types. */
+export function defineCommand(command: Command): Command {
+  return command;
 }
 
 export const GLOBAL_FLAGS: Record<string, Flag> = {

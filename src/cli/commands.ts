@@ -7,7 +7,7 @@ export interface Group {
   commands: Record<string, Load>;
 }
 
-/** Every command by purpose. Each sits behind its own import, so that starting one loads no other. */
+/** Lists all commands by purpose. Each is behind its own import, so that starting one loads no other. */
 export const SECTIONS: Record<string, Record<string, Load | Group>> = {
   Jobs: {
     enqueue: () => import('./commands/enqueue.ts'),
@@ -115,10 +115,10 @@ export const SECTIONS: Record<string, Record<string, Load | Group>> = {
 
 export const COMMANDS: Record<string, Load | Group> = Object.assign({}, ...Object.values(SECTIONS));
 
-/** Not for users: a shell asks for completions with it (cli/complete.ts). */
+/** Internal command: a shell asks for completions with it (cli/complete.ts). */
 export const COMPLETE = '__complete';
 
-/** Not for users: a supervisor starts its workers with it. */
+/** Internal command: a supervisor starts its workers with it. */
 export const WORKER_PROCESS = '__worker';
 
 export function isGroup(entry: Load | Group): entry is Group {

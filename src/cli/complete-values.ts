@@ -3,29 +3,29 @@ import { PRIORITIES, STATES } from '../core/job.ts';
 import { storeLocation } from '../store/location.ts';
 import type { Command, Flag } from './command.ts';
 
-/** Values, or a request to the shell to complete file names. */
+/** Suggested values, or a request to the shell to complete file names. */
 export type Values = Suggestion[] | ':files' | ':dirs';
 
-export interface Ask {
+export interface CompletionRequest {
   environment: NodeJS.ProcessEnv;
   /** The words typed so far. */
   before: string[];
   command?: Command;
 }
 
-type Source = (prefix: string, ask: Ask, command: string) => Promise<Values> | Values;
+type Source = (prefix: string, request: CompletionRequest, command: string) => Promise<Values> | Values;
 
 const words = (...values: string[]): Suggestion[] => values.map((value) => ({ value, help: '' }));
 
-/** Sources by the placeholder of a value in the help. */
+/** Maps the placeholder of a value in the help to its source. */
 const BY_PLACEHOLDER: Record<string, Source> = {
-  ID: async (prefix, ask, command) => {
+  ID: async (prefix, request, command) => {
     const { suggestJobs } = await import('../actions/suggest.ts');
-    return suggestJobs(locationOf(ask), prefix, command.startsWith('dlq ') ? ['dead'] : []);
+    return suggestJobs(locationOf(request), prefix, command.startsWith('dlq ') ? ['dead'] : []);
   },
-  QUEUE: async (_, ask, command) => {
+  QUEUE: async (_, request, command) => {
     const { suggestQueues } = await import('../actions/suggest.ts');
-    return suggestQueues(locationOf(ask), command === 'queue resume');
+    return suggestQueues(locationOf(request), command === 'queue resume');
   },
   STATE: () => words(...STATES),
   KEY: async () => {
@@ -38,7 +38,7 @@ const BY_PLACEHOLDER: Record<string, Source> = {
   DIR: () => ':dirs',
 };
 
-/** Sources by flag, where the placeholder is not specific enough. */
+/** Maps flags to sources where the placeholder is not specific enough. */
 const BY_FLAG: Record<string, Source> = {
   state: BY_PLACEHOLDER.STATE!,
   queue: BY_PLACEHOLDER.QUEUE!,
@@ -58,14 +58,14 @@ export async function flagValues(
   flag: Flag,
   typed: string,
   before: string,
-  ask: Ask,
+  request: CompletionRequest,
 ): Promise<Values> {
   const placeholder = flag.value ?? '';
   const source = BY_FLAG[name] ?? sourceOf(placeholder);
   if (source === null) return [];
   // In a list, only the part after the last comma is being typed.
   const kept = placeholder.includes(',') ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
-  const found = await source(typed.slice(kept.length), ask, '');
+  const found = await source(typed.slice(kept.length), request, '');
   if (typeof found === 'string') return found;
   return found.map(({ value, help }) => ({ value: before + kept + value, help }));
 }
@@ -75,12 +75,12 @@ export async function argumentValues(
   command: Command,
   at: number,
   typed: string,
-  ask: Ask,
+  request: CompletionRequest,
 ): Promise<Values | null> {
   if (at >= command.most) return null;
   const places = command.args.split(/ \| | /).filter((place) => !place.startsWith('-'));
   const placeholder = places[Math.min(at, places.length - 1)] ?? '';
-  return (await sourceOf(placeholder)?.(typed, ask, command.name)) ?? [];
+  return (await sourceOf(placeholder)?.(typed, request, command.name)) ?? [];
 }
 
 /** Finds the source for a placeholder: `[ID…]`, `ID[,ID]` and `ID` are the same, `bash|zsh|fish` lists its values. */
@@ -91,12 +91,12 @@ function sourceOf(placeholder: string): Source | null {
   return BY_PLACEHOLDER[/[A-Z]+/.exec(placeholder)?.[0] ?? ''] ?? null;
 }
 
-function locationOf(ask: Ask): string {
-  return storeLocation(typedStore(ask), ask.environment);
+function locationOf(request: CompletionRequest): string {
+  return storeLocation(typedStore(request), request.environment);
 }
 
 /** Returns the --db that was typed, with ~ expanded, because the shell has not done it yet. */
-function typedStore({ before, environment }: Ask): string | undefined {
+function typedStore({ before, environment }: CompletionRequest): string | undefined {
   const at = before.lastIndexOf('--db');
   const path = at === -1 ? before.findLast((word) => word.startsWith('--db='))?.slice(5) : before[at + 1];
   return path?.replace(/^~(?=\/)/, environment.HOME ?? '~');

@@ -1,7 +1,7 @@
 import type { Suggestion } from '../actions/suggest.ts';
 import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
 import { COMMANDS, isGroup, type Load } from './commands.ts';
-import { type Ask, argumentValues, flagValues, type Values } from './complete-values.ts';
+import { argumentValues, type CompletionRequest, flagValues, type Values } from './complete-values.ts';
 import { cut, printable } from './text.ts';
 
 const HELP_WIDTH = 60;
@@ -23,7 +23,7 @@ export async function complete(words: string[], environment: NodeJS.ProcessEnv):
 }
 
 async function suggest(before: string[], current: string, environment: NodeJS.ProcessEnv): Promise<Values> {
-  const ask: Ask = { environment, before };
+  const request: CompletionRequest = { environment, before };
   if (before.at(-1) === '--db') return ':files';
   const names = plainWords(before, GLOBAL_FLAGS);
   const helping = names[0] === 'help';
@@ -39,7 +39,7 @@ async function suggest(before: string[], current: string, environment: NodeJS.Pr
   const load = isGroup(entry) ? entry.commands[names[1]!] : entry;
   if (load === undefined) return [];
   const { default: command } = await load();
-  return suggestFor(command, before, current, ask);
+  return suggestFor(command, before, current, request);
 }
 
 const HELP: Suggestion[] = [{ value: 'help', help: 'Show help for a command or a topic' }];
@@ -49,21 +49,26 @@ async function topics(): Promise<Suggestion[]> {
   return Object.entries(TOPICS).map(([value, { summary }]) => ({ value, help: summary }));
 }
 
-async function suggestFor(command: Command, before: string[], current: string, asked: Ask): Promise<Values> {
-  const ask = { ...asked, command };
+async function suggestFor(
+  command: Command,
+  before: string[],
+  current: string,
+  given: CompletionRequest,
+): Promise<Values> {
+  const request = { ...given, command };
   const flags = { ...GLOBAL_FLAGS, ...command.flags };
   if (before.includes('--')) return ':files';
   const open = openFlag(flags, before.at(-1));
-  if (open !== null) return flagValues(open, flags[open]!, current, '', ask);
+  if (open !== null) return flagValues(open, flags[open]!, current, '', request);
   const equals = /^--([^=]+)=(.*)$/s.exec(current);
   if (equals !== null) {
     const [, name, value] = equals;
     const flag = flags[name!];
-    return flag?.value === undefined ? [] : flagValues(name!, flag, value!, `--${name}=`, ask);
+    return flag?.value === undefined ? [] : flagValues(name!, flag, value!, `--${name}=`, request);
   }
   if (current.startsWith('-')) return flagNames(flags, before);
   const at = plainWords(before, flags).length - command.name.split(' ').length;
-  return (await argumentValues(command, at, current, ask)) ?? flagNames(flags, before);
+  return (await argumentValues(command, at, current, request)) ?? flagNames(flags, before);
 }
 
 /** Returns the flag whose value is missing, if the previous word is such a flag. */

@@ -2,7 +2,7 @@ import { COMPLETE } from './commands.ts';
 
 /**
  * Completion scripts. Each one calls `queuectl __complete` with the words up to the cursor, so it is never out of date.
- * bash splits words at = and :, so its words are taken from the line itself.
+ * bash splits words at = and :, so its script takes the words from the line itself.
  */
 const bash = `# bash completion for queuectl: source <(queuectl completion bash)
 _queuectl() {

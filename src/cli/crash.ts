@@ -2,7 +2,7 @@ import { armCrashPoint, type Crash } from '../core/crash-point.ts';
 
 const BLOCKED_MS = 3000;
 
-/** Lets this process come to harm at a named point: only tests ask for it. */
+/** Arms the crash point that QUEUECTL_CRASH_AT names. Only tests set it. */
 export function crashAt(text: string): void {
   armCrashPoint(text, crash);
 }

@@ -4,7 +4,7 @@ import type { GoneJob, Job } from '../core/job.ts';
 import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
 
-/** What a person reads after enqueueing. */
+/** Describes an enqueued job for a terminal. */
 export function describeAdded(job: Job | GoneJob, now: number): string {
   if ('gone' in job) return `nothing was added: job ${job.id} had this key and has since been removed\n`;
   const due = job.runAt === null ? '' : `, due ${formatRelative(job.runAt, now)} (${toIso(job.runAt)})`;
@@ -21,7 +21,7 @@ export function describeMany(count: number, first: string, last: string, existin
   return `enqueued ${countOf(count)}, ${first} to ${last}\n`;
 }
 
-/** Whoever cannot be told the ids has to know at least that the jobs are there: once more would be twice. */
+/** Adds to an error of `print` that the jobs were added, because enqueueing them again would run them twice. */
 export async function orSayAdded(ids: string[], print: () => Promise<void>): Promise<void> {
   try {
     await print();

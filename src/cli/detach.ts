@@ -15,14 +15,14 @@ const SHOWN_LINES = 10;
 export interface DetachOptions {
   id: string;
   count: number;
-  /** Read before detaching: afterwards our own, raised limit would be taken for the user's. */
+  /** The limit that the user set. It is read before detaching, because queuectl raises its own limit. */
   openFiles: string | null;
   start: ProgramStart;
-  /** The workers stop by themselves when nothing is left to do. */
+  /** The workers stop when no work is left. */
   drain: boolean;
 }
 
-/** Starts the same command in the background, in a session of its own, and waits until its workers are ready. */
+/** Starts the same command in the background in a new session, and waits until its workers are ready. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
   const { id, count, openFiles, start, drain } = options;
   const { io } = context;
@@ -32,7 +32,8 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   const args = process.argv.slice(2).filter((arg) => arg !== '--detach');
   const own = ['--supervisor', id, ...(openFiles === null ? [] : ['--open-files', openFiles])];
   const child = startSelf([...args, ...own], {
-    ...{ stdio: ['ignore', log, log], detached: true },
+    stdio: ['ignore', log, log],
+    detached: true,
     more: { [STARTED]: startText(start) },
   });
   closeSync(log);
@@ -45,7 +46,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   });
   child.unref();
   while ((await countWorkersOf(app, id)) < count) {
-    // With --drain they may have nothing to do, and be gone before anybody saw them.
+    // With --drain, the workers may have nothing to do and exit before they are seen.
     if (ended === 'ok' && drain) break;
     if (ended === 'ok') {
       throw new QueueError('worker-failed', 'the workers were stopped during startup', `see ${file}`);

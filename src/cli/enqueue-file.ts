@@ -17,12 +17,12 @@ import { jsonText } from './layout.ts';
 import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
 
-/** So much is read before the store is opened: a short file with a mistake leaves no trace at all. */
+/** This many bytes are checked before the store is opened, so that a short file with a mistake changes nothing. */
 const HEAD = 256 * 1024;
 const SHOWN_WARNINGS = 5;
 const BATCH = 1000;
 
-/** Enqueues a file of any length in one transaction; only the ids are kept in memory. */
+/** Enqueues a file of any length in one transaction. Only the ids are kept in memory. */
 export async function enqueueFile(
   context: Context,
   input: Input,
@@ -41,7 +41,7 @@ export async function enqueueFile(
   const progress = startProgress(io);
   const file = openText(name, (bytes) => progress.at(() => `reading ${formatBytes(bytes)}`));
   const warnings = { shown: [] as string[], total: 0 };
-  /** Those that were there before, and whether they are gone by now. */
+  /** Maps jobs that already existed to whether they have been removed since. */
   const existing = new Map<string, boolean>();
   const jobs: Iterable<JobInput> = {
     *[Symbol.iterator]() {
@@ -101,7 +101,7 @@ async function print(
   for (let at = 0; at < ids.length; at += BATCH) io.out(`${ids.slice(at, at + BATCH).join('\n')}\n`);
 }
 
-/** Read back one by one: as many job objects at once would be the memory that the file did not need. */
+/** Prints the jobs as JSON. It reads them back one by one, because all objects together could exceed the memory. */
 async function printJson(io: Io, app: App, ids: string[], existing: Map<string, boolean>): Promise<void> {
   let text = '[';
   for (const [i, id] of ids.entries()) {
@@ -122,8 +122,8 @@ async function added(app: App, id: string, existing: Map<string, boolean>): Prom
 }
 
 /**
- * Reads the first jobs before anything is stored. Returns the warning about secrets for them: the jobs of a long file
- * are alike, and nobody waits for the store's writer meanwhile.
+ * Reads the first jobs before anything is stored. Returns the warning about secrets in them, if any. Later jobs are not
+ * checked, because the jobs of a long file are alike.
  */
 function checkHead(file: TextFile, jobs: Iterable<JobInput>): string | null {
   let secret: string | null = null;

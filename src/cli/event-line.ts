@@ -8,18 +8,18 @@ import { jsonText } from './layout.ts';
 import { headerOf, type Listing, lineOf } from './print-list.ts';
 import { type Column, isAligned } from './table.ts';
 import { type Color, pad, paint, printable, STATE_COLORS } from './text.ts';
-import { type Times, timesFor } from './times.ts';
+import { type TimeFormat, timesFor } from './times.ts';
 
 const WIDEST = Math.max(...EVENT_KINDS.map((kind) => kind.length));
 const ID_WIDTH = 16;
 
-/** What belongs to one kind of event or another, beside the fields that all have. */
+/** Lists the fields that only some kinds of events have. */
 export const EVENT_DETAILS =
   `outcome exit_code error next_run_at reason fields schedule scheduled_at manual waits key
   value worker_id pid hostname concurrency queues rate priority_aging_ms state jobs bytes
   operation action changed`.split(/\s+/);
 
-/** A line each, as they come: for a person words, for a script a JSON object, or as it was asked for. */
+/** Prints each event on a line as it arrives: words on a terminal, JSON in a pipe, or the format that was asked for. */
 export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Promise<void> {
   const { format } = io.layout;
   const words = isAligned(io) && !io.json;
@@ -31,7 +31,7 @@ export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Pr
   }
 }
 
-/** Made for each one: while they are followed, time goes on. */
+/** Returns how to print an event. Relative times change, so each event needs a new one. */
 function listing(io: Io): Listing<StoreEvent> {
   const times = timesFor(io, Date.now());
   return {
@@ -42,7 +42,7 @@ function listing(io: Io): Listing<StoreEvent> {
   };
 }
 
-function columns(times: Times): Column<StoreEvent>[] {
+function columns(times: TimeFormat): Column<StoreEvent>[] {
   return [
     { title: 'NUMBER', value: (event) => String(event.number) },
     { title: 'AT', value: (event) => times.text(event.at) },
@@ -62,7 +62,7 @@ function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: Sto
   for (const [name, value] of Object.entries<Value>({ queue, attempt, ...detail, by: actor })) {
     if (value !== null && value !== false) facts.push(`${name}=${pairValue(maskUrls(String(value)))}`);
   }
-  // It stays on the screen: how long ago would be wrong soon, unless one asks for it.
+  // The line stays on the screen, so a relative time would soon be wrong. It is used only on request.
   const when = io.layout.time === null && !io.layout.utc ? toIso(at) : timesFor(io, Date.now()).text(at);
   const parts = [when, io.color && color ? paint(shown, color) : shown];
   return [...parts, pad(printable(jobId ?? '-'), ID_WIDTH), facts.join(' ')].join('  ');

@@ -14,14 +14,14 @@ import { whileWatchingWorkers } from './worker-hint.ts';
 
 export interface FollowJobOptions extends FollowOptions {
   raw: boolean;
-  /** Told of the end of each attempt before anybody else is. */
+  /** Is called at the end of each attempt, before the end is printed. */
   onAttemptOver?(attempt: Attempt, job: Job): Promise<void>;
 }
 
-/** All of it, for a job that was added just now. */
+/** Follows a new job from the start of its output. */
 export const FROM_THE_START = { ordinal: null, lines: null, only: null, raw: false };
 
-/** Prints what a job writes until it is over (or one attempt is). Answers the job as it is then. */
+/** Prints the output of a job until the job, or the chosen attempt, ends. Returns the job at that time. */
 export async function followJob(context: Context, id: string, options: FollowJobOptions): Promise<Job> {
   const app = await context.app();
   const before = await getJob(app, id);
@@ -29,7 +29,7 @@ export async function followJob(context: Context, id: string, options: FollowJob
   return whileWatchingWorkers(context, [before.queue], () => print(context, id, options));
 }
 
-/** The whole of a job that was added just now. Answers its exit code; Ctrl-C leaves it alone. */
+/** Follows a new job to its end and returns its exit code. Ctrl-C stops following and leaves the job alone. */
 export function followToEnd(context: Context, id: string, timeoutMs: number | null): Promise<number> {
   return detachable(context, [id], async (signal) =>
     answerFor(await followJob(context, id, { ...FROM_THE_START, timeoutMs, signal })),
@@ -42,7 +42,7 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
   const split = (await getJob(app, id)).splitOutput;
   const printerOf = (stream: Stream): FollowPrinter => {
     if (io.json) return jsonPrinter(context, id, split ? { stream } : {});
-    // Alone it is the result, whichever it is.
+    // A single stream is the result, so it goes to stdout.
     return outputPrinter(io, options.raw, options.only === null ? stream : 'stdout');
   };
   const printers = { stdout: printerOf('stdout'), stderr: printerOf('stderr') };
@@ -57,21 +57,21 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
     await options.onAttemptOver?.(seen.attempt, seen.job);
     if (seen.attempt.why === 'spawn-error')
       io.warn(`attempt ${seen.attempt.ordinal} could not start: ${printable(seen.attempt.error ?? '')}`);
-    io.note(attemptOver(seen.attempt, await getJob(app, id), app.clock.now()));
+    io.note(describeAttemptEnd(seen.attempt, await getJob(app, id), app.clock.now()));
   }
   const job = await getJob(app, id);
-  if (!ran && job.startedAt === null) io.note(neverRan(job));
+  if (!ran && job.startedAt === null) io.note(describeNeverRan(job));
   if (io.json) io.out(`${jsonText(io, await jobObject(app, job))}\n`);
   return job;
 }
 
-/** Of a job that has ended without an attempt. */
-export function neverRan({ id, state, lastError }: Job): string {
+/** Describes a job that ended without an attempt. */
+export function describeNeverRan({ id, state, lastError }: Job): string {
   return `job '${id}' did not run: it is ${state}${lastError === null ? '' : ` (${lastError})`}`;
 }
 
-/** How an attempt ended and what comes next, in a line. */
-export function attemptOver(attempt: Attempt, job: Job, now: number): string {
+/** Describes in one line how an attempt ended and what follows. */
+export function describeAttemptEnd(attempt: Attempt, job: Job, now: number): string {
   const how = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
   const next =
     job.dueAt === null || job.dueAt <= now ? '' : `, next attempt ${formatRelative(job.dueAt, now)}`;
@@ -83,7 +83,7 @@ interface FollowPrinter {
   end(): void;
 }
 
-/** A line for each piece of output; a character that is cut between two pieces comes with the second. */
+/** Prints a JSON line for each piece of output. A character split between two pieces is printed with the second. */
 function jsonPrinter({ io }: Context, id: string, stream: { stream?: Stream }): FollowPrinter {
   let decoder = new TextDecoder();
   let last = 1;

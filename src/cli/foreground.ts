@@ -3,9 +3,9 @@ import { FINAL_STATES, type Job } from '../core/job.ts';
 import { answerFor } from '../core/outcome.ts';
 import type { Context } from './command.ts';
 import { FROM_THE_START, followJob } from './follow-job.ts';
-import { Interrupted, onInterrupt, sayWhatGoesOn } from './interrupt.ts';
+import { Interrupted, noteJobsContinue, onInterrupt } from './interrupt.ts';
 
-/** Follows a job as if it ran in this terminal: the first Ctrl-C or SIGTERM is the job's, a second one ours. */
+/** Follows a job as if it ran here. The first Ctrl-C or SIGTERM goes to the job, a second one stops following. */
 export async function inForeground(
   context: Context,
   { id }: Job,
@@ -27,7 +27,7 @@ export async function inForeground(
       ...options,
       signal: stop.signal,
       async onAttemptOver(attempt, now) {
-        // Who interrupts a command does not want it to be tried again.
+        // An interrupted command must not be retried, so a job that would be is cancelled.
         if (passed === null || FINAL_STATES.includes(now.state)) return;
         ownCode = attempt.exitCode;
         await interrupt(app, id, passed);
@@ -36,7 +36,7 @@ export async function inForeground(
     return job.state === 'cancelled' ? (ownCode ?? answerFor(job)) : answerFor(job);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    await sayWhatGoesOn(context, [id]);
+    await noteJobsContinue(context, [id]);
     return error.exitCode;
   } finally {
     release();

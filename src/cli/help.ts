@@ -62,7 +62,7 @@ export function commandHelp(command: Command): Block[] {
   ];
 }
 
-/** Everything about a command except its summary. */
+/** Returns everything about a command except its summary. */
 export function commandParts(command: Command): Block[] {
   return [
     { heading: 'Usage' },
@@ -82,7 +82,7 @@ export function signature({ name, args }: Command): string {
   return args === '' ? name : `${name} ${args}`;
 }
 
-/** Flags come before the arguments, because everything after `--` belongs to the job. */
+/** Returns the form of the command line. Flags come first, because everything after `--` belongs to the job. */
 function usage({ name, args, flags }: Command): string {
   return ['queuectl', name, ...(Object.keys(flags).length > 0 ? ['[flags]'] : []), args]
     .filter((word) => word !== '')

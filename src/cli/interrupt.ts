@@ -3,7 +3,7 @@ import { signalNumber } from '../core/signals.ts';
 import { countOf } from '../core/words.ts';
 import type { Context } from './command.ts';
 
-/** A person (or a script) asked this program to stop. */
+/** Is thrown when a signal asks this program to stop. */
 export class Interrupted extends Error {
   readonly signal: NodeJS.Signals;
 
@@ -19,10 +19,10 @@ export class Interrupted extends Error {
 
 const SIGNALS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
-/** `timeout` and its like signal the process and then its group: that is one wish, not two. */
+/** Signals within this time count as one. `timeout`, for example, signals the process and then its group. */
 const SAME_SIGNAL_MS = 200;
 
-/** Calls back at every Ctrl-C or SIGTERM instead of ending the program. Answers how to end that. */
+/** Calls back on every Ctrl-C or SIGTERM, instead of ending the program. Returns a function that stops this. */
 export function onInterrupt(callback: (signal: NodeJS.Signals) => void): () => void {
   let last = Number.NEGATIVE_INFINITY;
   const once = (signal: NodeJS.Signals): void => {
@@ -47,7 +47,7 @@ export function untilSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** Work that only looks on: the first Ctrl-C leaves the jobs alone and says so, a second one ends the program at once. */
+/** Runs work that only watches jobs. The first Ctrl-C stops watching, a second one ends the program at once. */
 export async function detachable(
   context: Context,
   ids: string[],
@@ -63,14 +63,14 @@ export async function detachable(
     return await work(stop.signal);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    await sayWhatGoesOn(context, ids);
+    await noteJobsContinue(context, ids);
     return error.exitCode;
   } finally {
     release();
   }
 }
 
-/** Work without an end of its own. Answers the exit code that says what ended it; a second Ctrl-C does so at once. */
+/** Runs work that has no end of its own. Returns the exit code of the signal that ended it. */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<number> {
   const stop = new AbortController();
   const release = onInterrupt((signal) => {
@@ -88,10 +88,10 @@ export async function untilInterrupted(work: (signal: AbortSignal) => Promise<vo
   }
 }
 
-/** Said to whoever stops looking. */
-export async function sayWhatGoesOn({ io, app }: Context, ids: string[]): Promise<void> {
+/** Reports that the jobs continue after the user stopped watching them. */
+export async function noteJobsContinue({ io, app }: Context, ids: string[]): Promise<void> {
   if (io.quiet || io.json) return;
-  // Behind the ^C that the terminal has shown.
+  // The terminal has printed ^C on this line.
   const start = io.tty ? '\n' : '';
   if (ids.length > 1) {
     io.err(`${start}the ${countOf(ids.length)} keep running; to see them: queuectl list\n`);

@@ -1,9 +1,9 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
-import { type Layout, USUAL } from './layout.ts';
+import { DEFAULT_LAYOUT, type Layout } from './layout.ts';
 import { printable, printableJson, printableLines } from './text.ts';
 
-/** The reader has gone (`| head`): nothing is wrong, and nobody is there to tell. */
+/** Is thrown when the reader of stdout has gone, as with `| head`. This is not an error. */
 export class BrokenPipe extends Error {}
 
 export interface IoOptions {
@@ -14,30 +14,30 @@ export interface IoOptions {
   layout?: Layout;
 }
 
-/** stdout carries the result and nothing else; what is said about it goes to stderr. */
+/** Writes to the terminal or the pipe. stdout gets only the result, stderr gets everything about it. */
 export interface Io {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly layout: Layout;
-  /** A person is looking at stdout. */
+  /** True if stdout is a terminal. */
   readonly tty: boolean;
-  /** A person is looking at stderr. */
+  /** True if stderr is a terminal. */
   readonly errTty: boolean;
-  /** Colours on stdout. */
+  /** True if stdout may be colored. */
   readonly color: boolean;
   readonly width: number;
-  /** Lines of the terminal. */
+  /** The number of lines of the terminal. */
   readonly height: number;
-  /** Writes lines. On a terminal their control characters are shown as escapes, and only our colours are obeyed. */
+  /** Writes lines to stdout. On a terminal, control characters are escaped, except for the colors of queuectl itself. */
   out(text: string): void;
-  /** Writes to stdout what is data, or drives the terminal on purpose. */
+  /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
   bytes(data: Uint8Array): void;
-  /** A hint for a person at a terminal; silent with --quiet, --json or a redirected stderr. */
+  /** Writes a hint for a user at a terminal. Writes nothing with --quiet, with --json or if stderr is redirected. */
   note(text: string): void;
-  /** Something a script's log should show too. */
+  /** Writes a warning, which belongs in the log of a script too. */
   warn(text: string): void;
   err(text: string): void;
-  /** The same for stderr. */
+  /** Writes bytes to stderr unchanged. */
   errBytes(data: Uint8Array): void;
 }
 
@@ -52,7 +52,7 @@ export function createIo(options: IoOptions): Io {
   return {
     json: options.json,
     quiet: options.quiet,
-    layout: options.layout ?? USUAL,
+    layout: options.layout ?? DEFAULT_LAYOUT,
     tty,
     errTty,
     color,
@@ -65,19 +65,19 @@ export function createIo(options: IoOptions): Io {
     out: (text) => writeAll(1, Buffer.from(tty ? forTerminal(text) : text)),
     bytes: (data) => writeAll(1, data),
     note: (text) => {
-      if (errTty && !options.quiet && !options.json) talk(`note: ${printable(text)}\n`);
+      if (errTty && !options.quiet && !options.json) writeStderr(`note: ${printable(text)}\n`);
     },
     warn: (text) => {
-      if (!options.quiet) talk(`warning: ${printable(text)}\n`);
+      if (!options.quiet) writeStderr(`warning: ${printable(text)}\n`);
     },
-    err: (text) => talk(errTty ? printableLines(text, true) : text),
-    errBytes: talk,
+    err: (text) => writeStderr(errTty ? printableLines(text, true) : text),
+    errBytes: writeStderr,
   };
 }
 
 /**
- * Loading node:tty costs more than everything else a short command does, so it is asked only about what may be a
- * terminal: a character device other than /dev/null and its kin (major number 1).
+ * Checks whether a file descriptor is a terminal. Loading node:tty takes longer than everything else a short command
+ * does. So it is asked only about character devices other than /dev/null and the like (major number 1).
  */
 export function isTerminal(fd: number): boolean {
   try {
@@ -96,13 +96,13 @@ function useColor({ color, environment }: IoOptions, tty: boolean): boolean {
 }
 
 function terminalSize(tty: boolean): number[] {
-  // process.stdout is touched only on a terminal: on a pipe that would leave it non-blocking for everybody. Asked anew
-  // each time: a window changes its size.
+  // On a pipe, touching process.stdout would make the pipe non-blocking for everybody. The size is read each time,
+  // because a window can be resized.
   return tty ? (process.stdout.getWindowSize?.() ?? []) : [];
 }
 
-/** Nobody listening to what is said about the work is no reason to stop it. */
-function talk(text: string | Uint8Array): void {
+/** Writes to stderr. A closed stderr is not a reason to stop the work. */
+function writeStderr(text: string | Uint8Array): void {
   try {
     writeAll(2, typeof text === 'string' ? Buffer.from(text) : text);
   } catch (error) {
@@ -110,7 +110,7 @@ function talk(text: string | Uint8Array): void {
   }
 }
 
-/** Whole and in order, or not at all: a pipe that somebody made non-blocking is waited for. */
+/** Writes all of the data in order. It waits for a pipe that somebody made non-blocking. */
 function writeAll(fd: number, data: Uint8Array): void {
   for (let at = 0; at < data.length; ) {
     try {

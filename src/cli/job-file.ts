@@ -6,10 +6,10 @@ import { QueueError } from '../core/errors.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
 
-/** A file that can be read from its beginning as often as needed, in pieces. */
+/** A file that can be read in pieces, and from its beginning as often as needed. */
 export interface TextFile {
   readonly size: number;
-  /** How far the present reading has come. */
+  /** The number of bytes that the current reading has passed. */
   readonly at: number;
   readonly chunks: Iterable<string>;
   close(): void;
@@ -17,7 +17,7 @@ export interface TextFile {
 
 const CHUNK = 256 * 1024;
 
-/** `-` is standard input. What cannot be read twice is copied first: no lock is held while its writer takes its time. */
+/** Opens a text file, or standard input for `-`. Input that cannot be read twice is copied before any lock is taken. */
 export function openText(file: string, onCopied: (bytes: number) => void): TextFile {
   if (file === '-' && isTerminal(0))
     throw new QueueError(
@@ -52,7 +52,7 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
   };
 }
 
-/** Nobody else can see the copy, and it is gone with the process. */
+/** Copies the input to a temporary file without a name, which no other process can open. */
 function copy(from: number, name: string, onCopied: (bytes: number) => void): number {
   const path = join(tmpdir(), `queuectl-${process.pid}-${Math.random().toString(36).slice(2)}`);
   const buffer = Buffer.allocUnsafe(CHUNK);
@@ -77,7 +77,7 @@ function copy(from: number, name: string, onCopied: (bytes: number) => void): nu
   }
 }
 
-/** Null: it is no UTF-8. */
+/** Decodes a piece of text. Returns null if it is not UTF-8. */
 function decode(decoder: TextDecoder, bytes: Buffer): string | null {
   try {
     return bytes.length === 0 ? decoder.decode() : decoder.decode(bytes, { stream: true });
@@ -86,7 +86,7 @@ function decode(decoder: TextDecoder, bytes: Buffer): string | null {
   }
 }
 
-/** From the beginning again, to say which line it is. */
+/** Reads the file from its beginning to find the line that is not UTF-8, and throws. */
 function notText(fd: number, name: string): never {
   const buffer = Buffer.allocUnsafe(CHUNK);
   let rest: Buffer = Buffer.alloc(0);

@@ -4,9 +4,9 @@ import { maskUrls } from '../core/mask.ts';
 import { signalOf } from '../core/outcome.ts';
 import type { Column } from './table.ts';
 import { STATE_COLORS } from './text.ts';
-import type { Times } from './times.ts';
+import type { TimeFormat } from './times.ts';
 
-export function jobColumns(times: Times): Column<Job>[] {
+export function jobColumns(times: TimeFormat): Column<Job>[] {
   return [
     { title: 'ID', value: (job) => job.id },
     { title: 'STATE', value: (job) => job.state, color: (job) => STATE_COLORS[job.state] },
@@ -25,13 +25,13 @@ export function jobColumns(times: Times): Column<Job>[] {
   ];
 }
 
-function dueLook(job: Job, times: Times): string {
+function dueLook(job: Job, times: TimeFormat): string {
   if (job.held) return 'held';
   if (job.blocked) return 'blocked';
   return job.dueAt === null || job.dueAt <= times.now ? '' : times.text(job.dueAt);
 }
 
-export function deadColumns(times: Times): Column<Job>[] {
+export function deadColumns(times: TimeFormat): Column<Job>[] {
   return [
     { title: 'ID', value: (job) => job.id },
     { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
@@ -43,12 +43,12 @@ export function deadColumns(times: Times): Column<Job>[] {
   ];
 }
 
-/** The signal's name where there was one, else the exit code. */
+/** Returns the name of the signal that ended the job, or else the exit code. */
 export function exitText(job: { exitCode: number | null }): string {
   return signalOf(job.exitCode) ?? (job.exitCode === null ? '-' : String(job.exitCode));
 }
 
-/** Why it did not go well, to stand behind a sentence; nothing when it did. */
+/** Returns the reason for a failure in parentheses, to be appended to a sentence. Empty if the job succeeded. */
 export function exitNote(job: { exitCode: number | null }): string {
   if (job.exitCode === null || job.exitCode === 0) return '';
   return ` (${signalOf(job.exitCode) ?? `exit ${job.exitCode}`})`;

@@ -1,24 +1,24 @@
 import type { Flag, Input } from './command.ts';
 
-/** How a list is printed; a template names fields of the objects in it. */
+/** The format of a list. A template names fields of its objects. */
 export type Format = 'table' | 'tsv' | 'csv' | 'json' | 'jsonl' | 'ids' | Template;
-/** Text as it is, and fields. */
+/** Literal texts and fields, in order. */
 export type Template = (string | { field: string })[];
 export type TimeStyle = 'iso' | 'relative' | 'local' | 'unix';
 
-/** What was said about the looks of the result; null where the usual is meant. */
+/** Holds the flags that control the output. Null stands for the default. */
 export interface Layout {
   format: Format | null;
-  /** Of the JSON objects only these fields. */
+  /** The fields of each JSON object to print. */
   fields: string[] | null;
   time: TimeStyle | null;
   utc: boolean;
   header: boolean;
-  /** Nothing is cut or left out to fit the terminal. */
+  /** Cuts and omits nothing to fit the terminal. */
   wide: boolean;
 }
 
-export const USUAL: Layout = {
+export const DEFAULT_LAYOUT: Layout = {
   format: null,
   fields: null,
   time: null,
@@ -35,7 +35,7 @@ export const TIME_FLAGS: Record<string, Flag> = {
   utc: { help: 'show dates and times in UTC' },
 };
 
-/** Of every command that prints a list. */
+/** The flags of every command that prints a list. */
 export const LIST_FLAGS: Record<string, Flag> = {
   format: {
     value: 'FORMAT',
@@ -47,12 +47,12 @@ export const LIST_FLAGS: Record<string, Flag> = {
   'no-trunc': { hidden: true, help: 'same as --wide' },
 };
 
-/** Whether reading the layout is worth loading what reads it. */
-export function saysLayout(input: Input): boolean {
+/** Checks for flags of the layout, so that the code that reads them is loaded only when needed. */
+export function hasLayoutFlags(input: Input): boolean {
   return Object.keys(LIST_FLAGS).some((flag) => input.has(flag)) || input.all('json').some(Boolean);
 }
 
-/** The one way an object becomes JSON text for the user: whole, or the fields that were asked for, null where there is none. */
+/** Returns an object as JSON text, with all fields or the selected ones. A missing field becomes null. */
 export function jsonText(io: { layout: Layout }, object: object): string {
   const { fields } = io.layout;
   if (fields === null) return JSON.stringify(object);

@@ -7,14 +7,14 @@ import type { Context } from './command.ts';
 import type { Io } from './io.ts';
 import { type Listing, printList } from './print-list.ts';
 import { type Column, isAligned } from './table.ts';
-import { type Times, timesFor } from './times.ts';
+import { type TimeFormat, timesFor } from './times.ts';
 
-/** A person gets so many rows unasked; a script and --json always get every match. */
+/** A terminal gets this many rows by default. A pipe and --json always get all matches. */
 const SCREENFUL = 50;
-/** Nobody waits for more to be counted. */
+/** Matches are counted up to this number, so that nobody has to wait. */
 const COUNTED = 10_000;
 
-export function jobListing(io: Io, app: App, columns: (times: Times) => Column<Job>[]): Listing<Job> {
+export function jobListing(io: Io, app: App, columns: (times: TimeFormat) => Column<Job>[]): Listing<Job> {
   const times = timesFor(io, app.clock.now());
   return { columns: columns(times), times, id: (job) => job.id, object: (job) => jobObject(app, job) };
 }
@@ -23,7 +23,7 @@ export async function printJobs(
   context: Pick<Context, 'io' | 'app'>,
   filter: JobFilter,
   limit: number | null,
-  columns: (times: Times) => Column<Job>[],
+  columns: (times: TimeFormat) => Column<Job>[],
   empty: string,
 ): Promise<void> {
   const { io } = context;

@@ -4,6 +4,6 @@ import { run } from './run.ts';
 
 takeName();
 
-// Results were written synchronously (cli/io.ts) and logs flushed, so nothing can be cut off; and a worker that leaves
+// Results were written synchronously (cli/io.ts) and logs were flushed, so nothing is cut off. A worker that leaves
 // running jobs behind must not wait for them.
 process.exit(await run(process.argv.slice(2), process.env));

@@ -3,8 +3,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Opens a URL that nobody else may see. Everybody sees the arguments of a process, so the browser is given a page that
- * only we can read, and that leads there. Answers what removes the page.
+ * Opens a secret URL. All users can see the arguments of a process, so the browser gets a private page that redirects to
+ * the URL. Returns a function that removes the page.
  */
 export function openBrowser(directory: string, url: string): () => void {
   const page = join(directory, `open-${process.pid}.html`);

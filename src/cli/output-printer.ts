@@ -2,14 +2,14 @@ import type { Stream } from '../core/job.ts';
 import type { Io } from './io.ts';
 import { printable } from './text.ts';
 
-/** Prints what a job wrote. To a terminal its control characters are shown, not obeyed, unless told otherwise. */
+/** Prints the output of a job. On a terminal, control characters are escaped, unless `raw` is set. */
 export interface OutputPrinter {
   print(data: Uint8Array): void;
-  /** Nothing more comes: says what was held back, and leaves a terminal at the beginning of a line. */
+  /** Prints the rest after the last piece. A terminal is left at the start of a line. */
   end(): void;
 }
 
-/** What went to stderr goes there again. */
+/** Returns a printer that writes stderr of the job to stderr. */
 export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): OutputPrinter {
   const isErr = stream === 'stderr';
   const out = isErr ? io.err : io.out;
@@ -26,7 +26,7 @@ export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): 
   return {
     print(data) {
       const text = held + decoder.decode(data, { stream: true });
-      // The newline that makes it harmless may be the first thing to come next.
+      // A newline that makes this carriage return harmless may follow in the next piece.
       held = text.endsWith('\r') ? '\r' : '';
       show(held === '' ? text : text.slice(0, -1));
     },
@@ -40,7 +40,7 @@ export function outputPrinter(io: Io, raw: boolean, stream: Stream = 'stdout'): 
   };
 }
 
-/** Lines and tabs as they are. */
+/** Escapes control characters, except for line breaks and tabs. */
 function safe(text: string): string {
   return text
     .replaceAll('\r\n', '\n')

@@ -2,14 +2,14 @@ import { QueueError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
 
-/** Hides the sign of a negative number from the parser, which would take it for a flag. No argument can hold a NUL. */
+/** Hides the sign of a negative number, which would look like a flag. No argument can contain a NUL. */
 const SHIELD = '\0';
 
-/** Reads a command's arguments by its table. Unknown flags are errors everywhere. */
+/** Parses the arguments of a command by its table of flags. Throws for unknown flags. */
 export function parseInput(command: Command, args: string[]): Input {
   const flags: Record<string, Flag> = { ...GLOBAL_FLAGS, ...command.flags };
   const broken = args.find((arg) => arg.includes('\ufffd'));
-  // The runtime has replaced what is not UTF-8 by now: what would run is not what was typed.
+  // The runtime has already replaced invalid UTF-8, so the command would not be the one that was typed.
   if (broken !== undefined)
     throw new QueueError(
       'usage',
@@ -41,7 +41,7 @@ interface Parsed {
   positionals: string[];
 }
 
-/** By hand: the runtime's own parser would cost every command more than opening the store. */
+/** Parses flags by hand. Loading the parser of the runtime takes longer than opening the store. */
 function parse(command: Command, flags: Record<string, Flag>, args: string[]): Parsed {
   const help = `queuectl help ${command.name}`;
   const values = new Map<string, string[]>();
@@ -72,28 +72,28 @@ function parse(command: Command, flags: Record<string, Flag>, args: string[]): P
   return { values, positionals };
 }
 
-/** A single dash is a file name. */
+/** Returns true for a flag. A single dash is a file name. */
 function isFlag(arg: string): boolean {
   return arg.startsWith('-') && arg.length > 1;
 }
 
-interface Part {
-  /** Undefined: there is no such flag. */
+interface ParsedFlag {
+  /** Undefined if no such flag exists. */
   name: string | undefined;
   typed: string;
-  /** A value in the same argument. */
+  /** The value in the same argument. */
   inline?: string | undefined;
 }
 
-/** `--name`, `--name=value`, or letters: `-q`, `-qf`, `-cVALUE`. */
-function split(arg: string, flags: Record<string, Flag>): Part[] {
+/** Splits an argument into flags: `--name`, `--name=value`, or letters such as `-q`, `-qf` or `-cVALUE`. */
+function split(arg: string, flags: Record<string, Flag>): ParsedFlag[] {
   if (arg.startsWith('--')) {
     const at = arg.indexOf('=');
     const typed = at === -1 ? arg : arg.slice(0, at);
     const name = Object.hasOwn(flags, typed.slice(2)) ? typed.slice(2) : undefined;
     return [{ name, typed, inline: at === -1 ? undefined : arg.slice(at + 1) }];
   }
-  const parts: Part[] = [];
+  const parts: ParsedFlag[] = [];
   for (let i = 1; i < arg.length; i++) {
     const name = Object.keys(flags).find((key) => flags[key]!.short === arg[i]);
     const takesRest = name !== undefined && flags[name]!.value !== undefined && i + 1 < arg.length;

@@ -3,20 +3,20 @@ import type { Io } from './io.ts';
 import { type Format, jsonText, type Template } from './layout.ts';
 import { type Column, isAligned, plainLine, printTable } from './table.ts';
 import { printable } from './text.ts';
-import type { Times } from './times.ts';
+import type { TimeFormat } from './times.ts';
 
-/** Things of one kind, and the ways to print one of them. */
+/** Describes how to print the objects of a list. */
 export interface Listing<Row> {
   columns: Column<Row>[];
   id(row: Row): string;
   object(row: Row): object | Promise<object>;
-  times: Times;
+  times: TimeFormat;
 }
 
 const BATCH = 500;
 const CHUNK = 256 * 1024;
 
-/** The one judge of how a list is printed. Answers how many there were; five million need no more memory than five. */
+/** Prints a list in the chosen format and returns the number of rows. Its memory use does not depend on that number. */
 export async function printList<Row>(
   io: Io,
   list: Listing<Row>,
@@ -45,7 +45,7 @@ export async function printList<Row>(
   return count;
 }
 
-/** One of a list, in a line; an aligned table has none for it alone, and gives its columns. */
+/** Returns one object of a list as a line. For an aligned table, it is the tab-separated line. */
 export async function lineOf<Row>(io: Io, list: Listing<Row>, row: Row): Promise<string> {
   const format = formatOf(io);
   if (typeof format === 'object') return filled(format, masked(await list.object(row)), list.times);
@@ -60,7 +60,7 @@ export async function lineOf<Row>(io: Io, list: Listing<Row>, row: Row): Promise
   }
 }
 
-/** What comes before the first line; nothing unless asked for. */
+/** Returns the line of column titles if it was asked for, else an empty text. */
 export function headerOf<Row>(io: Io, columns: Column<Row>[]): string {
   return io.layout.header && !isAligned(io) ? `${plainLine(io, columns, null)}\n` : '';
 }
@@ -72,16 +72,16 @@ function formatOf(io: Io): Format {
   return isAligned(io) ? 'table' : 'tsv';
 }
 
-/** What an object calls its times. */
+/** Matches the names of fields that hold a time. */
 const TIME_FIELD = /(^|_)at$|^last_heartbeat$/;
 
-function filled(template: Template, object: object, times: Times): string {
+function filled(template: Template, object: object, times: TimeFormat): string {
   return template
     .map((part) => (typeof part === 'string' ? part : fieldText(object, part.field, times)))
     .join('');
 }
 
-function fieldText(object: object, field: string, times: Times): string {
+function fieldText(object: object, field: string, times: TimeFormat): string {
   const value = (object as Record<string, unknown>)[field] ?? '';
   if (typeof value === 'object') return printable(JSON.stringify(value));
   const text = String(value);

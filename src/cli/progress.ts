@@ -4,11 +4,11 @@ const FIRST_MS = 200;
 const TERMINAL_MS = 100;
 const LOG_MS = 10_000;
 
-/** Says on stderr how far a long command has come: a line that changes for a person, now and then one for a log. */
+/** Reports the progress of a long command on stderr: one changing line on a terminal, else a line every ten seconds. */
 export interface Progress {
-  /** Cheap; most calls say nothing. */
+  /** Reports progress. Most calls return at once without calling `say`. */
   at(say: () => string): void;
-  /** Leaves nothing behind on a terminal. */
+  /** Removes the line from the terminal. */
   end(): void;
 }
 

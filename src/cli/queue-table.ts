@@ -8,7 +8,7 @@ import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import type { Listing } from './print-list.ts';
 import { type Column, printTable } from './table.ts';
-import { type Times, timesFor } from './times.ts';
+import { type TimeFormat, timesFor } from './times.ts';
 
 export function queueListing(io: Io, now: number): Listing<QueueObject> {
   const times = timesFor(io, now);
@@ -20,7 +20,7 @@ export function queueListing(io: Io, now: number): Listing<QueueObject> {
   };
 }
 
-const columns = (times: Times): Column<QueueObject>[] => [
+const columns = (times: TimeFormat): Column<QueueObject>[] => [
   { title: 'QUEUE', value: (queue) => queue.name },
   {
     title: 'STATUS',
@@ -50,7 +50,7 @@ const columns = (times: Times): Column<QueueObject>[] => [
   },
 ];
 
-/** The number of jobs in a state; with thousands separators on a screen. */
+/** Shows the number of jobs in a state, with thousands separators in aligned tables. */
 function count(state: State): Pick<Column<QueueObject>, 'value' | 'look'> {
   return {
     value: (queue) => String(queue.jobs[state]),
@@ -58,7 +58,7 @@ function count(state: State): Pick<Column<QueueObject>, 'value' | 'look'> {
   };
 }
 
-/** A name that was mistyped makes a queue as well: who sees that one is new can tell. */
+/** Notes that a queue is new, because a mistyped name creates a queue too. */
 export async function noteNew(io: Io, app: App, name: string): Promise<void> {
   checkQueueName(name, 'queue');
   if (!(await queueExists(app, name))) io.note(`queue ${name} did not exist; creating it`);

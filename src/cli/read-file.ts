@@ -10,7 +10,7 @@ const REASONS: Record<string, string> = {
   EACCES: 'is not readable: permission denied',
 };
 
-/** Refused in words when it cannot be. */
+/** Opens a file for reading. Throws an error with the reason if that fails. */
 export function openFile(name: string): number {
   try {
     return openSync(name, 'r');
@@ -19,7 +19,7 @@ export function openFile(name: string): number {
   }
 }
 
-/** The next bytes, or those at a place; 0 at the end. */
+/** Reads the next bytes, or those at an offset. Returns 0 at the end. */
 export function readFrom(fd: number, buffer: Buffer, at: number | null, name: string): number {
   for (;;) {
     try {
@@ -27,7 +27,7 @@ export function readFrom(fd: number, buffer: Buffer, at: number | null, name: st
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;
       if (code === 'EOF') return 0;
-      // Somebody made the pipe non-blocking.
+      // EAGAIN means that somebody made the pipe non-blocking.
       if (code !== 'EAGAIN') throw unreadable(name, error);
       Atomics.wait(EAGAIN_PAUSE, 0, 0, 5);
     }

@@ -9,14 +9,14 @@ import type { Command, Context, Input } from './command.ts';
 import { COMMANDS, COMPLETE, isGroup, WORKER_PROCESS } from './commands.ts';
 import type { Block } from './help-page.ts';
 import { BrokenPipe, createIo, type Io } from './io.ts';
-import { type Layout, saysLayout } from './layout.ts';
+import { hasLayoutFlags, type Layout } from './layout.ts';
 import { parseInput } from './parse.ts';
 import { printable, printableJson } from './text.ts';
 
-/** As a program that SIGPIPE ended: the reader has gone, and nobody knows what the job's code will be. */
+/** Exit code of a program that SIGPIPE ended. The exit code of the job is not known yet. */
 const BROKEN_PIPE_CODE = 141;
 
-/** The frame of every command: find it, parse, open the store when asked, word errors, answer the exit code. */
+/** Runs a command: finds it, parses its flags, opens the store on demand and prints errors. Returns the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   let io = createIo({
     json: args.some((arg) => /^--json(=|$)/.test(arg)),
@@ -60,7 +60,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io.out(`${VERSION}\n`);
       return 0;
     }
-    if (saysLayout(input)) {
+    if (hasLayoutFlags(input)) {
       const layout = await layoutOf(found.command, input);
       if (typeof layout === 'string') {
         io.out(layout);
@@ -72,7 +72,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     if (input.one('db') === '')
       throw new QueueError('usage', '--db must not be empty', 'queuectl --db PATH …');
     const context: Context = {
-      ...{ io, environment },
+      io,
+      environment,
       get location() {
         return storeLocation(input.one('db'), environment);
       },
@@ -96,7 +97,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   }
 }
 
-/** What was said about the looks; or the fields there are, where that was the question. */
+/** Reads the layout flags. For `--json=help`, returns the list of fields instead. */
 async function layoutOf(command: Command, input: Input): Promise<Layout | string> {
   const { fieldsOf, readLayout } = await import('./read-layout.ts');
   if (input.all('json').includes('help')) return `${fieldsOf(command).join('\n')}\n`;
@@ -124,7 +125,7 @@ function workingDirectory(): string {
   }
 }
 
-/** A command with its arguments, a help page, or a text to print. */
+/** Finds a command and its arguments. Returns a help page or a text to print instead if one was asked for. */
 async function findCommand(args: string[]): Promise<{ command: Command; args: string[] } | Block[] | string> {
   const at = commandIndex(args);
   if (at === -1) {
@@ -158,13 +159,13 @@ async function findCommand(args: string[]): Promise<{ command: Command; args: st
   return { command: (await load()).default, args: [...rest.slice(0, next), ...rest.slice(next + 1)] };
 }
 
-/** What stands before `--`: the rest is a job's. */
+/** Returns the arguments before `--`. Those after it belong to a job. */
 function ownArguments(args: string[]): string[] {
   const end = args.indexOf('--');
   return end === -1 ? args : args.slice(0, end);
 }
 
-/** The first argument that is neither a flag nor the value of a global one. */
+/** Returns the index of the first argument that is neither a flag nor the value of a global flag. */
 function commandIndex(args: string[]): number {
   for (let i = 0; i < args.length; i++) {
     if (args[i] === '--') return -1;
@@ -178,7 +179,7 @@ function isGlobal(arg: string): boolean {
   return /^(--(json|quiet|db|color|no-pager)(=.*)?|-q)$/.test(arg);
 }
 
-/** Reads --color before the arguments are parsed: a help page has no command that would parse them. */
+/** Reads --color before the arguments are parsed, because a help page has no command that could parse them. */
 function colorOf(args: string[]): 'auto' | 'always' | 'never' {
   const at = args.indexOf('--color');
   const text = at === -1 ? args.find((arg) => arg.startsWith('--color='))?.slice(8) : args[at + 1];

@@ -12,7 +12,7 @@ import { jsonText } from './layout.ts';
 import { printList } from './print-list.ts';
 import type { Column } from './table.ts';
 import { pad, paint, printable } from './text.ts';
-import { fullTimesFor, type Times, timesFor } from './times.ts';
+import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
 export async function printSchedules(io: Io, schedules: Schedule[], now: number): Promise<void> {
   const objects = await Promise.all(schedules.map((schedule) => toScheduleObject(schedule, now)));
@@ -37,7 +37,7 @@ export async function printSchedule(io: Io, schedule: Schedule, now: number): Pr
   );
 }
 
-/** What a schedule would do. */
+/** Prints the next runs of a schedule that was not created. */
 export function printTimes(io: Io, times: TimesObject, now: number): void {
   if (io.json) {
     io.out(`${jsonText(io, times)}\n`);
@@ -66,8 +66,13 @@ function printFacts(io: Io, all: [string, string][], paused = false): void {
   }
 }
 
-/** Says what became of it: a sentence for a person, the name for a script. */
-export async function sayChanged(io: Io, verb: string, schedule: Schedule, now: number): Promise<void> {
+/** Prints what happened to a schedule: a sentence on a terminal, else its name. */
+export async function printScheduleChange(
+  io: Io,
+  verb: string,
+  schedule: Schedule,
+  now: number,
+): Promise<void> {
   if (io.json) return printSchedule(io, schedule, now);
   if (!io.tty || io.quiet) return io.out(`${printable(schedule.name)}\n`);
   const one = await toScheduleObject(schedule, now);
@@ -78,7 +83,7 @@ export async function sayChanged(io: Io, verb: string, schedule: Schedule, now: 
   io.out(`${verb} schedule ${printable(one.name)}: ${when(one)}${next}\n`);
 }
 
-function columns(times: Times): Column<ScheduleObject>[] {
+function columns(times: TimeFormat): Column<ScheduleObject>[] {
   const at = (iso: string | null): string => (iso === null ? '-' : moment(iso, times));
   return [
     { title: 'NAME', value: (one) => one.name },
@@ -96,7 +101,7 @@ function columns(times: Times): Column<ScheduleObject>[] {
   ];
 }
 
-function facts(one: ScheduleObject, times: Times): [string, string][] {
+function facts(one: ScheduleObject, times: TimeFormat): [string, string][] {
   const { job } = one;
   const pairs = (of: Record<string, string>): string =>
     Object.entries(of)
@@ -127,6 +132,6 @@ function when(one: Pick<ScheduleObject, 'cron' | 'timezone' | 'text'>): string {
   return one.cron === null ? one.text : `${one.text} (${one.cron}, ${one.timezone})`;
 }
 
-function moment(iso: string, times: Times): string {
+function moment(iso: string, times: TimeFormat): string {
   return times.text(Date.parse(iso));
 }

@@ -1,17 +1,17 @@
 import type { Io } from './io.ts';
 
-/** A terminal's other screen: what was there before comes back when it is closed. */
+/** Controls the alternate screen of a terminal. Closing it restores the previous contents. */
 export interface Screen {
   open(): void;
   draw(text: string): void;
-  /** Lines as wide as the screen; only those that have changed are written. */
+  /** Shows lines that are as wide as the screen. Writes only those that have changed. */
   show(lines: string[]): void;
-  /** Whatever stands there now is written over as a whole. */
+  /** Clears the screen, so that the next `show` writes all lines. */
   forget(): void;
   close(): void;
 }
 
-/** Without cursor, and lines that are too long end at the edge: a wrapped one would push the others down. */
+/** Hides the cursor and turns off wrapping, because a wrapped line would push the others down. */
 const OPEN = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
 const CLOSE = '\x1b[?7h\x1b[?25h\x1b[?1049l';
 const HOME = '\x1b[H';
@@ -27,10 +27,10 @@ export function screen(io: Io): Screen {
       write(OPEN);
     },
     close: () => write(CLOSE),
-    // Written over the old picture rather than after clearing it, so that nothing flickers.
+    // The new text overwrites the old one without clearing the screen first, so that nothing flickers.
     draw(text) {
       const lines = text.trimEnd().split('\n').slice(0, io.height);
-      // Cleared before the line, not behind it: behind a full one the cursor stands on its last column.
+      // The line is cleared first. After a full line, the cursor is still on its last column and would erase it.
       const drawn = lines.map((line) => REST_OF_LINE + line).join('\n');
       write(HOME + drawn + (lines.length < io.height ? LINES_BELOW : ''));
     },

@@ -15,7 +15,7 @@ import { exitText } from './job-table.ts';
 import { jsonText } from './layout.ts';
 import { printTable } from './table.ts';
 import { pad, paint, printable, STATE_COLORS } from './text.ts';
-import { fullTimesFor, type Times, timesFor } from './times.ts';
+import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
 export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): Promise<void> {
   const attempts = withLeftBehind(app, stored);
@@ -44,7 +44,7 @@ export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): P
   }
 }
 
-/** What it waits for still, and what is behind it. */
+/** Returns the parents that the job waits for, and those that it no longer waits for. */
 function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
   const named = (open: boolean): string =>
     parents
@@ -59,7 +59,7 @@ function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
   ];
 }
 
-function facts(job: Job, parents: ParentState[], suspended: boolean, times: Times): [string, string][] {
+function facts(job: Job, parents: ParentState[], suspended: boolean, times: TimeFormat): [string, string][] {
   const all: [string, string][] = [
     ['id', job.id],
     ['name', job.name ?? ''],
@@ -136,7 +136,7 @@ function described(value: unknown, convert: ((value: unknown) => unknown) | null
     .join(' ');
 }
 
-function attemptColumns(times: Times) {
+function attemptColumns(times: TimeFormat) {
   return [
     { title: 'ATTEMPT', value: (one: Attempt) => String(one.ordinal) },
     { title: 'STARTED', value: (one: Attempt) => times.text(one.startedAt) },

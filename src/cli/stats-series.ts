@@ -9,11 +9,11 @@ import { pad } from './text.ts';
 const BARS = '▁▂▃▄▅▆▇█';
 const NAME_WIDTH = 10;
 const VALUE_WIDTH = 9;
-/** On a terminal so many names; a script gets the points, and all of it as JSON. */
+/** A terminal shows this many names. JSON has all of them. */
 const SHOWN_NAMES = 10;
 const COUNTED = ['enqueued', 'completed', 'failed', 'dead', 'cancelled'] as const;
 
-/** Drawn for a person; for a script a line a point. */
+/** Prints a time series: sparklines on a terminal, else one line per point. */
 export function printSeries(io: Io, series: SeriesObject): void {
   if (io.json) io.out(`${jsonText(io, series)}\n`);
   else if (io.tty) draw(io, series);
@@ -31,7 +31,7 @@ function cells(of: FiguresObject): string[] {
   ];
 }
 
-/** To whoever reads a line, cancelled is cancelled, whether the job ran or waited. */
+/** Returns a count. Jobs that were cancelled before they ran count as cancelled too. */
 function countOf(of: FiguresObject, name: (typeof COUNTED)[number]): number {
   return name === 'cancelled' ? of.cancelled + of.dropped : of[name];
 }
@@ -71,7 +71,7 @@ function timeText(ms: number | undefined): string {
   return ms === undefined ? '-' : formatDuration(ms);
 }
 
-/** The highest of the points that share a column. */
+/** Draws the values in columns. Each column shows the highest of `each` values. */
 function sparkline(values: number[], each: number): string {
   const columns: number[] = [];
   for (let i = 0; i < values.length; i += each) columns.push(Math.max(...values.slice(i, i + each)));

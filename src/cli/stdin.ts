@@ -5,7 +5,7 @@ import { STDIN_LIMIT, stdinTooLong } from '../core/stdin.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
 
-/** The value of --stdin: the text itself, `@FILE`, or `-` for what is being piped to us. */
+/** Reads the value of --stdin: a text, `@FILE`, or `-` for standard input. */
 export function readStdin(text: string, jobFile: string | undefined): string {
   if (text !== '-' && !text.startsWith('@')) return text;
   if (text === '-' && jobFile === '-')
@@ -27,7 +27,7 @@ export function readStdin(text: string, jobFile: string | undefined): string {
   );
 }
 
-/** No more than it takes to see that it is too much: a device may have no end. */
+/** Reads a file up to the limit, and throws if it is longer. A device may have no end. */
 function readAll(file: string | null): Buffer {
   const name = file ?? 'standard input';
   const fd = file === null ? 0 : openFile(file);

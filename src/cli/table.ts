@@ -4,37 +4,37 @@ import { type Color, cut, displayWidth, pad, paint, printable } from './text.ts'
 export interface Column<Row> {
   title: string;
   value(row: Row): string;
-  /** What stands in an aligned table instead. */
+  /** Replaces `value` in an aligned table. */
   look?(row: Row): string;
   color?(row: Row): Color | undefined;
-  /** Scripts count columns: this one is not theirs. */
+  /** Shows the column in aligned tables only, because scripts count columns. */
   terminal?: boolean;
-  /** Numbers stand at the right. */
+  /** Aligns the column to the right, as for numbers. */
   right?: boolean;
-  /** This column gives way when the terminal is narrow. */
+  /** Lets the column shrink on a narrow terminal. */
   shrinks?: boolean;
-  /** But not below so many columns, as long as others can be left out. */
+  /** The column keeps this width as long as other columns can be dropped. */
   least?: number;
-  /** Left out altogether when even that is not enough, the highest first; and where nothing stands in it. */
+  /** Lets the column be dropped from a table that is too wide, highest number first, or if it has no values. */
   drop?: number;
 }
 
 export const GAP = '  ';
-/** A command shorter than this tells nothing. */
+/** Shrinking columns keep this width, because a shorter command cannot be recognized. */
 const NARROWEST = 20;
 
-/** Aligned for a person; for a script the same columns, tab-separated, whole and without a header. */
+/** Prints aligned columns on a terminal. Elsewhere, prints them in full, separated by tabs, without a header. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
   if (!isAligned(io)) for (const row of rows) io.out(`${plainLine(io, columns, row)}\n`);
   else if (rows.length > 0) printAligned(io, columns, rows);
 }
 
-/** A person reads it, or it was asked for. */
+/** Returns true if tables are aligned: on a terminal, or with `--format table`. */
 export function isAligned({ layout: { format }, tty }: Io): boolean {
   return format === null ? tty : format === 'table';
 }
 
-/** A row for scripts: whole, coloured only when that was asked for; of no row the titles. */
+/** Returns a row for scripts, in full, or the titles if there is no row. It is colored only on request. */
 export function plainLine<Row>(io: Io, columns: Column<Row>[], row: Row | null): string {
   const comma = io.layout.format === 'csv';
   const cells = columns
@@ -42,14 +42,14 @@ export function plainLine<Row>(io: Io, columns: Column<Row>[], row: Row | null):
     .map((column) => {
       const text = row === null ? column.title : printable(column.value(row));
       const color = io.color && row !== null ? column.color?.(row) : undefined;
-      const cell = comma ? csvCell(row === null ? text : defused(text)) : text;
+      const cell = comma ? csvCell(row === null ? text : escapeFormula(text)) : text;
       return color === undefined ? cell : paint(cell, color);
     });
   return cells.join(comma ? ',' : '\t');
 }
 
-/** A spreadsheet would take text that begins like this for a formula, and run it; a number stays one. */
-function defused(text: string): string {
+/** Quotes text that a spreadsheet would run as a formula. Numbers stay numbers. */
+function escapeFormula(text: string): string {
   return /^[=+\-@＝＋－＠]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
 }
 
@@ -57,7 +57,7 @@ function csvCell(text: string): string {
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The columns that fit. */
+/** Returns the columns that fit into the width. */
 function choose<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<Row>[] {
   const least = (column: Column<Row>): number =>
     column.shrinks ? Math.min(column.least ?? NARROWEST, widthOf(column, rows)) : widthOf(column, rows);
@@ -85,7 +85,7 @@ function shown<Row>(column: Column<Row>, row: Row): string {
   return printable((column.look ?? column.value)(row));
 }
 
-/** A table laid out for a width: what stands in each cell, padded but for the last of a row. */
+/** A table laid out for a width. All cells but the last of a row are padded. */
 export interface Aligned {
   titles: string[];
   rows: { text: string; color: Color | undefined }[][];

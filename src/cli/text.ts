@@ -2,15 +2,15 @@ import { printable } from '../core/printable.ts';
 
 export { printable };
 
-/** Writes as escapes what a terminal would obey, in text made of lines: all but its line ends, its tabs and our colours. */
+/** Escapes control characters in lines of text, except line breaks, tabs and, with `colors`, our own colors. */
 export function printableLines(text: string, colors: boolean): string {
   return text.replace(OBEYED, (found) => (colors && found.endsWith('m') ? found : printable(found)));
 }
 
-/** One of our own colour sequences, or a character that a terminal obeys. */
+/** Matches a color sequence, or a character that controls a terminal. */
 const OBEYED = /\x1b\[[0-9]{1,2}m|(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** The same JSON, with what a terminal would obey or turn around written as escapes. */
+/** Escapes characters in JSON that control a terminal or reverse its text. The JSON keeps its meaning. */
 export function printableJson(json: string): string {
   return json.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
     Array.from(
@@ -25,13 +25,13 @@ const WIDE =
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a person sees as one character. Made on first use: most commands never need it. */
+/** Splits a text into the characters that a reader sees. Most commands never need the segmenter. */
 function characters(text: string): Iterable<{ segment: string }> {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
 }
 
-/** Columns on a terminal. */
+/** Returns the number of columns that a text takes on a terminal. */
 export function displayWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;

@@ -4,21 +4,21 @@ import type { Io } from './io.ts';
 import type { TimeStyle } from './layout.ts';
 import { isAligned } from './table.ts';
 
-/** How a list tells a time, and when it is looked at; nothing for none. */
-export interface Times {
+/** Formats times. A missing time becomes an empty text. */
+export interface TimeFormat {
   now: number;
   text(at: number | null): string;
 }
 
-/** The one judge of how times look: as asked for, else relative in a table and ISO elsewhere. */
-export function timesFor(io: Io, now: number): Times {
+/** Returns the time format: the one that was asked for, else relative in a table and ISO elsewhere. */
+export function timesFor(io: Io, now: number): TimeFormat {
   const { time, utc } = io.layout;
   const style = time ?? (utc ? 'local' : isAligned(io) ? 'relative' : 'iso');
   return { now, text: (at) => (at === null ? '' : timeText(at, style, utc, now)) };
 }
 
-/** Beside other facts there is room for both: the time, and how far it is from now. */
-export function fullTimesFor(io: Io, now: number): Times {
+/** Returns the time format of a detail view, which has room for both the time and its distance from now. */
+export function fullTimesFor(io: Io, now: number): TimeFormat {
   if (io.layout.time !== null || io.layout.utc) return timesFor(io, now);
   return { now, text: (at) => (at === null ? '' : `${toIso(at)} (${formatRelative(at, now)})`) };
 }

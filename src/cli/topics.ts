@@ -9,7 +9,7 @@ export interface Topic {
   page(): Block[];
 }
 
-/** The pages of `queuectl help TOPIC`. Tables come from the code where it has one. */
+/** The pages of `queuectl help TOPIC`. Tables are taken from the code where it has one. */
 export const TOPICS: Record<string, Topic> = {
   retries: { summary: 'When a job is retried, and when it is dead', page: retries },
   filters: { summary: 'Select jobs by state, queue, age, error and more', page: filters },

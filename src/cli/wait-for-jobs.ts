@@ -13,7 +13,7 @@ export interface WaitForJobsOptions {
   onEnd(job: Job): void;
 }
 
-/** Waits and answers the exit code: that of the first job that has another than 0. Ctrl-C leaves the jobs alone. */
+/** Waits for jobs. Returns the first exit code that is not 0, or 0. Ctrl-C stops waiting and leaves the jobs alone. */
 export function waitForJobs(
   context: Context,
   jobs: Job[],
@@ -25,7 +25,7 @@ export function waitForJobs(
   return detachable(context, ids, async (signal) => {
     const onEnd = (job: Job): void => {
       options.onEnd(job);
-      // No code tells what happened to it.
+      // Without an exit code, only the error describes what happened.
       if (job.state === 'dead' && job.exitCode === null)
         context.io.warn(`job ${job.id}: ${printable(job.lastError ?? 'unknown error')}`);
     };

@@ -3,7 +3,7 @@ import { secretWarning } from '../core/secrets.ts';
 import type { Io } from './io.ts';
 import { printable } from './text.ts';
 
-/** Once for all that is said together, and before anything is stored. */
+/** Warns about the first secret in these jobs, before anything is stored. */
 export function warnOfSecrets(io: Io, jobs: JobInput[]): void {
   const warning = jobs.map(secretWarning).find((one) => one !== null);
   if (warning !== undefined) io.warn(printable(warning));

@@ -15,7 +15,7 @@ export const WATCH_FLAG: Flag = {
   help: 'refresh every 2s (or TIME); in a pipe, print only changes',
 };
 
-/** How often to look again; null: once is enough. */
+/** Reads the interval of --watch. Null means that the flag was not given. */
 export function readWatch(input: Input): number | null {
   const text = input.one('watch');
   if (text === undefined) return null;
@@ -25,63 +25,63 @@ export function readWatch(input: Input): number | null {
   return ms;
 }
 
-/** What a watched command shows. */
-export interface View {
-  /** The whole, for a person's screen of so many lines. */
+/** The output of a command that can be watched. */
+export interface WatchedView {
+  /** Prints everything, for a screen with this many lines. */
   draw(io: Io, lines: number): Promise<void>;
-  /** The parts that may change one by one, for a pipe. */
-  parts(io: Io): Promise<Part[]>;
-  /** What became of a part that is no longer there; null: nothing worth telling. */
+  /** Returns the items that can change one by one, for a pipe. */
+  items(io: Io): Promise<WatchedItem[]>;
+  /** Returns the line for an item that is no longer listed, or null for none. */
   gone?(key: string, io: Io): Promise<string | null>;
 }
 
-export interface Part {
+export interface WatchedItem {
   key: string;
   text: string;
-  /** What of it counts as a change; the text, unless told otherwise. */
+  /** The part of the text whose changes are printed. Defaults to the whole text. */
   essence?: string;
 }
 
-/** Shows it again and again until Ctrl-C: on a terminal as a screen, in a pipe whatever has changed. */
-export async function watch({ io }: Context, everyMs: number, view: View): Promise<number> {
-  if (!io.tty || io.json || io.quiet) return again(everyMs, changesOnly(io, view));
+/** Repeats a view until Ctrl-C: as a screen on a terminal, else only the changes. */
+export async function watch({ io }: Context, everyMs: number, view: WatchedView): Promise<number> {
+  if (!io.tty || io.json || io.quiet) return repeat(everyMs, changesOnly(io, view));
   const canvas = screen(io);
   canvas.open();
   try {
-    const code = await again(everyMs, async () => {
+    const code = await repeat(everyMs, async () => {
       const lines = io.height;
       canvas.draw(await capture(io, (inside) => view.draw(inside, lines)));
     });
-    // The usual way to leave a screen is no failure.
+    // Ctrl-C is the normal way to leave the screen.
     return code === new Interrupted('SIGINT').exitCode ? 0 : code;
   } finally {
     canvas.close();
   }
 }
 
-function changesOnly(io: Io, view: View): () => Promise<void> {
+function changesOnly(io: Io, view: WatchedView): () => Promise<void> {
   let known = new Map<string, string>();
   return async () => {
-    const parts = await view.parts(io);
-    const now = new Map(parts.map((part) => [part.key, part.essence ?? part.text]));
+    const items = await view.items(io);
+    const now = new Map(items.map((part) => [part.key, part.essence ?? part.text]));
     for (const [key, essence] of known) {
       if (now.has(key)) continue;
       const text = await view.gone?.(key, io);
       if (text != null && text !== essence) io.out(`${text}\n`);
     }
-    for (const part of parts) if (known.get(part.key) !== now.get(part.key)) io.out(`${part.text}\n`);
+    for (const part of items) if (known.get(part.key) !== now.get(part.key)) io.out(`${part.text}\n`);
     known = now;
   };
 }
 
-/** Until Ctrl-C or SIGTERM. Answers the exit code that says so. */
-async function again(everyMs: number, once: () => Promise<void>): Promise<number> {
+/** Calls `once` again and again until Ctrl-C or SIGTERM. Returns the exit code of the signal. */
+async function repeat(everyMs: number, once: () => Promise<void>): Promise<number> {
   let stopped: Interrupted | null = null;
-  let rouse = (): void => {};
-  const resized = (): void => rouse();
+  let wake = (): void => {};
+  const resized = (): void => wake();
   const release = onInterrupt((signal) => {
     stopped = new Interrupted(signal);
-    rouse();
+    wake();
   });
   process.on('SIGWINCH', resized);
   try {
@@ -89,8 +89,8 @@ async function again(everyMs: number, once: () => Promise<void>): Promise<number
       await once();
       if (stopped !== null) return (stopped as Interrupted).exitCode;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => rouse(), everyMs);
-        rouse = () => {
+        const timer = setTimeout(() => wake(), everyMs);
+        wake = () => {
           clearTimeout(timer);
           resolve();
         };

@@ -3,7 +3,7 @@ import type { Context } from './command.ts';
 
 const LOOK_MS = 5000;
 
-/** While the work waits for jobs of these queues: says when they do not start, now or later, and why. */
+/** Runs work that waits for jobs of these queues. Warns when and why they do not start. */
 export async function whileWatchingWorkers<T>(
   context: Context,
   queues: string[],
@@ -17,7 +17,7 @@ export async function whileWatchingWorkers<T>(
     said = problems;
   };
   await look();
-  // A hint must not end the work it accompanies.
+  // A failed hint must not end the work that it accompanies.
   const timer = setInterval(() => void look().catch(() => {}), LOOK_MS);
   try {
     return await work();

@@ -13,19 +13,19 @@ import {
 import { join } from 'node:path';
 import type { StateDirectory } from '../state/state-directory.ts';
 
-/** A log that has grown beyond this is moved to `<log>.1`, in place of the one before. */
+/** A log larger than this is moved to `<log>.1`, which it replaces. */
 const LIMIT = 10 * 1024 * 1024;
 const LOOK_MS = 5000;
-/** Logs of supervisors that have ended: this many are kept, the newest. */
+/** This many logs of ended supervisors are kept, the newest ones. */
 const KEPT = 10;
 const NAME = /^worker-([0-9a-f]{12})\.log$/;
 
-/** The log of detached workers. */
+/** Returns the path of the log of detached workers. */
 export function logFile({ logs }: StateDirectory, supervisor: string): string {
   return join(logs, `worker-${supervisor}.log`);
 }
 
-/** Creates the log of detached workers, and opens it to append. Removes old logs; those of `living` supervisors stay. */
+/** Creates and opens the log of detached workers. Removes old logs, except for those of `living` supervisors. */
 export function createLog(state: StateDirectory, supervisor: string, living: string[]): number {
   mkdirSync(state.logs, { recursive: true, mode: 0o700 });
   removeOld(state.logs, living);
@@ -44,21 +44,21 @@ function removeOld(directory: string, living: string[]): void {
   }
 }
 
-/** Keeps a growing log within its bounds for as long as this program runs. */
+/** Limits the size of a log while this program runs. */
 export function keepLogShort(file: string): void {
   const look = (): void => {
     try {
       if (statSync(file).size > LIMIT) rotate(file);
     } catch {
-      // On a full disk the log does not grow either: the next look tries again.
+      // On a full disk the log does not grow either. The next check tries again.
     }
   };
   setInterval(look, LOOK_MS).unref();
 }
 
 /**
- * Copies the log and empties it. A rename would not do: supervisor and workers share one open file. They append, so they
- * go on at its new end. A line written between the copy and the emptying is lost.
+ * Copies the log and empties it. A rename would not work, because the supervisor and its workers share one open file.
+ * They append, so they continue at its new end. A line written between the copy and the emptying is lost.
  */
 function rotate(file: string): void {
   const draft = `${file}.new`;

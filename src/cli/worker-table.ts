@@ -2,7 +2,7 @@ import type { WorkerObject } from '../core/wire.ts';
 import type { Io } from './io.ts';
 import type { Listing } from './print-list.ts';
 import { type Column, printTable } from './table.ts';
-import { type Times, timesFor } from './times.ts';
+import { type TimeFormat, timesFor } from './times.ts';
 
 export function printWorkers(io: Io, workers: WorkerObject[], now: number): void {
   printTable(io, columns(timesFor(io, now)), workers);
@@ -13,7 +13,7 @@ export function workerListing(io: Io, now: number): Listing<WorkerObject> {
   return { columns: columns(times), times, id: (worker) => worker.id, object: (worker) => worker };
 }
 
-function columns(times: Times): Column<WorkerObject>[] {
+function columns(times: TimeFormat): Column<WorkerObject>[] {
   const at = (iso: string): string => times.text(Date.parse(iso));
   return [
     { title: 'WORKER', value: (worker) => worker.id },

@@ -3,21 +3,21 @@ import type { App } from '../actions/app.ts';
 import { getJob } from '../actions/jobs.ts';
 import { cancel } from '../worker/cancel.ts';
 
-/** What became of the jobs that were named. */
+/** The result of an action on jobs. */
 export interface ActedOn {
   changed: string[];
-  /** Left as they were: they had ended, or were not held. */
+  /** Ids of jobs that the action does not apply to, such as finished jobs or jobs that are not held. */
   unchanged: string[];
 }
 
-/** An id that does not exist is an error, and then nothing is changed. */
+/** Acts on jobs by id. An unknown id is an error, and then nothing is changed. */
 export interface ActingVerbs {
-  /** Waiting jobs never run; running ones are ended. Resolves when nothing of them is left. */
+  /** Keeps waiting jobs from running and stops running ones. Resolves when none of their processes is left. */
   cancel(...ids: string[]): Promise<ActedOn>;
-  /** Keeps waiting jobs from running. */
+  /** Keeps waiting jobs from running until they are released. */
   hold(...ids: string[]): Promise<ActedOn>;
   release(...ids: string[]): Promise<ActedOn>;
-  /** Removes jobs for good, with their output; running ones stay. */
+  /** Deletes jobs permanently with their output. Running jobs are left unchanged. */
   delete(...ids: string[]): Promise<ActedOn>;
 }
 

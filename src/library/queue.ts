@@ -20,11 +20,11 @@ import { type ActingVerbs, actingVerbs } from './acting.ts';
 import { type Queues, queues } from './queues.ts';
 import { type Schedules, schedules } from './schedules.ts';
 
-/** A job as `enqueue` takes it, if it is more than a shell command. */
+/** A job to enqueue. A plain string is a shell command. */
 export interface EnqueueInput extends GivenOf<typeof JOB_FIELDS> {}
 
 export interface EnqueueOptions {
-  /** Said again within a day, nothing is added and the first jobs are answered, `existing: true`; removed ones, `gone`. */
+  /** Makes the call idempotent: repeating it within 24 hours returns the original jobs. Deleted ones are `gone`. */
   idempotency_key?: string;
 }
 
@@ -35,17 +35,17 @@ export interface ListOptions {
 }
 
 export interface WorkerStart {
-  /** Jobs at a time (1). */
+  /** Maximum number of concurrent jobs (default: 1). */
   concurrency?: number;
   queues?: string[];
-  /** Stop by itself when nothing is left to do. */
+  /** Stops the worker when no work is left. */
   drain?: boolean;
   onEvent?(event: WorkerEvent): void;
 }
 
 export interface QueueWorker {
   id: string;
-  /** Claims nothing more, waits for what runs; `force` ends it and puts it back. */
+  /** Claims no more jobs and waits for the running ones. `force` stops them and returns them to their queues. */
   stop(options?: { force?: boolean }): Promise<void>;
   /** Resolves when the worker has stopped. */
   done: Promise<void>;
@@ -58,18 +58,18 @@ export interface Queue extends ActingVerbs {
   enqueue(job: EnqueueInput | string, options: EnqueueOptions): Promise<JobObject | GoneJob>;
   enqueue(jobs: (EnqueueInput | string)[], options: EnqueueOptions): Promise<(JobObject | GoneJob)[]>;
   get(id: string): Promise<JobObject>;
-  /** Newest first; every match unless limited. */
+  /** Returns jobs, newest first. All matches are returned unless there is a limit. */
   list(options?: ListOptions): Promise<JobObject[]>;
   counts(): Promise<Record<State, number>>;
-  /** Puts dead, cancelled or failed jobs back in their queue, at-most-once jobs too. Returns the ids. */
+  /** Returns dead, cancelled or failed jobs to their queues, including at-most-once jobs. Returns their ids. */
   retry(...ids: string[]): Promise<string[]>;
   queues: Queues;
   schedules: Schedules;
   /** Resolves when the job is completed, dead or cancelled. */
   wait(id: string, options?: { timeoutMs?: number }): Promise<JobObject>;
   /**
-   * What happens from the call on, in every process, or behind event `after`: each event once and in order. Ends with the
-   * queue's close, or when the loop is left.
+   * Yields each event of all processes once and in order, from the call on or after event number `after`. Ends when the
+   * queue is closed or the loop is left.
    */
   events(options?: { after?: number }): AsyncIterable<EventObject>;
   /** Runs jobs in this process. Resolves when the worker is ready. */
@@ -79,9 +79,9 @@ export interface Queue extends ActingVerbs {
 }
 
 export interface OpenOptions {
-  /** The database file; default as on the command line. */
+  /** The database file. The default is that of the command line. */
   db?: string;
-  /** Who acts, as the events are to say (user@host). */
+  /** The author of changes that events record (default: user@host). */
   actor?: string;
 }
 
@@ -91,7 +91,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
   const workers = new Set<QueueWorker>();
   let closed = false;
 
-  // In a program an unknown field is a bug, not a habit: no warning that nobody reads.
+  // In a program, an unknown field is a bug. It is an error, because nobody would read a warning.
   const read = (job: EnqueueInput | string): JobInput =>
     readJobObject(typeof job === 'string' ? { command: job } : job, app.clock.now(), true).input;
   const add = async (
@@ -146,7 +146,7 @@ export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
       if (closed) return;
       closed = true;
       closing.abort();
-      // One that had to give up has nothing left to stop.
+      // A worker that failed has nothing left to stop.
       await Promise.allSettled([...workers].map((worker) => worker.stop()));
       await closeApp(app);
     },
@@ -164,7 +164,7 @@ async function startQueueWorker(app: App, wanted: WorkerStart): Promise<QueueWor
     since: null,
   };
   const { id, done, stop } = await startWorker(app, options, wanted.onEvent ?? (() => {}));
-  // A caller that does not look at `done` is not to be ended by its rejection.
+  // A caller that ignores `done` must not be ended by its rejection.
   done.catch(() => {});
   return {
     id,

@@ -3,14 +3,14 @@ import type { App } from '../actions/app.ts';
 import { type QueueInput, readQueueInput } from '../actions/queue-input.ts';
 import { changeQueue, listQueues, type QueueObject, resumeQueue } from '../actions/queues.ts';
 
-/** Named queues; they come into being by use, or by being set. */
+/** Manages named queues. A queue is created by its first use. */
 export interface Queues {
-  /** By name, with their jobs by state. */
+  /** Returns all queues by name, with their job counts. */
   list(): Promise<QueueObject[]>;
-  /** Starts no more of its jobs; what runs goes on. */
+  /** Pauses a queue. Running jobs continue. */
   pause(name: string, by?: string): Promise<QueueObject>;
   resume(name: string): Promise<QueueObject>;
-  /** Over all workers and at once. */
+  /** Sets limits, which apply across all workers at once. */
   set(name: string, limits: QueueInput): Promise<QueueObject>;
 }
 

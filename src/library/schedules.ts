@@ -18,24 +18,24 @@ import type { EnqueueInput } from './queue.ts';
 
 export interface NewSchedule extends ScheduleInput {
   name: string;
-  /** What is enqueued at every tick; a plain string is a shell command. */
+  /** The job to enqueue at each run. A plain string is a shell command. */
   job: EnqueueInput | string;
   overlap?: 'skip' | 'queue' | 'allow';
   catch_up?: 'none' | 'one' | 'all';
 }
 
-/** Workers enqueue the ticks of schedules, each once. */
+/** Manages schedules. Running workers enqueue their jobs, one for each run. */
 export interface Schedules {
-  /** Refused when the name is taken. */
+  /** Throws if the name is already used. */
   add(schedule: NewSchedule): Promise<ScheduleObject>;
-  /** By name. */
+  /** Returns all schedules by name. */
   list(): Promise<ScheduleObject[]>;
-  /** The jobs it has enqueued stay. */
+  /** Removes a schedule. Its enqueued jobs stay. */
   remove(name: string): Promise<ScheduleObject>;
   pause(name: string, by?: string): Promise<ScheduleObject>;
-  /** Goes on with its next tick; what came meanwhile is not made up for. */
+  /** Continues with the next run. Runs missed during the pause are skipped. */
   resume(name: string): Promise<ScheduleObject>;
-  /** Enqueues a job of it now, paused or not. */
+  /** Enqueues a job of the schedule now, even if it is paused. */
   run(name: string): Promise<JobObject>;
 }
 

@@ -1,9 +1,9 @@
 import { addFigures, OTHER, type Snapshot } from '../core/figures.ts';
 
-/** So many queues have labels of their own. */
+/** This many queues have labels of their own. */
 const MOST_QUEUES = 200;
 
-/** Every label is a time series for whoever reads it: the queues beyond the first ones, by name, are shown as one. */
+/** Merges the queues beyond the limit into one, by name, because every label is a time series for its reader. */
 export function withFewQueues(snapshot: Snapshot): Snapshot {
   if (snapshot.waiting.length <= MOST_QUEUES) return snapshot;
   const own = new Set(snapshot.waiting.slice(0, MOST_QUEUES).map((one) => one.queue));
@@ -20,7 +20,7 @@ export function withFewQueues(snapshot: Snapshot): Snapshot {
       },
     ),
     totals: merged(relabelled(snapshot.totals), ({ queue, name }) => `${queue},${name}`, addFigures),
-    // A slot may serve several of them: the sum would count it more than once.
+    // A slot may serve several of these queues, so their sum would count it more than once.
     slots: merged(
       relabelled(snapshot.slots),
       ({ queue }) => queue,

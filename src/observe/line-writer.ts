@@ -1,12 +1,12 @@
 import { stat, write, writeSync } from 'node:fs';
 
-/** A stalled reader of the log must not stop a worker: beyond this much unwritten text, lines are dropped. */
+/** Lines are dropped beyond this much unwritten text, because a stalled reader of the log must not stop a worker. */
 const MOST_WAITING = 1024 * 1024;
 const LONGEST_FLUSH_MS = 1000;
-/** A write in the background that takes longer waits for its reader, or for a thread. */
+/** A background write that takes longer is waiting for its reader or for a thread. */
 const STUCK_MS = 1000;
 
-/** Writes lines to a file descriptor in order and in the background. */
+/** Writes lines to a file descriptor, in order and in the background. */
 export function lineWriter(fd: number): { line(text: string): void; flushed(): Promise<void> } {
   let waiting = '';
   let busy = false;
@@ -43,7 +43,7 @@ export function lineWriter(fd: number): { line(text: string): void; flushed(): P
         hasThreads = true;
       });
       setTimeout(() => {
-        // Another thread has answered: this write only waits for its reader.
+        // Another thread has answered, so this write only waits for its reader.
         if (over || answered) return;
         over = true;
         hasThreads = false;
@@ -57,7 +57,7 @@ export function lineWriter(fd: number): { line(text: string): void; flushed(): P
       written(chunk, error, bytes);
     });
   };
-  /** A limit on processes (ulimit -u, pids.max) may leave no thread for the write. The log has to tell of just that. */
+  /** Writes synchronously. A process limit (ulimit -u, pids.max) may leave no thread, and the log has to report that. */
   const pushNow = (chunk: Buffer): void => {
     let bytes = 0;
     let failed: NodeJS.ErrnoException | null = null;
@@ -76,7 +76,7 @@ export function lineWriter(fd: number): { line(text: string): void; flushed(): P
         setImmediate(pump);
       }
     },
-    // Bounded: where no thread is to be had (ulimit -u), what waits will never be written.
+    // The wait is limited, because without a thread (ulimit -u) the remaining text is never written.
     flushed: () =>
       new Promise((resolve) => {
         if (!busy) return resolve();

@@ -10,7 +10,7 @@ type Sample = [suffix: string, labels: Labels, value: number];
 
 interface Family {
   name: string;
-  /** Null: none is said, where OpenMetrics would read the name as that of another family. */
+  /** Null omits the type, where OpenMetrics would read the name as that of another family. */
   type: 'gauge' | 'counter' | 'histogram' | null;
   unit?: 'seconds' | 'bytes';
   help: string;
@@ -18,17 +18,20 @@ interface Family {
 }
 
 /**
- * The figures as OpenMetrics text. Nothing in it is OpenMetrics' alone, so readers of Prometheus' older format (the
- * textfile collector of node_exporter) take it too.
+ * Returns the metrics as OpenMetrics text. It uses only what the older Prometheus format has too, so that its readers,
+ * such as the textfile collector of node_exporter, accept it.
  */
 export function openMetrics(snapshot: Snapshot): string {
   return `${families(withFewQueues(snapshot)).map(familyText).join('')}# EOF\n`;
 }
 
-/** The same as data. */
+/** Returns the metrics as objects. */
 export function metricObjects(snapshot: Snapshot): object[] {
   return families(withFewQueues(snapshot)).map(({ name, type, unit, help, samples }) => ({
-    ...{ name, type: type ?? 'unknown', unit: unit ?? null, help },
+    name,
+    type: type ?? 'unknown',
+    unit: unit ?? null,
+    help,
     samples: samples.map(([suffix, of, value]) => ({
       name: name + suffix,
       labels: Object.fromEntries(of),
@@ -90,7 +93,7 @@ function jobFamilies({ jobs, waiting, totals, now }: Snapshot): Family[] {
   ];
 }
 
-/** Waiting is a matter of the queue, running one of the name too. */
+/** Returns histograms of wait times by queue, and of run times by queue and name. */
 function timeFamilies({ totals }: Snapshot): Family[] {
   const waits = new Map<string, Histogram>();
   for (const { queue, wait } of totals) {
@@ -168,7 +171,7 @@ function histogramSamples(own: Labels, histogram: Histogram): Sample[] {
   return [...samples, ['_count', own, countOf(histogram)], ['_sum', own, histogram.sumMs / 1000]];
 }
 
-/** `1.0`, not `1`: both formats then mean the same bucket. */
+/** Formats a number with a decimal point, as in `1.0`, so that both formats have the same bucket labels. */
 function float(value: number): string {
   return Number.isInteger(value) ? value.toFixed(1) : String(value);
 }

@@ -1,7 +1,7 @@
 import { type App, currentSettings } from '../actions/app.ts';
 import { scheduledJob } from '../actions/schedules.ts';
 import { QueueError } from '../core/errors.ts';
-import type { Schedule } from '../core/schedule.ts';
+import { MOST_WAITING_TICKS, type Schedule } from '../core/schedule.ts';
 import { fireTimes, lastTimes } from '../core/times.ts';
 import { wake } from '../state/wake.ts';
 import type { FiredTick, Firing } from '../store/contract/schedules.ts';
@@ -108,7 +108,8 @@ async function apply(app: App, decided: Decided, now: number): Promise<FiredTick
   const newId = (): string => app.newId(now);
   for (let tries = 1; ; tries++) {
     const ticks = decided.ticks.map((tick) => ({ ...tick, jobId: newId() }));
-    const waitingJobIds = Array.from({ length: schedule.waiting }, newId);
+    // The stored number may be damaged, so it does not decide how much memory this takes.
+    const waitingJobIds = Array.from({ length: Math.min(schedule.waiting, MOST_WAITING_TICKS) }, newId);
     try {
       return (await app.store.fire({ ...decided, ticks, waitingJobIds, job }, now)) ?? [];
     } catch (error) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { untilSome } from '../../ui/job-pages.ts';
+import { readUntilJobs } from '../../ui/job-pages.ts';
 import type { JobPage } from '../../ui/types.ts';
 
 /** Nothing above number `at`. */
@@ -20,7 +20,7 @@ function reader(at: number) {
 
 test('a page without jobs is gone on from, until there are some', async () => {
   const { asked, read } = reader(800);
-  const page = await untilSome('/jobs?search=a%26b&limit=50', read);
+  const page = await readUntilJobs('/jobs?search=a%26b&limit=50', read);
   expect(page.jobs.map((job) => job.id)).toEqual(['800']);
   expect(asked).toEqual([
     '/jobs?search=a%26b&limit=50',
@@ -31,9 +31,9 @@ test('a page without jobs is gone on from, until there are some', async () => {
 
 test('but not for ever, and not beyond the end', async () => {
   const far = reader(0);
-  expect((await untilSome('/jobs?limit=50', far.read)).next_cursor).toBe('500');
+  expect((await readUntilJobs('/jobs?limit=50', far.read)).next_cursor).toBe('500');
   expect(far.asked).toHaveLength(5);
   const end = reader(0);
-  expect((await untilSome('/jobs?limit=50&cursor=200', end.read)).next_cursor).toBe(null);
+  expect((await readUntilJobs('/jobs?limit=50&cursor=200', end.read)).next_cursor).toBe(null);
   expect(end.asked).toHaveLength(2);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { offersFor, takeOffer } from '../../ui/filter.ts';
-import { csv, inOrder } from '../../ui/rows.ts';
+import { csv, sortRows } from '../../ui/rows.ts';
 import { launch, openDashboard } from '../support/browser.ts';
 import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 
@@ -169,8 +169,8 @@ test(
 
 test('what has no value comes last; a formula stays text', () => {
   const rows = [null, 20, 3];
-  expect(inOrder(rows, (row) => row, false)).toEqual([3, 20, null]);
-  expect(inOrder(rows, (row) => row, true)).toEqual([20, 3, null]);
+  expect(sortRows(rows, (row) => row, false)).toEqual([3, 20, null]);
+  expect(sortRows(rows, (row) => row, true)).toEqual([20, 3, null]);
   expect(csv([['=SUM(A1)', -5, null, 'a, b']])).toBe(`'=SUM(A1),-5,,"a, b"`);
 });
 

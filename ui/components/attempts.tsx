@@ -66,7 +66,7 @@ function reason(attempt: Attempt): string {
   return error.startsWith(`${outcome}: `) ? error.slice(outcome.length + 2) : error;
 }
 
-/** From when it could have run: enqueued or due for the first, the end of the one before for the others. */
+/** Returns how long an attempt waited: since the job was enqueued or due, or since the previous attempt ended. */
 function waited(job: Job, attempts: Attempt[], i: number): number {
   const before = i === 0 ? (job.run_at ?? job.created_at) : (attempts[i - 1]!.finished_at ?? job.created_at);
   return Date.parse(attempts[i]!.started_at) - Math.max(Date.parse(before), Date.parse(job.created_at));

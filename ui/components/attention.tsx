@@ -2,19 +2,19 @@ import type { ComponentChildren } from 'preact';
 import { part } from '../api.ts';
 import { duration, elapsed, plural, sentence, visible } from '../format.ts';
 import { now, queues } from '../store.ts';
-import type { Doctor, Job, Named, Schedule, Series, Worker } from '../types.ts';
+import type { Doctor, Job, NamedFigures, Schedule, Series, Worker } from '../types.ts';
 import { ATTENTION } from '../words/overview.ts';
 import { Fill } from './fill.tsx';
 import { Icon } from './icon.tsx';
-import { isSlow, ranFor, usual } from './running.tsx';
+import { isSlow, ranFor, usualTimes } from './running.tsx';
 
-interface Known {
+interface AttentionProps {
   workers: Worker[] | null;
   schedules: Schedule[] | null;
   running: Job[];
-  /** Of the last hour. */
+  /** The figures of the last hour. */
   hour: Series | null;
-  names: Named[] | null;
+  names: NamedFigures[] | null;
   doctor: Doctor | null;
 }
 
@@ -22,8 +22,8 @@ const LATE_MS = 60_000;
 const LONG_WAIT_MS = 15 * 60_000;
 const MOST_SLOW = 3;
 
-/** Only what is wrong: on a good day this is not there. */
-export function Attention(known: Known) {
+/** Lists problems. Shows nothing if there are none. */
+export function Attention(known: AttentionProps) {
   const notes = [
     ...queueNotes(known.workers),
     ...deadNotes(known.hour),
@@ -83,7 +83,7 @@ function deadNotes(hour: Series | null): ComponentChildren[] {
   return [<Fill text={ATTENTION.died} jobs={<a href="/dlq">{plural(dead, 'job')}</a>} />];
 }
 
-function slowNotes({ running, names }: Known): ComponentChildren[] {
+function slowNotes({ running, names }: AttentionProps): ComponentChildren[] {
   const slow = running.filter((job) => isSlow(job, names));
   return slow
     .slice(0, MOST_SLOW)
@@ -93,7 +93,7 @@ function slowNotes({ running, names }: Known): ComponentChildren[] {
         job={<a href={`/jobs/${part(job.id)}`}>{job.id}</a>}
         time={elapsed(ranFor(job))}
         name={visible(job.name ?? '')}
-        p99={duration(usual(job, names)?.p99)}
+        p99={duration(usualTimes(job, names)?.p99)}
       />
     ));
 }
@@ -109,12 +109,12 @@ function scheduleNotes(schedules: Schedule[] | null): ComponentChildren[] {
     ));
 }
 
-/** What was said above, and what belongs to the machine rather than to the moment. */
-const SAID = ['workers', 'user'];
+/** Checks that are not repeated here: the notes above cover the workers, and `user` describes the machine. */
+const HIDDEN_CHECKS = ['workers', 'user'];
 
 function doctorNotes(doctor: Doctor | null): ComponentChildren[] {
   return (doctor?.checks ?? [])
-    .filter(({ check, status }) => status !== 'ok' && !SAID.includes(check))
+    .filter(({ check, status }) => status !== 'ok' && !HIDDEN_CHECKS.includes(check))
     .map(({ check, says, fix }) => (
       <Fill
         text={fix === null ? ATTENTION.finding : ATTENTION.findingWithFix}

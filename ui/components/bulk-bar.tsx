@@ -9,16 +9,16 @@ import { Menu } from './menu.tsx';
 const SHOWN: Verb[] = ['retry', 'cancel', 'hold', 'release', 'delete'];
 
 interface BulkBarProps {
-  /** Null: nobody has counted them yet. */
+  /** Null while the jobs are being counted. */
   selected: Selected | null;
-  /** The whole page is selected, and there is more. */
+  /** The number of all matches, if the whole page is selected and there are more. */
   more: string | null;
   onAll(): void;
   onDone(): void;
   children: ComponentChildren;
 }
 
-/** What can be done with the selected jobs. */
+/** Offers actions for the selected jobs. */
 export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProps) {
   const priority = useSignal('');
   const queue = useSignal('');
@@ -49,7 +49,7 @@ export function BulkBar({ selected, more, onAll, onDone, children }: BulkBarProp
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            const changes = changesOf(priority.value.trim(), queue.value.trim());
+            const changes = bulkChanges(priority.value.trim(), queue.value.trim());
             if (Object.keys(changes).length > 0) void act('edit', changes);
           }}
         >
@@ -89,7 +89,7 @@ function Field({ label, value, hint }: { label: string; value: Signal<string>; h
   );
 }
 
-function changesOf(priority: string, queue: string): Record<string, unknown> {
+function bulkChanges(priority: string, queue: string): Record<string, unknown> {
   return {
     ...(priority === '' ? {} : { priority: /^-?\d+$/.test(priority) ? Number(priority) : priority }),
     ...(queue === '' ? {} : { queue }),

@@ -3,7 +3,7 @@ import { CHARTS } from '../words/charts.ts';
 import { type Line, SHOW, type Unit } from './chart.tsx';
 import { Time } from './time.tsx';
 
-/** The figures of a chart to read and to copy, newest first; made when somebody opens it. */
+/** Shows the figures of a chart as a table, newest first. The rows are rendered only while it is open. */
 export function ChartTable({
   title,
   at,

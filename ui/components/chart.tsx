@@ -11,7 +11,7 @@ export interface Line {
   label: string;
   colour: 'good' | 'bad' | 'accent' | 'warn' | 'muted';
   values: (number | null)[];
-  /** One value for comparison, not a course of things. */
+  /** Marks a constant value for comparison. */
   dashed?: boolean;
 }
 
@@ -19,7 +19,7 @@ export type Unit = 'count' | 'level' | 'ms' | 'part';
 
 interface ChartProps {
   title: string;
-  /** Seconds. */
+  /** Unix times in seconds. */
   at: number[];
   lines: Line[];
   unit: Unit;
@@ -28,10 +28,13 @@ interface ChartProps {
 
 export const HEIGHT = 180;
 export const SHOW: Record<Unit, (value: number) => string> = {
-  ...{ count: number, level: number, ms: duration, part: percent },
+  count: number,
+  level: number,
+  ms: duration,
+  part: percent,
 };
 
-/** Drawn by uPlot, which is loaded when the first chart is shown. The same figures are there as words and as a table. */
+/** Draws a chart with uPlot, which is loaded with the first chart. Its figures are also shown as text and as a table. */
 export function Chart({ title, at, lines, unit, note }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -61,7 +64,7 @@ export function Chart({ title, at, lines, unit, note }: ChartProps) {
     };
   }, [library.value, names, theme.value]);
   useEffect(() => {
-    // Who looks at a stretch of it goes on looking at that.
+    // A zoomed chart keeps its range when new data arrives.
     plot.current?.setData(data, !zoomed.current);
     if (zoomed.current) plot.current?.redraw();
   });
@@ -86,7 +89,7 @@ interface LegendProps {
   cursor: Signal<number | null>;
 }
 
-/** Its own, so that a moving cursor redraws nothing else. */
+/** Shows the values at the cursor. It is a component of its own, so that a moving cursor redraws nothing else. */
 function Legend({ at, lines, unit, cursor }: LegendProps) {
   const here = cursor.value !== null && cursor.value < at.length ? cursor.value : null;
   const time = new Date(at[here ?? 0]! * 1000);
@@ -106,7 +109,7 @@ function Legend({ at, lines, unit, cursor }: LegendProps) {
 const shown = (value: number | null | undefined, unit: Unit): string =>
   value === null || value === undefined ? '–' : SHOW[unit](value);
 
-/** In words: all of it, or how it stands, and the most there was. */
+/** Returns the sum of counts, or else the last value and the maximum. */
 function summary(values: (number | null)[], unit: Unit): string {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return '–';

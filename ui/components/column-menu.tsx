@@ -3,7 +3,7 @@ import { go, withQuery } from '../router.ts';
 import { MENUS } from '../words/jobs.ts';
 import { Menu } from './menu.tsx';
 
-/** Which columns the table of jobs has. */
+/** Selects the columns of the table of jobs. */
 export function ColumnMenu({ columns }: { columns: string[] }) {
   const toggle = (name: string): void => {
     const next = columns.includes(name) ? columns.filter((one) => one !== name) : [...columns, name];

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { question } from '../asking.ts';
+import { question } from '../question.ts';
 import { SHARED } from '../words/shared.ts';
 import { Cli } from './copy.tsx';
 import { Dialog } from './dialog.tsx';

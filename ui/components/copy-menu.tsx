@@ -4,7 +4,7 @@ import { MENUS } from '../words/jobs.ts';
 import { copy } from './copy.tsx';
 import { Menu } from './menu.tsx';
 
-/** The rows that are shown, or the command that lists them all. */
+/** Copies the rows that are shown, or the command that lists all of them. */
 export function CopyMenu({ jobs, columns, cli }: { jobs: Job[]; columns: string[]; cli: string }) {
   const ways: [string, () => string][] = [
     [MENUS.copyCli, () => cli],

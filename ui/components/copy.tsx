@@ -1,8 +1,8 @@
-import { complain, tell } from '../toasts.ts';
+import { notify, notifyError } from '../toasts.ts';
 import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
-/** Over plain HTTP from another machine a browser has no clipboard to offer. */
+/** Copies a text. Without a clipboard, as over plain HTTP from another machine, a text field is used instead. */
 async function toClipboard(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
@@ -15,7 +15,7 @@ async function toClipboard(text: string): Promise<void> {
 }
 
 export function copy(text: string): void {
-  toClipboard(text).then(() => tell(SHARED.copied), complain);
+  toClipboard(text).then(() => notify(SHARED.copied), notifyError);
 }
 
 export function CopyButton({ text, label, word }: { text: string; label: string; word?: string }) {
@@ -32,7 +32,7 @@ export function CopyButton({ text, label, word }: { text: string; label: string;
   );
 }
 
-/** A command to be read and taken along. */
+/** Shows a command that can be copied. */
 export function Cli({ text }: { text: string }) {
   return (
     <span class="cli">

@@ -8,10 +8,10 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** The browser's own: it keeps the focus inside, closes with Esc and gives the focus back. */
+/** Shows a native dialog, which keeps the focus inside, closes with Esc and restores the focus. */
 export function Dialog({ label, class: name = '', onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
-  // At once: the next key is already meant for it.
+  // The dialog opens at once, so that the next key already goes to it.
   useLayoutEffect(() => {
     const dialog = ref.current!;
     dialog.showModal();

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
-import { attempt } from '../acts.ts';
+import { runAction } from '../acts.ts';
 import { part, send } from '../api.ts';
-import { CHANGEABLE, type Changeable, changesOf, editCommand, writtenOf } from '../changes.ts';
+import { CHANGEABLE, type Changeable, changesOf, editableFields, editCommand } from '../changes.ts';
 import { editing } from '../overlays.ts';
 import type { Job } from '../types.ts';
 import { JOB_FORM } from '../words/job.ts';
@@ -20,9 +20,9 @@ export function EditJob() {
   return editing.value === null ? null : <Form job={editing.value} />;
 }
 
-/** Of a job that waits. What it was when the form was opened is what a change is measured by. */
+/** Edits a waiting job. Only fields that differ from the job when the form was opened are sent. */
 function Form({ job }: { job: Job }) {
-  const before = writtenOf(job);
+  const before = editableFields(job);
   const after = useSignal(before);
   const changes = changesOf(before, after.value);
   const set = (field: Changeable) => (event: { currentTarget: { value: string } }) => {
@@ -31,7 +31,7 @@ function Form({ job }: { job: Job }) {
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     const sent = () => send('PATCH', `/jobs/${part(job.id)}`, changes);
-    if (await attempt(sent, ACTING.done(job.id, ACTIONS.edit.past))) close();
+    if (await runAction(sent, ACTING.done(job.id, ACTIONS.edit.past))) close();
   };
   return (
     <Dialog label={JOB_FORM.editTitle(job.id)} class="drawer" onClose={close}>

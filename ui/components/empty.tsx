@@ -3,7 +3,7 @@ import type { Problem } from '../api.ts';
 import { sentence } from '../format.ts';
 import { Cli } from './copy.tsx';
 
-/** Nothing here yet: how there would be. */
+/** Shows that a list is empty, and how to fill it. */
 export function Empty({ text, cli, children }: { text: string; cli?: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -14,7 +14,7 @@ export function Empty({ text, cli, children }: { text: string; cli?: string; chi
   );
 }
 
-/** A command is to be taken along; all else is to be read. */
+/** Shows a hint. A command can be copied. */
 function Hint({ text }: { text: string | null }) {
   if (text === null) return null;
   return text.startsWith('queuectl ') ? <Cli text={text} /> : <p>{sentence(text)}</p>;

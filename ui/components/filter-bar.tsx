@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { facetValues, loadFacetValues } from '../facet-values.ts';
 import { type Filter, offersFor, parseFilter, takeOffer, writeFilter } from '../filter.ts';
-import { known, learn } from '../known.ts';
 import { queues } from '../store.ts';
 import { STATES } from '../types.ts';
 import { JOBS } from '../words/jobs.ts';
@@ -12,7 +12,7 @@ interface FilterBarProps {
   onChange(filter: Filter): void;
 }
 
-/** One line for search and facets: `queue:mail attempts:>3 disk full`. */
+/** Edits search and facets in one line: `queue:mail attempts:>3 disk full`. */
 export function FilterBar({ filter, onChange }: FilterBarProps) {
   const given = writeFilter(filter);
   const text = useSignal(given);
@@ -63,7 +63,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
           at.value = -1;
         }}
         onKeyDown={onKeyDown}
-        onFocus={() => void learn()}
+        onFocus={() => void loadFacetValues()}
         onBlur={() => {
           open.value = false;
         }}
@@ -83,7 +83,7 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
             tabIndex={-1}
             aria-selected={i === at.value}
             onMouseDown={(event) => {
-              // Before the field loses the focus and the list goes.
+              // Preventing the default keeps the focus in the field, so that the list stays open until the click.
               event.preventDefault();
               take(offer);
             }}
@@ -96,14 +96,17 @@ export function FilterBar({ filter, onChange }: FilterBarProps) {
   );
 }
 
-/** Of the measures, examples of what can be asked. */
+/** Example values of the numeric facets. */
 const EXAMPLES: Record<string, string[]> = {
-  ...{ older: ['1h', '1d', '7d'], attempts: ['>1', '>3'], crashes: ['>0'], prio: ['>0', '<0'] },
+  older: ['1h', '1d', '7d'],
+  attempts: ['>1', '>3'],
+  crashes: ['>0'],
+  prio: ['>0', '<0'],
   dur: ['>10s', '>5m', '<1s'],
 };
 
 function valuesOf(facet: string): string[] {
   if (facet === 'state') return [...STATES];
   if (facet === 'queue') return (queues.value ?? []).map(({ name }) => name);
-  return known.value[facet] ?? EXAMPLES[facet] ?? [];
+  return facetValues.value[facet] ?? EXAMPLES[facet] ?? [];
 }

@@ -4,7 +4,7 @@ import { queues } from '../store.ts';
 import { SHARED } from '../words/shared.ts';
 import { Cli } from './copy.tsx';
 
-/** What is offered where the name of a queue is typed. */
+/** Offers the names of queues for an input. */
 export function QueueNames({ id }: { id: string }) {
   return (
     <datalist id={id}>
@@ -23,7 +23,7 @@ interface FormEndProps {
   children: ComponentChildren;
 }
 
-/** How a form ends: the same on the command line, what is wrong, and the two ways out. */
+/** Ends a form: the command line, the problem if there is one, and the two buttons. */
 export function FormEnd({ cli, wrong, ready, onCancel, children }: FormEndProps) {
   return (
     <>

@@ -44,8 +44,8 @@ function Content() {
   return <found.entry.page key={found.entry.path} />;
 }
 
-/** So that it stays within its line. */
-const brief = (count: number): string =>
+/** Shortens a count, so that it fits into its line. */
+const shortCount = (count: number): string =>
   count < 1000 ? number(count) : `${number(Math.floor(count / 1000))}k`;
 
 function Side({ current }: { current: string }) {
@@ -65,7 +65,7 @@ function Side({ current }: { current: string }) {
             <a href={path} aria-current={path === current ? 'page' : undefined}>
               <Icon name={icon} />
               {title}
-              {path === '/dlq' && dead > 0 ? <span class="badge">{brief(dead)}</span> : null}
+              {path === '/dlq' && dead > 0 ? <span class="badge">{shortCount(dead)}</span> : null}
             </a>
           </li>
         ))}
@@ -83,7 +83,7 @@ function Side({ current }: { current: string }) {
   );
 }
 
-/** `up`: where the one that is shown belongs. */
+/** Shows the top bar. `up` is the list that the page belongs to. */
 function Top({ title, up }: { title: string; up: string | null }) {
   return (
     <header class="top">

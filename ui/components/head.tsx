@@ -7,13 +7,13 @@ import { Ago } from './time.tsx';
 
 interface HeadProps {
   title: string;
-  /** Beside the title. */
+  /** Shown beside the title. */
   tags?: ComponentChildren;
-  /** Buttons that change something: not there on a server that is read-only. */
+  /** Buttons that change something. They are hidden on a read-only server. */
   children?: ComponentChildren;
 }
 
-/** The head of a page about one thing. */
+/** Shows the heading of a page about one thing. */
 export function Head({ title, tags, children }: HeadProps) {
   return (
     <header class="head">
@@ -31,7 +31,7 @@ interface Pausable {
   paused_by: string | null;
 }
 
-/** With who did it: whoever wonders why nothing runs wants to ask them. */
+/** Shows who paused it and when, so that others know whom to ask. */
 export function PausedTag({ paused, paused_at, paused_by }: Pausable) {
   if (!paused) return null;
   return (

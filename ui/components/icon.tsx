@@ -1,4 +1,4 @@
-/** Drawn, not typed: fonts differ in which signs they have. */
+/** Icons are drawn as paths, because fonts differ in the symbols that they have. */
 const PATHS = {
   pending: 'M8 4.2V8l2.4 1.6M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0Z',
   processing: 'M6 4.5v7l5.5-3.5zM14.5 8a6.5 6.5 0 1 1-13 0 6.5 6.5 0 0 1 13 0Z',

@@ -6,9 +6,9 @@ import { JOBS } from '../words/jobs.ts';
 interface JobTableProps {
   jobs: Job[];
   columns?: string[];
-  /** By which column, `-` before it for the other way round. Without it nothing can be ordered. */
+  /** The column to sort by, with `-` before it for descending order. Undefined turns sorting off. */
   sort?: string | null;
-  /** Rows can be selected. */
+  /** The selected ids. Undefined turns selection off. */
   selected?: ReadonlySet<string>;
   onSelect?(id: string): void;
   onSelectPage?(all: boolean): void;
@@ -74,7 +74,7 @@ function Head({ name, sort }: { name: string; sort: string | null | undefined })
   const place = look.startsWith('right') ? 'right' : undefined;
   if (sort === undefined) return <th class={place}>{title}</th>;
   const way = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
-  // Up, down, and as it came.
+  // A click sorts ascending, then descending, then not at all.
   const next = way === undefined ? name : way === 'ascending' ? `-${name}` : null;
   return (
     <th class={place} aria-sort={way}>

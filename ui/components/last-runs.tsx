@@ -6,7 +6,7 @@ import { SCHEDULE } from '../words/schedules.ts';
 import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
-/** The last jobs of a schedule as cells, the newest on the right. Its jobs have its name. */
+/** Shows the last jobs of a schedule as cells, the newest on the right. They are found by the name of its jobs. */
 export function LastRuns({ name }: { name: string }) {
   const page = useData<JobPage>(`/jobs?name=${part(name)}&limit=20`);
   const jobs = (page.value?.jobs ?? []).toReversed();

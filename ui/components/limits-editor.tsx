@@ -19,7 +19,7 @@ export function LimitsEditor() {
   return limiting.value === null ? null : <Form queue={limiting.value} />;
 }
 
-/** Of the queue as it was when the form was opened. */
+/** Edits the limits of a queue. Only limits that differ from the queue when the form was opened are sent. */
 function Form({ queue }: { queue: Queue }) {
   const start = {
     concurrency: queue.concurrency === null ? '' : String(queue.concurrency),

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { entering, logIn } from '../login.ts';
-import { asking } from '../session.ts';
+import { loginReason } from '../session.ts';
 import { LOGIN } from '../words/frame.ts';
 import { Cli } from './copy.tsx';
 
@@ -9,7 +9,7 @@ export function LoginPage() {
   const typed = useSignal('');
   const unreadable = useSignal(false);
   if (entering.value) return <main class="login-page" aria-busy="true" />;
-  const reason = unreadable.value ? LOGIN.unreadable : LOGIN.reasons[asking.value];
+  const reason = unreadable.value ? LOGIN.unreadable : LOGIN.reasons[loginReason.value];
   return (
     <main class="login-page">
       <h1>{LOGIN.title}</h1>

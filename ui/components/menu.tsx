@@ -8,7 +8,7 @@ interface MenuProps {
   children: ComponentChildren;
 }
 
-/** Below its button and within the window, whatever lies around it and would cut it off. */
+/** Places the menu below its button and inside the window, where no parent can cut it off. */
 function place(menu: HTMLDetailsElement): void {
   const { right, bottom } = menu.getBoundingClientRect();
   const sheet = menu.querySelector<HTMLElement>('.sheet')!;
@@ -19,7 +19,7 @@ function place(menu: HTMLDetailsElement): void {
 
 const EDGE = 8;
 
-/** A button that unfolds something below it; Esc, or the focus going elsewhere, folds it again. */
+/** Shows a button that opens a menu. Esc, scrolling, or moving the focus elsewhere closes it. */
 export function Menu({ label, icon, children }: MenuProps) {
   const ref = useRef<HTMLDetailsElement>(null);
   const close = (): void => {
@@ -53,7 +53,7 @@ export function Menu({ label, icon, children }: MenuProps) {
         <Icon name={icon} />
         {label}
       </summary>
-      {/* Whatever is clicked in it, the focus stays in it. */}
+      {/* The sheet can have the focus, so that a click in it does not close the menu. */}
       <div class="sheet" tabIndex={-1}>
         {children}
       </div>

@@ -1,19 +1,19 @@
 import { part } from '../api.ts';
 import { duration, number, visible } from '../format.ts';
-import { bad, ended } from '../series.ts';
-import type { Named } from '../types.ts';
+import { endedAttempts, failedAttempts } from '../series.ts';
+import type { NamedFigures } from '../types.ts';
 import { NAMES } from '../words/metrics.ts';
 import { SHARED } from '../words/shared.ts';
 
 const MOST = 15;
 
 interface NamesProps {
-  names: Named[];
-  /** Which come first. */
+  names: NamedFigures[];
+  /** The order of the names. */
   by: 'busiest' | 'slowest';
 }
 
-/** What the work is made of: jobs by name. */
+/** Lists the figures of jobs by name. */
 export function NamesTable({ names, by }: NamesProps) {
   const shown =
     by === 'busiest'
@@ -49,10 +49,10 @@ export function NamesTable({ names, by }: NamesProps) {
                 <a href={`/queues/${part(one.queue)}`}>{visible(one.queue)}</a>
               </td>
               <td class="right number" data-label={SHARED.attempts}>
-                {number(ended(one))}
+                {number(endedAttempts(one))}
               </td>
               <td class="right number" data-label={SHARED.failed}>
-                {bad(one) === 0 ? <span class="faint">0</span> : number(bad(one))}
+                {failedAttempts(one) === 0 ? <span class="faint">0</span> : number(failedAttempts(one))}
               </td>
               <td class="right number" data-label={NAMES.waitP95}>
                 {duration(one.wait_ms?.p95)}

@@ -3,7 +3,7 @@ import { Problem, part, send } from '../api.ts';
 import { bodyOf, commandOf, type Draft } from '../draft.ts';
 import { draft } from '../overlays.ts';
 import { go } from '../router.ts';
-import { tell } from '../toasts.ts';
+import { notify } from '../toasts.ts';
 import type { Job } from '../types.ts';
 import { JOB_FORM } from '../words/job.ts';
 import { SHARED } from '../words/shared.ts';
@@ -42,7 +42,7 @@ function Form({ start }: { start: Draft }) {
     try {
       const added = await send<Job>('POST', '/jobs', bodyOf(job.value));
       close();
-      tell(added.existing ? JOB_FORM.existing(added.id) : JOB_FORM.enqueued(added.id));
+      notify(added.existing ? JOB_FORM.existing(added.id) : JOB_FORM.enqueued(added.id));
       go(`/jobs/${part(added.id)}`);
     } catch (error) {
       wrong.value = error instanceof Problem ? error : new Problem(0, 'unexpected', String(error));

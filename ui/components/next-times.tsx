@@ -5,13 +5,13 @@ import { Ago, Time } from './time.tsx';
 
 const HERE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** What the clock shows there, where it is another one. */
+/** Returns the time in the time zone of the schedule, if that differs from the local one. */
 function elsewhere(at: string, zone: string | null): string {
   if (zone === null || zone === HERE) return '';
   return SCHEDULE.inZone(clock(new Date(at), zone), zone);
 }
 
-/** The next runs, and what happens to them where the clocks are set. */
+/** Lists the next runs, and the effect of the next clock change on them. */
 export function NextTimes({ next_runs, timezone, clock_change }: Omit<Times, 'text'>) {
   return (
     <>

@@ -14,18 +14,18 @@ const GUTTER = 72;
 interface OutputRowsProps {
   rows: Row[];
   follow: Signal<boolean>;
-  /** How many fit beside each other, for whoever wraps. */
+  /** The number of characters that fit into a row, for wrapping. */
   columns: Signal<number>;
   mark: number | null;
   needle: string;
-  /** Changes when it is to be shown from its top. */
+  /** Increases when the output is to be shown from its start. */
   opened: number;
-  /** Scrolled to an end: there may be more. They answer how many lines came or went at the beginning. */
+  /** Load more lines at an end of the output. They return how many lines were added or dropped at the beginning. */
   onTop(): Promise<number>;
   onBottom(): Promise<number>;
 }
 
-/** Only the rows in sight are in the document, however many there are. */
+/** Shows rows of output. Only the visible ones are in the document, however many there are. */
 export function OutputRows({
   rows,
   follow,
@@ -71,7 +71,7 @@ export function OutputRows({
         if (added > 0) place.scrollTop += added * HEIGHT;
       } else if (!follow.value && atEnd(place)) place.scrollTop -= (await onBottom()) * HEIGHT;
     } catch {
-      // Whoever reads on says what is wrong.
+      // Nothing is reported here. Scrolling again retries it.
     } finally {
       busy.current = false;
     }
@@ -129,7 +129,7 @@ function paint({ text, look }: Piece, needle: string) {
   return look === '' ? inside : <span class={look}>{inside}</span>;
 }
 
-/** Every second part is a find. */
+/** Splits a text at the matches. Every second part is a match. */
 function splitAt(text: string, needle: string): string[] {
   const parts: string[] = [];
   const lower = text.toLowerCase();

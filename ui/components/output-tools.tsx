@@ -4,7 +4,7 @@ import { number, percent, size } from '../format.ts';
 import { LOOKED_AT, type OutputWindow } from '../output.ts';
 import { hashOf } from '../output-lines.ts';
 import { go, withQuery } from '../router.ts';
-import { complain, tell } from '../toasts.ts';
+import { notify, notifyError } from '../toasts.ts';
 import type { Attempt, Job } from '../types.ts';
 import { OUTPUT } from '../words/job.ts';
 import { SHARED } from '../words/shared.ts';
@@ -16,15 +16,15 @@ interface OutputToolsProps {
   job: Job;
   attempts: Attempt[];
   ordinal: number;
-  /** Null: they are one. */
+  /** Null if stdout and stderr are one stream. */
   stream: Stream | null;
   output: OutputWindow;
   follow: Signal<boolean>;
   wrap: Signal<boolean>;
   query: Signal<string>;
-  /** Which find is shown; any number, it goes round. */
+  /** The match that is shown, as any number. It wraps around. */
   found: Signal<number>;
-  /** Rises when the output is to be shown from its start. */
+  /** Increases when the output is to be shown from its start. */
   fromTop: Signal<number>;
   hit: { at: number; of: number } | null;
 }
@@ -47,7 +47,7 @@ export function OutputTools(props: OutputToolsProps) {
           follow.value = false;
           output.openAt(0).then(() => {
             fromTop.value++;
-          }, complain);
+          }, notifyError);
         }}
       >
         {OUTPUT.start}
@@ -57,7 +57,7 @@ export function OutputTools(props: OutputToolsProps) {
         class="small"
         onClick={() => {
           follow.value = true;
-          output.openEnd().catch(complain);
+          output.openEnd().catch(notifyError);
         }}
       >
         {OUTPUT.end}
@@ -75,20 +75,20 @@ export function OutputTools(props: OutputToolsProps) {
   );
 }
 
-/** What programs write when something goes wrong. */
+/** Matches words that programs print when something goes wrong. */
 const WRONG = /error|fatal|fail|panic|exception|traceback|cannot|denied|not found/i;
 
 async function firstError({ output, follow, stream }: OutputToolsProps): Promise<void> {
-  // Where they are apart, it is what stderr begins with.
+  // If the streams are separate, the first line of stderr counts as the first error.
   if (stream === 'stdout') return go(withQuery({ stream: 'stderr' }));
   follow.value = false;
   try {
     const line = await output.openFirst(stream === null ? WRONG : /\S/);
     const { next, size: all } = output.state.value;
-    if (line === null) tell(next < all ? OUTPUT.noErrorWithin(size(LOOKED_AT)) : OUTPUT.noError);
+    if (line === null) notify(next < all ? OUTPUT.noErrorWithin(size(LOOKED_AT)) : OUTPUT.noError);
     else go(withQuery({}) + hashOf(line), 'replace');
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }
 
@@ -166,7 +166,7 @@ function Toggle({ on, label }: { on: Signal<boolean>; label: string }) {
   );
 }
 
-/** The request needs the session, which a plain link does not send. */
+/** Downloads the output by a request, because a plain link does not send the session. */
 function Download({ output, name }: { output: OutputWindow; name: string }) {
   const part = useSignal<number | null>(null);
   const save = async (): Promise<void> => {
@@ -180,7 +180,7 @@ function Download({ output, name }: { output: OutputWindow; name: string }) {
       link.click();
       URL.revokeObjectURL(link.href);
     } catch (error) {
-      complain(error);
+      notifyError(error);
     }
     part.value = null;
   };

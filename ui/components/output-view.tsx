@@ -7,7 +7,7 @@ import { type OutputWindow, openOutput } from '../output.ts';
 import { type Row, rowsOf, textOf } from '../output-lines.ts';
 import { place } from '../router.ts';
 import { readFailed, readWorked } from '../store-away.ts';
-import { complain, tell } from '../toasts.ts';
+import { notify, notifyError } from '../toasts.ts';
 import type { Attempt, Job } from '../types.ts';
 import { OUTPUT } from '../words/job.ts';
 import { Empty } from './empty.tsx';
@@ -32,10 +32,10 @@ export function OutputView({ job, attempts, ordinal }: OutputViewProps) {
     : place.value.query.get('stream') === 'stderr'
       ? 'stderr'
       : 'stdout';
-  return <Shown key={stream} {...{ job, attempts, ordinal, stream }} />;
+  return <AttemptOutput key={stream} job={job} attempts={attempts} ordinal={ordinal} stream={stream} />;
 }
 
-function Shown({
+function AttemptOutput({
   job,
   attempts,
   ordinal,
@@ -62,7 +62,7 @@ function Shown({
     query.value = '';
     const known = rowsOf(output.value.lines.value, null);
     if (known.length > 0 && linked(known, hash) === null)
-      void openAt(output.value, hash, follow).catch(complain);
+      void openAt(output.value, hash, follow).catch(notifyError);
   }, [hash]);
   const needle = query.value.toLowerCase();
   const step = (by: number) => (): void => {
@@ -83,7 +83,15 @@ function Shown({
   return (
     <div class="output">
       <OutputTools
-        {...{ job, attempts, ordinal, stream, follow, wrap, query, found, fromTop }}
+        job={job}
+        attempts={attempts}
+        ordinal={ordinal}
+        stream={stream}
+        follow={follow}
+        wrap={wrap}
+        query={query}
+        found={found}
+        fromTop={fromTop}
         output={output.value}
         hit={needle === '' ? null : { at, of: hits.length }}
       />
@@ -97,7 +105,10 @@ function Shown({
         <Empty text={OUTPUT.empty} />
       ) : (
         <OutputRows
-          {...{ rows, follow, columns, needle }}
+          rows={rows}
+          follow={follow}
+          columns={columns}
+          needle={needle}
           mark={hits[at] ?? linked(rows, hash)}
           opened={fromTop.value}
           onTop={output.value.older}
@@ -108,7 +119,7 @@ function Shown({
   );
 }
 
-/** A link to a line: by its number, or by its first byte. */
+/** Matches the hash of a link to a line, by its number or by its first byte. */
 const LINK = /^#([LB])(\d+)$/;
 
 function linked(rows: Row[], hash: string): number | null {
@@ -123,7 +134,7 @@ async function openAt(output: OutputWindow, hash: string, follow: Signal<boolean
   if (by === 'B') return output.openAt(Number(text));
   if (by === 'L') {
     if (await output.openLine(Number(text))) return;
-    tell(OUTPUT.noLine(text!));
+    notify(OUTPUT.noLine(text!));
     follow.value = true;
   }
   return output.openEnd();
@@ -133,7 +144,7 @@ function hitsOf(rows: Row[], needle: string): number[] {
   return rows.flatMap((row, i) => (row.first && textOf(row.line).toLowerCase().includes(needle) ? [i] : []));
 }
 
-/** Opens it, and reads on as long as the attempt runs and somebody follows, however often that fails. */
+/** Opens the output and follows it until the view is closed. Temporary failures are retried. */
 async function keepUp(output: OutputWindow, hash: string, follow: Signal<boolean>): Promise<void> {
   let opened = false;
   for (;;) {
@@ -145,7 +156,7 @@ async function keepUp(output: OutputWindow, hash: string, follow: Signal<boolean
       readWorked();
     } catch (error) {
       if ((error as Error).name === 'AbortError') return;
-      if (error instanceof Problem && error.lasting) return complain(error);
+      if (error instanceof Problem && error.lasting) return notifyError(error);
       if (error instanceof Problem) readFailed(error);
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

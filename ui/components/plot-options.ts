@@ -4,12 +4,12 @@ import { clock, day } from '../format.ts';
 import { HEIGHT, type Line, SHOW, type Unit } from './chart.tsx';
 
 interface Live {
-  /** Which point is pointed at, in this chart or another. */
+  /** The index of the point under the cursor, in this chart or another. */
   cursor: Signal<number | null>;
   zoomed: { current: boolean };
 }
 
-/** Times differ by powers of ten: a logarithmic axis shows the short ones too. */
+/** Returns the options of a chart. Times differ by powers of ten, so their axis is logarithmic. */
 export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Live): uPlot.Options {
   const style = getComputedStyle(place);
   const colour = (name: string): string => style.getPropertyValue(`--${name}-plain`).trim();
@@ -17,7 +17,10 @@ export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Liv
   const axis = { stroke: colour('muted'), font, ticks: { show: false } };
   const whole = unit === 'count' || unit === 'level';
   return {
-    ...{ width: place.clientWidth, height: HEIGHT, legend: { show: false }, padding: [8, 8, 0, 0] },
+    width: place.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
     cursor: { sync: { key: 'queuectl' }, points: { size: 6 } },
     scales: { y: unit === 'ms' ? LOGARITHMIC : { range: (_, __, max) => [0, top(max, unit)] } },
     hooks: {
@@ -41,7 +44,9 @@ export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Liv
     axes: [
       { ...axis, size: 26, space: 80, grid: { show: false }, values: (_, splits) => times(splits) },
       {
-        ...{ ...axis, size: 60, grid: { stroke: colour('line'), width: 1 } },
+        ...axis,
+        size: 60,
+        grid: { stroke: colour('line'), width: 1 },
         values: (_, splits) =>
           splits.map((value) => (whole && !Number.isInteger(value) ? '' : SHOW[unit](value))),
         ...(unit === 'ms' ? { filter: (_: uPlot, splits: number[]) => splits, splits: rungs } : {}),
@@ -50,12 +55,10 @@ export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Liv
     series: [
       {},
       ...lines.map((line) => ({
-        ...{
-          label: line.label,
-          stroke: colour(line.colour),
-          width: 1.5,
-          points: { show: true, size: 5, fill: colour(line.colour), filter: alone },
-        },
+        label: line.label,
+        stroke: colour(line.colour),
+        width: 1.5,
+        points: { show: true, size: 5, fill: colour(line.colour), filter: alone },
         ...(unit === 'ms' || line.dashed ? {} : { fill: `${colour(line.colour)}22` }),
         ...(line.dashed ? { dash: [5, 5] } : {}),
       })),
@@ -63,7 +66,7 @@ export function options(place: HTMLElement, lines: Line[], unit: Unit, live: Liv
   };
 }
 
-/** What people measure times by, from a millisecond to ten days. */
+/** Values of a time axis, from a millisecond to ten days. */
 const RUNGS = [1, 10, 100, 1000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000, 86_400_000, 864_000_000];
 
 const LOGARITHMIC: uPlot.Scale = {
@@ -74,7 +77,7 @@ const LOGARITHMIC: uPlot.Scale = {
   ],
 };
 
-/** A value whose neighbours are not known is no line: it is drawn as a point. */
+/** Returns the values without neighbors. They are drawn as points, because they form no line. */
 function alone(plot: uPlot, series: number): number[] {
   const values = plot.data[series] as (number | null)[];
   const none = (i: number): boolean => (values[i] ?? null) === null;
@@ -89,7 +92,7 @@ const top = (max: number | null, unit: Unit): number =>
 
 const DAY = 86_400;
 
-/** One line a label: the clock within a day or two, the date beyond. */
+/** Labels a time axis with times of day, or with dates if it is longer than two days. */
 function times(splits: number[]): string[] {
   const long = splits.at(-1)! - splits[0]! > 2 * DAY;
   return splits.map((at) => (long ? day : clock)(new Date(at * 1000)));

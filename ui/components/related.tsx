@@ -7,7 +7,7 @@ import { Empty } from './empty.tsx';
 import { Fill } from './fill.tsx';
 import { JobTable } from './job-table.tsx';
 
-/** What it waits for, its schedule, where to find jobs like it, and others of its name. */
+/** Shows the parents and the schedule of a job, searches for similar jobs, and other jobs of the same name. */
 export function Related({ job }: { job: Job }) {
   const same = useData<JobPage>(job.name === null ? null : `/jobs?name=${part(job.name)}&limit=20`);
   const schedules = useData<Schedule[]>(job.name === null ? null : '/schedules');

@@ -1,17 +1,17 @@
 import { part } from '../api.ts';
 import { duration, elapsed, visible } from '../format.ts';
 import { now } from '../store.ts';
-import type { Job, Named } from '../types.ts';
+import type { Job, NamedFigures } from '../types.ts';
 import { RUNNING } from '../words/overview.ts';
 import { SHARED } from '../words/shared.ts';
 import { Since } from './time.tsx';
 
-/** Fewer runs than so tell nothing about how long the next one takes. */
+/** Fewer completed jobs do not predict the run time of the next one. */
 const ENOUGH = 10;
 const WONDER_MS = 10_000;
 
-/** How long jobs of the same queue and name have taken; null: too few did. */
-export function usual(job: Job, names: Named[] | null): Named['run_ms'] {
+/** Returns the usual run times of jobs with the same queue and name, or null if too few have completed. */
+export function usualTimes(job: Job, names: NamedFigures[] | null): NamedFigures['run_ms'] {
   const one = names?.find(({ queue, name }) => queue === job.queue && name === job.name);
   return one === undefined || one.completed < ENOUGH ? null : one.run_ms;
 }
@@ -19,14 +19,14 @@ export function usual(job: Job, names: Named[] | null): Named['run_ms'] {
 export const ranFor = (job: Job): number =>
   job.started_at === null ? 0 : now.value - Date.parse(job.started_at);
 
-/** Longer than 99 of 100 of its kind, and long enough for somebody to wonder. */
-export function isSlow(job: Job, names: Named[] | null): boolean {
-  const times = usual(job, names);
+/** Returns true if a job runs longer than 99% of similar jobs, and long enough to matter. */
+export function isSlow(job: Job, names: NamedFigures[] | null): boolean {
+  const times = usualTimes(job, names);
   return times !== null && ranFor(job) > Math.max(times.p99, WONDER_MS);
 }
 
-/** What runs, the longest first, and how long it may still take. */
-export function Running({ jobs, names }: { jobs: Job[]; names: Named[] | null }) {
+/** Lists running jobs, the longest first, with an estimate of the time left. */
+export function Running({ jobs, names }: { jobs: Job[]; names: NamedFigures[] | null }) {
   if (jobs.length === 0) return <p class="faint quiet">{RUNNING.none}</p>;
   const sorted = jobs.toSorted((a, b) => (a.started_at ?? '').localeCompare(b.started_at ?? ''));
   return (
@@ -76,8 +76,8 @@ export function Running({ jobs, names }: { jobs: Job[]; names: Named[] | null })
   );
 }
 
-function Left({ job, names }: { job: Job; names: Named[] | null }) {
-  const times = usual(job, names);
+function Left({ job, names }: { job: Job; names: NamedFigures[] | null }) {
+  const times = usualTimes(job, names);
   if (times === null) return <span class="faint">–</span>;
   const ran = ranFor(job);
   const title = RUNNING.usual(duration(times.p50), duration(times.p99));

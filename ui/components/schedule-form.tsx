@@ -10,10 +10,10 @@ import {
   commandOf,
   isChanged,
   type ScheduleDraft,
+  scheduleDraftOf,
   timesQuery,
-  writtenOf,
 } from '../schedule-draft.ts';
-import { tell } from '../toasts.ts';
+import { notify } from '../toasts.ts';
 import type { Schedule, Times } from '../types.ts';
 import { SCHEDULE_FORM as FORM, MISSED, OVERLAP } from '../words/schedules.ts';
 import { SHARED } from '../words/shared.ts';
@@ -39,9 +39,9 @@ const JOB_FIELDS = [
 const problemOf = (error: unknown): Problem =>
   error instanceof Problem ? error : new Problem(0, 'unexpected', String(error));
 
-/** What it was when the form was opened is what a change is measured by. */
+/** Edits or creates a schedule. Only fields that differ from the schedule when the form was opened are sent. */
 function Form({ schedule }: { schedule: Schedule | 'new' }) {
-  const start = writtenOf(schedule);
+  const start = scheduleDraftOf(schedule);
   const before = schedule === 'new' ? null : start;
   const now = useSignal(start);
   const isInterval = useSignal(start.every !== '');
@@ -52,7 +52,8 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
   };
   const field = (name: keyof ScheduleDraft) => ({
     value: now.value[name],
-    ...{ autocomplete: 'off' as const, spellcheck: false },
+    autocomplete: 'off' as const,
+    spellcheck: false,
     onInput: (event: { currentTarget: { value: string } }) => set(name, event.currentTarget.value),
   });
   const submit = async (event: Event): Promise<void> => {
@@ -62,7 +63,7 @@ function Form({ schedule }: { schedule: Schedule | 'new' }) {
       const body = bodyOf(before, now.value);
       const { name } = await send<Schedule>(before === null ? 'POST' : 'PATCH', path, body);
       close();
-      tell(before === null ? FORM.created(name) : FORM.changed(name));
+      notify(before === null ? FORM.created(name) : FORM.changed(name));
       refresh();
       go(`/schedules/${part(name)}`);
     } catch (error) {
@@ -179,7 +180,7 @@ function Choice({ label, options, value, onInput }: ChoiceProps) {
 
 const TYPING_MS = 150;
 
-/** The next times while they are typed; what is wrong with them, before anything is sent. */
+/** Shows the next runs, or the problem with them, while the user types. */
 function Preview({ query }: { query: string | null }) {
   const times = useSignal<Times | null>(null);
   const wrong = useSignal<Problem | null>(null);

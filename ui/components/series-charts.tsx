@@ -1,5 +1,5 @@
 import { withQuery } from '../router.ts';
-import { bad, depths, ended, PERCENTILES, RANGES } from '../series.ts';
+import { depths, endedAttempts, failedAttempts, PERCENTILES, RANGES } from '../series.ts';
 import { now } from '../store.ts';
 import type { Figures, Series } from '../types.ts';
 import { CHARTS } from '../words/charts.ts';
@@ -8,7 +8,7 @@ import { Chart } from './chart.tsx';
 
 const times = ({ points }: Series): number[] => points.map(({ at }) => Date.parse(at) / 1000);
 
-/** What came and what ended, over time. */
+/** Shows enqueued, completed and failed jobs over time. */
 export function Throughput({ series, title = CHARTS.throughput }: { series: Series; title?: string }) {
   const line = (of: (one: Figures) => number): number[] => series.points.map(of);
   return (
@@ -18,16 +18,18 @@ export function Throughput({ series, title = CHARTS.throughput }: { series: Seri
       lines={[
         { label: CHARTS.enqueued, colour: 'accent', values: line(({ enqueued }) => enqueued) },
         { label: CHARTS.completed, colour: 'good', values: line(({ completed }) => completed) },
-        { label: CHARTS.failed, colour: 'bad', values: line(bad) },
+        { label: CHARTS.failed, colour: 'bad', values: line(failedAttempts) },
       ]}
       unit="count"
     />
   );
 }
 
-/** Which part of the attempts that ended failed; nothing where none ended. */
+/** Shows the share of ended attempts that failed. There is no value where no attempt ended. */
 export function FailureRate({ series }: { series: Series }) {
-  const values = series.points.map((one) => (ended(one) === 0 ? null : bad(one) / ended(one)));
+  const values = series.points.map((one) =>
+    endedAttempts(one) === 0 ? null : failedAttempts(one) / endedAttempts(one),
+  );
   return (
     <Chart
       title={CHARTS.failureRate}
@@ -53,7 +55,7 @@ export function Depth({ series, unfinished }: { series: Series; unfinished: numb
 interface TimesProps {
   series: Series;
   of: 'wait_ms' | 'run_ms';
-  /** Since when the oldest job waits: a histogram of what was started says nothing while nothing starts. */
+  /** Since when the oldest job has been waiting. The percentiles cover only started jobs, so they do not show it. */
   oldest?: string | null;
 }
 
@@ -65,14 +67,17 @@ export function TimesChart({ series, of, oldest = null }: TimesProps) {
       at={times(series)}
       lines={[
         ...PERCENTILES.map(([key, colour]) => ({
-          ...{ label: key, colour },
+          label: key,
+          colour,
           values: series.points.map((one) => (one[of] === null ? null : Math.max(1, one[of][key]))),
         })),
         ...(since === null
           ? []
           : [
               {
-                ...{ label: SHARED.oldestWaiting, colour: 'muted' as const, dashed: true },
+                label: SHARED.oldestWaiting,
+                colour: 'muted' as const,
+                dashed: true,
                 values: series.points.map(() => since),
               },
             ]),

@@ -1,7 +1,7 @@
 import { number } from '../format.ts';
 import { SHARED } from '../words/shared.ts';
 
-/** How much of what there is, is in use. */
+/** Shows how many slots are in use. */
 export function Slots({ busy, total }: { busy: number; total: number }) {
   return (
     <span class="slots">

@@ -6,7 +6,7 @@ import { SPEC } from '../words/job.ts';
 import { SHARED } from '../words/shared.ts';
 import { Time } from './time.tsx';
 
-/** What the job was told: how it runs, when, and what becomes of it. */
+/** Shows how the job was defined. */
 export function Spec({ job }: { job: Job }) {
   const delays = useData<RetryDelays>(`/jobs/${part(job.id)}/retries`, { on: mayChange });
   const rows: [string, string | null][] = [
@@ -64,7 +64,7 @@ export function Spec({ job }: { job: Job }) {
   );
 }
 
-/** Over somebody's shoulder, not against whoever holds the token. */
+/** Hides values from people who see the screen. A user with the token can still read them. */
 const SECRET = /token|secret|passw|api_?key|credential/i;
 
 function backoff(job: Job): string | null {

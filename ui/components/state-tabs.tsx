@@ -7,7 +7,7 @@ import { JOBS } from '../words/jobs.ts';
 import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
-/** Counters know whole states and queues; with any other filter a number here would be wrong, so there is none. */
+/** Shows the states with their job counts. Counts exist only by state and queue, so other filters hide them. */
 export function StateTabs({ filter }: { filter: Filter }) {
   const current = filter.get('state');
   const queue = filter.get('queue');

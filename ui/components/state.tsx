@@ -2,7 +2,7 @@ import type { State } from '../types.ts';
 import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 
-/** A state is a sign, a word and a colour: any one of them is enough. */
+/** Shows a state as an icon, a word and a color. Each of them is enough to recognize it. */
 export function StateMark({ state }: { state: string }) {
   return (
     <span class={`state state-${state}`}>

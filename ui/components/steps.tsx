@@ -3,7 +3,7 @@ import { withQuery } from '../router.ts';
 import type { Span } from '../spans.ts';
 import { Time } from './time.tsx';
 
-/** The life of the job step by step, in words. */
+/** Lists the steps in the life of a job. */
 export function Steps({ spans }: { spans: Span[] }) {
   return (
     <ol class="steps">

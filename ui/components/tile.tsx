@@ -3,7 +3,7 @@ import { number } from '../format.ts';
 
 interface TileProps {
   label: string;
-  /** Where what it counts is shown. */
+  /** The page that lists what the tile counts. */
   href: string;
   value?: number | undefined;
   text?: ComponentChildren;

@@ -7,7 +7,7 @@ import { Fill } from './fill.tsx';
 import { Steps } from './steps.tsx';
 import { Ago, Time } from './time.tsx';
 
-/** The life of the job, drawn to scale. */
+/** Draws the life of a job to scale. */
 export function Timeline({ job, attempts }: { job: Job; attempts: Attempt[] }) {
   const moving = ['pending', 'processing', 'failed'].includes(job.state);
   const spans = spansOf(job, attempts, moving ? now.value : Date.parse(job.updated_at));

@@ -1,5 +1,5 @@
 import { number, plural } from '../format.ts';
-import { drop, operations, type Tracked as Shown, stop } from '../operations.ts';
+import { drop, operations, stop, type Tracked as TrackedOperation } from '../operations.ts';
 import { ACTIONS, type ActionName, OPERATIONS } from '../words/jobs.ts';
 import { SHARED } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
@@ -16,7 +16,7 @@ export function Tracked() {
   );
 }
 
-function Row({ id, action, state, total, done, changed, unchanged, skipped, error }: Shown) {
+function Row({ id, action, state, total, done, changed, unchanged, skipped, error }: TrackedOperation) {
   const { label, past } = ACTIONS[action as ActionName];
   return (
     <div class="operation">

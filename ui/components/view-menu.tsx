@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { mounted } from '../mount.ts';
 import { go, place } from '../router.ts';
-import { tell } from '../toasts.ts';
+import { notify } from '../toasts.ts';
 import { dropView, hrefOf, MOST_VIEWS, saveView, views } from '../views.ts';
 import { MENUS } from '../words/jobs.ts';
 import { SHARED } from '../words/shared.ts';
@@ -9,7 +9,7 @@ import { copy } from './copy.tsx';
 import { Icon } from './icon.tsx';
 import { Menu } from './menu.tsx';
 
-/** Lists of jobs under a name, kept in this browser; a link holds the whole of one. */
+/** Saves lists of jobs under a name in this browser. A link to one contains its whole query. */
 export function ViewMenu() {
   const { query } = place.value;
   const current = query.get('view');
@@ -22,7 +22,7 @@ export function ViewMenu() {
     event.preventDefault();
     if (written === '' || full) return;
     saveView(written, plain.toString());
-    tell(MENUS.viewSaved(written));
+    notify(MENUS.viewSaved(written));
     name.value = '';
     go(hrefOf({ name: written, query: plain.toString() }), 'replace');
   };

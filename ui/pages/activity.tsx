@@ -24,7 +24,7 @@ const FILTERS = [
   ['job', SHARED.job, ACTIVITY.jobHint],
 ] as const;
 
-/** The command line knows no actors. */
+/** Returns the same filter as a command line, which has no flag for the actor. */
 function eventsCommand(query: URLSearchParams): string {
   const flags = ['kind', 'queue', 'job'].flatMap((field) => {
     const value = query.get(field);

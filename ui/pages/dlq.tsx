@@ -15,7 +15,7 @@ import { SHARED } from '../words/shared.ts';
 
 const SLOW_MS = 2000;
 
-/** Dead jobs by what killed them: one decision for all that died of the same. */
+/** Groups dead jobs by their error, so that one action covers all jobs with the same cause. */
 export function DlqPage() {
   const found = useData<ErrorGroups>('/dlq/groups', {
     on: ({ kind }) => ['dead', 'retried', 'deleted', 'jobs-pruned'].includes(kind),

@@ -10,7 +10,7 @@ import { SHARED } from '../words/shared.ts';
 const LOOKS = { ok: 'state-completed', warn: 'warn', fail: 'bad' };
 const FIRST = { fail: 0, warn: 1, ok: 2 };
 
-/** What `queuectl doctor` finds. The whole database is read for it, so it is looked at when somebody asks. */
+/** Shows the checks of `queuectl doctor`. They read the whole database, so they run only on request. */
 export function DoctorPage() {
   const found = useData<Doctor>('/doctor', { on: () => false });
   if (found.value === null)

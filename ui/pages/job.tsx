@@ -1,4 +1,4 @@
-import { actOnJob, possible, promote, VERBS, type Verb } from '../acts.ts';
+import { actOnJob, isPossible, promote, VERBS, type Verb } from '../acts.ts';
 import { part } from '../api.ts';
 import { command } from '../cli.ts';
 import { Attempts } from '../components/attempts.tsx';
@@ -32,7 +32,7 @@ export function JobPage({ id }: { id: string }) {
   const mine = ({ job_id }: StoreEvent): boolean => job_id === id;
   const job = useData<Job>(path, { on: mine });
   const attempts = useData<Attempt[]>(`${path}/attempts`, { on: mine });
-  // What stands in its way changes with other jobs, queues and workers.
+  // The reasons depend on other jobs, queues and workers, so every event reads them again.
   const why = useData<Explanation>(`${path}/explain`);
   const tab = place.value.query.get('tab') ?? (place.value.hash.match(/^#[LB]\d/) ? 'output' : 'timeline');
   const all = attempts.value ?? [];
@@ -42,7 +42,7 @@ export function JobPage({ id }: { id: string }) {
     if (next !== undefined) go(withQuery({ attempt: String(next.attempt), tab: 'output' }), 'replace');
   };
   const act = (verb: Verb): void => {
-    if (job.value !== null && !readOnly.value && possible(verb, job.value)) void run(verb, job.value);
+    if (job.value !== null && !readOnly.value && isPossible(verb, job.value)) void run(verb, job.value);
   };
   useKeys({
     r: () => act('retry'),
@@ -140,13 +140,13 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
   );
 }
 
-/** A reason that ends with the time until the next run. The page counts it down. */
+/** Matches a reason that ends with the time until the next run. The page counts it down. */
 const COUNTDOWN = /^((?:the job is due|retry|last attempt)\b[^:]*?) in \d/i;
 
-/** Exact times are shown in the reader's time zone. */
+/** Matches an exact time, which is shown in the time zone of the user. */
 const ISO = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
-/** The output of a job may contain text that only looks like a time. */
+/** Returns true for a valid time. The output of a job may contain text that only looks like one. */
 const isTime = (text: string): boolean => ISO.test(text) && !Number.isNaN(Date.parse(text));
 
 function Reason({ reason, due }: { reason: string; due: string | null }) {
@@ -166,13 +166,13 @@ function Reason({ reason, due }: { reason: string; due: string | null }) {
   );
 }
 
-/** The server decides whether the job is due, because the clock of the browser may be wrong. */
+/** Returns true if the job is due later. The server decides, because the clock of the browser may be wrong. */
 const isDueLater = (reason: string, { next_run_at }: Job): boolean =>
   /^the job is due in\b/i.test(reason) || (next_run_at !== null && reason.includes(next_run_at));
 
 function Actions({ job, reasons }: { job: Job; reasons: string[] }) {
   const held = reasons.some((one) => one.includes('queuectl release '));
-  const sensible = (verb: Verb): boolean => possible(verb, job) && verb !== (held ? 'hold' : 'release');
+  const sensible = (verb: Verb): boolean => isPossible(verb, job) && verb !== (held ? 'hold' : 'release');
   return (
     <div class="buttons">
       {VERBS.filter(sensible).map((verb) => (

@@ -1,7 +1,7 @@
 import { actOnMany, type Selected, type Verb } from '../acts.ts';
 import { get, part } from '../api.ts';
 import { listCommand } from '../cli.ts';
-import { columnsOf, ordered } from '../columns.tsx';
+import { columnsOf, sortJobs } from '../columns.tsx';
 import { BulkBar } from '../components/bulk-bar.tsx';
 import { ColumnMenu } from '../components/column-menu.tsx';
 import { CopyMenu } from '../components/copy-menu.tsx';
@@ -13,13 +13,13 @@ import { ViewMenu } from '../components/view-menu.tsx';
 import { useData } from '../data.ts';
 import { type Filter, filterOf } from '../filter.ts';
 import { number, plural } from '../format.ts';
-import { untilSome } from '../job-pages.ts';
+import { readUntilJobs } from '../job-pages.ts';
 import { focusedRow, useKeys } from '../keys.ts';
 import { togglePaused } from '../queue-acts.ts';
 import { go, listHref, place, withQuery } from '../router.ts';
 import { useSelection } from '../selection.ts';
 import { readOnly } from '../store.ts';
-import { tell } from '../toasts.ts';
+import { notify } from '../toasts.ts';
 import { type JobPage, STATES } from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
 import { JOBS } from '../words/jobs.ts';
@@ -27,7 +27,7 @@ import { JOBS } from '../words/jobs.ts';
 const PAGE = 50;
 
 const readPage = (path: string, signal: AbortSignal): Promise<JobPage> =>
-  untilSome(path, (one) => get<JobPage>(one, signal));
+  readUntilJobs(path, (one) => get<JobPage>(one, signal));
 
 export function JobsPage() {
   const { query } = place.value;
@@ -42,7 +42,7 @@ export function JobsPage() {
   const { ids, all, toggle, selectPage, selectAll, clear, from } = useSelection(filter.toString());
   const sort = query.get('sort');
   const columns = columnsOf(query);
-  const jobs = ordered(page.value?.jobs ?? [], sort);
+  const jobs = sortJobs(page.value?.jobs ?? [], sort);
   const count = page.value?.count ?? null;
   const selected = all ? matching(filter, count) : { ids: [...ids] };
   const shown = new Set(all ? jobs.map((job) => job.id) : ids);
@@ -55,14 +55,14 @@ export function JobsPage() {
     const some = all || ids.size > 0;
     if (readOnly.value || (!some && row === null)) return;
     const on = some ? selected : { ids: [row!] };
-    if (on === null) tell(JOBS.counting);
+    if (on === null) notify(JOBS.counting);
     else if (await actOnMany(verb, on)) clear();
   };
   useKeys({
     r: () => void act('retry'),
     c: () => void act('cancel'),
     '#': () => void act('delete'),
-    a: () => (count === null ? tell(JOBS.counting) : selectAll()),
+    a: () => (count === null ? notify(JOBS.counting) : selectAll()),
     X: () => {
       const order = jobs.map((job) => job.id);
       const [a, b] = [order.indexOf(from ?? ''), order.indexOf(focusedRow() ?? '')].sort((x, y) => x - y);
@@ -122,7 +122,9 @@ export function JobsPage() {
       ) : null}
       {jobs.length === 0 ? null : (
         <JobTable
-          {...{ jobs, columns, sort }}
+          jobs={jobs}
+          columns={columns}
+          sort={sort}
           {...(readOnly.value
             ? {}
             : {
@@ -152,10 +154,10 @@ export function JobsPage() {
   );
 }
 
-/** All that match; null while nobody knows how many that are: nothing is done to an unknown number of jobs. */
+/** Selects all jobs that match, or returns null until they are counted, so that no action covers an unknown number. */
 function matching(filter: Filter, count: JobPage['count'] | null): Selected | null {
   if (count === null) return null;
-  // Without any filter all jobs are meant, and both the API and the command line want that said.
+  // The API and the command line refuse an empty filter, so all states are named.
   const said = filter.size > 0 ? filter : new URLSearchParams({ state: STATES.join() });
   return { filter: said, count: count.value, capped: count.capped };
 }

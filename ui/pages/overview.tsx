@@ -12,7 +12,7 @@ import { useData } from '../data.ts';
 import { number, percent, sentence, visible } from '../format.ts';
 import { setPaused } from '../queue-acts.ts';
 import { ofSchedules } from '../schedule-events.ts';
-import { bad, ended, NO_SERIES, useSeries } from '../series.ts';
+import { endedAttempts, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
 import { counts, queues, readOnly } from '../store.ts';
 import type { Doctor, JobPage, Schedule, Series, Worker } from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
@@ -31,15 +31,19 @@ export function OverviewPage() {
   const jobs = counts.value;
   const nothing = jobs !== null && Object.values(jobs).every((count) => count === 0);
   const names = day.value?.names ?? null;
-  // What needs attention stands on top: it comes with the rest, or all of it would jump.
+  // Problems are shown at the top. The page waits for them, so that nothing moves down later.
   const reading = [hour, workers, running, schedules].some(({ loading }) => loading);
   if (reading || (jobs === null && hour.problem === null)) return null;
   return (
     <section aria-label={PAGE_TITLES.overview}>
       <h1 class="hidden">{PAGE_TITLES.overview}</h1>
       <Attention
-        {...{ workers: workers.value, schedules: schedules.value, running: running.value?.jobs ?? [] }}
-        {...{ hour: hour.value, names, doctor: doctor.value }}
+        workers={workers.value}
+        schedules={schedules.value}
+        running={running.value?.jobs ?? []}
+        hour={hour.value}
+        names={names}
+        doctor={doctor.value}
       />
       <Tiles workers={workers.value} day={day.value} />
       {nothing ? <Welcome /> : <Throughput series={hour.value ?? NO_SERIES} title={OVERVIEW.throughput} />}
@@ -55,8 +59,8 @@ export function OverviewPage() {
 
 function Tiles({ workers, day }: { workers: Worker[] | null; day: Series | null }) {
   const jobs = counts.value;
-  const all = day === null ? 0 : ended(day.total);
-  const failed = day === null ? undefined : bad(day.total);
+  const all = day === null ? 0 : endedAttempts(day.total);
+  const failed = day === null ? undefined : failedAttempts(day.total);
   const oldest = (queues.value ?? [])
     .map((queue) => queue.oldest_waiting_at)
     .filter((at) => at !== null)
@@ -97,7 +101,7 @@ function Welcome() {
   );
 }
 
-/** How much of what may run at a time does: of its limit, or of the slots that serve it. */
+/** Shows how many jobs run in each queue, out of its limit or the slots that serve it. */
 function QueueStrip({ workers }: { workers: Worker[] }) {
   return (
     <div>

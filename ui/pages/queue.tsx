@@ -15,7 +15,7 @@ import { useKeys } from '../keys.ts';
 import { limiting } from '../overlays.ts';
 import { setPaused } from '../queue-acts.ts';
 import { place } from '../router.ts';
-import { bad, ended, NO_SERIES, perMinute, useSeries } from '../series.ts';
+import { endedAttempts, failedAttempts, NO_SERIES, perMinute, useSeries } from '../series.ts';
 import { queues, readOnly } from '../store.ts';
 import type { JobPage, Queue, Series, Worker } from '../types.ts';
 import { QUEUE, QUEUES } from '../words/queues.ts';
@@ -76,7 +76,7 @@ export function QueuePage({ id }: { id: string }) {
   );
 }
 
-/** Its limits, and who works on it: spelt out where it is nobody. */
+/** Shows the limits of a queue and its workers, with a warning if there are none. */
 function Facts({ queue, serving }: { queue: Queue; serving: Worker[] | undefined }) {
   const { concurrency, rate, priority_aging_ms: aging } = queue;
   const slots = serving?.reduce((sum, worker) => sum + worker.concurrency, 0) ?? 0;
@@ -107,7 +107,7 @@ function Tiles({ queue, hour, day }: { queue: Queue; hour: Series | null; day: S
   const list = (state: string): string => `/jobs?queue=${part(name)}&state=${state}`;
   const rate = (value: number | undefined): string =>
     value === undefined ? '–' : QUEUE.perMinute(number(value));
-  const failed = day === null ? undefined : bad(day.total);
+  const failed = day === null ? undefined : failedAttempts(day.total);
   const limit = concurrency === null ? '' : `/${number(concurrency)}`;
   return (
     <div class="tiles five">
@@ -127,7 +127,7 @@ function Tiles({ queue, hour, day }: { queue: Queue; hour: Series | null; day: S
       <Tile
         label={SHARED.attempts}
         href={list('completed')}
-        text={rate(hour ? perMinute(hour, ended) : undefined)}
+        text={rate(hour ? perMinute(hour, endedAttempts) : undefined)}
       />
       <Tile label={QUEUE.waitP95} href={list('pending')} text={duration(hour?.total.wait_ms?.p95)} />
       <Tile label={QUEUE.runP95} href={list('completed')} text={duration(hour?.total.run_ms?.p95)} />

@@ -6,9 +6,9 @@ import { number, visible } from '../format.ts';
 import { focusedRow, useKeys } from '../keys.ts';
 import { limiting } from '../overlays.ts';
 import { setPaused } from '../queue-acts.ts';
-import { bad, ended, useSeries } from '../series.ts';
+import { endedAttempts, failedAttempts, useSeries } from '../series.ts';
 import { queues, readOnly } from '../store.ts';
-import type { Figures, Named, Queue, State } from '../types.ts';
+import type { Figures, NamedFigures, Queue, State } from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
 import { QUEUES } from '../words/queues.ts';
 import { SHARED } from '../words/shared.ts';
@@ -62,10 +62,10 @@ export function QueuesPage() {
   );
 }
 
-const sum = (names: Named[], queue: string, of: (one: Figures) => number): number =>
+const sum = (names: NamedFigures[], queue: string, of: (one: Figures) => number): number =>
   names.filter((one) => one.queue === queue).reduce((all, one) => all + of(one), 0);
 
-function Row({ queue, hour, day }: { queue: Queue; hour: Named[]; day: Named[] }) {
+function Row({ queue, hour, day }: { queue: Queue; hour: NamedFigures[]; day: NamedFigures[] }) {
   const { name, paused, concurrency, rate, oldest_waiting_at: oldest } = queue;
   return (
     <tr data-row={name}>
@@ -91,10 +91,10 @@ function Row({ queue, hour, day }: { queue: Queue; hour: Named[]; day: Named[] }
         {number(sum(hour, name, ({ enqueued }) => enqueued))}
       </td>
       <td class="right number" data-label={QUEUES.attemptsHour}>
-        {number(sum(hour, name, ended))}
+        {number(sum(hour, name, endedAttempts))}
       </td>
       <td class="right number" data-label={SHARED.failedToday}>
-        {number(sum(day, name, bad))}
+        {number(sum(day, name, failedAttempts))}
       </td>
       <Count queue={queue} state="dead" label={SHARED.dead} />
       {readOnly.value ? null : (

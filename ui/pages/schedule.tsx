@@ -13,7 +13,7 @@ import { Ago, Time } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { duration, number, sentence, visible } from '../format.ts';
 import { place } from '../router.ts';
-import { timesQuery, writtenOf } from '../schedule-draft.ts';
+import { scheduleDraftOf, timesQuery } from '../schedule-draft.ts';
 import { ofSchedules } from '../schedule-events.ts';
 import { NO_SERIES, useSeries } from '../series.ts';
 import type { Schedule, Times } from '../types.ts';
@@ -23,7 +23,7 @@ import { SHARED } from '../words/shared.ts';
 export function SchedulePage({ id }: { id: string }) {
   const found = useData<Schedule>(`/schedules/${part(id)}`, { on: ofSchedules });
   const schedule = found.value;
-  const times = useData<Times>(schedule === null ? null : timesQuery(writtenOf(schedule)), {
+  const times = useData<Times>(schedule === null ? null : timesQuery(scheduleDraftOf(schedule)), {
     on: ofSchedules,
   });
   if (schedule === null) return found.problem === null ? null : <Trouble problem={found.problem} />;

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { attempt } from '../acts.ts';
+import { runAction } from '../acts.ts';
 import { part, send } from '../api.ts';
 import { command } from '../cli.ts';
 import { CopyButton } from '../components/copy.tsx';
@@ -85,10 +85,10 @@ function Row({ setting, change }: { setting: Setting; change: StoreEvent | undef
   const path = `/config/${part(name)}`;
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
-    if (await attempt(() => send('PUT', path, { value: typed.value }), SETTINGS.saved(name)))
+    if (await runAction(() => send('PUT', path, { value: typed.value }), SETTINGS.saved(name)))
       typed.value = null;
   };
-  const unset = (): Promise<boolean> => attempt(() => send('DELETE', path), SETTINGS.wasReset(name));
+  const unset = (): Promise<boolean> => runAction(() => send('DELETE', path), SETTINGS.wasReset(name));
   return (
     <tr data-row={name}>
       <td>

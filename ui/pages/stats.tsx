@@ -7,7 +7,7 @@ import { Depth, FailureRate, RangeTabs, Throughput, TimesChart } from '../compon
 import { duration, number, percent, visible } from '../format.ts';
 import { mounted } from '../mount.ts';
 import { go, place, withQuery } from '../router.ts';
-import { bad, ended, NO_SERIES, useSeries } from '../series.ts';
+import { endedAttempts, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
 import { queues, server, sumOf } from '../store.ts';
 import type { Percentiles, Series } from '../types.ts';
 import { PAGE_TITLES } from '../words/frame.ts';
@@ -71,10 +71,10 @@ function QueueChoice({ queue }: { queue: string | undefined }) {
   );
 }
 
-/** The range in one line. */
+/** Shows the totals of the range in one line. */
 function Total({ series }: { series: Series }) {
   const { total } = series;
-  const all = ended(total);
+  const all = endedAttempts(total);
   const count = (value: number) => <b>{series === NO_SERIES ? '–' : number(value)}</b>;
   const times = (of: Percentiles | null) => ({
     p50: <b>{duration(of?.p50)}</b>,
@@ -91,8 +91,8 @@ function Total({ series }: { series: Series }) {
       <span>
         <Fill
           text={all === 0 ? METRICS.failed : METRICS.failedPart}
-          count={count(bad(total))}
-          part={percent(bad(total) / all)}
+          count={count(failedAttempts(total))}
+          part={percent(failedAttempts(total) / all)}
         />
       </span>
       <span>

@@ -121,7 +121,7 @@ function Row(worker: Worker) {
   );
 }
 
-/** A worker of {WORKERS.otherVersion} is told apart wherever it is shown. */
+/** Shows the status of a worker, and whether it runs a different version. */
 export function WorkerTags({ status, same_executable }: Worker) {
   return (
     <>

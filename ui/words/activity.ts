@@ -21,7 +21,7 @@ export const EVENTS = {
   details: 'Details',
   attempt: (attempt: number) => ` (attempt ${attempt})`,
 
-  /** By event kind. */
+  /** Titles by event kind. */
   kinds: {
     enqueued: 'Enqueued',
     started: 'Started',
@@ -56,7 +56,7 @@ export const EVENTS = {
     'operation-ended': 'Bulk action ended',
   } as Record<string, string>,
 
-  /** By the name of a detail, where the name itself reads badly. */
+  /** Labels of details whose names are unclear. */
   names: {
     next_run_at: 'retry',
     scheduled_at: 'due',

@@ -17,7 +17,7 @@ export const RUNNING = {
   usual: (median: string, p99: string) => `Half of these jobs finish within ${median}, 99% within ${p99}`,
 };
 
-/** Each is one line of the list of problems; a name in braces is replaced by a link or a number. */
+/** Lines of the list of problems. A name in braces is replaced by a link or a number. */
 export const ATTENTION = {
   title: 'Needs attention',
   waiting: (count: number, jobs: string) => `${jobs} ${count === 1 ? 'is' : 'are'} waiting`,

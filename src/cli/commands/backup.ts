@@ -2,10 +2,10 @@ import { backup } from '../../actions/backup.ts';
 import { QueueError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { printable } from '../text.ts';
 
-export default {
+export default defineCommand({
   name: 'backup',
   summary: 'Back up the queue to a file while workers keep running',
   args: 'FILE',
@@ -43,4 +43,4 @@ export default {
       );
     return 0;
   },
-} satisfies Command as Command;
+});

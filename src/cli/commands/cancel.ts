@@ -1,6 +1,6 @@
 import { cancel } from '../../worker/cancel.ts';
 import { actingCommand } from '../act.ts';
-import { noteAlong } from '../cut-off.ts';
+import { warnAlsoCancelled } from '../warn-dependents.ts';
 
 export default actingCommand({
   name: 'cancel',
@@ -13,7 +13,7 @@ export default actingCommand({
   ],
   async act(app, ids, _, { io }) {
     const acted = await cancel(app, ids);
-    await noteAlong(io, app, acted.changed);
+    await warnAlsoCancelled(io, app, acted.changed);
     return acted;
   },
 });

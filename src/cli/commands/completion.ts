@@ -1,9 +1,9 @@
 import { QueueError } from '../../core/errors.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { COMPLETION_SCRIPTS } from '../completion-scripts.ts';
 
-export default {
+export default defineCommand({
   name: 'completion',
   summary: 'Print a shell completion script',
   args: 'bash|zsh|fish',
@@ -30,4 +30,4 @@ export default {
     io.out(io.json ? `${JSON.stringify({ shell, script })}\n` : script);
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,10 +1,10 @@
 import { getSetting } from '../../actions/config.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
 
-export default {
+export default defineCommand({
   name: 'config get',
   summary: 'Print the value of a setting',
   args: 'KEY',
@@ -18,4 +18,4 @@ export default {
     io.out(io.json ? `${jsonText(io, setting)}\n` : `${io.tty ? printable(setting.text) : setting.text}\n`);
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,12 +1,12 @@
 import { listSettings, type SettingObject } from '../../actions/config.ts';
 import { maskUrls } from '../../core/mask.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { LIST_FLAGS } from '../layout.ts';
 import { printList } from '../print-list.ts';
 import type { Column } from '../table.ts';
 import { timesFor } from '../times.ts';
 
-export default {
+export default defineCommand({
   name: 'config list',
   summary: 'List all settings with their values',
   args: '',
@@ -25,7 +25,7 @@ export default {
     );
     return 0;
   },
-} satisfies Command as Command;
+});
 
 const COLUMNS: Column<SettingObject>[] = [
   { title: 'KEY', value: (setting) => setting.key },

@@ -1,10 +1,10 @@
 import { setSetting } from '../../actions/config.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
 
-export default {
+export default defineCommand({
   name: 'config set',
   summary: 'Change a setting',
   args: 'KEY VALUE',
@@ -33,4 +33,4 @@ export default {
     );
     return 0;
   },
-} satisfies Command as Command;
+});

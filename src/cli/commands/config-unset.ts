@@ -1,10 +1,10 @@
 import { unsetSetting } from '../../actions/config.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
 
-export default {
+export default defineCommand({
   name: 'config unset',
   summary: 'Reset a setting to its default',
   args: 'KEY',
@@ -22,4 +22,4 @@ export default {
     );
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,10 +1,10 @@
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import serve from './serve.ts';
 
-/** An alias that is easier to find. */
-export default {
+/** Is an alias of `serve` that is easier to find. */
+export default defineCommand({
   ...serve,
   name: 'dashboard',
   summary: 'Start the dashboard (same as serve)',
   examples: ['queuectl dashboard --open'],
-} satisfies Command as Command;
+});

@@ -1,8 +1,8 @@
 import { checkDatabase } from '../../actions/db.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { printable } from '../text.ts';
 
-export default {
+export default defineCommand({
   name: 'db check',
   summary: 'Check the database for damage',
   args: '',
@@ -20,4 +20,4 @@ export default {
     if (fix !== null && !io.json) io.err(`  try: ${fix}\n`);
     return check.ok ? 0 : 1;
   },
-} satisfies Command as Command;
+});

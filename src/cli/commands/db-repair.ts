@@ -1,13 +1,13 @@
 import { repairDatabase } from '../../actions/db.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Repair } from '../../store/contract/file-care.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import type { Io } from '../io.ts';
 import { printable } from '../text.ts';
 
 const SHOWN = 20;
 
-export default {
+export default defineCommand({
   name: 'db repair',
   summary: 'Recover a damaged database; the damaged file is kept',
   args: '',
@@ -30,7 +30,7 @@ export default {
     else print(io, repair);
     return repair.lost.length + repair.problems.length > 0 ? 1 : 0;
   },
-} satisfies Command as Command;
+});
 
 function print(io: Io, { how, saved, loose, lost, problems, kept }: Repair): void {
   io.out(`read ${how}\n`);

@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import { deadColumns } from '../job-table.ts';
 import { LIST_FLAGS } from '../layout.ts';
@@ -6,7 +6,7 @@ import { printJobs } from '../list-jobs.ts';
 
 const { state: _, ...FLAGS } = FILTER_FLAGS;
 
-export default {
+export default defineCommand({
   name: 'dlq list',
   summary: 'List dead jobs, newest first',
   args: '',
@@ -19,4 +19,4 @@ export default {
     await printJobs(context, filter, readLimit(input), deadColumns, 'the dead letter queue is empty');
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -3,10 +3,10 @@ import { purgeDead } from '../../actions/purge.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { countOf } from '../../core/words.ts';
 import { confirmed, SHORT_IDS } from '../act.ts';
-import { printChanged } from '../changed.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { printChanged } from '../print-changed.ts';
 
-export default {
+export default defineCommand({
   name: 'dlq purge',
   summary: 'Delete dead jobs and their output permanently',
   args: '[ID…]',
@@ -28,4 +28,4 @@ export default {
     printChanged(context.io, 'purged', await purgeDead(app, ids));
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -4,11 +4,11 @@ import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { SHORT_IDS } from '../act.ts';
-import { atMostOnceFields, printChanged, warnStartedAgain } from '../changed.ts';
-import type { Command } from '../command.ts';
-import { noteCutOff } from '../cut-off.ts';
+import { defineCommand } from '../command.ts';
+import { atMostOnceFields, printChanged, warnStartedAgain } from '../print-changed.ts';
+import { warnStillCancelled } from '../warn-dependents.ts';
 
-export default {
+export default defineCommand({
   name: 'dlq retry',
   summary: 'Retry dead jobs',
   args: '(ID… | --all)',
@@ -39,9 +39,9 @@ export default {
       );
     printChanged(io, 'retried', changed, atMostOnceFields(retried));
     warnStartedAgain(io, startedAgain);
-    await noteCutOff(io, app, changed);
+    await warnStillCancelled(io, app, changed);
     if (left.length > 0) io.warn(`${countOf(left.length)} ${why}`);
     if (skipped.length > 0) io.warn(`${countOf(skipped.length)} ${SKIPPED}`);
     return left.length + skipped.length > 0 ? 7 : 0;
   },
-} satisfies Command as Command;
+});

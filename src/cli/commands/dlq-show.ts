@@ -3,11 +3,11 @@ import { wrongState } from '../../actions/retry.ts';
 import { findJob } from '../../actions/select.ts';
 import { SHORT_IDS } from '../act.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { TIME_FLAGS } from '../layout.ts';
 import { printJob } from '../show-job.ts';
 
-export default {
+export default defineCommand({
   name: 'dlq show',
   summary: 'Show a dead job and all its attempts',
   args: 'ID',
@@ -25,4 +25,4 @@ export default {
     await printJob(context.io, app, job, attempts);
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,7 +1,7 @@
 import { diagnose } from '../../actions/doctor.ts';
 import type { Finding } from '../../core/finding.ts';
 import { VERSION } from '../../core/version.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { wrap } from '../help-page.ts';
 import type { Io } from '../io.ts';
 import { jsonText } from '../layout.ts';
@@ -10,7 +10,7 @@ import type { Color } from '../text.ts';
 
 const COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', fail: 'red' };
 
-export default {
+export default defineCommand({
   name: 'doctor',
   summary: 'Check the installation and suggest fixes',
   args: '',
@@ -32,7 +32,7 @@ export default {
     else print(io, findings);
     return failed ? 1 : 0;
   },
-} satisfies Command as Command;
+});
 
 interface Line {
   check: string;

@@ -14,23 +14,23 @@ import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { nearest } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { parseTime } from '../../core/time.ts';
-import type { Command, Input } from '../command.ts';
+import { defineCommand, type Input } from '../command.ts';
 import { EVENT_DETAILS, printEvents } from '../event-line.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { LIST_FLAGS } from '../layout.ts';
 
-const USUAL_LINES = 20;
+const DEFAULT_LINES = 20;
 const LINES = { min: 0, max: 1_000_000_000, integer: true };
 
-export default {
+export default defineCommand({
   name: 'events',
   summary: 'Show events of jobs, queues, workers and settings',
   args: '',
   most: 0,
   flags: {
     follow: { short: 'f', help: 'keep printing new events until Ctrl-C' },
-    lines: { value: 'N', short: 'n', help: `print only the last N events (default: ${USUAL_LINES})` },
+    lines: { value: 'N', short: 'n', help: `print only the last N events (default: ${DEFAULT_LINES})` },
     since: {
       value: 'WHEN',
       help: 'print events after this event number, since a time (2026-01-31T12:00) or of the last 10m',
@@ -55,7 +55,7 @@ export default {
     'Events are kept for 7 days (setting keep-events).',
   ],
   async run({ io, app }, input) {
-    refuseUnheeded(io);
+    refuseFlagsWithoutEffect(io);
     const lines = input.has('lines') ? parseNumber(input.one('lines')!, '--lines', LINES) : null;
     const since = readSince(input, Date.now());
     const kinds = input.has('kind')
@@ -65,7 +65,7 @@ export default {
     const filter = await readEventFilter(opened, input, kinds);
     const last = await lastEvent(opened);
     const begin = since === null ? 0 : Math.min(last, await numberOf(opened, since));
-    const many = lines ?? (since === null ? USUAL_LINES : null);
+    const many = lines ?? (since === null ? DEFAULT_LINES : null);
     const after = many === null ? begin : Math.max(begin, await beforeLast(opened, many, last, filter));
     if (!input.has('follow')) {
       await printEvents(io, readEvents(opened, after, last, filter));
@@ -77,10 +77,10 @@ export default {
     // Ctrl-C is the normal way to stop following.
     return code === new Interrupted('SIGINT').exitCode ? 0 : code;
   },
-} satisfies Command as Command;
+});
 
 /** Refuses flags without effect: in a pipe events are JSON by default, without columns or other time styles. */
-function refuseUnheeded({ layout: { format, header, time, utc }, tty }: Io): void {
+function refuseFlagsWithoutEffect({ layout: { format, header, time, utc }, tty }: Io): void {
   if (format !== null || tty || !(header || time !== null || utc)) return;
   throw new QueueError(
     'usage',

@@ -1,11 +1,11 @@
 import { explain } from '../../actions/explain.ts';
 import { findJob } from '../../actions/select.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
 
-export default {
+export default defineCommand({
   name: 'explain',
   summary: 'Explain why a job is not running',
   args: 'ID',
@@ -21,4 +21,4 @@ export default {
     else io.out(`${result.reasons.map(printable).join('\n')}\n`);
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,10 +1,10 @@
 import { exportTo, exportToFile } from '../../actions/export-file.ts';
 import { countOf } from '../../core/words.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { startProgress } from '../progress.ts';
 import { printable, printableJson } from '../text.ts';
 
-export default {
+export default defineCommand({
   name: 'export',
   summary: 'Export the whole queue as JSON lines',
   args: '[FILE]',
@@ -35,4 +35,4 @@ export default {
       progress.end();
     }
   },
-} satisfies Command as Command;
+});

@@ -2,11 +2,11 @@ import { importLines } from '../../actions/import.ts';
 import { QueueError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { openText } from '../job-file.ts';
 import { startProgress } from '../progress.ts';
 
-export default {
+export default defineCommand({
   name: 'import',
   summary: 'Import a file written by export',
   args: 'FILE',
@@ -48,4 +48,4 @@ export default {
       text.close();
     }
   },
-} satisfies Command as Command;
+});

@@ -1,21 +1,21 @@
 import { listJobs, lookUpJob } from '../../actions/jobs.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import type { Job } from '../../core/job.ts';
-import type { Command, Context } from '../command.ts';
+import { type Context, defineCommand } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import type { Io } from '../io.ts';
 import { jobColumns } from '../job-table.ts';
 import { LIST_FLAGS } from '../layout.ts';
 import { jobListing, printJobs } from '../list-jobs.ts';
 import { lineOf } from '../print-list.ts';
-import { type Part, readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
+import { readWatch, WATCH_FLAG, type WatchedItem, type WatchedView, watch } from '../watch.ts';
 
-/** The default number of jobs to watch in a pipe. */
+/** In a pipe, `--watch` follows this many jobs by default. */
 const WATCHED = 1000;
-/** Lines of a screen that are not rows: the header and the summary. */
+/** This many lines of a screen are not rows: the header and the summary. */
 const BESIDE_ROWS = 2;
 
-export default {
+export default defineCommand({
   name: 'list',
   summary: 'List jobs, newest first',
   args: '',
@@ -37,9 +37,9 @@ export default {
     await printJobs(context, filter, limit, jobColumns, 'no jobs found');
     return 0;
   },
-} satisfies Command as Command;
+});
 
-function viewOf(context: Context, filter: JobFilter, limit: number | null): View {
+function viewOf(context: Context, filter: JobFilter, limit: number | null): WatchedView {
   return {
     draw: (io, lines) =>
       printJobs(
@@ -49,12 +49,12 @@ function viewOf(context: Context, filter: JobFilter, limit: number | null): View
         jobColumns,
         'no jobs found',
       ),
-    async parts(io) {
-      const parts: Part[] = [];
+    async items(io) {
+      const items: WatchedItem[] = [];
       for await (const job of listJobs(await context.app(), filter, limit ?? WATCHED))
-        parts.push({ key: job.id, text: await textOf(context, io, job) });
+        items.push({ key: job.id, text: await textOf(context, io, job) });
       // The newest line comes last, as in a log.
-      return parts.reverse();
+      return items.reverse();
     },
     async gone(id, io) {
       const job = await lookUpJob(await context.app(), id);

@@ -6,12 +6,12 @@ import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { required } from '../arguments.ts';
-import type { Command, Input } from '../command.ts';
-import { followJob, neverRan } from '../follow-job.ts';
+import { defineCommand, type Input } from '../command.ts';
+import { describeNeverRan, followJob } from '../follow-job.ts';
 import { detachable } from '../interrupt.ts';
 import { outputPrinter } from '../output-printer.ts';
 
-export default {
+export default defineCommand({
   name: 'logs',
   summary: 'Print the output of a job',
   args: 'ID',
@@ -38,8 +38,8 @@ export default {
   async run(context, input) {
     const { io } = context;
     const name = required(input, 0, 'the job id', 'queuectl list');
-    const ordinal = count(input, 'attempt', 1);
-    const lines = count(input, 'lines', 0);
+    const ordinal = readCount(input, 'attempt', 1);
+    const lines = readCount(input, 'lines', 0);
     const raw = input.has('raw');
     const only = readStream(input);
     const app = await context.app();
@@ -65,7 +65,7 @@ export default {
     if (logs.attempt === null) {
       const job = await getJob(app, id);
       const waits = `job '${id}' has not started yet. To wait for it: queuectl logs -f ${id}`;
-      io.note(FINAL_STATES.includes(job.state) ? neverRan(job) : waits);
+      io.note(FINAL_STATES.includes(job.state) ? describeNeverRan(job) : waits);
     }
     let inLine = false;
     for (const { stream, pieces } of streams) {
@@ -81,7 +81,7 @@ export default {
     }
     return 0;
   },
-} satisfies Command as Command;
+});
 
 const NEWLINE = 10;
 
@@ -95,7 +95,7 @@ function readStream(input: Input): Stream | null {
   return only;
 }
 
-function count(input: Input, flag: string, min: number): number | null {
+function readCount(input: Input, flag: string, min: number): number | null {
   const text = input.one(flag);
   return text === undefined
     ? null

@@ -1,10 +1,10 @@
 import { metricsSnapshot } from '../../actions/metrics.ts';
 import { VERSION } from '../../core/version.ts';
 import { metricObjects, openMetrics } from '../../observe/metrics.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { replaceFile } from '../replace-file.ts';
 
-export default {
+export default defineCommand({
   name: 'metrics',
   summary: 'Print metrics in the OpenMetrics format (Prometheus)',
   args: '',
@@ -26,4 +26,4 @@ export default {
     else replaceFile(file, text);
     return 0;
   },
-} satisfies Command as Command;
+});

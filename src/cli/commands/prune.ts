@@ -9,13 +9,13 @@ import {
 import { formatBytes, formatCount } from '../../core/numbers.ts';
 import { formatRetention } from '../../core/retention.ts';
 import { countOf } from '../../core/words.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import type { Io } from '../io.ts';
 import { printTable } from '../table.ts';
 
 const PROGRESS_MS = 5000;
 
-export default {
+export default defineCommand({
   name: 'prune',
   summary: 'Remove old jobs and events now',
   args: '',
@@ -35,7 +35,7 @@ export default {
     else print(io, states, events, dryRun);
     return 0;
   },
-} satisfies Command as Command;
+});
 
 /** Reports progress every few seconds. */
 function progress(io: Io): (jobs: number) => void {

@@ -1,8 +1,8 @@
 import { deleteQueue } from '../../actions/queues.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 
-export default {
+export default defineCommand({
   name: 'queue delete',
   summary: 'Delete an empty queue and its limits',
   args: 'QUEUE',
@@ -16,4 +16,4 @@ export default {
     else io.out(io.tty && !io.quiet ? `deleted queue ${name}\n` : `${name}\n`);
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,10 +1,10 @@
 import { listQueues } from '../../actions/queues.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { LIST_FLAGS } from '../layout.ts';
 import { printList } from '../print-list.ts';
 import { queueListing } from '../queue-table.ts';
 
-export default {
+export default defineCommand({
   name: 'queue list',
   summary: 'List queues with their jobs and limits',
   args: '',
@@ -19,4 +19,4 @@ export default {
     if (queues.length === 0) io.note('no queues yet. The first job creates one');
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,10 +1,10 @@
 import { actorOf } from '../../actions/actor.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { noteNew, printQueue } from '../queue-table.ts';
 
-export default {
+export default defineCommand({
   name: 'queue pause',
   summary: 'Pause a queue; running jobs continue',
   args: 'QUEUE',
@@ -20,4 +20,4 @@ export default {
     printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,9 +1,9 @@
 import { resumeQueue } from '../../actions/queues.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { printQueue } from '../queue-table.ts';
 
-export default {
+export default defineCommand({
   name: 'queue resume',
   summary: 'Resume a paused queue',
   args: 'QUEUE',
@@ -16,4 +16,4 @@ export default {
     printQueue(io, await resumeQueue(await app(), name));
     return 0;
   },
-} satisfies Command as Command;
+});

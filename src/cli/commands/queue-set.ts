@@ -2,10 +2,10 @@ import { type QueueInput, readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { QueueError } from '../../core/errors.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { noteNew, printQueue } from '../queue-table.ts';
 
-export default {
+export default defineCommand({
   name: 'queue set',
   summary: "Set a queue's concurrency, rate limit or priority aging",
   args: 'QUEUE',
@@ -51,7 +51,7 @@ export default {
     printQueue(io, await changeQueue(opened, name, changes));
     return 0;
   },
-} satisfies Command as Command;
+});
 
 function flagOf(field: string): string {
   return field.replace('_', '-');

@@ -3,9 +3,9 @@ import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { confirmed } from '../act.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 
-export default {
+export default defineCommand({
   name: 'restore',
   summary: 'Replace the queue with a backup; the old one is kept',
   args: 'FILE',
@@ -37,4 +37,4 @@ export default {
     if (restored.kept !== null) io.note(`the previous database was kept as ${restored.kept}`);
     return 0;
   },
-} satisfies Command as Command;
+});

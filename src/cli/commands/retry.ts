@@ -1,7 +1,7 @@
 import { retryJobs } from '../../actions/act.ts';
 import { actingCommand } from '../act.ts';
-import { warnStartedAgain } from '../changed.ts';
-import { noteCutOff } from '../cut-off.ts';
+import { warnStartedAgain } from '../print-changed.ts';
+import { warnStillCancelled } from '../warn-dependents.ts';
 
 export default actingCommand({
   name: 'retry',
@@ -15,7 +15,7 @@ export default actingCommand({
   async act(app, ids, input, { io }) {
     const acted = await retryJobs(app, ids, { bulk: input.args.length === 0 });
     warnStartedAgain(io, acted.startedAgain);
-    await noteCutOff(io, app, acted.changed);
+    await warnStillCancelled(io, app, acted.changed);
     return acted;
   },
 });

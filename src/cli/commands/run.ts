@@ -1,10 +1,10 @@
 import { readTimeout } from '../arguments.ts';
-import { type Command, inGroup } from '../command.ts';
+import { defineCommand, inGroup } from '../command.ts';
 import { inForeground } from '../foreground.ts';
 import { JOB_FLAGS } from '../job-flags.ts';
 import { addJobs, checkForms, notGone } from './enqueue.ts';
 
-export default {
+export default defineCommand({
   name: 'run',
   summary: 'Run a job, print its output, exit with its exit code',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
@@ -34,4 +34,4 @@ export default {
     const [job] = notGone((await addJobs(context, input, 1)).jobs);
     return inForeground(context, job!, { raw: input.has('raw'), timeoutMs });
   },
-} satisfies Command as Command;
+});

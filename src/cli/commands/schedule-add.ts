@@ -1,11 +1,11 @@
 import { previewSchedule } from '../../actions/preview-schedule.ts';
 import { addSchedule, checkSchedule } from '../../actions/schedules.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { readScheduleSpec, SCHEDULE_FLAGS } from '../schedule-flags.ts';
-import { printTimes, sayChanged } from '../schedule-table.ts';
+import { printScheduleChange, printTimes } from '../schedule-table.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule add',
   summary: 'Create a schedule (cron expression or fixed interval)',
   args: 'NAME (COMMAND | -- PROGRAM ARG…)',
@@ -33,7 +33,7 @@ export default {
   async run(context, input) {
     const now = Date.now();
     const spec = readScheduleSpec(input, { environment: context.environment, cwd: () => context.cwd }, now);
-    // Checked before the store opens, so that bad input creates no file.
+    // The schedule is checked before the store opens, so that bad input creates no file.
     await checkSchedule(spec, now);
     if (input.has('dry-run')) {
       printTimes(context.io, await previewSchedule(spec.timing, now), now);
@@ -41,7 +41,7 @@ export default {
     }
     warnOfSecrets(context.io, [spec.job]);
     const app = await context.app();
-    await sayChanged(context.io, 'added', await addSchedule(app, spec), now);
+    await printScheduleChange(context.io, 'added', await addSchedule(app, spec), now);
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,9 +1,9 @@
 import { editSchedule } from '../../actions/schedules.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { readScheduleChanges, SCHEDULE_FLAGS } from '../schedule-flags.ts';
-import { sayChanged } from '../schedule-table.ts';
+import { printScheduleChange } from '../schedule-table.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule edit',
   summary: 'Change a schedule or its job',
   args: 'NAME [COMMAND | -- PROGRAM ARG…]',
@@ -19,7 +19,7 @@ export default {
     const where = { environment: context.environment, cwd: () => context.cwd };
     const { name, ...changes } = readScheduleChanges(input, where, Date.now());
     const app = await context.app();
-    await sayChanged(context.io, 'edited', await editSchedule(app, name, changes), app.clock.now());
+    await printScheduleChange(context.io, 'edited', await editSchedule(app, name, changes), app.clock.now());
     return 0;
   },
-} satisfies Command as Command;
+});

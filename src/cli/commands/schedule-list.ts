@@ -1,9 +1,9 @@
 import { listSchedules } from '../../actions/schedules.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { LIST_FLAGS } from '../layout.ts';
 import { printSchedules } from '../schedule-table.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule list',
   summary: 'List schedules with their next runs',
   args: '',
@@ -18,4 +18,4 @@ export default {
     if (schedules.length === 0) io.note('no schedules. To create one: queuectl help schedule add');
     return 0;
   },
-} satisfies Command as Command;
+});

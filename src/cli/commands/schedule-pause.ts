@@ -1,10 +1,10 @@
 import { actorOf } from '../../actions/actor.ts';
 import { pauseSchedule } from '../../actions/schedules.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
-import { sayChanged } from '../schedule-table.ts';
+import { defineCommand } from '../command.ts';
+import { printScheduleChange } from '../schedule-table.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule pause',
   summary: 'Pause a schedule',
   args: 'NAME',
@@ -16,7 +16,7 @@ export default {
     const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
     const opened = await app();
     const by = actorOf(environment);
-    await sayChanged(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());
+    await printScheduleChange(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,9 +1,9 @@
 import { removeSchedule } from '../../actions/schedules.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
-import { sayChanged } from '../schedule-table.ts';
+import { defineCommand } from '../command.ts';
+import { printScheduleChange } from '../schedule-table.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule remove',
   summary: 'Remove a schedule; its enqueued jobs stay',
   args: 'NAME',
@@ -14,7 +14,7 @@ export default {
   async run({ io, app }, input) {
     const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
     const opened = await app();
-    await sayChanged(io, 'removed', await removeSchedule(opened, name), opened.clock.now());
+    await printScheduleChange(io, 'removed', await removeSchedule(opened, name), opened.clock.now());
     return 0;
   },
-} satisfies Command as Command;
+});

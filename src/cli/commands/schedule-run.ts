@@ -1,11 +1,11 @@
 import { runSchedule } from '../../actions/schedules.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { describeAdded } from '../describe-added.ts';
 import { jsonText } from '../layout.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule run',
   summary: 'Enqueue the job of a schedule now',
   args: 'NAME',
@@ -22,4 +22,4 @@ export default {
     else io.out(describeAdded(job, Date.now()));
     return 0;
   },
-} satisfies Command as Command;
+});

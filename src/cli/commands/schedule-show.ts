@@ -1,10 +1,10 @@
 import { getSchedule } from '../../actions/schedules.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { TIME_FLAGS } from '../layout.ts';
 import { printSchedule } from '../schedule-table.ts';
 
-export default {
+export default defineCommand({
   name: 'schedule show',
   summary: 'Show a schedule with its next five runs',
   args: 'NAME',
@@ -18,4 +18,4 @@ export default {
     await printSchedule(io, await getSchedule(opened, name), opened.clock.now());
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -2,14 +2,14 @@ import { actorOf } from '../../actions/actor.ts';
 import { QueueError } from '../../core/errors.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { stepBack } from '../../exec/priority.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
 import { openBrowser } from '../open-browser.ts';
 
 const RATE = { min: 1, max: 1_000_000, integer: true };
 const PORT = { min: 0, max: 65_535, integer: true };
 
-export default {
+export default defineCommand({
   name: 'serve',
   summary: 'Serve the HTTP API, the dashboard and the metrics',
   args: '',
@@ -49,9 +49,13 @@ export default {
     const { startServer } = await import('../../http/server.ts');
     const opened = await app();
     const server = await startServer(opened, {
-      ...{ location, host: input.one('host') ?? '127.0.0.1', port },
-      ...{ readOnly: input.has('read-only'), allowRemote: input.has('allow-remote') },
-      ...{ publicMetrics: input.has('public-metrics'), rotateToken: input.has('rotate-token') },
+      location,
+      host: input.one('host') ?? '127.0.0.1',
+      port,
+      readOnly: input.has('read-only'),
+      allowRemote: input.has('allow-remote'),
+      publicMetrics: input.has('public-metrics'),
+      rotateToken: input.has('rotate-token'),
       maxRate: rate === undefined ? 5000 : parseNumber(rate, '--max-rate', RATE),
       url: input.one('url') === undefined ? null : readUrl(input.one('url')!),
       reopen: () => openApp(location, actorOf(environment), false, environment.QUEUECTL_ANY_OWNER === '1'),
@@ -67,7 +71,7 @@ export default {
     if (io.json) io.out(`${JSON.stringify({ url, token_file: server.tokenFile })}\n`);
     else io.out(io.tty ? `${url}\n` : `${url}\ntoken file: ${server.tokenFile}\n`);
     const leave = input.has('open') ? openBrowser(opened.stateDirectory.path, secret) : () => {};
-    // After the browser has started, which would inherit the priority.
+    // The browser is already running, because it would inherit the lower priority.
     stepBack();
     try {
       await Promise.race([untilSignal(), server.failed]);
@@ -77,7 +81,7 @@ export default {
     }
     return 0;
   },
-} satisfies Command as Command;
+});
 
 /** Reads --url. The proxy removes its path before it forwards a request. */
 function readUrl(text: string): URL {

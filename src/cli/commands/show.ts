@@ -1,11 +1,11 @@
 import { showJob } from '../../actions/jobs.ts';
 import { findJob } from '../../actions/select.ts';
 import { required } from '../arguments.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { TIME_FLAGS } from '../layout.ts';
 import { printJob } from '../show-job.ts';
 
-export default {
+export default defineCommand({
   name: 'show',
   summary: 'Show a job and all its attempts',
   args: 'ID',
@@ -21,4 +21,4 @@ export default {
     await printJob(context.io, app, job, attempts);
     return 0;
   },
-} satisfies Command as Command;
+});

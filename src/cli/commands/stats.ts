@@ -4,12 +4,12 @@ import { formatDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { STATES } from '../../core/job.ts';
 import { formatCount, formatPercent } from '../../core/numbers.ts';
-import type { Command, Input } from '../command.ts';
+import { defineCommand, type Input } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printSeries } from '../stats-series.ts';
 import { pad } from '../text.ts';
 
-export default {
+export default defineCommand({
   name: 'stats',
   summary: 'Show success rate, wait and run times, and throughput',
   args: '',
@@ -30,7 +30,7 @@ export default {
   ],
   async run(context, input) {
     const { io } = context;
-    const range = readRange(input);
+    const range = readRangeFlag(input);
     if (range !== null) {
       const options = { queue: input.one('queue'), name: input.one('name'), names: true };
       printSeries(io, await statsSeries(await context.app(), range, options));
@@ -54,9 +54,9 @@ export default {
     for (const [name, value] of rows) io.out(io.tty ? `${pad(name, 22)}${value}\n` : `${name}\t${value}\n`);
     return 0;
   },
-} satisfies Command as Command;
+});
 
-function readRange(input: Input): Range | null {
+function readRangeFlag(input: Input): Range | null {
   const range = input.one('range');
   if (range === undefined) {
     if (input.has('queue') || input.has('name'))

@@ -2,14 +2,14 @@ import type { App } from '../../actions/app.ts';
 import { type Status, status } from '../../actions/status.ts';
 import { STATES } from '../../core/job.ts';
 import { formatCount } from '../../core/numbers.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import type { Io } from '../io.ts';
 import { jsonText, TIME_FLAGS } from '../layout.ts';
 import { pad, paint, STATE_COLORS } from '../text.ts';
-import { readWatch, type View, WATCH_FLAG, watch } from '../watch.ts';
+import { readWatch, WATCH_FLAG, type WatchedView, watch } from '../watch.ts';
 import { printWorkers } from '../worker-table.ts';
 
-export default {
+export default defineCommand({
   name: 'status',
   summary: 'Show job counts by state and active workers',
   args: '',
@@ -24,7 +24,7 @@ export default {
     print(context.io, await status(app), app.clock.now());
     return 0;
   },
-} satisfies Command as Command;
+});
 
 function print(io: Io, result: Status, now: number): void {
   if (io.json) {
@@ -50,10 +50,10 @@ function print(io: Io, result: Status, now: number): void {
     io.note('no worker is running. To start one: queuectl worker start');
 }
 
-function viewOf(app: App): View {
+function viewOf(app: App): WatchedView {
   return {
     draw: async (io) => print(io, await status(app), app.clock.now()),
-    async parts(io) {
+    async items(io) {
       const result = await status(app);
       if (!io.json) {
         const counts = [

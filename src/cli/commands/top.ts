@@ -4,7 +4,7 @@ import { parseDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
-import type { Command, Context, Input } from '../command.ts';
+import { type Context, defineCommand, type Input } from '../command.ts';
 import { isTerminal } from '../io.ts';
 import { frame } from '../top/frame.ts';
 import type { Look } from '../top/line.ts';
@@ -14,7 +14,7 @@ import { startUi } from '../top/ui.ts';
 const SOONEST_MS = 100;
 const LATEST_MS = 3_600_000;
 
-export default {
+export default defineCommand({
   name: 'top',
   summary: 'Monitor and control the queue on a live screen',
   args: '',
@@ -44,7 +44,7 @@ export default {
     const { showTop } = await import('../top/session.ts');
     return showTop(context, every, look);
   },
-} satisfies Command as Command;
+});
 
 function readInterval(input: Input): number {
   const text = input.one('interval');
@@ -65,10 +65,15 @@ async function printOnce(context: Context, look: Look): Promise<number> {
   const { io, location } = context;
   const seen = await snapshot(await context.app());
   const picture = {
-    ...{ snapshot: seen, throughput: throughputOf(seen), ui: startUi(), output: null },
-    ...{ now: seen.at, location, problem: null },
+    snapshot: seen,
+    throughput: throughputOf(seen),
+    ui: startUi(),
+    output: null,
+    now: seen.at,
+    location,
+    problem: null,
   };
-  // Without the last line, which lists the keys.
+  // The last line lists the keys, which do not work here.
   const lines = frame(picture, { width: io.width, height: io.height }, look).slice(0, -1);
   io.out(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
   return 0;

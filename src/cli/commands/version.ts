@@ -1,8 +1,8 @@
 import { VERSION } from '../../core/version.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { jsonText } from '../layout.ts';
 
-export default {
+export default defineCommand({
   name: 'version',
   summary: 'Print the version',
   args: '',
@@ -30,7 +30,7 @@ export default {
     io.out(`${jsonText(io, about)}\n`);
     return 0;
   },
-} satisfies Command as Command;
+});
 
 function noticeText({ name, version, license, text }: Record<string, string>): string {
   const title = `${name} ${version} (${license})`;

@@ -4,12 +4,12 @@ import { selectJobs } from '../../actions/select.ts';
 import type { Job } from '../../core/job.ts';
 import { selectionOf } from '../act.ts';
 import { readTimeout } from '../arguments.ts';
-import type { Command, Input } from '../command.ts';
+import { defineCommand, type Input } from '../command.ts';
 import { FILTER_FLAGS } from '../filters.ts';
 import { jsonText } from '../layout.ts';
 import { howItEnded, waitForJobs } from '../wait-for-jobs.ts';
 
-export default {
+export default defineCommand({
   name: 'wait',
   summary: 'Wait until jobs are completed, dead or cancelled',
   args: '(ID… | FILTERS)',
@@ -34,7 +34,7 @@ export default {
   async run(context, input) {
     const { io } = context;
     const timeoutMs = readTimeout(input, 'timeout');
-    const jobs = await chosen(await context.app(), input);
+    const jobs = await selectedJobs(await context.app(), input);
     if (jobs.length === 0) io.warn('no jobs found, so there is nothing to wait for');
     const onEnd = (job: Job): void => {
       if (io.json || io.quiet) return;
@@ -48,10 +48,10 @@ export default {
       io.out(`[${objects.map((object) => jsonText(io, object)).join(',')}]\n`);
     });
   },
-} satisfies Command as Command;
+});
 
 /** Returns the selected jobs. A filter selects those that match now. */
-async function chosen(app: App, input: Input): Promise<Job[]> {
+async function selectedJobs(app: App, input: Input): Promise<Job[]> {
   const ids = await selectJobs(app, selectionOf('wait', {}, input));
   return Promise.all(ids.map((id) => getJob(app, id)));
 }

@@ -1,10 +1,10 @@
 import { listWorkers } from '../../actions/workers.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { LIST_FLAGS } from '../layout.ts';
 import { printList } from '../print-list.ts';
 import { workerListing } from '../worker-table.ts';
 
-export default {
+export default defineCommand({
   name: 'worker list',
   summary: 'List active workers',
   args: '',
@@ -20,4 +20,4 @@ export default {
     if (workers.length === 0) io.note('no active workers. To start one: queuectl worker start');
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -3,11 +3,11 @@ import { lineWriter } from '../../observe/line-writer.ts';
 import { logLine } from '../../observe/log.ts';
 import { workerProcess } from '../../worker/process.ts';
 import { newWorkerId } from '../../worker/worker.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 
 /** Runs one worker process of a supervisor. */
-export default {
+export default defineCommand({
   name: WORKER_PROCESS,
   summary: 'One worker process',
   args: '',
@@ -51,4 +51,4 @@ export default {
     }
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -18,14 +18,14 @@ import { briefStore } from '../../worker/brief-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { untilRoom } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
-import type { Command, Context, Input } from '../command.ts';
+import { type Context, defineCommand, type Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
 import { keepLogShort, logFile } from '../worker-log.ts';
 
 const SIGHUP = 1;
 
-export default {
+export default defineCommand({
   name: 'worker start',
   summary: 'Start workers and run jobs until stopped',
   args: '',
@@ -74,10 +74,13 @@ export default {
       );
     if (input.has('detach'))
       return detach(context, app, {
-        ...{ id, count: total, start, openFiles: processes.inheritedOpenFiles() },
+        id,
+        count: total,
+        start,
+        openFiles: processes.inheritedOpenFiles(),
         drain: input.has('drain'),
       });
-    // Written asynchronously, so that a blocked log does not delay the handling of signals.
+    // Lines are written asynchronously, so that a blocked log does not delay the handling of signals.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
       if (!context.io.quiet) stderr.line(`${toIso(app.clock.now())} ${line}`);
@@ -99,7 +102,7 @@ export default {
     }
     return 0;
   },
-} satisfies Command as Command;
+});
 
 /** Checks the id, which becomes part of a file name: only generated ids are allowed. */
 function readId(given: string | undefined): string {

@@ -2,9 +2,9 @@ import { stopWorkers } from '../../actions/stop-workers.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
-import type { Command } from '../command.ts';
+import { defineCommand } from '../command.ts';
 
-export default {
+export default defineCommand({
   name: 'worker stop',
   summary: 'Stop workers after their running jobs finish',
   args: '[ID…]',
@@ -53,4 +53,4 @@ export default {
       );
     return 0;
   },
-} satisfies Command as Command;
+});

@@ -1,34 +1,34 @@
-/** What a loop sleeps on. */
+/** Lets the drawing loop sleep until there is something to draw. */
 export interface Bell {
-  /** Something has changed by itself: to be looked at soon. */
+  /** Marks that data has changed, so that it is read again soon. */
   changed(): void;
   rung: boolean;
-  /** Somebody is waiting: no sleep now. */
+  /** Ends the sleep at once, because a user is waiting. */
   urgent(): void;
-  /** Sleeps until that time, which may come nearer meanwhile, or until something is urgent. */
+  /** Sleeps until the time that `due` returns, which a change can bring forward, or until `urgent` is called. */
   until(due: () => number): Promise<void>;
 }
 
 export function newBell(): Bell {
   let hurry = false;
-  let rouse = (): void => {};
+  let wake = (): void => {};
   const bell: Bell = {
     rung: false,
     changed() {
-      // The first of many is enough.
+      // One wake-up is enough for many changes.
       if (bell.rung) return;
       bell.rung = true;
-      rouse();
+      wake();
     },
     urgent() {
       hurry = true;
-      rouse();
+      wake();
     },
     async until(due) {
       for (let left = due() - performance.now(); !hurry && left > 0; left = due() - performance.now()) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, left);
-          rouse = () => {
+          wake = () => {
             clearTimeout(timer);
             resolve();
           };

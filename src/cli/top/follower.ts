@@ -1,32 +1,32 @@
 import type { App } from '../../actions/app.ts';
 import { follow } from '../../actions/follow.ts';
 import { lookUpJob } from '../../actions/jobs.ts';
-import { attemptOver } from '../follow-job.ts';
+import { describeAttemptEnd } from '../follow-job.ts';
 import type { Io } from '../io.ts';
 import { outputPrinter } from '../output-printer.ts';
 import type { Output } from './output.ts';
 
-/** So much of the output can be scrolled back to; the rest is for `queuectl logs`. */
+/** This many lines can be scrolled back to. `queuectl logs` has the rest. */
 const KEPT = 5000;
 const LONGEST = 10_000;
 const TAB = 8;
 
 export interface Follower {
   readonly output: Output;
-  /** Asks anew what state the job is in. */
+  /** Reads the state of the job again. */
   refresh(app: App): Promise<void>;
   stop(): void;
 }
 
-/** Collects what a job writes, from what is there until its end. */
+/** Collects the output of a job until the job ends, including the output so far. */
 export function startFollower(app: App, io: Io, id: string, changed: () => void): Follower {
   const output: Output = { id, job: null, first: 0, lines: [], note: '' };
   const stop = new AbortController();
   const add = lineCollector(output);
-  // The printer of `logs`: what it would send to a terminal is safe to draw.
+  // The printer of `logs` escapes control characters, so that its text is safe to draw.
   const printer = outputPrinter({ ...io, tty: true, out: add }, false);
   const refresh = async (from: App): Promise<void> => {
-    // One that was deleted meanwhile was in this state at last.
+    // A job that was deleted meanwhile keeps its last state.
     output.job = (await lookUpJob(from, id)) ?? output.job;
   };
   const run = async (): Promise<void> => {
@@ -36,7 +36,7 @@ export function startFollower(app: App, io: Io, id: string, changed: () => void)
       if (seen.kind === 'output') printer.print(seen.data);
       else {
         printer.end();
-        output.note = attemptOver(seen.attempt, seen.job, app.clock.now());
+        output.note = describeAttemptEnd(seen.attempt, seen.job, app.clock.now());
       }
       changed();
     }
@@ -51,7 +51,7 @@ export function startFollower(app: App, io: Io, id: string, changed: () => void)
   return { output, refresh, stop: () => stop.abort(new Error('no longer followed')) };
 }
 
-/** Takes text as it comes; the last line may still grow. */
+/** Returns a function that splits text into lines as it arrives. The last line may still grow. */
 export function lineCollector(output: Output): (text: string) => void {
   let whole = true;
   return (text) => {

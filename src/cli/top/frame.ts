@@ -18,9 +18,9 @@ export interface Picture {
   ui: Ui;
   output: Output | null;
   now: number;
-  /** Where the store is. */
+  /** The path of the store. */
   location: string;
-  /** Why the snapshot is an old one. */
+  /** The reason why the snapshot is outdated. */
   problem: string | null;
 }
 
@@ -29,13 +29,13 @@ export interface Size {
   height: number;
 }
 
-/** From so many columns on there are two of panes. */
+/** A screen of this width has two columns of panes. */
 const TWO_COLUMNS = 120;
-/** From so many lines on completed and failed have a line each. */
+/** A screen of this height has a line each for completed and failed jobs. */
 const ROOMY = 20;
 const SPARK_S = 300;
 
-/** The whole screen, a string a line, each as wide as it is. */
+/** Draws the whole screen. Returns its lines, each as wide as the screen. */
 export function frame(picture: Picture, size: Size, look: Look): string[] {
   const { ui, output } = picture;
   const body = Math.max(0, size.height - 1);
@@ -60,7 +60,7 @@ function overview(picture: Picture, size: Size, look: Look): Line[] {
   const draw = (names: readonly PaneName[], width: number): Line[] => {
     const shares = shareRows(snapshot, ui, names, room);
     const panes = names.map((name) => paneLines({ snapshot, ui, now }, name, width, shares.get(name)));
-    // Air between them, where there is room for it.
+    // Empty lines separate the panes if there is room for them.
     const airy = panes.reduce((sum, lines) => sum + lines.length + 1, 0) <= room;
     return panes.flatMap((lines) => (airy ? [[], ...lines] : lines));
   };
@@ -85,7 +85,7 @@ function title({ location, problem, now }: Picture, width: number): Line {
   return [{ text: name, color: 'bold' }, ...text, { text: `  ${clock}` }];
 }
 
-/** Every state with its count; where that is too long, those that have jobs. */
+/** Returns the count of every state, or only of states with jobs if the line would be too long. */
 function totals({ jobs }: Snapshot, width: number): Line {
   const parts = (states: readonly State[], gap: string): Line =>
     states.flatMap((state, i) => [

@@ -1,4 +1,4 @@
-/** Below twenty lines of a small screen only the first are seen: the most wanted come first. */
+/** A small screen shows only the first lines, so the most important keys come first. */
 export const HELP = [
   'queuectl top: keys',
   '',

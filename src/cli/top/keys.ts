@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** What terminals send for keys that are no characters. */
+/** Maps the sequences that terminals send for special keys to their names. */
 const NAMED: Record<string, string> = {
   '\r': 'enter',
   '\n': 'enter',
@@ -25,10 +25,10 @@ const NAMED: Record<string, string> = {
   '\x1b[6~': 'page-down',
 };
 
-/** A sequence (CSI or SS3), or one character. */
+/** Matches an escape sequence (CSI or SS3), or one character. */
 const KEY = /\x1b\[[0-9;?]*[@-~]|\x1bO[@-~]|[\s\S]/gu;
 
-/** The keys in what a terminal has sent: a name, or the character itself. What is unknown is left out. */
+/** Returns the keys in the text that a terminal sent: a name, or the character itself. Unknown keys are left out. */
 export function readKeys(text: string): string[] {
   const keys: string[] = [];
   for (const [sent] of text.matchAll(KEY)) {
@@ -39,17 +39,17 @@ export function readKeys(text: string): string[] {
   return keys;
 }
 
-/** The beginning of a sequence, or a key of its own. */
+/** Matches the beginning of a sequence, which may also be a key of its own. */
 const UNFINISHED = /\x1b(\[[0-9;?]*|O)?$/;
-/** Long enough for the rest of a sequence to arrive, too short to be felt. */
+/** The rest of a sequence arrives within this time. A user does not notice the delay. */
 const REST_MS = 30;
 
-/** The keys in what comes in pieces: a sequence, or a character, may be cut anywhere. */
+/** Reads keys from input that arrives in pieces. A sequence or a character may be split between two pieces. */
 export function keyReader(onKey: (key: string) => void): { read(data: Buffer): void; stop(): void } {
   const decoder = new StringDecoder('utf8');
   let held = '';
   let timer: NodeJS.Timeout | undefined;
-  const tell = (text: string): void => {
+  const emit = (text: string): void => {
     for (const key of readKeys(text)) onKey(key);
   };
   const stop = (): void => clearTimeout(timer);
@@ -62,9 +62,9 @@ export function keyReader(onKey: (key: string) => void): { read(data: Buffer): v
         timer = setTimeout(() => {
           const rest = held;
           held = '';
-          tell(rest);
+          emit(rest);
         }, REST_MS);
-      tell(text.slice(0, text.length - held.length));
+      emit(text.slice(0, text.length - held.length));
     },
     stop,
   };

@@ -1,6 +1,6 @@
 import { type Color, cut, displayWidth, paint } from '../text.ts';
 
-/** How a terminal wants it. */
+/** The capabilities of the terminal. */
 export interface Look {
   color: boolean;
   ascii: boolean;
@@ -11,10 +11,10 @@ export interface Part {
   color?: Color | undefined;
 }
 
-/** A line of the screen: parts of known width, without escapes. */
+/** A line of the screen: parts without escape sequences. */
 export type Line = Part[];
 
-/** Exactly so wide. */
+/** Cuts or pads a line to the width. */
 export function fitLine(line: Line, width: number): Line {
   const parts: Line = [];
   let room = width;
@@ -36,7 +36,7 @@ export function paintLine(line: Line, { color, ascii }: Look): string {
 
 const REPLACED: Record<string, string> = { '…': '~', '│': '|', '▾': 'v', '↑': '^', '↓': 'v', '·': '.' };
 
-/** The same width, in characters that every terminal has. */
+/** Replaces other characters by ASCII ones of the same width. */
 function toAscii(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) =>

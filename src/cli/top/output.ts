@@ -3,19 +3,19 @@ import { maskUrls } from '../../core/mask.ts';
 import { displayWidth, printable, STATE_COLORS } from '../text.ts';
 import type { Line } from './line.ts';
 
-/** What a job wrote, as far as it is kept for scrolling. */
+/** The output of a job, as far as it is kept for scrolling. */
 export interface Output {
   id: string;
   job: Job | null;
-  /** The number of the first line kept. */
+  /** The number of the first line that is kept. */
   first: number;
-  /** Without control characters. */
+  /** The lines, without control characters. */
   lines: string[];
-  /** What became of the job, or of the following. */
+  /** Describes how the job ended, or why following it failed. */
   note: string;
 }
 
-/** The screen of one job's output: its lines from `top` on, or the last ones. Long ones go on below. */
+/** Draws the output of one job: its lines from `top` on, or the last ones. Long lines are wrapped. */
 export function outputLines(output: Output, top: number | null, width: number, height: number): Line[] {
   const { id, job, first, lines } = output;
   const head: Line = [
@@ -42,7 +42,7 @@ function fromEnd(lines: string[], width: number, room: number): string[] {
   return shown.slice(-room);
 }
 
-/** A line in pieces as wide as the screen. */
+/** Splits a line into pieces that fit the width. */
 function wrap(line: string, width: number): string[] {
   if (displayWidth(line) <= width) return [line];
   const pieces: string[] = [];
@@ -61,7 +61,7 @@ function wrap(line: string, width: number): string[] {
   return [...pieces, piece];
 }
 
-/** Where one is, for the line at the bottom. */
+/** Describes the position in the output, for the last line of the screen. */
 export function outputStatus({ first, lines, note }: Output, top: number | null): string {
   const where = top === null ? 'following' : `line ${top + 1} of ${first + lines.length}`;
   return [note, where].filter((text) => text !== '').join('; ');

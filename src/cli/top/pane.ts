@@ -5,18 +5,19 @@ import type { Line } from './line.ts';
 import { PANES, type PaneName } from './panes.ts';
 import { chosenIndex, rowsOf, type Ui } from './ui.ts';
 
-interface View {
+interface PaneView {
   snapshot: Snapshot;
   ui: Ui;
   now: number;
 }
 
-/** The chosen row has a mark before it. */
+/** The width of the mark before the chosen row. */
 const MARK = 2;
 
 /**
- * How many rows each pane gets, beside its heading: one after the other they take one more as long as they have something
- * to show; the one in focus takes two. Where not even a row each fits, the one in focus has it all.
+ * Divides the rows of the screen among the panes, not counting their headings. The panes take turns until all rows are
+ * used, and the one in focus takes two rows each turn. If there is not even one row for each, the pane in focus gets all
+ * of them.
  */
 export function shareRows(
   snapshot: Snapshot,
@@ -44,8 +45,8 @@ export function shareRows(
   return shares;
 }
 
-/** A heading and so many rows of a pane, the chosen one among them. Undefined: the pane is not shown. */
-export function paneLines(view: View, name: PaneName, width: number, share: number | undefined): Line[] {
+/** Draws the heading of a pane and `share` rows that include the chosen one. Draws nothing if `share` is undefined. */
+export function paneLines(view: PaneView, name: PaneName, width: number, share: number | undefined): Line[] {
   if (share === undefined) return [];
   const { snapshot, ui, now } = view;
   const pane = PANES[name];
@@ -59,7 +60,7 @@ export function paneLines(view: View, name: PaneName, width: number, share: numb
   ];
   if (rows.length === 0) return share === 0 ? [heading] : [heading, [empty(snapshot, name, ui.filter)]];
   const chosen = chosenIndex(ui, name, rows);
-  // The chosen row stays in sight, with the one before it where there is room.
+  // The chosen row stays visible, with the rows before it where there is room.
   const from = Math.max(0, Math.min(chosen - Math.floor(share / 2), rows.length - share));
   const lines = table.rows.slice(from, from + share).map((cells, i): Line => {
     const marked = focused && from + i === chosen;

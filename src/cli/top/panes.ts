@@ -13,15 +13,15 @@ import { STATE_COLORS } from '../text.ts';
 export const PANE_NAMES = ['queues', 'running', 'waiting', 'failures', 'workers'] as const;
 export type PaneName = (typeof PANE_NAMES)[number];
 
-/** A list of the picture. */
+/** A list on the screen. */
 interface Pane<Row> {
-  /** How many there are in all, listed here or not. */
+  /** Returns the number of all entries, including those that are not listed. */
   total(snapshot: Snapshot): number;
   rows(snapshot: Snapshot): Row[];
   key(row: Row): string;
-  /** What a filter looks at. */
+  /** Returns the texts that a filter searches. */
   words(row: Row): string[];
-  /** What keys act on. */
+  /** Returns the job and the queue that keys act on. */
   target(row: Row): { job: Job | null; queue: string | null };
   columns(now: number, title: string, rows: Row[], snapshot: Snapshot): Column<Row>[];
 }
@@ -44,19 +44,19 @@ const queues: Pane<QueueObject> = {
       title: 'RUNNING',
       right: true,
       value: ({ jobs, concurrency }) => `${jobs.processing}${concurrency === null ? '' : `/${concurrency}`}`,
-      color: ({ jobs }) => some(jobs.processing, 'processing'),
+      color: ({ jobs }) => colorIfAny(jobs.processing, 'processing'),
     },
     {
       title: 'FAILED',
       right: true,
       value: ({ jobs }) => formatCount(jobs.failed),
-      color: ({ jobs }) => some(jobs.failed, 'failed'),
+      color: ({ jobs }) => colorIfAny(jobs.failed, 'failed'),
     },
     {
       title: 'DEAD',
       right: true,
       value: ({ jobs }) => formatCount(jobs.dead),
-      color: ({ jobs }) => some(jobs.dead, 'dead'),
+      color: ({ jobs }) => colorIfAny(jobs.dead, 'dead'),
     },
     { title: 'COMPLETED', right: true, value: ({ jobs }) => formatCount(jobs.completed), drop: 1 },
     { title: 'RATE', value: ({ rate }) => rate ?? '-', drop: 2 },
@@ -132,7 +132,7 @@ const workers: Pane<Worker> = {
   ],
 };
 
-/** What the panes have in common for those who only draw and choose; each gets back the rows it gave. */
+/** All panes by name. Their row types are hidden, because each pane only gets back its own rows. */
 export const PANES = { queues, running, waiting, failures, workers } as Record<PaneName, Pane<unknown>>;
 
 function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
@@ -166,7 +166,7 @@ function dueText(job: Job, now: number, due: string): string {
   return job.dueAt === null || job.dueAt <= now ? due : formatRelative(job.dueAt, now);
 }
 
-/** What a due job waits for. */
+/** Returns why a due job is still waiting. */
 function inQueue(job: Job, queues: QueueObject[]): string {
   const queue = queues.find(({ name }) => name === job.queue);
   if (queue?.paused) return 'queue paused';
@@ -175,11 +175,11 @@ function inQueue(job: Job, queues: QueueObject[]): string {
     : 'ready';
 }
 
-function some(count: number, state: string) {
+function colorIfAny(count: number, state: string) {
   return count > 0 ? STATE_COLORS[state] : undefined;
 }
 
-/** In whole seconds: it is drawn once a second. */
+/** Formats a time in whole seconds, because the screen is drawn once a second. */
 export function age(ms: number): string {
   return ms < 1000 ? '0s' : formatDuration(Math.floor(ms / 1000) * 1000);
 }

@@ -7,17 +7,17 @@ import type { Effect } from './ui.ts';
 
 export type Action = Exclude<Effect, { do: 'follow' } | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }>;
 
-/** Does what a key asked for, by the actions of the commands. Answers what to say about it. */
+/** Runs the action that a key asked for, and returns the message to show. */
 export async function perform(app: App, action: Action, by: string): Promise<string> {
   switch (action.do) {
     case 'cancel':
-      return said('cancelled', action.id, await cancel(app, [action.id]));
+      return resultText('cancelled', action.id, await cancel(app, [action.id]));
     case 'retry':
       return retried(action.id, await retryJobs(app, [action.id]));
     case 'hold':
-      return said('held', action.id, await holdJobs(app, [action.id]));
+      return resultText('held', action.id, await holdJobs(app, [action.id]));
     case 'release':
-      return said('released', action.id, await releaseJobs(app, [action.id]));
+      return resultText('released', action.id, await releaseJobs(app, [action.id]));
     case 'pause':
       await changeQueue(app, action.queue, { paused: { at: app.clock.now(), by } });
       return `paused queue ${action.queue}; running jobs continue`;
@@ -29,9 +29,9 @@ export async function perform(app: App, action: Action, by: string): Promise<str
 
 function retried(id: string, acted: Retried): string {
   const again = acted.startedAgain.length > 0 ? ', an at-most-once job that was started before' : '';
-  return said('retried', id, acted) + again;
+  return resultText('retried', id, acted) + again;
 }
 
-function said(done: string, id: string, { changed, why }: Acted): string {
+function resultText(done: string, id: string, { changed, why }: Acted): string {
   return changed.length > 0 ? `${done} job ${id}` : `job ${id} ${saidOf(1, why)}`;
 }

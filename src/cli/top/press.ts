@@ -3,12 +3,12 @@ import { FINAL_STATES, type Job } from '../../core/job.ts';
 import { PANE_NAMES, PANES } from './panes.ts';
 import { chosenIndex, type Effect, type Mode, rowsOf, type Ui } from './ui.ts';
 
-/** What there is to move in. */
+/** The data that keys move in. */
 export interface Scene {
   snapshot: Snapshot | null;
-  /** Of the output that is followed: the numbers of its first line and of the one behind its last. */
+  /** The number of the first line of the output, and the number after its last line. */
   lines: { first: number; end: number };
-  /** Rows of the screen that show something. */
+  /** The number of rows that the page keys move by. */
   page: number;
 }
 
@@ -19,7 +19,7 @@ export interface Pressed {
 
 const PANES_MODE: Mode = { kind: 'panes' };
 
-/** What a key does: another state of the picture, and perhaps something outside it. */
+/** Handles a key. Returns the new state of the screen, and an effect on something else if there is one. */
 export function press(ui: Ui, key: string, scene: Scene): Pressed {
   if (key === 'ctrl-c') return { ui, effect: { do: 'quit' } };
   if (key === 'ctrl-z') return { ui, effect: { do: 'suspend' } };
@@ -71,7 +71,7 @@ function inPanes(ui: Ui, key: string, scene: Scene): Pressed {
   if (to !== null) return only(choose(ui, rows, to));
   const row = rows[index];
   const target = row === undefined ? { job: null, queue: null } : PANES[ui.focus].target(row);
-  // From now on this one is meant, whatever moves below the next key.
+  // The row is chosen explicitly, so that the next key acts on it even if the list has moved.
   return act(row === undefined ? ui : choose(ui, rows, index), key, target, scene.snapshot);
 }
 
@@ -87,7 +87,7 @@ function choose(ui: Ui, rows: unknown[], index: number): Ui {
   return { ...ui, chosen: { ...ui.chosen, [ui.focus]: { key, index: at } } };
 }
 
-/** Where a key leads from here; null: it is none that moves. */
+/** Returns the position that a key moves to, or null if the key does not move. */
 function moved(key: string, at: number, last: number, page: number): number | null {
   switch (key) {
     case 'up':
@@ -155,7 +155,7 @@ function inFilter(ui: Ui, key: string, before: string): Ui {
     case 'ctrl-u':
       return { ...ui, filter: '' };
     default:
-      // Names of keys are longer than a character.
+      // The names of special keys are longer than a character.
       return [...key].length === 1 ? { ...ui, filter: ui.filter + key } : ui;
   }
 }
@@ -167,6 +167,6 @@ function inOutput(ui: Ui, mode: Mode & { kind: 'output' }, key: string, { lines,
   const last = Math.max(lines.first, lines.end - page);
   const to = moved(key, mode.top ?? last, last, page);
   if (to === null) return only(ui);
-  // Scrolled down to the end it stays where it is: following is asked for by f or G.
+  // Scrolling to the end does not start following. Only f, G and End do.
   return only({ ...ui, mode: { ...mode, top: Math.max(lines.first, Math.min(to, last)) } });
 }

@@ -14,9 +14,9 @@ import { openTerminal, type Terminal } from './terminal.ts';
 import { record } from './throughput.ts';
 import { type Effect, startUi } from './ui.ts';
 
-/** What comes by itself is drawn this often at most; a key at once. */
+/** Changes are drawn at most this often. A key is handled at once. */
 const CALM_MS = 250;
-/** Elapsed times go on. */
+/** The screen is drawn this often, because elapsed times change. */
 const TICK_MS = 1000;
 
 interface Session {
@@ -26,22 +26,31 @@ interface Session {
   picture: Picture;
   follower: Follower | null;
   terminal: Terminal | null;
-  /** Set when the screen is to be left. */
+  /** The exit code, set when the user leaves the screen. */
   code: number | null;
 }
 
-/** The screen until it is left. Answers the exit code. */
+/** Shows the screen until the user leaves it. Returns the exit code. */
 export async function showTop(context: Context, everyMs: number, look: Look): Promise<number> {
   const bell = newBell();
   const session: Session = {
-    ...{ context, bell, follower: null, terminal: null, code: null },
+    context,
+    bell,
+    follower: null,
+    terminal: null,
+    code: null,
     link: linkStore(context, bell.changed),
     picture: {
-      ...{ snapshot: null, throughput: new Map(), ui: startUi(), output: null, problem: null },
-      ...{ now: Date.now(), location: context.location },
+      snapshot: null,
+      throughput: new Map(),
+      ui: startUi(),
+      output: null,
+      problem: null,
+      now: Date.now(),
+      location: context.location,
     },
   };
-  // Before the screen opens: a store that cannot be opened at all is told like everywhere else.
+  // The store opens before the screen does, so that an error is printed like that of any command.
   await session.link.app();
   try {
     session.terminal = openTerminal(context.io, {
@@ -75,7 +84,7 @@ async function drawUntilLeft(
     const since = performance.now() - looked;
     if (since >= (bell.rung ? CALM_MS : everyMs)) {
       bell.rung = false;
-      await takeLook(session);
+      await readStore(session);
       looked = performance.now();
     }
     picture.now = Date.now();
@@ -89,8 +98,8 @@ async function drawUntilLeft(
   return session.code;
 }
 
-/** What it sees stays in the picture while the store is away. */
-async function takeLook({ link, picture, follower }: Session): Promise<void> {
+/** Reads the store. The last data stays on the screen while the store cannot be read. */
+async function readStore({ link, picture, follower }: Session): Promise<void> {
   try {
     const app = await link.app();
     picture.snapshot = await snapshot(app);
@@ -98,7 +107,7 @@ async function takeLook({ link, picture, follower }: Session): Promise<void> {
     await follower?.refresh(app);
     picture.problem = null;
   } catch (error) {
-    // This process cannot open it again.
+    // This process cannot open the store again.
     if (error instanceof QueueError && error.code === 'store-files-removed') throw error;
     picture.problem = (error as Error).message;
     await link.drop();
@@ -134,9 +143,9 @@ function apply(session: Session, effect: Effect): void {
       session.follower = null;
       return;
     case 'follow':
-      void saying(session, async () => {
+      void showResult(session, async () => {
         const app = await session.link.app();
-        // Left again before it was open.
+        // The user may have left the output before the store was open.
         const { mode } = session.picture.ui;
         if (mode.kind !== 'output' || mode.id !== effect.id) return '';
         session.follower?.stop();
@@ -145,20 +154,20 @@ function apply(session: Session, effect: Effect): void {
       });
       return;
     default:
-      void saying(session, () => act(session, effect));
+      void showResult(session, () => act(session, effect));
   }
 }
 
 async function act(session: Session, action: Action): Promise<string> {
   session.picture.ui = { ...session.picture.ui, message: `${action.do} …` };
   const said = await perform(await session.link.app(), action, actorOf(session.context.environment));
-  // What was said about is to be seen beside it.
-  await takeLook(session);
+  // The list shows the result together with the message.
+  await readStore(session);
   return said;
 }
 
-/** Shows what work came to, or why it failed, in the line at the bottom. */
-async function saying({ picture, bell }: Session, work: () => Promise<string>): Promise<void> {
+/** Runs work and shows its message, or its error, in the last line. */
+async function showResult({ picture, bell }: Session, work: () => Promise<string>): Promise<void> {
   const message = await work().catch((error: Error) => error.message);
   if (message !== '') picture.ui = { ...picture.ui, message };
   bell.urgent();

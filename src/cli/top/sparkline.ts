@@ -1,7 +1,7 @@
 const BLOCKS = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII = ['.', '_', ':', '-', '=', '+', '*', '%', '#'];
 
-/** A character for each value; only nothing at all looks like nothing. */
+/** Returns a character for each value. Only 0 looks like 0. */
 export function sparkline(values: number[], ascii: boolean): string {
   const marks = ascii ? ASCII : BLOCKS;
   const top = Math.max(...values);

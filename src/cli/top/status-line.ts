@@ -3,14 +3,22 @@ import type { Picture } from './frame.ts';
 import type { Line } from './line.ts';
 import { outputStatus } from './output.ts';
 
-/** The first are the ones that stay where there is little room. */
+/** A narrow screen shows only the first keys, so the most important ones come first. */
 const KEYS = [
-  ...['q quit', '? help', 'Tab next', 'l output', 'c cancel', 'r retry', 'p pause', 'h hold', '/ filter'],
+  'q quit',
+  '? help',
+  'Tab next',
+  'l output',
+  'c cancel',
+  'r retry',
+  'p pause',
+  'h hold',
+  '/ filter',
   '↑↓ move',
 ];
 const OUTPUT_KEYS = ['q back', 'f follow', '↑↓ scroll', 'g top', 'G end'];
 
-/** The last line: a question, what is typed, what was done, or which keys there are. */
+/** Draws the last line: a question, the filter, a message, or the keys. */
 export function statusLine({ ui, output }: Picture, width: number): Line {
   const { mode, message, filter } = ui;
   if (mode.kind === 'confirm') return [{ text: `${printable(mode.question)} y/n `, color: 'yellow' }];

@@ -3,10 +3,10 @@ import { type App, closeApp, openApp } from '../../actions/app.ts';
 import { onChange, onWake } from '../../state/wake.ts';
 import type { Context } from '../command.ts';
 
-/** The store for as long as the screen is open: one that went away is opened anew when it is back. */
+/** Keeps the store open while the screen is shown. A store that went away is opened again when it is back. */
 export interface StoreLink {
   app(): Promise<App>;
-  /** What is open is of no use any more. */
+  /** Closes the store, because it can no longer be used. */
   drop(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
     unwatch = [];
     const old = app;
     app = null;
-    // The first one is closed by whoever opened it.
+    // The frame that opened the first one closes it.
     if (own && old !== null) await closeApp(old).catch(() => {});
   };
   return {
@@ -31,7 +31,7 @@ export function linkStore(context: Context, changed: () => void): StoreLink {
         : await openApp(context.location, actorOf(context.environment), false);
       own = !first;
       first = false;
-      // What workers did, and what they were told.
+      // Both files signal changes: workers touch one, and commands that wake workers touch the other.
       unwatch = [onChange(app.stateDirectory, changed), onWake(app.stateDirectory, changed)];
       return app;
     },

@@ -2,24 +2,24 @@ import type { Io } from '../io.ts';
 import { type Screen, screen } from '../screen.ts';
 import { keyReader } from './keys.ts';
 
-/** A terminal that sends every key as it is typed and shows nothing but our picture. */
+/** A terminal in raw mode: it sends every key at once and shows only this screen. */
 export interface Terminal {
   readonly canvas: Screen;
-  /** Gives the terminal back, stops this process and its group as Ctrl-Z does, and takes the terminal again later. */
+  /** Restores the terminal, stops this process and its group like Ctrl-Z, and takes the terminal back later. */
   suspend(): void;
   close(): void;
 }
 
 export interface TerminalEvents {
   key(key: string): void;
-  /** Its size has changed, or it is ours again. */
+  /** Is called when the size has changed or the process has continued. */
   anew(): void;
-  /** To be left: a signal came, or the terminal is gone. */
+  /** Is called when a signal arrives or the terminal is gone. */
   gone(signal: NodeJS.Signals): void;
 }
 
 const ENDS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** Long enough for a stop to arrive, where it is to be had: a process without a shell is not stopped. */
+/** The stop arrives within this time. A process without a shell is not stopped and just continues. */
 const STOPPED_MS = 50;
 
 export function openTerminal(io: Io, events: TerminalEvents): Terminal {
@@ -39,7 +39,7 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
       canvas.close();
       stdin.setRawMode(false);
     } catch {
-      // It is gone.
+      // The terminal is gone.
     }
   };
   const suspend = (): void => {
@@ -52,7 +52,7 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
     process.off('SIGTSTP', suspend);
     process.on('SIGTSTP', suspend);
     take();
-    // Another program may have changed the modes of the terminal meanwhile.
+    // Another program may have changed the terminal modes meanwhile.
     stdin.setRawMode(true);
     events.anew();
   };
@@ -67,7 +67,7 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
   process.on('SIGTSTP', suspend);
   process.on('SIGCONT', continued);
   process.on('SIGWINCH', resized);
-  // Whatever ends this process, the terminal is given back.
+  // The terminal is restored however this process ends.
   process.on('exit', give);
 
   return {

@@ -1,8 +1,8 @@
 import type { FinishedAttempt } from '../../store/contract/figures.ts';
 
-/** Kept for so long; a sparkline shows no more. */
+/** Seconds are kept for this long. No sparkline shows more. */
 const KEPT_S = 900;
-/** The rate of now is that of the last so many whole seconds. */
+/** The current rate is the average of this many full seconds. */
 const NOW_S = 10;
 
 interface Second {
@@ -10,12 +10,12 @@ interface Second {
   failed: number;
 }
 
-/** Attempts that ended, by second. */
+/** Maps a Unix time in seconds to the attempts that ended in it. */
 export type Throughput = Map<number, Second>;
 
 /**
- * Counts a sample of the newest attempts. Each look sees the same ones again and the oldest no more, so of two counts of a
- * second the higher one is right.
+ * Adds a sample of the newest attempts. Samples overlap, and a later one may lack the oldest attempts of a second. So the
+ * higher count of a second is the right one.
  */
 export function record(known: Throughput, sample: FinishedAttempt[], now: number): void {
   const seen: Throughput = new Map();
@@ -37,12 +37,12 @@ export function record(known: Throughput, sample: FinishedAttempt[], now: number
   for (const second of known.keys()) if (second < oldest) known.delete(second);
 }
 
-/** Per second, over the last whole seconds. */
+/** Returns the current rate per second. */
 export function rateNow(known: Throughput, kind: keyof Second, now: number): number {
   return rates(known, kind, now, 1, NOW_S)[0]!;
 }
 
-/** The rate in each of `columns` spans of `seconds`, oldest first. The second under way is not whole, and left out. */
+/** Returns the rate in each of `columns` spans of `seconds`, oldest first, without the current second. */
 export function rates(
   known: Throughput,
   kind: keyof Second,

@@ -1,7 +1,7 @@
 import type { Snapshot } from '../../actions/top.ts';
 import { PANE_NAMES, PANES, type PaneName } from './panes.ts';
 
-/** What is done outside the picture. */
+/** An action outside the state of the screen. */
 export type Effect =
   | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }
   | { do: 'follow'; id: string }
@@ -11,17 +11,17 @@ export type Effect =
 export type Mode =
   | { kind: 'panes' }
   | { kind: 'help' }
-  /** A text is being typed; `before` comes back with Escape. */
+  /** The user is typing a filter. Escape restores `before`. */
   | { kind: 'filter'; before: string }
   | { kind: 'confirm'; question: string; effect: Effect }
-  /** `top` is the number of the first line shown; null: the end is followed. */
+  /** `top` is the number of the first line shown. Null means that the end is followed. */
   | { kind: 'output'; id: string; top: number | null };
 
-/** Where a person is in the picture. */
+/** The state of the screen that keys change. */
 export interface Ui {
   mode: Mode;
   focus: PaneName;
-  /** The row chosen in each pane; by its key, so that it stays chosen wherever it moves. */
+  /** The chosen row of each pane. It is found by its key, so that it stays chosen when it moves. */
   chosen: Record<PaneName, { key: string; index: number }>;
   filter: string;
   message: string;
@@ -38,7 +38,7 @@ export function startUi(): Ui {
   };
 }
 
-/** The rows of a pane that the filter lets through. */
+/** Returns the rows of a pane that match the filter. */
 export function rowsOf(snapshot: Snapshot, name: PaneName, filter: string): unknown[] {
   const pane = PANES[name];
   const rows = pane.rows(snapshot);
@@ -47,7 +47,7 @@ export function rowsOf(snapshot: Snapshot, name: PaneName, filter: string): unkn
   return rows.filter((row) => pane.words(row).join('\n').toLowerCase().includes(wanted));
 }
 
-/** The chosen row; when it is gone, whatever stands in its place. */
+/** Returns the index of the chosen row, or of the row that took its place if it is gone. */
 export function chosenIndex(ui: Ui, name: PaneName, rows: unknown[]): number {
   const { key, index } = ui.chosen[name];
   const at = rows.findIndex((row) => PANES[name].key(row) === key);

@@ -5,11 +5,11 @@ import type { Io } from './io.ts';
 import { printable } from './text.ts';
 
 const NAMED = 5;
-/** Looked at one by one: of more, nobody reads the names anyway. */
+/** Only this many jobs are checked one by one, because nobody reads more names. */
 const LOOKED_AT = 1000;
 
-/** Warns that jobs which were cancelled together with a retried job stay cancelled. */
-export async function noteCutOff(io: Io, app: App, retried: string[]): Promise<void> {
+/** Warns about dependent jobs that stay cancelled after their parent is retried, and about parents that failed. */
+export async function warnStillCancelled(io: Io, app: App, retried: string[]): Promise<void> {
   const cut = await cutOffBy(app, retried, LOOKED_AT);
   if (cut.length > 0)
     io.warn(
@@ -22,8 +22,8 @@ export async function noteCutOff(io: Io, app: App, retried: string[]): Promise<v
   }
 }
 
-/** Warns that jobs which depended on cancelled jobs were cancelled with them. */
-export async function noteAlong(io: Io, app: App, cancelled: string[]): Promise<void> {
+/** Warns about dependent jobs that were cancelled together with their parents. */
+export async function warnAlsoCancelled(io: Io, app: App, cancelled: string[]): Promise<void> {
   const cut = await cutOffBy(app, cancelled, LOOKED_AT);
   if (cut.length > 0) io.warn(`also cancelled ${dependents(cut)}: ${named(cut)}`);
 }

@@ -8,7 +8,7 @@ type Pages = typeof import('../operations-pages.ts');
 const loaded = signal<Pages | 'gone' | null>(null);
 let loading = false;
 
-/** With the first look at one of them, so that the first load is small. */
+/** Loads the pages once, when the first of them is shown, so that the first load of the dashboard is small. */
 function load(): void {
   if (loading) return;
   loading = true;
@@ -22,8 +22,8 @@ function load(): void {
   );
 }
 
-/** A component that comes when it is first shown. */
-export function later<Props extends object>(
+/** Returns a component whose code is loaded when it is first shown. */
+export function lazy<Props extends object>(
   pick: (pages: Pages) => ComponentType<Props>,
 ): ComponentType<Props> {
   return (props: Props) => {

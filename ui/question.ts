@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals';
 
-/** A question before something that cannot be undone. */
+/** Asks for confirmation before an action that cannot be undone. */
 export interface Question {
   title: string;
   detail: string;
-  /** The same on the command line. */
+  /** The same action as a command line. */
   cli: string;
   button: string;
   danger: boolean;
-  /** Has to be typed first. */
+  /** The user has to type this first. */
   word: string | null;
   answer(yes: boolean): void;
 }

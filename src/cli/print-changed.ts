@@ -2,14 +2,14 @@ import type { Acted } from '../actions/act.ts';
 import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 
-/** Says what changed: a sentence for a person, the ids for a script. JSON has `more` beside the ids. */
+/** Prints what changed: a sentence on a terminal, else the ids. JSON has `more` beside the ids. */
 export function printChanged(io: Io, verb: string, ids: string[], more: object = {}): void {
   if (io.json) io.out(`${JSON.stringify({ [verb]: ids, ...more })}\n`);
   else if (!io.tty || io.quiet) io.out(ids.map((id) => `${id}\n`).join(''));
   else io.out(`${verb} ${countOf(ids.length)}${ids.length === 1 ? `: ${ids[0]}` : ''}\n`);
 }
 
-/** Returns the fields of a JSON answer about at-most-once jobs; none where there was no such job. */
+/** Returns the fields of a JSON answer about at-most-once jobs. There are none if no such job was affected. */
 export function atMostOnceFields({ skipped = [], startedAgain = [] }: Partial<Acted>): object {
   return {
     ...(skipped.length > 0 ? { skipped } : {}),
@@ -17,7 +17,7 @@ export function atMostOnceFields({ skipped = [], startedAgain = [] }: Partial<Ac
   };
 }
 
-/** Warns that at-most-once jobs are started another time. */
+/** Warns that at-most-once jobs are started once more. */
 export function warnStartedAgain(io: Io, ids: string[]): void {
   for (const id of ids)
     io.warn(`job '${id}' is an at-most-once job that has already been started; the retry starts it again`);
