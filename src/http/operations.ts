@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Acted } from '../actions/act.ts';
 import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
-import type { Happening } from '../core/events.ts';
+import type { NewEvent } from '../core/events.ts';
 import { toIso } from '../core/time.ts';
 import type { OperationObject } from '../core/wire.ts';
 
@@ -20,7 +20,7 @@ export interface Operations {
     ids: AsyncIterable<string[]>,
     act: (ids: string[]) => Promise<Acted>,
     /** Told how it begins and how it ends. */
-    tell: (happening: Happening) => Promise<void>,
+    tell: (event: NewEvent) => Promise<void>,
     pace?: Pace,
   ): OperationObject;
   list(): OperationObject[];
@@ -42,7 +42,7 @@ const CLOSE_MS = 3000;
 interface Work {
   ids: AsyncIterable<string[]>;
   act(ids: string[]): Promise<Acted>;
-  tell(happening: Happening): Promise<void>;
+  tell(event: NewEvent): Promise<void>;
   pace: Pace;
 }
 

@@ -1,4 +1,4 @@
-import { decide, policyOf } from '../core/decide.ts';
+import { decide, policyFromSettings } from '../core/decide.ts';
 import { hooksAfter } from '../core/hooks.ts';
 import { describeOutcome, exitCodeOf, lastNonBlankLine } from '../core/outcome.ts';
 import { homeDirectory } from '../exec/home.ts';
@@ -21,7 +21,7 @@ export function finish(attempt: Attempt, verdict: Verdict): Finished {
   const now = Math.min(app.clock.now(), endedAt);
   const { tail, ...output } =
     place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);
-  const transition = decide(job, outcome, policyOf(settings), now, app.random);
+  const transition = decide(job, outcome, policyFromSettings(settings), now, app.random);
   const exitCode = exitCodeOf(outcome);
   const error = describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail));
   const settlement: Settlement = {

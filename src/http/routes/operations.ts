@@ -3,7 +3,7 @@ import { type App, checkOpen } from '../../actions/app.ts';
 import { jobsOfGroup } from '../../actions/error-groups.ts';
 import { noteEvent } from '../../actions/events.ts';
 import { listPages } from '../../actions/jobs.ts';
-import type { Happening } from '../../core/events.ts';
+import type { NewEvent } from '../../core/events.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import { checkNumber } from '../../core/numbers.ts';
 import { fields, text, texts } from '../body.ts';
@@ -55,7 +55,7 @@ export const OPERATION_ROUTES: Route[] = [
         await checkOpen(app);
         return act(app, batch).finally(serving.shared.forget);
       };
-      const tell = (happening: Happening): Promise<void> => noteEvent(app, happening);
+      const tell = (event: NewEvent): Promise<void> => noteEvent(app, event);
       return json(serving.operations.start(action, ids, each, tell, { limit, perSecond }), 202);
     },
   },

@@ -1,5 +1,5 @@
 /**
- * What anyone sees who opens the file with `sqlite3`: documented names and ISO times. Made anew with every migration, so
+ * Creates the documented views for people who open the file with `sqlite3`. They are created again with every migration, so
  * that no migration has to repeat them.
  */
 export default `
