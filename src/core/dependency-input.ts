@@ -2,10 +2,10 @@ import { QueueError } from './errors.ts';
 import { checkId } from './id.ts';
 import { type Dependency, type JobPolicy, PARENT_FAILURES, WANTED_ENDS } from './job.ts';
 
-/** A job may wait for this many others. */
+/** The maximum number of jobs that one job can depend on. */
 const MOST = 1000;
 
-/** An id, `{id, on}`, or an array of them. */
+/** Reads an id, an object `{id, on}`, or an array of them. */
 export function readDependencies(value: unknown, name: string): Dependency[] {
   const given = Array.isArray(value) ? value : [value];
   if (given.length > MOST) throw invalid(`${name} has ${given.length} entries; the limit is ${MOST}`);
@@ -37,7 +37,7 @@ function readDependency(value: unknown, name: string): Dependency {
   return { id: checkId(id, `${name}: an id`), on: wanted };
 }
 
-/** What is typed behind --after: `a,any:b`. */
+/** Reads the value of --after, such as `a,any:b`. */
 export function readAfter(text: string): Dependency[] {
   return text.split(',').map((part) => {
     const [, on, id] = /^(?:(ok|any|notok):)?(.*)$/s.exec(part.trim())!;

@@ -14,7 +14,7 @@ export interface Figures extends Record<AttemptOutcome, number> {
   dropped: number;
   /** The time from due to started. Only first attempts count, because a retry also waits for its backoff. */
   wait: Histogram;
-  /** The run time of attempts whose command ended by itself or by its timeout (see `countsRunTime`). */
+  /** The run time of attempts that ended as completed, failed or dead, unless they were lost or stopped. */
   run: Histogram;
 }
 
