@@ -118,16 +118,23 @@ export const EXIT_CODES: Record<number, string> = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+interface QueueErrorOptions extends ErrorOptions {
+  retryAfterS?: number;
+}
+
 export class QueueError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | null;
+  /** After how many seconds the same request may succeed. Null if that is unknown. */
+  readonly retryAfterS: number | null;
 
-  constructor(code: ErrorCode, message: string, hint?: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, hint?: string, options?: QueueErrorOptions) {
     super(message, options);
     // The name is set by hand, because minifying changes class names.
     this.name = 'QueueError';
     this.code = code;
     this.hint = hint ?? ERRORS[code].hint;
+    this.retryAfterS = options?.retryAfterS ?? null;
   }
 
   get exitCode(): number {

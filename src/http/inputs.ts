@@ -6,7 +6,7 @@ import { ACTION_NAMES } from './job-actions.ts';
 import type { Schema } from './route.ts';
 import { flag, input, integer, listOf, maybe, number, oneOf, record, ref, strings, text } from './schema.ts';
 
-/** Seconds, or text with a unit. */
+/** A number of seconds, or text with a unit. */
 const duration: Schema = { type: ['number', 'string'], examples: [90, '5m'] };
 const when: Schema = { type: ['number', 'string'], examples: ['2030-01-31T09:00:00Z', '+10m'] };
 const codes: Schema = { anyOf: [text, integer, listOf(integer)], examples: [[1, 75], '1,64-78'] };
@@ -19,7 +19,7 @@ const changeable: Record<string, Schema> = {
   ...{ max_retries: integer, tags: strings, name: text },
 };
 
-/** What a job may be given; null is as good as absent. */
+/** The fields of a new job. Null means the same as an absent field. */
 export const NEW_JOB: Record<string, Schema> = {
   ...{ id: text, argv: listOf(text), ...changeable },
   ...{ cwd: text, env: strings, secret_env: listOf(text), clean_env: flag, stdin: text, split_output: flag },

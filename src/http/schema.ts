@@ -12,12 +12,12 @@ export const oneOf = (values: readonly string[]): Schema => ({ enum: [...values]
 export const listOf = (items: Schema): Schema => ({ type: 'array', items });
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Everything that is named is in it, null rather than absent, and nothing else. */
+/** Returns the schema of an object that has exactly these properties. */
 export function record(properties: Record<string, Schema>): Schema {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }
 
-/** What may be given, and what has to be; nothing else is taken. */
+/** Returns the schema of an object that may have these properties and must have the required ones. */
 export function input(properties: Record<string, Schema>, required: string[] = []): Schema {
   return { type: 'object', properties, required, additionalProperties: false };
 }

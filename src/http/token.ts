@@ -5,7 +5,7 @@ import { QueueError } from '../core/errors.ts';
 
 const BYTES = 32;
 
-/** `full` may change everything. `read-only` sees the same and changes nothing. */
+/** The roles of tokens. `full` can read and change everything. `read-only` can read the same, but change nothing. */
 export const ROLES = ['full', 'read-only'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -15,7 +15,7 @@ export function tokenFile(stateDirectory: string, role: Role): string {
   return join(stateDirectory, FILES[role]);
 }
 
-/** Returns the token in this file. Makes it first if there is none: 256 bits, readable by its owner alone. */
+/** Returns the token in this file. If there is none, creates one of 256 bits that only its owner can read. */
 export function readToken(file: string, rotate: boolean): string {
   try {
     const known = rotate ? null : tokenIn(file);
@@ -31,14 +31,14 @@ export function readToken(file: string, rotate: boolean): string {
   }
 }
 
-/** What is there is whole, also after a power cut. */
+/** Creates or replaces the token file. After a power cut the file is complete or missing. */
 function makeToken(file: string, rotate: boolean): void {
   const fresh = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
     const text = `${randomBytes(BYTES).toString('base64url')}\n`;
     writeFileSync(fresh, text, { mode: 0o600, flag: 'wx', flush: true });
     if (rotate) renameSync(fresh, file);
-    // Of two servers that start at once one makes it, and both use it.
+    // If two servers start at once, one creates the file and both use it.
     else linkSync(fresh, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -47,12 +47,12 @@ function makeToken(file: string, rotate: boolean): void {
   }
 }
 
-/** Whether other users can read one of the tokens. */
+/** Tells whether other users can read one of the tokens. */
 export function isTokenExposed(stateDirectory: string): boolean {
   return ROLES.some((role) => (statSync(tokenFile(stateDirectory, role)).mode & 0o077) !== 0);
 }
 
-/** Returns null if there is no file. Throws if the file holds something else than a token. */
+/** Returns the token in a file, or null if there is no file. Throws if the file contains anything else. */
 export function tokenIn(file: string): string | null {
   try {
     const text = readFileSync(file, 'utf8').trim();
@@ -67,5 +67,5 @@ function unusable(message: string, hint = 'queuectl serve --rotate-token'): neve
   throw new QueueError('store-unavailable', message, hint);
 }
 
-/** Digests have one length, so that comparing or finding them reveals nothing about the secret. */
+/** Returns a digest. All digests have the same length, so that comparing them reveals nothing about the secret. */
 export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();

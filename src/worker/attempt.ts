@@ -99,7 +99,9 @@ export interface LiveAttempt {
 /** Runs one attempt up to the decision about it. The worker settles it. */
 export function runAttempt(context: AttemptContext, job: ClaimedJob, adoption: Adoption | null): LiveAttempt {
   const attempt: Attempt = {
-    ...{ context, job, adoption },
+    context,
+    job,
+    adoption,
     place: placeOf(context.app.stateDirectory, context.app.store.epoch, job.claim.attempt),
     requests: job.endReason === null ? [] : [job.endReason],
     onRequest() {},
