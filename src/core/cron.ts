@@ -5,7 +5,7 @@ export type NextWall = (wall: number) => number | null;
 
 const LONGEST = 256;
 const NICKNAMES = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
-/** Accept numbers of at most two digits, names, and the signs between them, so that no range is long. */
+/** These two patterns accept numbers of at most two digits, names, and the signs between them, so that no range is long. */
 const FIELD = /^[\da-z*,/#-]+$/i;
 const LONG_NUMBER = /\d{3}/;
 /** Ends the search. Every possible date occurs earlier: 29 February on a given weekday comes within 40 years. */

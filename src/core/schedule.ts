@@ -2,11 +2,11 @@ import type { JobSpec } from './job.ts';
 import type { JobInput } from './job-fields.ts';
 import { toIso } from './time.ts';
 
-/** What happens to a tick while the job of an earlier tick is unfinished. */
+/** The choices for a tick that comes while the job of an earlier tick is unfinished. */
 export const OVERLAPS = ['skip', 'queue', 'allow'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 
-/** Which of the missed ticks are fired later. */
+/** The choices of missed ticks that are fired later. */
 export const CATCH_UPS = ['none', 'one', 'all'] as const;
 export type CatchUp = (typeof CATCH_UPS)[number];
 

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import { parentEnded } from './dependencies.ts';
 import * as care from './sql/care.ts';
 
-/** Recomputes the derived values, such as counters and blocked phases, after rows were inserted as they were exported or saved. */
+/** Recomputes derived values, such as counters and blocked phases, after an import or a repair has inserted rows. */
 export function recount(db: Connection): void {
   db.run(care.countBlockers);
   db.run(care.fixBlockedPhases);

@@ -11,7 +11,7 @@ import type { Connection } from './connection.ts';
 import { record } from './record.ts';
 import * as sql from './sql/retention.ts';
 
-/** Limit the jobs, rows and bytes of stdin that one transaction removes, so that other writers wait only milliseconds. */
+/** These three limit what one transaction removes, so that other writers wait only milliseconds. */
 const JOBS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 200;
 const STDIN_AT_ONCE = 1024 ** 2;

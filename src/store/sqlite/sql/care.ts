@@ -61,7 +61,7 @@ export const insertNumberedQueue = 'INSERT INTO queue (number, name) VALUES (?, 
 export const jobIds = 'SELECT number, id FROM job';
 /** Reads the number and id of every job from the index of ids alone. */
 export const jobsByIndex = "SELECT number || ' ' || id FROM job INDEXED BY sqlite_autoindex_job_1";
-/** Tell by its size whether a salvaged stdin or output belongs to its job or attempt, because the rows look alike. */
+/** Finds out by its size whether a salvaged stdin or output belongs to its job or attempt, because the rows look alike. */
 export const FITS: Record<string, string> = {
   stdin: "SELECT 1 FROM job WHERE number = ? AND start ->> 'stdinBytes' = ?",
   output: 'SELECT 1 FROM attempt WHERE number = ? AND (output_bytes = ? OR truncated = 1)',
