@@ -1,4 +1,4 @@
-import type { EventKind, Happening, StoreEvent } from '../core/events.ts';
+import type { EventKind, NewEvent, StoreEvent } from '../core/events.ts';
 import type { App } from './app.ts';
 import { startWaiting } from './waiting.ts';
 
@@ -27,7 +27,7 @@ function matches({ kind, jobId, queue, actor }: StoreEvent, filter: EventFilter)
 export const lastEvent = (app: App): Promise<number> => app.store.lastEvent();
 export const lastEventBefore = (app: App, at: number): Promise<number> => app.store.lastEventBefore(at);
 /** Adds an event that belongs to no job. */
-export const noteEvent = (app: App, event: Happening): Promise<void> => app.store.note(event);
+export const noteEvent = (app: App, event: NewEvent): Promise<void> => app.store.note(event);
 
 /** What is there behind event `after`, up to event `to`. */
 export async function* readEvents(

@@ -1,5 +1,5 @@
 import { pause } from '../core/clock.ts';
-import { type Held, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
+import { type JobTotals, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
 import type { Settings } from '../core/settings.ts';
 import { placeOf, removePlace } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
@@ -8,7 +8,7 @@ import { type App, currentSettings } from './app.ts';
 /** Between two batches: as long as the slowest of the other writers sleeps between its tries, so that it gets its turn. */
 const PAUSE_MS = 10;
 
-export interface PrunedObject extends Held {
+export interface PrunedObject extends JobTotals {
   state: PrunedState;
   /** Null: everything is kept. */
   keep: Retention | null;
@@ -20,7 +20,7 @@ export interface PrunedEvents {
 }
 
 /** One batch of what the settings let go, with its output files; neither jobs nor events: nothing is left to remove. */
-export async function pruneBatch(app: App, settings: Settings): Promise<Held & { events: number }> {
+export async function pruneBatch(app: App, settings: Settings): Promise<JobTotals & { events: number }> {
   for (const state of PRUNED_STATES) {
     const keep = settings[`keep-${state}`];
     const batch = keep === null ? null : await pruneState(app, state, keep);
@@ -88,7 +88,7 @@ export async function wouldPrune(app: App): Promise<PrunedObject[]> {
   return pruned;
 }
 
-async function pruneState(app: App, state: PrunedState, keep: Retention): Promise<Held> {
+async function pruneState(app: App, state: PrunedState, keep: Retention): Promise<JobTotals> {
   const { attempts, ...batch } = await app.store.prune(state, keep, app.clock.now());
   // After the commit: a crash in between leaves directories that nobody needs, and the next sweep takes those.
   for (const attempt of attempts) {

@@ -1,5 +1,5 @@
 import { backoffMs } from '../core/backoff.ts';
-import { attemptsAllowed, backoffOf, policyOf } from '../core/decide.ts';
+import { attemptsAllowed, backoffOf, policyFromSettings } from '../core/decide.ts';
 import { type App, currentSettings } from './app.ts';
 import { getJob } from './jobs.ts';
 
@@ -16,7 +16,7 @@ export interface RetryDelays {
 /** When a job would be tried again, were it to fail each time. */
 export async function retryDelays(app: App, id: string): Promise<RetryDelays> {
   const job = await getJob(app, id);
-  const policy = backoffOf(job, policyOf(await currentSettings(app)).backoff);
+  const policy = backoffOf(job, policyFromSettings(await currentSettings(app)).backoff);
   const many = Math.min(SHOWN, attemptsAllowed(job) - 1);
   return {
     delays_ms: Array.from({ length: many }, (_, i) => backoffMs(policy, i + 1, () => 0)),

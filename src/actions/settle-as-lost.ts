@@ -1,5 +1,5 @@
 import type { Random } from '../core/clock.ts';
-import { decide, policyOf } from '../core/decide.ts';
+import { decide, policyFromSettings } from '../core/decide.ts';
 import { hooksAfter } from '../core/hooks.ts';
 import { idMaker } from '../core/id.ts';
 import type { ClaimedJob } from '../core/job.ts';
@@ -18,7 +18,7 @@ export function settleAsLost(
 ): (job: ClaimedJob) => Settlement {
   const newId = idMaker(random);
   return (job) => {
-    const transition = decide(job, { why: 'lost' }, policyOf(settings), now, random);
+    const transition = decide(job, { why: 'lost' }, policyFromSettings(settings), now, random);
     const error = 'lost: it was running when its store was copied';
     return {
       ...{ claim: job.claim, transition, why: 'lost', exitCode: null, error, finishedAt: now },

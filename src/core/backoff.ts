@@ -3,20 +3,20 @@ import type { BackoffStrategy } from './job.ts';
 
 export interface BackoffPolicy {
   strategy: BackoffStrategy;
-  /** Seconds, raised to the number of attempts. */
+  /** The base of `exponential`: the delay in seconds is this number to the power of the attempts. */
   base: number;
   /** The delay of `fixed` and the step of `linear`. */
   retryDelayMs: number;
-  /** No delay is longer; null means none. */
+  /** The longest delay. Null means no limit. */
   maxMs: number | null;
-  /** 0 to 1: the part of the delay that is left to chance. */
+  /** The random share of the delay, from 0 to 1. */
   jitter: number;
 }
 
-/** Far enough to mean "practically never", near enough for every clock and timer arithmetic. */
+/** Limits every delay to ten years, so that the due time stays a valid time. */
 const LONGEST_MS = 10 * 365 * 86_400_000;
 
-/** How long to wait after the `attempts`-th failure. */
+/** Returns the delay after the `attempts`-th failure. */
 export function backoffMs(policy: BackoffPolicy, attempts: number, random: Random): number {
   const plain = plainDelay(policy, attempts);
   const capped = Math.min(plain, policy.maxMs ?? LONGEST_MS, LONGEST_MS);

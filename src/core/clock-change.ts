@@ -2,7 +2,7 @@ import { isEveryHour, readCron } from './cron.ts';
 import type { Timing } from './schedule.ts';
 import { offsetAt, transition } from './zone.ts';
 
-/** The next time that the clocks of a schedule's zone are set, and what that does to it. */
+/** The next clock change in a schedule's time zone, and what it does to the schedule in words. */
 export interface ClockChange {
   at: number;
   says: string;
@@ -12,7 +12,7 @@ const DAY = 86_400_000;
 const SECOND = 1000;
 const YEAR_DAYS = 370;
 
-/** Null: it has no zone, or its clocks are not set within a year. */
+/** Returns the next clock change. Returns null for a fixed interval, or if the clocks do not change within a year. */
 export async function clockChange(timing: Timing, now: number): Promise<ClockChange | null> {
   if (timing.kind === 'every') return null;
   const { zone, cron } = timing;
@@ -41,5 +41,5 @@ function nextTransition(zone: string, now: number): number | null {
   return null;
 }
 
-/** As the clock on the wall shows it. */
+/** Formats a wall time as `02:30`. */
 const wall = (at: number): string => new Date(at).toISOString().slice(11, 16);

@@ -1,8 +1,8 @@
-/** Time and chance are passed in, so that every decision can be tested without waiting. */
+/** The time. It is passed in, so that every decision can be tested without waiting. */
 export interface Clock {
-  /** Wall-clock milliseconds since the epoch. */
+  /** Returns the wall-clock time in milliseconds since 1970. */
   now(): number;
-  /** Milliseconds that never step back: for measuring how long something took. */
+  /** Returns milliseconds that never step back, to measure how long something took. */
   monotonic(): number;
 }
 

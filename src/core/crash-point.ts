@@ -1,17 +1,17 @@
 import { QueueError } from './errors.ts';
 
-/** What happens to the process: killed, stopped, an error out of nowhere, or nothing else done for a while. */
+/** The faults to inject: the process is killed, is stopped (SIGSTOP), throws an error, or blocks for a while. */
 export const CRASHES = ['kill', 'stop', 'throw', 'block'] as const;
 export type Crash = (typeof CRASHES)[number];
 
 let passed: ((name: string) => void) | null = null;
 
-/** A place at which a process can be made to die, to see what the others make of it. Nothing happens unless armed. */
+/** Marks a place at which a test can inject a fault. It does nothing unless armed. */
 export function crashPoint(name: string): void {
   passed?.(name);
 }
 
-/** `name:nth:how`: at the nth passing of that point. A bare name means killed at the first. */
+/** Arms a point by `name:nth:how`: the fault happens when it is passed the nth time. A bare name kills at the first time. */
 export function armCrashPoint(text: string, crash: (how: Crash) => void): void {
   const match = /^([a-z]+-[A-Za-z-]+)(?::([1-9]\d{0,8}))?(?::([a-z]+))?$/.exec(text);
   const how = CRASHES.find((one) => one === (match?.[3] ?? 'kill'));
@@ -23,7 +23,7 @@ export function armCrashPoint(text: string, crash: (how: Crash) => void): void {
   });
 }
 
-/** Calls back at every passing of any point. */
+/** Calls back whenever a process passes any point. Null ends that. */
 export function watchCrashPoints(callback: ((name: string) => void) | null): void {
   passed = callback;
 }

@@ -16,15 +16,15 @@ const MONTHS = [
   ...['November', 'December'],
 ];
 const ORDINALS = ['', 'first', 'second', 'third', 'fourth', 'fifth'];
-/** More than so many times of day are told as fields. */
+/** Up to this many times of day are listed one by one. */
 const MOST_TIMES = 6;
 
-/** When a schedule fires, in words: for people who do not read the five fields every day. */
+/** Describes in words when a schedule fires. */
 export function timingText(timing: Timing): string {
   return timing.kind === 'cron' ? cronText(timing.cron) : `every ${exactDuration(timing.everyMs)}`;
 }
 
-/** For an expression that was found to be good. */
+/** Describes a valid cron expression. */
 function cronText(expression: string): string {
   const text = expression.trim().toLowerCase();
   const nickname = NICKNAMES[text];
@@ -57,7 +57,7 @@ function hoursText(hour: string): string {
   return `in ${numbers(hour)?.length === 1 ? 'hour' : 'hours'} ${listed(hour, String)}`;
 }
 
-/** Where both are given, either is enough: that is how cron has always read them. */
+/** Describes the days. If both fields are given, a day that matches either of them fires, as in every cron. */
 function daysText(day: string, weekday: string): string {
   const parts: string[] = [];
   if (day === 'l') parts.push('on the last day of the month');
@@ -74,7 +74,7 @@ function daysText(day: string, weekday: string): string {
   return parts.join(' or ');
 }
 
-/** `1,2` and `9-17` and `mon-fri/2`, in words. */
+/** Describes a field such as `1,2`, `9-17` or `mon-fri/2`. */
 function listed(field: string, name: (one: string) => string): string {
   return joined(
     field.split(',').map((part) => {
@@ -98,7 +98,7 @@ function monthName(one: string): string {
   );
 }
 
-/** The numbers of a plain list; null: there is more to it. */
+/** Returns the numbers of a plain list, or null if the field is anything else. */
 function numbers(field: string): number[] | null {
   return /^\d+(,\d+)*$/.test(field) ? field.split(',').map(Number) : null;
 }

@@ -1,20 +1,20 @@
 import { QueueError } from './errors.ts';
 
-/** The first matching wall time after this one; null when there is none any more. */
+/** Returns the first matching wall time after this one, or null if there is none. */
 export type NextWall = (wall: number) => number | null;
 
 const LONGEST = 256;
 const NICKNAMES = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/i;
-/** Numbers of at most two digits, names, and the signs between them: no range can be long. */
+/** These two patterns accept numbers of at most two digits, names, and the signs between them, so that no range is long. */
 const FIELD = /^[\da-z*,/#-]+$/i;
 const LONG_NUMBER = /\d{3}/;
-/** Beyond every calendar that cron can describe: 29 February on a certain weekday comes within 40 years. */
+/** Ends the search. Every possible date occurs earlier: 29 February on a given weekday comes within 40 years. */
 const HORIZON_YEARS = 41;
 
 /**
- * Reads a cron expression: five fields, names, `@daily` and its kin. The library is loaded here, when a schedule needs
- * it, and does nothing but calendar arithmetic in UTC; zones and their changes of the clock are ours (times.ts),
- * because it fires twice, not at all or backwards around them.
+ * Reads a cron expression of five fields, or a shorthand such as `@daily`. The library is loaded on first use and does only
+ * the calendar arithmetic, in UTC. Time zones are handled in times.ts, because the library fires twice, not at all or in the
+ * wrong order around clock changes.
  */
 export async function readCron(expression: string): Promise<NextWall> {
   const text = expression.trim();
@@ -31,13 +31,13 @@ export async function readCron(expression: string): Promise<NextWall> {
   };
 }
 
-/** An expression for every hour follows elapsed time; one that names hours means each of them once. */
+/** Tells whether an expression matches every hour. Then it follows elapsed time through clock changes. */
 export function isEveryHour(expression: string): boolean {
   const text = expression.trim();
   return /^@hourly$/i.test(text) || /^(\*(\/1)?|0-23(\/1)?)$/.test(text.split(/\s+/)[1] ?? '');
 }
 
-/** Before anything is computed: what is too long or asks for a long range costs nothing. */
+/** Throws if the text is too long or has an invalid form, before anything expensive is computed. */
 function checkShape(text: string): void {
   if (text.length > LONGEST) throw invalid(`is ${text.length} characters long; the limit is ${LONGEST}`);
   if (text.startsWith('@')) {
@@ -52,7 +52,7 @@ function checkShape(text: string): void {
   if (wrong !== undefined) throw invalid(`has the invalid field '${wrong}'`);
 }
 
-/** The library's own words are about its classes; null says enough. */
+/** Returns null if `make` throws, because the library's messages name its own classes. */
 function readable<T>(make: () => T): T | null {
   try {
     return make();
@@ -63,7 +63,7 @@ function readable<T>(make: () => T): T | null {
 
 const FIELDS = ['minute', 'hour', 'day', 'month', 'weekday'];
 
-/** Names the field that is wrong when it stands alone. */
+/** Throws an error that names the invalid field. It is found by parsing each field alone. */
 function refuse(text: string, parses: (pattern: string) => boolean): never {
   const fields = text.split(/\s+/);
   const at = fields.findIndex((field, i) => !parses(FIELDS.map((_, j) => (i === j ? field : '*')).join(' ')));

@@ -4,11 +4,11 @@ import type { ClaimedJob, JobPolicy } from './job.ts';
 import { exitCodeOf, type Outcome } from './outcome.ts';
 import type { Settings } from './settings.ts';
 
-/** What an outcome means for its job. */
+/** The change that an outcome makes to its job. */
 export type Transition = { attempts: number; crashes: number } & (
   | { to: 'completed' | 'dead' | 'cancelled' }
   | { to: 'failed'; nextRunAt: number }
-  /** Back in its queue as if this attempt had not been, but for the crash it may have cost. */
+  /** The job is pending again, and the attempt is not charged. A crash is still counted. */
   | { to: 'released' }
 );
 
@@ -32,7 +32,7 @@ export function mayStart({ attempts, policy }: Pick<Judged, 'attempts' | 'policy
   return !(policy.atMostOnce && attempts > 0);
 }
 
-/** The only judge of what an outcome means. No I/O: worker, recovery, timeout and cancel all ask here. */
+/** Decides what becomes of a job after an attempt. Every caller uses this function, which does no I/O. */
 export function decide(
   job: Judged,
   outcome: Outcome,
@@ -63,7 +63,7 @@ export function decide(
   return { to: 'failed', attempts, crashes, nextRunAt: now + wait };
 }
 
-/** The job's own, where it has a wish; else as the settings are now. */
+/** Returns the backoff of a job: its own values, and the current settings for the rest. */
 export function backoffOf(
   { backoffBase, policy }: Pick<Judged, 'backoffBase' | 'policy'>,
   settings: BackoffPolicy,
@@ -77,13 +77,13 @@ export function backoffOf(
   };
 }
 
-/** A failure without an exit code (a command that could not be started) is nobody's exception. */
+/** Tells whether the exit code allows a retry. A command that could not be started has no exit code and is retried. */
 function isRetryable({ retryOn, noRetryOn }: JobPolicy, code: number | null): boolean {
   if (code === null) return true;
   return !noRetryOn?.includes(code) && (retryOn === undefined || retryOn.includes(code));
 }
 
-export function policyOf(settings: Settings): Policy {
+export function policyFromSettings(settings: Settings): Policy {
   return {
     crashLimit: settings['crash-limit'],
     backoff: {

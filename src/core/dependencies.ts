@@ -1,10 +1,10 @@
 import type { Dependency, State } from './job.ts';
 
-/** How a job that others wait for can end for them. */
+/** How a parent job ends for the jobs that depend on it. */
 export type ParentEnd = Extract<State, 'completed' | 'dead' | 'cancelled'> | 'deleted';
 
-/** The wishes that such an end fulfils. A job that was deleted has not ended in any way that somebody waited for. */
-export function suitedBy(end: ParentEnd): Dependency['on'][] {
+/** Returns the conditions that such an end satisfies. The end of a deleted job satisfies none. */
+export function satisfiedBy(end: ParentEnd): Dependency['on'][] {
   switch (end) {
     case 'completed':
       return ['ok', 'any'];
@@ -23,13 +23,13 @@ const ENDED: Record<ParentEnd, string> = {
   deleted: 'was deleted',
 };
 
-/** Why a job that waited for this one no longer does. */
-export function whyNot(parent: string, end: ParentEnd): string {
+/** Returns the error of a job that cannot run because of how its parent ended. */
+export function parentEndError(parent: string, end: ParentEnd): string {
   return `parent job '${parent}' ${ENDED[end]}`;
 }
 
-/** Some that wait for each other in a circle, the first also at the end; null: nobody does. */
-export function circleAmong(parentsOf: ReadonlyMap<number, readonly number[]>): number[] | null {
+/** Finds jobs that depend on each other in a cycle. Returns their numbers, the first also at the end, or null. */
+export function findCycle(parentsOf: ReadonlyMap<number, readonly number[]>): number[] | null {
   const done = new Set<number>();
   for (const start of parentsOf.keys()) {
     const path: number[] = [];

@@ -6,10 +6,10 @@ import { anyOf, input, oneOf, record, text } from './schema.ts';
 export const PARENT = anyOf(text, input({ id: text, on: oneOf(WANTED_ENDS) }, ['id']));
 export const PRINTED_PARENT = anyOf(text, record({ id: text, on: oneOf(WANTED_ENDS) }));
 
-/** A job may wait for this many others. */
+/** The maximum number of jobs that one job can depend on. */
 const MOST = 1000;
 
-/** An id, `{id, on}`, or an array of them. */
+/** Reads an id, an object `{id, on}`, or an array of them. */
 export function readDependencies(value: unknown, name: string): Dependency[] {
   const given = Array.isArray(value) ? value : [value];
   if (given.length > MOST) throw invalid(`${name} has ${given.length} entries; the limit is ${MOST}`);
@@ -41,7 +41,7 @@ function readDependency(value: unknown, name: string): Dependency {
   return { id: checkId(id, `${name}: an id`), on: wanted };
 }
 
-/** What is typed behind --after: `a,any:b`. */
+/** Reads the value of --after, such as `a,any:b`. */
 export function readAfter(text: string): Dependency[] {
   return text.split(',').map((part) => {
     const [, on, id] = /^(?:(ok|any|notok):)?(.*)$/s.exec(part.trim())!;

@@ -2,23 +2,23 @@ import { QueueError } from './errors.ts';
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A number with its unit. Not from the middle of a number, which would be looked at again from every digit. */
+/** Matches a number with its unit. The lookbehind keeps the time linear: no match starts inside a number. */
 const PART = /(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 
 export type DurationUnit = 'ms' | 's';
 
-/** `500ms 30s 5m 2h 1d 1h30m`, also `1h 30m` as it is shown; a bare number counts in `bare` (seconds unless the name says otherwise). */
+/** Parses a duration such as `500ms`, `30s`, `2h`, `1h30m` or `1h 30m`. A number without a unit is in the unit `bare`. */
 export function parseDuration(text: string, what: string, bare: DurationUnit = 's'): number {
   const trimmed = text.trim().toLowerCase();
   if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.round(Number(trimmed) * UNIT_MS[bare]!);
-  // `1h 30m`: a space between two parts, but not between a number and its unit.
+  // A space may separate two parts, as in `1h 30m`, but not a number from its unit.
   const joined = trimmed.replace(/(?<=[a-z]) (?=\d)/g, '');
   if (joined === '' || joined.replace(PART, '') !== '') throw invalid(text, what);
   let total = 0;
   let last = Number.POSITIVE_INFINITY;
   for (const [, amount, unit] of joined.matchAll(PART)) {
     const size = UNIT_MS[unit!]!;
-    // 30m1h and 5s5s are more likely typing errors than wishes.
+    // 30m1h and 5s5s are probably typing errors.
     if (size >= last) throw invalid(text, what);
     last = size;
     total += Number(amount) * size;
@@ -26,7 +26,7 @@ export function parseDuration(text: string, what: string, bare: DurationUnit = '
   return Math.round(total);
 }
 
-/** A duration in a range, which is told in the units that people type. */
+/** Returns the duration if it is within the range. Otherwise throws an error that shows the range with units. */
 export function checkDuration(
   ms: number,
   what: string,
@@ -67,7 +67,7 @@ export function formatRelative(at: number, now: number): string {
   return at > now ? `in ${rounded}` : `${rounded} ago`;
 }
 
-/** The shortest text that parses back to the same number of milliseconds. */
+/** Formats a duration with one unit, so that it parses back to the same number of milliseconds. */
 export function exactDuration(ms: number): string {
   for (const unit of ['d', 'h', 'm', 's']) {
     const size = UNIT_MS[unit]!;

@@ -1,9 +1,9 @@
 import { QueueError } from './errors.ts';
 
-/** A name that a variable of a job may have. */
+/** Throws if a job must not have a variable of this name. */
 export function checkVariable(name: string, what: string): void {
   if (!/^[^=\0\s]+$/.test(name)) throw invalid(`${what}: '${name}' is not a valid variable name`);
-  // A scheduled job carries its nominal time here, and a printed job can be enqueued again.
+  // A job of a schedule has these two in its environment, and a printed job can be enqueued again.
   if (/^QUEUECTL_(?!SCHEDULE(D_AT)?$)/.test(name))
     throw invalid(`${what}: ${name} is reserved: queuectl sets it`);
 }

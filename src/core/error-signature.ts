@@ -1,8 +1,8 @@
 const LONGEST = 200;
 
 /**
- * What errors of one cause have in common: ids, numbers, durations, addresses, paths and quoted words give way to `…`. Two errors
- * are of one group when these texts are equal.
+ * Replaces ids, numbers, durations, times, paths and quoted words of an error by `…`. Errors with the same signature form
+ * one group.
  */
 export function errorSignature(error: string): string {
   const line = error.split('\n').find((one) => one.trim() !== '') ?? '';
@@ -14,7 +14,7 @@ export function errorSignature(error: string): string {
     .replace(/(^|[\s(=:])(~?\/[^\s:,)]+)/g, '$1…')
     .replace(/\b\d+(?:\.\d+)?(?:ms|[smhd])(?: ?\d+(?:ms|[smhd]))*\b/g, '…')
     .replace(/\b0x[\da-f]+\b|\b(?=[a-f]*\d)[\da-f]{8,}\b/gi, '…')
-    // An exit code is the cause, not a detail of it.
+    // An exit code stays, because errors with different codes have different causes.
     .replace(/(exit(?:ed)?(?: with)?(?: code| status)? )(\d{1,3})\b|\d+(?:[.,]\d+)*/gi, (all, exit) =>
       exit === undefined ? '…' : all,
     )

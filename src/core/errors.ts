@@ -1,4 +1,4 @@
-/** Every error a user can meet: what helps, the exit code, the HTTP status. Messages are written where they arise. */
+/** A row of the error table: exit code, HTTP status and default hint. The message is written where the error is thrown. */
 interface ErrorRow {
   exit: number;
   status: number;
@@ -99,12 +99,12 @@ export const ERRORS = {
   },
 } satisfies Record<string, ErrorRow>;
 
-/** What commands that answer for a job exit with instead, because a job may have any of the codes above: */
+/** The exit code for errors of commands that otherwise exit with the code of a job. A job may have any of the codes above. */
 export const NO_ANSWER_CODE = 125;
-/** and when the job was still not over at the end of the time given. */
+/** The exit code of a command that waited for a job longer than it was allowed to. */
 export const WAIT_TIMEOUT_CODE = 124;
 
-/** What the exit codes mean, whatever the error. */
+/** The meaning of each exit code. */
 export const EXIT_CODES: Record<number, string> = {
   0: 'ok',
   1: 'failed',
@@ -118,16 +118,23 @@ export const EXIT_CODES: Record<number, string> = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+interface QueueErrorOptions extends ErrorOptions {
+  retryAfterS?: number;
+}
+
 export class QueueError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | null;
+  /** After how many seconds the same request may succeed. Null if that is unknown. */
+  readonly retryAfterS: number | null;
 
-  constructor(code: ErrorCode, message: string, hint?: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, hint?: string, options?: QueueErrorOptions) {
     super(message, options);
-    // Set by hand: class names do not survive minifying.
+    // The name is set by hand, because minifying changes class names.
     this.name = 'QueueError';
     this.code = code;
     this.hint = hint ?? ERRORS[code].hint;
+    this.retryAfterS = options?.retryAfterS ?? null;
   }
 
   get exitCode(): number {
@@ -135,7 +142,7 @@ export class QueueError extends Error {
   }
 }
 
-/** The error as data, the same on the command line and over HTTP. */
+/** Returns the error as the JSON object that the command line prints. */
 export function errorObject(error: QueueError): {
   error: { code: string; message: string; hint: string | null };
 } {

@@ -1,7 +1,7 @@
 import type { EventDetail, EventKind, StoreEvent } from './events.ts';
 import { toIso } from './time.ts';
 
-/** An event as JSON shows it; what belongs to its kind stands beside these. */
+/** An event in JSON. The details of its kind are further fields of the same object. */
 export interface EventObject {
   number: number;
   at: string;

@@ -3,7 +3,7 @@ import type { ClaimedJob, EndReason } from './job.ts';
 import type { Outcome } from './outcome.ts';
 import { toIso } from './time.ts';
 
-/** What happens in a worker. Code emits these; observe/ words and counts them. */
+/** An event of a worker. The worker emits it, and `observe/` turns it into a log line. */
 export type WorkerEvent =
   | { type: 'worker-ready'; workerId: string; pid: number; concurrency: number; queues: string[] | null }
   | { type: 'worker-draining'; workerId: string; running: number; why: string }
@@ -13,18 +13,18 @@ export type WorkerEvent =
   | { type: 'tick'; schedule: string; at: number; jobId: string | null; waits: boolean }
   | { type: 'attempt-started'; job: ClaimedJob; pid: number }
   | { type: 'attempt-adopted'; job: ClaimedJob }
-  /** Its worker is gone, and it may live in a pid namespace that this worker cannot see into. */
+  /** The worker of the attempt is gone, and its processes may run in a pid namespace that this worker cannot see. */
   | { type: 'attempt-unseen'; job: ClaimedJob }
   | { type: 'attempt-ending'; job: ClaimedJob; reason: string }
   | { type: 'attempt-settled'; job: ClaimedJob; outcome: Outcome; transition: Transition; durationMs: number }
-  /** The claim was somebody else's by then: nothing was changed. */
+  /** Another worker has taken the claim, so nothing was changed. */
   | { type: 'claim-lost'; job: ClaimedJob };
 
 export type Emit = (event: WorkerEvent) => void;
 
 /**
- * What happened in the store, over all processes. Each is written in the transaction of the change it tells of. Where a
- * worker's log has a word for the same thing, it is that word.
+ * The kinds of events in the store's log. Each event is written in the transaction of the change that it records. Kinds that
+ * also occur in a worker's log have the same name there.
  */
 export const EVENT_KINDS = [
   ...['enqueued', 'started', 'adopted', 'ending', 'requeued', 'completed', 'failed', 'dead', 'cancelled'],
@@ -37,11 +37,11 @@ export const EVENT_KINDS = [
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** What else there is to say about it, in the names and forms in which it is shown. */
+/** Further details of an event, with the names and formats in which they are shown. */
 export type EventDetail = Record<string, string | number | boolean | null | string[]>;
 
-/** What a change is to be remembered as. */
-export interface Happening {
+/** An event to be written. The store adds its number, time, actor and subject. */
+export interface NewEvent {
   kind: EventKind;
   detail?: EventDetail;
 }
@@ -53,23 +53,23 @@ export interface StoreEvent {
   kind: EventKind;
   /** A person (user@host) or a worker's id. */
   actor: string | null;
-  /** Null: it is about no job, or about one of many that were enqueued at once and that is gone by now. */
+  /** Null if the event concerns no job, or one that was enqueued with others in one batch and has been removed since. */
   jobId: string | null;
   queue: string | null;
-  /** Which attempt of the job. */
+  /** The ordinal of the attempt among those of its job. */
   attempt: number | null;
   detail: EventDetail;
 }
 
-interface Ended {
+interface AttemptEnd {
   transition: Transition;
   why: Outcome['why'];
   exitCode: number | null;
   error: string | null;
 }
 
-/** What the end of an attempt means to those who look on. */
-export function attemptEnded({ transition, why, exitCode, error }: Ended): Happening {
+/** Returns the event for the end of an attempt. */
+export function attemptEnded({ transition, why, exitCode, error }: AttemptEnd): NewEvent {
   const detail: EventDetail = { outcome: why, exit_code: exitCode };
   if (error !== null) detail.error = error;
   switch (transition.to) {
@@ -82,16 +82,16 @@ export function attemptEnded({ transition, why, exitCode, error }: Ended): Happe
   }
 }
 
-export function attemptEnding(reason: EndReason): Happening {
+export function attemptEnding(reason: EndReason): NewEvent {
   return { kind: 'ending', detail: { reason } };
 }
 
-/** A tick that enqueued a job, waits for the one before it, or was skipped because of it or of its unique key. */
-export function ticked(schedule: string, at: number, manual: boolean, waits: boolean): Happening {
+/** Returns the event for a tick that enqueued a job, that waits, or that was skipped. */
+export function ticked(schedule: string, at: number, manual: boolean, waits: boolean): NewEvent {
   return { kind: 'tick', detail: { schedule, scheduled_at: toIso(at), manual, waits } };
 }
 
-export function settingChanged(key: string, value: string | null): Happening {
+export function settingChanged(key: string, value: string | null): NewEvent {
   return value === null
     ? { kind: 'setting-unset', detail: { key } }
     : { kind: 'setting-set', detail: { key, value } };

@@ -6,7 +6,7 @@ export const EXIT_CODES: Schema<string | number | number[]> = {
   examples: [[1, 75], '1,64-78'],
 };
 
-/** Exit codes as people write them: `64`, `64,65`, `64-78`, or an array of numbers. Sorted, each once. */
+/** Reads exit codes: `64`, `64,65`, `64-78`, or an array of them. Returns them sorted and without duplicates. */
 export function readExitCodes(value: unknown, what: string): number[] {
   const parts = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [value];
   const codes = new Set<number>();

@@ -3,25 +3,25 @@ import { addHistogram, emptyHistogram, type Histogram } from './histogram.ts';
 import type { State } from './job.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What came of an attempt, as it is counted. `failed` is tried again; `lost` and `released` cost the job no attempt. */
+/** The outcomes by which attempts are counted. `failed` is retried; `lost` and `released` are not charged to the job. */
 export const ATTEMPT_OUTCOMES = ['completed', 'failed', 'dead', 'cancelled', 'released', 'lost'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** What happened in a stretch of time. */
+/** The figures of a period of time. */
 export interface Figures extends Record<AttemptOutcome, number> {
   enqueued: number;
-  /** Jobs that were cancelled while they waited; `cancelled` counts those that ran. */
+  /** The number of jobs cancelled before they ran. `cancelled` counts those that were running. */
   dropped: number;
-  /** From due to started, of first attempts only: a retry would wait for its backoff. */
+  /** The time from due to started. Only first attempts count, because a retry also waits for its backoff. */
   wait: Histogram;
-  /** Of attempts that ended as completed, failed or dead, unless lost. */
+  /** The run time of attempts that ended as completed, failed or dead, unless they were lost or stopped. */
   run: Histogram;
 }
 
 export const COUNTS = ['enqueued', 'dropped', ...ATTEMPT_OUTCOMES] as const;
 
-/** Figures are kept by the minute, the hour and the day (UTC), each for so long, and once for all time. */
 const DAY = 86_400_000;
+/** The steps of the figures (in UTC) and how long each is kept. Besides them there is one row of all time. */
 export const TIERS = {
   minute: { stepMs: 60_000, keptMs: 7 * DAY },
   hour: { stepMs: 3_600_000, keptMs: 90 * DAY },
@@ -29,7 +29,7 @@ export const TIERS = {
 } as const;
 export type Tier = keyof typeof TIERS;
 
-/** So many names, and pairs of queue and name, have figures of their own; the rest share a name. */
+/** This many names, and pairs of queue and name, have figures of their own. All further ones share the name OTHER. */
 export const MOST_NAMES = 200;
 export const MOST_PAIRS = 500;
 export const OTHER = 'other';
@@ -52,8 +52,8 @@ export function outcomeOf(to: Transition['to'], why: Outcome['why']): AttemptOut
   return to === 'released' && why === 'lost' ? 'lost' : to;
 }
 
-/** Whether the time it ran says something about the command. */
-export function tellsRunTime(outcome: AttemptOutcome, why: Outcome['why']): boolean {
+/** Tells whether the run time of an attempt counts. That of an attempt which was stopped, cancelled or lost does not. */
+export function countsRunTime(outcome: AttemptOutcome, why: Outcome['why']): boolean {
   return (
     why !== 'lost' &&
     why !== 'stopped' &&
@@ -61,16 +61,16 @@ export function tellsRunTime(outcome: AttemptOutcome, why: Outcome['why']): bool
   );
 }
 
-/** Everything that metrics are made of. */
+/** The values from which the metrics are made. */
 export interface Snapshot {
   version: string;
   now: number;
   jobs: { queue: string; state: State; jobs: number }[];
-  /** Since when the oldest job of a queue that could run has been waiting; null: none waits. */
+  /** Since when the oldest runnable job of each queue has been waiting, or null if none is. */
   waiting: { queue: string; since: number | null }[];
   totals: ({ queue: string; name: string } & Figures)[];
   workers: { state: string; workers: number }[];
-  /** `limit`: the queue's own; null: it has none. */
+  /** `limit` is the concurrency limit of the queue, or null if it has none. */
   slots: { queue: string; total: number; busy: number; limit: number | null }[];
   schedules: { name: string; lastAt: number | null }[];
   walBytes: number | null;

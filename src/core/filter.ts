@@ -4,23 +4,23 @@ import { STATE_ALIASES, STATES, type State } from './job.ts';
 import { nearest } from './nearest.ts';
 import { parseNumber } from './numbers.ts';
 
-/** Which jobs are meant. One parser serves lists, actions and the library; a store turns it into a query. */
+/** A filter for jobs. Lists, actions and the library share it, and a store turns it into a query. */
 export interface JobFilter {
   states?: readonly State[];
   queue?: string;
   name?: string;
   tags?: Record<string, string>;
-  /** Enqueued before this time. */
+  /** Matches jobs that were enqueued before this time. */
   createdBefore?: number;
-  /** Part of the last error, whatever its case. */
+  /** Matches a part of the last error. Case is ignored. */
   error?: string;
   exitCode?: number;
   conditions?: Condition[];
-  /** Part of the id, name, command, tags or last error, whatever its case; only the newest jobs are searched. */
+  /** Matches a part of the id, name, command, tags or last error. Case is ignored. Only the newest jobs are searched. */
   text?: string;
 }
 
-/** So many of the newest jobs are searched for a text. */
+/** Text search looks at this many of the newest jobs. */
 export const SEARCHED = 100_000;
 
 export const CONDITION_FIELDS = [
@@ -40,15 +40,15 @@ export interface Condition {
   value: number;
 }
 
-/** Where a filter is written: flags on the command line, the query of a URL. */
+/** The source of a filter: flags of the command line, the query of a URL or a JSON body. */
 export interface FilterSource {
   one(field: string): string | undefined;
   all(field: string): string[];
-  /** What the field is called there, for errors. */
+  /** Returns the name of a field as errors show it. */
   called(field: string): string;
 }
 
-/** The one reader of filters. */
+/** Reads a filter from any source. */
 export function readJobFilter({ one, all, called }: FilterSource, now: number): JobFilter {
   const filter: JobFilter = {};
   const states = all('state').flatMap((text) => text.split(','));
@@ -85,7 +85,7 @@ function readState(text: string): State {
   throw new QueueError('invalid-value', `unknown state '${text}'${meant}`, `use one of ${STATES.join(', ')}`);
 }
 
-/** `k=v`. */
+/** Reads a tag of the form `key=value`. */
 export function readTag(text: string, what: string): [string, string] {
   const at = text.indexOf('=');
   if (at <= 0) throw new QueueError('invalid-value', `${what} must be KEY=VALUE, not '${text}'`);
@@ -97,7 +97,7 @@ function checkLength(text: string, what: string, most: number): string {
   throw new QueueError('invalid-value', `${what} is longer than ${most} characters`);
 }
 
-/** `attempts>3`, `duration>=5m`, `exit_code!=0`; several stand apart by commas. */
+/** Reads conditions such as `attempts>3,duration>=5m,exit_code!=0`. */
 function readConditions(text: string, what: string): Condition[] {
   return checkLength(text, what, LONGEST)
     .split(',')

@@ -1,11 +1,11 @@
-/** The upper ends of the buckets, the same everywhere so that ranges merge; one more holds what took longer. */
+/** The upper bounds of the buckets. All histograms share them, so that they can be added. One more bucket has no bound. */
 export const BUCKETS_MS = [
   5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000, 300_000, 900_000,
   1_800_000, 3_600_000,
 ];
 
 export interface Histogram {
-  /** How many fell into each bucket, none of them counted twice; the last has no upper end. */
+  /** The number of values in each bucket, not cumulative. The last bucket has no upper bound. */
   counts: number[];
   sumMs: number;
 }
@@ -14,7 +14,7 @@ export function emptyHistogram(): Histogram {
   return { counts: new Array(BUCKETS_MS.length + 1).fill(0), sumMs: 0 };
 }
 
-/** The bucket of a time: the first whose upper end it does not pass. */
+/** Returns the index of the bucket that a duration belongs to. */
 export function bucketOf(ms: number): number {
   const at = BUCKETS_MS.findIndex((end) => ms <= end);
   return at === -1 ? BUCKETS_MS.length : at;
@@ -25,8 +25,8 @@ export function countOf({ counts }: Histogram): number {
 }
 
 /**
- * The time that this part of them did not pass, evenly spread within its bucket; null when there are none. Beyond the
- * last upper end nothing is known but that it was passed.
+ * Estimates a quantile, with values spread evenly within each bucket. Returns null for an empty histogram. Values beyond the
+ * last bound count as that bound.
  */
 function quantileMs(histogram: Histogram, part: number): number | null {
   const total = countOf(histogram);

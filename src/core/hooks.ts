@@ -3,14 +3,14 @@ import { newSpec } from './field-list.ts';
 import type { ClaimedJob, JobHooks, JobSpec, State } from './job.ts';
 import type { Settings } from './settings.ts';
 
-/** Hooks run here. Every worker serves it, and what happens to its jobs triggers nothing: a hook cannot loop. */
+/** The queue of hook jobs. Every worker serves it, and its jobs trigger no hooks, so that hooks cannot loop. */
 export const HOOK_QUEUE = 'hooks';
-/** Before ordinary work, so that bad news comes while it is news; behind what is urgent. */
+/** Hooks run before jobs of normal priority, so that they report soon, but after urgent ones. */
 const PRIORITY = 10;
 
 type HookEvent = keyof JobHooks;
 
-/** What a hook is told about: the job as it is after the attempt that ended. */
+/** The attempt that triggers a hook: the job as it was claimed, and how the attempt ended. */
 export interface HookCause {
   job: ClaimedJob;
   transition: Transition;
@@ -21,11 +21,11 @@ export interface HookCause {
 export interface HookContext {
   settings: Settings;
   newId(): string;
-  /** Where a command of the settings runs: the directory of the job may be gone. */
+  /** Returns the working directory for hooks of the settings, because the directory of the job may not exist. */
   directory(): string;
 }
 
-/** The jobs that an ended attempt brings about, and the one it may: when nothing is left to do after it. */
+/** Returns the hook jobs that the end of an attempt triggers, and the one to add if the store is idle after it. */
 export function hooksAfter(
   cause: HookCause,
   context: HookContext,
@@ -37,7 +37,7 @@ export function hooksAfter(
 }
 
 function eventsOf({ job, transition }: HookCause): HookEvent[] {
-  // An attempt that was lost with its worker is charged to nobody: it is no failure of the job.
+  // A lost attempt is not charged to the job, so it does not count as a failure.
   const charged = transition.attempts > job.attempts;
   switch (transition.to) {
     case 'completed':
@@ -72,7 +72,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
   });
 }
 
-/** What a hook learns, it learns from its environment: nothing is ever put into its text. */
+/** Returns the environment of a hook. Values are passed only here, never inserted into the command. */
 function environmentOf(
   event: HookEvent,
   { job, transition, exitCode, error }: HookCause,
@@ -88,7 +88,7 @@ function environmentOf(
   };
 }
 
-/** What a hook enqueues triggers none of the hooks in the settings, or the first would never be the last. */
+/** Switches off the hooks of the settings for a job that a hook enqueues, because otherwise hooks could loop. */
 export function withoutHooks<T extends { hooks?: JobHooks }>(job: T): T {
   return { ...job, hooks: { complete: 'none', failure: 'none', dead: 'none', idle: 'none', ...job.hooks } };
 }

@@ -1,11 +1,11 @@
 import type { Random } from './clock.ts';
 import { QueueError } from './errors.ts';
 
-/** Crockford's alphabet: no i, l, o, u. */
+/** Crockford's base 32, which has no i, l, o or u. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TAIL = 2 ** 20;
 
-/** Makes ids that sort by the time of their making: nine characters of milliseconds, four that tell them apart. */
+/** Makes ids that sort by creation time: nine characters of milliseconds, then four that make them unique. */
 export function idMaker(random: Random): (now: number) => string {
   let lastMs = 0;
   let head = '';
@@ -14,7 +14,7 @@ export function idMaker(random: Random): (now: number) => string {
     if (now > lastMs) {
       lastMs = now;
       head = base32(lastMs, 9);
-      // The upper half stays free, so that a batch within one millisecond can count upwards.
+      // The tail starts in the lower half, so that a batch within one millisecond can count upwards.
       tail = Math.floor(random() * (TAIL / 2));
     } else if (++tail >= TAIL) {
       head = base32(++lastMs, 9);
@@ -24,7 +24,7 @@ export function idMaker(random: Random): (now: number) => string {
   };
 }
 
-/** Without a loop: a long file needs many ids. */
+/** Returns one digit. The caller uses no loop, because a long file needs many ids. */
 function digit(value: number): string {
   return ALPHABET[value & 31]!;
 }
@@ -37,33 +37,33 @@ function base32(value: number, width: number): string {
 
 const HIDDEN = 'must not contain control or invisible characters';
 /**
- * Control characters, format characters that hide or reorder what a person reads, and characters that are drawn as
- * nothing. The sign that asks for the coloured form of an emoji is one of those, and passes behind an emoji.
+ * Matches control characters, format characters that hide or reorder text, and characters that are drawn as nothing. The
+ * variation selector U+FE0F is allowed after an emoji.
  */
 const INVISIBLE =
   /(?<!\p{Extended_Pictographic})\ufe0f|(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{DI}\u2800\u{16fe4}\u{1d159}]/u;
 
-/** Names and ids are any readable text: they never become part of a file name. */
+/** Checks a name or an id. It may be any readable text, because it never becomes part of a file name. */
 export function checkName(text: string, what: string): string {
   const problem = problemOf(text, 128) ?? (text.startsWith('-') ? "must not start with '-'" : null);
   if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
   return text;
 }
 
-/** Any text, or none, as long as a person sees what is there. */
+/** Throws if the text has invisible characters. It may be empty. */
 export function checkReadable(text: string, what: string): string {
   if (INVISIBLE.test(text)) throw new QueueError('invalid-job', `${what} ${HIDDEN}`);
   return text;
 }
 
-/** As HTTP's Idempotency-Key brings it: not the blanks around it. */
+/** Checks a unique key or an idempotency key. It may start with a hyphen, but not with a space. */
 export function checkKey(text: string, what: string): string {
   const problem = problemOf(text, 255);
   if (problem !== null) throw new QueueError('invalid-job', `${what} ${problem}`);
   return text;
 }
 
-/** Most names are so plain that nothing can be wrong with them. */
+/** Matches most names, which need no further checks. */
 const PLAIN = /^\w[\w.:-]{0,127}$/;
 
 function problemOf(text: string, most: number): string | null {
@@ -75,14 +75,14 @@ function problemOf(text: string, most: number): string | null {
   return text === text.trim() ? null : 'must not begin or end with a space';
 }
 
-/** A queue is also named in lists: `--queue a,b`, `--queue '*'`. */
+/** Checks the name of a queue. `--queue a,b` and `--queue '*'` are lists, so it cannot be `*` or contain a comma. */
 export function checkQueueName(text: string, what: string): string {
   if (text === '*' || text.includes(','))
     throw new QueueError('invalid-job', `${what} must not be '*' or contain a comma`);
   return checkName(text, what);
 }
 
-/** `@last` means another job. */
+/** Checks the id of a job. It cannot start with `@`, because `@last` refers to another job. */
 export function checkId(text: string, what: string): string {
   if (text.startsWith('@')) throw new QueueError('invalid-job', `${what} must not start with '@'`);
   return checkName(text, what);

@@ -1,14 +1,14 @@
 import { QueueError } from './errors.ts';
 import type { JobInput } from './job-input.ts';
 
-/** Names one enqueue for ever so long: said again, it adds nothing. */
+/** Makes an enqueue idempotent: repeating it within KEY_KEPT_MS adds nothing. */
 export interface Idempotency {
   key: string;
-  /** Tells what was enqueued from anything else. */
+  /** A text that is equal for equal requests. */
   body: string;
 }
 
-/** From its first use on, whatever becomes of the jobs. */
+/** How long a key is kept after its first use, whatever happens to the jobs. */
 export const KEY_KEPT_MS = 24 * 3_600_000;
 
 /** Throws unless the job has the key of the enqueue that it belongs to. */
@@ -18,8 +18,8 @@ export function checkSameKey({ idempotencyKey }: JobInput, key: string | undefin
 }
 
 /**
- * What a user said about a job, the same text for the same meaning. What was filled in is no part of it, and a time that
- * counts from now is taken as it was said: the same command a minute later is the same.
+ * Returns a text that is equal for equal job inputs. Defaults are not part of it. A relative time is kept as it was given, so
+ * that the same command a minute later gives the same text.
  */
 export function canonical(input: JobInput): string {
   const { idempotencyKey: _, runAt, ...said } = input;

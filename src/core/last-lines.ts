@@ -1,6 +1,6 @@
 const NEWLINE = 10;
 
-/** The last `count` lines of what comes in pieces, with little more than those in memory. */
+/** Returns the last `count` lines of a text that comes in pieces. It holds little more than those lines in memory. */
 export function lastLines(pieces: Iterable<Uint8Array>, count: number): Uint8Array {
   const kept: { piece: Uint8Array; ends: number }[] = [];
   let ends = 0;
@@ -10,7 +10,7 @@ export function lastLines(pieces: Iterable<Uint8Array>, count: number): Uint8Arr
     while (kept.length > 1 && ends - kept[0]!.ends > count) ends -= kept.shift()!.ends;
   }
   const whole = join(kept.map((one) => one.piece));
-  // A newline at the very end closes the last line and begins none.
+  // A newline at the very end belongs to the last line, so the search starts before it.
   let at = whole.length - 1;
   for (let left = count; left > 0 && at >= 0; left--) at = at === 0 ? -1 : whole.lastIndexOf(NEWLINE, at - 1);
   return whole.subarray(at + 1);

@@ -2,7 +2,7 @@ import { isSecretName, isWrittenOut, secretIn, URL_PASSWORDS } from './secrets.t
 
 /** Shown in place of a secret. */
 export const MASK = '•••';
-/** A URL that was shown with its password masked. */
+/** Occurs in every URL whose password was masked. */
 const MASKED_URL = `:${MASK}@`;
 
 const URL_NAME = /(^|_)UR[IL]S?$/i;
@@ -16,7 +16,7 @@ export function maskUrls(text: string): string {
   );
 }
 
-/** Masks the whole value of a secret variable, and of an address that has credentials; elsewhere passwords of URLs. */
+/** Masks the whole value of a secret variable and of a URL with credentials. In other values it masks passwords of URLs. */
 function maskValue(name: string, value: string): string {
   if (isSecretName(name)) return MASK;
   if (URL_NAME.test(name) && (CREDENTIALS_IN_URL.test(value) || secretIn(value) !== null)) return MASK;
@@ -31,7 +31,7 @@ export function maskEnv(env: Record<string, string>): Record<string, string> {
     : Object.fromEntries(names.map((name) => [name, maskValue(name, env[name]!)]));
 }
 
-/** Fields that hold commands or what commands printed: of jobs and schedules, of settings, and of events. */
+/** The fields of jobs, schedules, settings and events that hold commands, or text that commands printed. */
 const TEXTS = ['command', 'on_complete', 'on_failure', 'on_dead', 'last_error', 'error', 'value', 'text'];
 
 /** Returns a job, a schedule, a setting or an event as people other than its owner may see it. */
@@ -45,7 +45,7 @@ export function masked<T extends object>(object: T): T {
   return shown as T;
 }
 
-/** Whether a text was copied from where it is shown with secrets masked. */
+/** Tells whether a text contains a masked secret. */
 export function holdsMask(text: string): boolean {
   return text === MASK || text.includes(MASKED_URL);
 }

@@ -1,4 +1,4 @@
-/** The candidate that was probably meant: at most two typing errors away, a transposition being one. */
+/** Returns the candidate that is at most two typing errors away (one for a short word), or null. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   let best: string | null = null;
   let bestDistance = word.length < 5 ? 2 : 3;

@@ -1,6 +1,6 @@
 import { QueueError } from './errors.ts';
 
-/** Plain decimal numbers only: `1e3`, `0x10`, ` 5 x` and what a double cannot hold are refused, nothing is clamped. */
+/** Parses a plain decimal number. Throws for `1e3`, `0x10` or `5 x`, and for a number outside the range. */
 export function parseNumber(text: string, what: string, range: NumberRange): number {
   const trimmed = text.trim();
   const pattern = range.integer ? /^-?\d+$/ : /^-?\d+(\.\d+)?$/;
@@ -27,7 +27,7 @@ export function checkNumber(value: number, what: string, range: NumberRange, sho
 
 const SIZE_UNITS: Record<string, number> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
 
-/** `512`, `64k`, `10M`, `1GiB`: powers of 1024. */
+/** Parses a size such as `512`, `64k`, `10M` or `1GiB`. Units are powers of 1024. */
 export function parseSize(text: string, what: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim());
   if (match === null)
@@ -53,14 +53,14 @@ export function formatCount(count: number): string {
   return `${formatCount(Math.floor(count / 1000))},${String(count % 1000).padStart(3, '0')}`;
 }
 
-/** Formats a share from 0 to 1 for people: `59%`. Only a whole one is `100%`, and only none is `0%`. */
+/** Formats a share from 0 to 1 for people: `59%`. Only 1 becomes `100%`, and only 0 becomes `0%`. */
 export function formatPercent(share: number): string {
   const whole = Math.round(share * 100);
   if (share > 0 && whole === 0) return '<1%';
   return `${share < 1 && whole === 100 ? 99 : whole}%`;
 }
 
-/** Formats a size as settings take it: `64K`, `10M`. */
+/** Formats a size as settings accept it: `64K`, `10M`. */
 export function formatSize(bytes: number): string {
   for (const unit of ['t', 'g', 'm', 'k']) {
     const size = SIZE_UNITS[unit]!;

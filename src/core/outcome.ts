@@ -4,17 +4,17 @@ import type { EndReason, Job } from './job.ts';
 import { maskUrls } from './mask.ts';
 import { signalName } from './signals.ts';
 
-/** How an attempt ended: one complete value, whether it went well or not. */
+/** How an attempt ended. */
 export type Outcome =
-  /** The command ended by itself; a death by signal n has the code 128+n, as in a shell. */
+  /** The command ended by itself. If signal n killed it, the code is 128+n, as in a shell. */
   | { why: 'exited'; code: number }
-  /** queuectl ended it. */
+  /** queuectl ended the command. */
   | { why: EndReason }
-  /** The command could not be started, and trying again at once would not help. */
+  /** The command could not be started, and an immediate retry would not help. */
   | { why: 'spawn-error'; message: string }
-  /** The command was not started: somebody else took it, or the machine had no room for a process. */
+  /** The command was not started, because another worker took the attempt or no process could be created. */
   | { why: 'never-started' }
-  /** The command started, is proven gone and left no exit code. */
+  /** The command was started, is proven to be gone, and left no exit code. */
   | { why: 'lost' };
 
 const TIMEOUT_CODE = 124;
@@ -26,26 +26,26 @@ export function exitCodeOf(outcome: Outcome): number | null {
   return outcome.why === 'timeout' ? TIMEOUT_CODE : null;
 }
 
-/** What a command that waits for a job in a final state exits with. */
+/** Returns the exit code of a command that has waited for this job to end. */
 export function answerFor(job: Pick<Job, 'state' | 'exitCode'>): number {
   if (job.state === 'completed') return 0;
   return job.state === 'cancelled' ? CANCELLED_CODE : job.exitCode || NO_ANSWER_CODE;
 }
 
-/** The signal that ended a command, read from an exit code of 128+n. */
+/** Returns the signal that an exit code of 128+n stands for, or null. */
 export function signalOf(exitCode: number | null): string | null {
   return exitCode === null || exitCode <= 128 ? null : signalName(exitCode - 128);
 }
 
-/** What happened plus the last thing the command said, in one line for `last_error`. */
+/** Returns one line for `last_error`: what happened, and the last line that the command printed. Null for a success. */
 export function describeOutcome(outcome: Outcome, timeoutMs: number | null, lastLine: string): string | null {
   const what = whatHappened(outcome, timeoutMs);
   if (what === null) return null;
-  // The last words of what somebody cancelled explain nothing.
+  // The last line of a cancelled command explains nothing.
   const alone = lastLine === '' || outcome.why === 'cancelled';
   const text = maskUrls(oneLine(alone ? what : `${what}: ${lastLine}`));
   if (text.length <= LAST_ERROR_LIMIT) return text;
-  // The cut may go through the middle of a character.
+  // Half a surrogate pair at the cut is removed.
   return `${text.slice(0, LAST_ERROR_LIMIT - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
@@ -76,7 +76,7 @@ function exitText(code: number): string | null {
   return signal === null ? `exit code ${code}` : `killed by ${signal} (exit code ${code})`;
 }
 
-/** Colours and other terminal sequences, then whatever control characters are left. */
+/** Removes terminal sequences, and replaces all other control characters by spaces. */
 function oneLine(text: string): string {
   return text
     .replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, '')
@@ -84,7 +84,7 @@ function oneLine(text: string): string {
     .trim();
 }
 
-/** The last line with something on it. */
+/** Returns the last line that is not blank, without control characters. */
 export function lastNonBlankLine(output: string): string {
   const lines = output.split(/[\r\n]+/);
   for (let i = lines.length - 1; i >= 0; i--) {

@@ -1,23 +1,23 @@
 /**
- * The judge of which commands need no shell of their own: the frame's shell forks for them anyway, and what it forks can
- * run them itself. Only for text of which every shell makes the same there as in a fresh `sh -c`: programs with plain or
- * quoted words, one after another, with && or || or ; between them. Nothing that expands, redirects, groups, defines or
- * runs aside; nothing that asks a shell about itself. In doubt: no.
+ * Tells whether a command can run in the frame's own subshell instead of a second `sh -c`. That is the case if every shell
+ * runs the text in the same way in both places: programs with plain or quoted words, joined by &&, || or ;. Expansions,
+ * redirections, groups, definitions, background commands and builtins that depend on the shell are excluded. In doubt it
+ * returns false.
  */
 export function isPlainCommand(text: string): boolean {
   return text.length <= LONGEST && SHAPE.test(text) && programs(text).every(isPlainProgram);
 }
 
-/** The text stands inside the frame's own. */
+/** Limits the length, because the text becomes part of the frame's script. */
 const LONGEST = 4096;
 
 const SIMPLE = '[A-Za-z0-9_./:=,@%+-]';
-/** Quoted: readable ASCII, without what still means something inside double quotes, to any shell. */
+/** Matches a word. Quotes contain printable ASCII, except characters that are special to some shell inside double quotes. */
 const WORD = `(?:${SIMPLE}|'[ -&(-~]*'|"[ #%-[\\]^_a-~]*")+`;
 const COMMAND = `${SIMPLE}+(?: +${WORD})*`;
 const SHAPE = new RegExp(`^ *${COMMAND}(?: *(?:&&|\\|\\||;) *${COMMAND})* *$`);
 
-/** The word that each command begins with. Quoted text is taken out first: an operator in it is none. */
+/** Returns the first word of each command. Quoted text is replaced first, because an operator in it is only text. */
 function programs(text: string): string[] {
   const bare = text.replace(/'[^']*'|"[^"]*"/g, 'quoted');
   return bare.split(/&&|\|\||;/).map((command) => command.trim().split(' ')[0]!);
@@ -27,14 +27,14 @@ function isPlainProgram(word: string): boolean {
   return (word.includes('/') && !word.includes('=')) || BUILTINS.has(word) || isProgramName(word);
 }
 
-/** Builtins that only print, or compare, or do nothing. */
+/** Builtins that only print, compare or do nothing. */
 const BUILTINS = new Set(['true', 'false', 'echo', 'printf', 'test']);
 
 function isProgramName(word: string): boolean {
   return /^[a-z][a-z0-9_+-]*$/i.test(word) && !SHELL_WORDS.has(word);
 }
 
-/** Reserved words and builtins of dash, bash, ksh, zsh and busybox. */
+/** The other reserved words and builtins of dash, bash, ksh, zsh and busybox. */
 const SHELL_WORDS = new Set(
   `alias autoload bg bind break builtin bye caller case cd chdir command compctl compgen complete compopt continue coproc
   declare dirs disable disown do done echotc elif else emulate enable end esac eval exec exit export fc fg fi float for

@@ -1,4 +1,4 @@
-/** Control and format characters, and fillers and blanks that are drawn as nothing. */
+/** Matches control and format characters, and characters that are drawn as nothing. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u2800\u3164\uffa0\u{16fe4}\u{1d159}]/gu;
 
 /** Shows control, format and invisible characters as escapes, so that a job's text never drives the terminal. */
@@ -13,7 +13,7 @@ export function printable(text: string): string {
 
 const NAMED: Record<string, string> = { '\n': '\\n', '\t': '\\t', '\r': '\\r' };
 
-/** Makes the value of a `key=value` pair: in quotes, unless it is one plain word that could not be mistaken. */
+/** Formats the value of a `key=value` pair. Quotes it unless it is one plain word. */
 export function pairValue(text: string): string {
   if (/^[^\s"=\\]+$/.test(text) && printable(text) === text) return text;
   return `"${printable(text.replace(/["\\]/g, '\\$&'))}"`;

@@ -1,7 +1,7 @@
 import { exactDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 
-/** At most `jobs` starts in any `perMs`. */
+/** A rate limit: at most `jobs` starts in any period of `perMs`. */
 export interface Rate {
   jobs: number;
   perMs: number;
@@ -14,7 +14,7 @@ const UNITS = new Map([
 ]);
 const MOST = 1_000_000;
 
-/** `10/s`, `100/m`, `5/h`; `none` for no limit. */
+/** Parses a rate such as `10/s`, `100/m` or `5/h`. Returns null for `none`. */
 export function parseRate(text: string, what: string): Rate | null {
   if (text.trim().toLowerCase() === 'none') return null;
   const match = /^\s*(\d+)\s*\/\s*([smh])\s*$/i.exec(text);

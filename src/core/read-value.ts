@@ -2,7 +2,7 @@ import { checkDuration, parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { RANGES } from './settings.ts';
 
-/** Values of a job object, which may be anything: each is what it should be, or refused by its name. */
+/* These functions check the values of a job object, which may be of any type. They throw an error that names the field. */
 
 export function readDuration(value: unknown, name: string, unit: number): number | null {
   if (typeof value === 'string') {
@@ -41,7 +41,7 @@ export function strings(value: unknown, name: string): Record<string, string> {
     throw invalid(`${name} must be an object of strings, not ${kindOf(value)}`);
   }
   for (const [key, text] of Object.entries(value)) string(text, `${name}.${key}`);
-  // Own, plain and without a prototype that a key could reach.
+  // The copy has own properties only, also for a key such as __proto__.
   return Object.fromEntries(Object.entries(value as Record<string, string>));
 }
 

@@ -79,7 +79,7 @@ export function formatRetention(keep: Retention | null): string {
 }
 
 /** The number of jobs in a state, and the bytes of their stdin and stored output. */
-export interface Held {
+export interface JobTotals {
   jobs: number;
   bytes: number;
 }
@@ -90,7 +90,7 @@ export interface EndedJob {
   bytes: number;
 }
 
-function sizeOf({ jobs, bytes }: Held): number {
+function sizeOf({ jobs, bytes }: JobTotals): number {
   return bytes + jobs * JOB_BYTES;
 }
 
@@ -98,7 +98,7 @@ function sizeOf({ jobs, bytes }: Held): number {
  * Returns how many of `oldest`, the jobs that finished first, are beyond a limit. Counting stops at the first job within
  * all limits: each limit removes the oldest jobs first, so no later job can be beyond one.
  */
-export function surplus(keep: Retention, held: Held, oldest: readonly EndedJob[], now: number): number {
+export function surplus(keep: Retention, held: JobTotals, oldest: readonly EndedJob[], now: number): number {
   let { jobs, bytes } = held;
   let going = 0;
   for (const job of oldest) {

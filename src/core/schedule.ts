@@ -2,48 +2,48 @@ import type { JobSpec } from './job.ts';
 import type { JobInput } from './job-input.ts';
 import { toIso } from './time.ts';
 
-/** What happens to a tick while a job of an earlier one is unfinished. */
+/** The choices for a tick that comes while the job of an earlier tick is unfinished. */
 export const OVERLAPS = ['skip', 'queue', 'allow'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 
-/** Which of the ticks that nobody was there for are made up for. */
+/** The choices of missed ticks that are fired later. */
 export const CATCH_UPS = ['none', 'one', 'all'] as const;
 export type CatchUp = (typeof CATCH_UPS)[number];
 
-/** When a schedule fires: by a calendar in a zone, or evenly from a moment on. */
+/** When a schedule fires: by a cron expression in a time zone, or at a fixed interval counted from `anchorAt`. */
 export type Timing =
   | { kind: 'cron'; cron: string; zone: string }
   | { kind: 'every'; everyMs: number; anchorAt: number };
 
-/** What a user decides about a schedule. */
+/** The properties of a schedule that a user sets. */
 export interface ScheduleSpec {
   name: string;
   timing: Timing;
   overlap: Overlap;
   catchUp: CatchUp;
-  /** What is enqueued at every tick; what it leaves open is filled in then. */
+  /** The job of every tick. Fields that it leaves out are filled in when the tick fires. */
   job: JobInput;
 }
 
 export interface Schedule extends ScheduleSpec {
-  /** The store's number, never reused. */
+  /** The store's number of the schedule. It is never reused. */
   number: number;
   createdAt: number;
   pausedAt: number | null;
   pausedBy: string | null;
-  /** The next tick; null while it is paused, and when none comes any more. */
+  /** The next tick. Null while the schedule is paused, or if no tick will come. */
   nextAt: number | null;
   /** The last tick that became a job. */
   lastAt: number | null;
   lastJob: string | null;
-  /** Ticks that wait for the job before them. */
+  /** The number of ticks that wait for an earlier job to end. */
   waiting: number;
 }
 
 /** No more ticks of a schedule than this wait at a time. */
 export const MOST_WAITING_TICKS = 1000;
 
-/** Makes the job of one tick from the job of its schedule: with its own id, and the tick's nominal time in its environment. */
+/** Makes the job of one tick from that of its schedule, with an id of its own and the scheduled time in its environment. */
 export function jobOfTick(job: JobSpec, id: string, at: number): JobSpec {
   return { ...job, id, env: { ...job.env, QUEUECTL_SCHEDULED_AT: toIso(at) } };
 }

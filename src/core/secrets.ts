@@ -5,7 +5,7 @@ export function isSecretName(name: string): boolean {
   return judge(name, (before) => !PLAIN_KEYS.has(before));
 }
 
-/** Does the same for a flag or a parameter in a command. There many kinds of keys exist that are no secrets. */
+/** Does the same for a flag or a parameter in a command, where fewer kinds of keys are secrets. */
 function isSecretFlag(name: string): boolean {
   return judge(name, (before) => SECRET_KEYS.has(before));
 }
@@ -39,9 +39,9 @@ function wordsOf(name: string): string[] {
 
 const SECRET =
   /(PASSWORD|PASSWD|PASSPHRASE|PASSCODE|SECRET|TOKEN|(API|PRIVATE|SECRET|ACCESS|AUTH|ACCOUNT)KEY)S?$|^(SSHPASS|JWTS?|COOKIES?|AUTHORIZATION|BEARER|DSNS?|WEBHOOKS?)$/;
-/** Which one of several it is, or of what. */
+/** Final words that only tell several secrets apart, such as the OLD in TOKEN_OLD. They are ignored. */
 const BESIDE = new Set('BASE OLD NEW PREVIOUS CURRENT DEV TEST STAGING PROD VALUE'.split(' '));
-/** Such a name describes a secret or counts tokens, and is no secret. */
+/** A name with one of these words describes a secret or counts tokens, and is no secret itself. */
 const ABOUT = new Set(
   `NO USE ALLOW HAS IS REQUIRE ENABLE DISABLE SKIP MIN MAX NUM COUNT TOTAL PROMPT INPUT OUTPUT COMPLETION CONTEXT`.split(
     ' ',
@@ -71,21 +71,21 @@ export function secretIn(command: string): string | null {
   return null;
 }
 
-/** Most commands contain none of these, and need no further search. */
+/** Most commands contain none of these words and need no further search. */
 const HINT = /pass|pwd|secret|token|key|auth|jwt|cookie|cred|bearer|webhook|dsn|pat|conn|:\/\/[^\s/]*@/i;
 /**
- * `NAME=x`, `--name=x`, `?name=x`. The value is looked at but not taken, because it may contain the next one. Names and
- * values are looked at up to a limit, because text of many `=` makes each value as long as the rest of the command.
+ * Matches `NAME=x`, `--name=x` and `?name=x`. The value is in a lookahead, because it may contain the next match. Names and
+ * values have a limit, because in a text of many `=` each value would be as long as the rest of the command.
  */
 const ASSIGNED =
   /(?<=^|[\s"'?&;=({|,])(-{0,2})([a-z][\w.-]{0,99})=(?=("[^"]{0,99}"|"[^"]{99}|'[^']{0,99}'|'[^']{99}|[^\s"'&;|)<>]{0,99}))/gi;
 const FLAG_AND_VALUE =
   /(?<=^|[\s"'])--([a-z][\w-]{0,99})["']?\s{1,9}(?=("[^"]{0,99}"|"[^"]{99}|'[^']{0,99}'|'[^']{99}|[^\s"'&;|)<>-][^\s"'&;|)<>]{0,99}))/gi;
 const AUTHORIZATION = /\bauthorization: {0,9}(?:bearer|basic|token) {1,9}([^\s"']{1,99})/i;
-/** The password in `scheme://user:password@host`. None contains a slash, so each `://` is looked at once. */
+/** Matches the password in `scheme://user:password@host`. It contains no slash, so that the time stays linear. */
 export const URL_PASSWORDS = /(:\/\/[^\s/:@"']*:)([^\s/"']+)@/g;
 
-/** A value counts unless it is empty, a switch, or a reference to a variable, a command or a file. */
+/** Returns false for a value that is empty, a switch, or a reference to a variable, a command or a file. */
 export function isWrittenOut(value: string): boolean {
   const text = value.replace(/^["']|["']$/g, '').trim();
   return (
@@ -94,7 +94,7 @@ export function isWrittenOut(value: string): boolean {
   );
 }
 
-/** curl takes a file of cookies by the same flag. */
+/** Tells whether the value is the name of a cookie file, which curl accepts for the same flag. */
 function isCookieFile(name: string, value: string): boolean {
   return /^cookies?$/i.test(name) && !value.includes('=');
 }

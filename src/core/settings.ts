@@ -12,7 +12,7 @@ import {
   type Retention,
 } from './retention.ts';
 
-/** Everything about one setting. The help, the documents, the checks and the tests read it. */
+/** One setting. The help, the documents, the checks and the tests are derived from it. */
 export interface Setting<T> {
   default: T;
   /** The value is a duration, so the name may end in a unit. */
@@ -191,7 +191,7 @@ export type Settings = { [K in SettingKey]: (typeof SETTINGS)[K] extends Setting
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
-/** Other names for the same setting. `:ms`: a number without a unit under this name is in milliseconds. */
+/** Other names of the settings. After a name that ends in `:ms`, a number without a unit is in milliseconds. */
 const ALIASES: Record<SettingKey, string[]> = {
   'max-retries': [
     'default-max-retries',
@@ -235,7 +235,7 @@ for (const key of SETTING_KEYS) {
   }
 }
 
-/** `max_retries`, `maxRetries`, `max.retries`, `MAX-RETRIES` are the same key. A final `-ms` or `-sec` is a unit. */
+/** Finds a setting by name, also as `max_retries`, `maxRetries` or `MAX-RETRIES`. A final `-ms` or `-sec` is a unit. */
 export function findSetting(name: string): { key: SettingKey; bare: DurationUnit } {
   const plain = kebab(name);
   const direct = NAMES.get(plain);

@@ -1,4 +1,4 @@
-/** Linux's numbers; the first fifteen are the same everywhere that matters. */
+/** The signals in the order of their numbers on Linux. */
 const NAMES = [
   ...['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGKILL'],
   ...['SIGUSR1', 'SIGSEGV', 'SIGUSR2', 'SIGPIPE', 'SIGALRM', 'SIGTERM', 'SIGSTKFLT', 'SIGCHLD', 'SIGCONT'],

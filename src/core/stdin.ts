@@ -1,7 +1,7 @@
 import { QueueError } from './errors.ts';
 import { formatBytes } from './numbers.ts';
 
-/** What a command reads is kept in the store: more than this belongs in a file. */
+/** The longest stdin of a job. It is kept in the store, so longer input belongs in a file. */
 export const STDIN_LIMIT = 1024 ** 2;
 
 export function checkStdin(text: string, name: string): string {

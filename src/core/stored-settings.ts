@@ -2,18 +2,18 @@ import { exactDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey, type Settings } from './settings.ts';
 
-/** A stored setting that nobody could have set: somebody changed it in the database. */
+/** A stored setting with an invalid value, which can only come from a change in the database itself. */
 export interface InvalidSetting {
   key: SettingKey;
   problem: string;
 }
 
-/** Returns the settings that hold now. The default holds where the stored text is invalid. */
+/** Returns the current settings. An invalid stored value is replaced by the default. */
 export function resolveSettings(stored: ReadonlyMap<string, string>): Settings {
   return readSettings(stored).settings;
 }
 
-/** The same, with what is invalid about the stored texts. */
+/** Returns the current settings together with the stored values that are invalid. */
 export function readSettings(stored: ReadonlyMap<string, string>): {
   settings: Settings;
   invalid: InvalidSetting[];
@@ -28,7 +28,7 @@ export function readSettings(stored: ReadonlyMap<string, string>): {
   return { settings, invalid };
 }
 
-/** The same without the rules between settings. */
+/** Returns the same as `readSettings`, but does not check the rules between settings. */
 export function readEach(stored: ReadonlyMap<string, string>): ReturnType<typeof readSettings> {
   const settings: Record<string, unknown> = {};
   const invalid: InvalidSetting[] = [];
@@ -50,7 +50,7 @@ export function readEach(stored: ReadonlyMap<string, string>): ReturnType<typeof
   return { settings: settings as Settings, invalid };
 }
 
-/** Rules between settings, checked before one of them is stored. */
+/** Throws if the settings contradict each other. */
 export function checkTogether(settings: Settings): void {
   if (settings.lease < 3 * settings['heartbeat-interval']) {
     throw new QueueError(

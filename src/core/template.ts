@@ -1,12 +1,12 @@
 import { QueueError } from './errors.ts';
 import { shellQuote } from './shell-quote.ts';
 
-/** Makes a command of a line. */
+/** Makes a command from a line. */
 export type Template = (line: string) => string;
 
 const MARK = '{}';
 
-/** Constructs in which a quoted word is not one word any more, or whose end only a whole shell could find. */
+/** Unsupported constructs: a quoted word in them is not one word, or only a full shell parser finds their end. */
 const BEYOND: [RegExp, string][] = [
   [/<</, 'a here-document'],
   [/`/, 'backticks'],
@@ -14,8 +14,8 @@ const BEYOND: [RegExp, string][] = [
 ];
 
 /**
- * Each {} becomes the line as one quoted word, so it must stand where the shell takes a quoted word as such: inside
- * quotes the line's own characters would be read as shell syntax. `\{}` stays as it is, for find and its kin.
+ * Compiles a template whose {} are replaced by a line as one quoted word. Throws if a {} is inside quotes, a comment or an
+ * expansion, where the shell would read characters of the line as syntax. `\{}` stays as it is, for commands such as find.
  */
 export function compileTemplate(text: string): Template {
   const beyond = BEYOND.find(([pattern]) => pattern.test(text));
@@ -33,7 +33,7 @@ export function compileTemplate(text: string): Template {
 
 type Context = 'plain' | 'parentheses' | 'double quotes';
 
-/** What stands between the marks. Follows the shell's quoting just far enough to know where a word is a word. */
+/** Returns the text between the marks. It follows the shell's quoting to find out where a quoted word stays one word. */
 function splitAtMarks(text: string): string[] {
   const parts: string[] = [];
   const inside: Context[] = ['plain'];
@@ -76,7 +76,7 @@ function endOfLine(text: string, at: number): number {
   return skipTo(text, at, text.indexOf('\n', at));
 }
 
-/** `${…}` and `$((…))`, nested ones included. */
+/** Returns the end of `${…}` or `$((…))`, including nested ones. */
 function endOfExpansion(text: string, at: number): number {
   const [open, close] = text[at + 1] === '{' ? ['{', '}'] : ['(', ')'];
   let depth = 0;
@@ -88,7 +88,7 @@ function endOfExpansion(text: string, at: number): number {
   return skipTo(text, at, -1);
 }
 
-/** Over a stretch in which {} would not be a word. */
+/** Skips a part of the text in which {} would not be a word. Throws if it contains one. */
 function skipTo(text: string, from: number, end: number): number {
   const to = end === -1 ? text.length : end;
   if (text.slice(from, to + 1).includes(MARK)) throw misplaced();

@@ -2,16 +2,16 @@ import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { localZone } from './zone.ts';
 
-/** Years 1970 to 9999: what an ISO time with four digits can say. */
+/** The latest time that can be given, because an ISO time has a year of four digits. */
 const LATEST_MS = Date.UTC(9999, 11, 31);
 
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)?(Z|z|[+-]\d\d:?\d\d)?$/;
 
-/** The last moment that a date can be, in the year 275760. */
+/** The latest time that a `Date` can hold, in the year 275760. */
 export const LATEST_DATE_MS = 8_640_000_000_000_000;
 
-/** A stored time that no date can be, such as one that somebody wrote by hand, is shown as the nearest one. */
+/** Formats a time. One that no `Date` can hold, such as a value written by hand, becomes the nearest valid time. */
 export function toIso(ms: number): string;
 export function toIso(ms: number | null): string | null;
 export function toIso(ms: number | null): string | null {
@@ -19,7 +19,7 @@ export function toIso(ms: number | null): string | null {
   return new Date(Math.min(Math.max(ms, -LATEST_DATE_MS), LATEST_DATE_MS) || 0).toISOString();
 }
 
-/** ISO with zone, ISO without zone (local time), `+10m`, epoch seconds or milliseconds. */
+/** Parses an ISO time with a zone or in local time, a relative time such as `+10m`, or epoch seconds or milliseconds. */
 export function parseTime(text: string, what: string, now: number): number {
   const trimmed = text.trim();
   if (/^\+/.test(trimmed)) return inRange(now + parseDuration(trimmed.slice(1), what), text, what);
@@ -28,10 +28,10 @@ export function parseTime(text: string, what: string, now: number): number {
   if (match === null) throw notATime(text, what);
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = ''] = match;
   const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}`;
-  // The engine would turn 31 February into 3 March: read it as UTC and see whether it comes back the same.
+  // `Date` turns 31 February into 3 March, so the text has to survive a round trip through UTC.
   const asUtc = new Date(`${iso}Z`);
   if (Number.isNaN(asUtc.getTime()) || asUtc.toISOString() !== `${iso}Z`) throw notATime(text, what);
-  // Throws where the local zone is unknown.
+  // This throws if the local zone is unknown.
   if (zone === '') localZone();
   const time = new Date(iso + zone.toUpperCase()).getTime();
   if (zone === '' && !isPlain(time, iso)) {
@@ -44,7 +44,7 @@ export function parseTime(text: string, what: string, now: number): number {
   return inRange(time, text, what);
 }
 
-/** A local time that exists, and only once. */
+/** Tells whether a local time exists and occurs only once. */
 function isPlain(time: number, iso: string): boolean {
   return localIso(time) === iso && localIso(time - HOUR) !== iso && localIso(time + HOUR) !== iso;
 }
@@ -56,7 +56,7 @@ function localIso(time: number): string {
   return shifted.toISOString().slice(0, -1);
 }
 
-/** Numbers below 10^11 are seconds (until the year 5138), others milliseconds (from 1973 on). */
+/** Converts an epoch time. Numbers below 10^11 are seconds (until the year 5138), others milliseconds (from 1973 on). */
 function fromEpoch(value: number): number {
   return value < 1e11 ? Math.round(value * 1000) : Math.round(value);
 }

@@ -4,7 +4,7 @@ import { instantOf, offsetAt, transition } from './zone.ts';
 
 /** The times at which a schedule fires. */
 export interface FireTimes {
-  /** The first one after this moment; null when there is none any more. */
+  /** Returns the first fire time after this one, or null if there is none. */
   after(instant: number): number | null;
 }
 
@@ -19,14 +19,17 @@ export async function fireTimes(timing: Timing): Promise<FireTimes> {
   return { after: (instant) => after(next, zone, instant) };
 }
 
-/** Also before the anchor: a clock that was wrong when the schedule was made does not silence it. */
+/** Fires at a fixed interval, also before the anchor, so that a wrong clock at its creation does not stop the schedule. */
 function evenly(everyMs: number, anchorAt: number): FireTimes {
-  // Only a row that somebody changed by hand has such an interval: its schedule never fires.
+  // Only a row that was changed by hand has such an interval. Its schedule never fires.
   if (!(everyMs > 0)) return { after: () => null };
   return { after: (instant) => anchorAt + (Math.floor((instant - anchorAt) / everyMs) + 1) * everyMs };
 }
 
-/** Every wall time that is shown counts: those of a doubled hour twice, those of a skipped one not at all. */
+/**
+ * Finds the next fire time of an expression that fires every hour. It fires at each matching wall time that occurs: twice in a
+ * repeated hour, and not in a skipped one.
+ */
 function afterElapsed(next: NextWall, zone: string, instant: number): number | null {
   let from = instant;
   let offset = offsetAt(zone, from);
@@ -35,29 +38,32 @@ function afterElapsed(next: NextWall, zone: string, instant: number): number | n
     if (wall === null) return null;
     const found = wall - offset;
     if (offsetAt(zone, found) === offset) return found;
-    // The clock changes on the way: go on from there with what it shows then.
+    // The offset changes before that time, so the search continues from the change with the new offset.
     const change = transition(zone, from, found);
     offset = offsetAt(zone, change);
     from = change - 1;
   }
 }
 
-/** Every wall time counts once: a doubled one the first time, a skipped one as much later as the clock is set forward. */
+/**
+ * Finds the next fire time of an expression that names hours. It fires once for each matching wall time: at the first of a
+ * repeated one, and after a skipped one by as much as the clock was set forward.
+ */
 function afterNamed(next: NextWall, zone: string, instant: number): number | null {
-  // Times that were skipped within the last day may still be to come.
+  // A time that was skipped within the last day may still have to fire.
   let wall = next(instant + Math.min(offsetAt(zone, instant), offsetAt(zone, instant - DAY)));
   let best: number | null = null;
   for (let end = Number.POSITIVE_INFINITY; wall !== null && wall < end; wall = next(wall)) {
     const { instant: found, skipped } = instantOf(zone, wall);
     if (found <= instant) continue;
     best = Math.min(best ?? found, found);
-    // A time that is not skipped can come before one that is.
+    // A later wall time that is not skipped may come earlier than a skipped one.
     end = Math.min(end, wall + skipped);
   }
   return best;
 }
 
-/** The last fire times from `from` to `to`, oldest first, at most `most`: the work does not grow with the distance. */
+/** Returns the last fire times between `from` and `to`, at most `most`, oldest first. The cost does not grow with the range. */
 export function lastTimes({ after }: FireTimes, from: number, to: number, most: number): number[] {
   for (let span = MINUTE; ; span *= 2) {
     const start = Math.max(from, to - span);

@@ -1,11 +1,11 @@
-/** What the HTTP API, the command line and the dashboard all call by the same names. Types alone: a page needs nothing else. */
+/* These JSON objects are shared by the HTTP API, the command line and the dashboard. The file has only types for the dashboard. */
 
 export interface ScheduleObject {
   name: string;
   cron: string | null;
   timezone: string | null;
   every_ms: number | null;
-  /** When, in words. */
+  /** The timing in words. */
   text: string;
   overlap: string;
   catch_up: string;
@@ -13,11 +13,11 @@ export interface ScheduleObject {
   paused_at: string | null;
   paused_by: string | null;
   next_run_at: string | null;
-  /** The next five, as of now; none while it is paused. */
+  /** The next five runs. Empty while the schedule is paused. */
   next_runs: string[];
   last_run_at: string | null;
   last_job_id: string | null;
-  /** Ticks that wait for the job before them. */
+  /** The number of ticks that wait for an earlier job to end. */
   waiting: number;
   created_at: string;
   command: string;
@@ -44,9 +44,9 @@ export interface WorkerObject {
   status: 'idle' | 'busy' | 'draining';
   queues: string[];
   current_jobs: string[];
-  /** So many jobs at a time. */
+  /** The maximum number of jobs that the worker runs at a time. */
   concurrency: number;
-  /** Whether it runs the queuectl that answers; null: that cannot be told from here. */
+  /** Whether the worker runs the same executable as the process that answers. Null if that cannot be determined. */
   same_executable: boolean | null;
 }
 
@@ -58,7 +58,7 @@ export interface OperationObject {
   done: number;
   changed: number;
   unchanged: number;
-  /** Of the unchanged: at-most-once jobs that only a retry by id starts again. */
+  /** How many of the unchanged are at-most-once jobs, which only a retry by id starts again. */
   skipped: number;
   started_at: string;
   finished_at: string | null;
@@ -77,7 +77,7 @@ export interface ErrorGroupObject {
   last_at: string;
   sample_id: string;
   sample_error: string;
-  /** The commonest names and queues of its jobs. */
+  /** The most common names and queues of the jobs in the group. */
   names: string[];
   queues: string[];
 }
@@ -85,6 +85,6 @@ export interface ErrorGroupObject {
 export interface ErrorGroups {
   groups: ErrorGroupObject[];
   looked_at: number;
-  /** There are more dead jobs than were looked at. */
+  /** Whether there are more dead jobs than were read. */
   capped: boolean;
 }

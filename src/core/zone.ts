@@ -1,19 +1,16 @@
-/**
- * Wall time is what a clock on the wall shows, written as if it were UTC, so that it can be computed with. Time zones
- * come from the runtime's own tables.
- */
+/* A wall time is the local time of a zone, represented as if it were UTC. The runtime provides the time zones. */
 import { QueueError } from './errors.ts';
 
 const DAY = 86_400_000;
-/** There is no process in a browser, and its zone is never unknown. */
+/** The global object. A browser has no `process`, and its zone is never unknown. */
 const ENVIRONMENT = globalThis as { process?: { env: Record<string, string | undefined> } };
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The zone as the runtime spells it; null when it knows none of this name. */
+/** Returns the name of a zone in the runtime's spelling, or null if it is unknown. */
 export function knownZone(name: string): string | null {
   try {
     const resolved = formatOf(name).resolvedOptions().timeZone;
-    // Only the spelling is mended: a link such as Asia/Kolkata stays what the user called it.
+    // Only upper and lower case are corrected. Asia/Kolkata stays, even if the runtime calls it Asia/Calcutta.
     return resolved.toLowerCase() === name.toLowerCase() ? resolved : name;
   } catch {
     return null;
@@ -26,7 +23,7 @@ export function knownZone(name: string): string | null {
  */
 export function localZone(named = ENVIRONMENT.process?.env.TZ): string {
   if (named === '') return 'UTC';
-  // POSIX allows a colon, and glibc has its zones in two flavours.
+  // POSIX allows a leading colon, and glibc has the zones also below posix/ and right/.
   const name = named?.replace(/^:/, '').replace(/^(posix|right)\//, '');
   if (name === undefined || (/^[a-z]/i.test(name) && knownZone(name) !== null))
     return new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -40,7 +37,7 @@ export function localZone(named = ENVIRONMENT.process?.env.TZ): string {
 export function offsetAt(zone: string, instant: number): number {
   if (zone === 'UTC') return 0;
   const whole = Math.floor(instant / 1000) * 1000;
-  // Swedish dates are ISO dates.
+  // The Swedish date format is that of ISO.
   return Date.parse(`${formatOf(zone).format(whole).replace(' ', 'T')}Z`) - whole;
 }
 
@@ -54,8 +51,8 @@ function formatOf(zone: string): Intl.DateTimeFormat {
 }
 
 /**
- * When the clock shows this. A time that comes twice is meant the first time; one that is skipped comes as much later
- * as the clock is set forward, `skipped` then says by how much (RFC 5545 and java.time read it so, too).
+ * Returns when the clocks of a zone show this wall time. If it occurs twice, the first time counts. If it is skipped, it
+ * is moved forward by `skipped`, the length of the gap, as RFC 5545 and java.time do.
  */
 export function instantOf(zone: string, wall: number): { instant: number; skipped: number } {
   const before = offsetAt(zone, wall - DAY);
@@ -67,7 +64,7 @@ export function instantOf(zone: string, wall: number): { instant: number; skippe
     : { instant: wall - valid, skipped: 0 };
 }
 
-/** The first moment after `from` whose offset is not that of `from`, given that it is another one at `to`. */
+/** Returns the first time after `from` with another offset. The offset at `to` must differ from that at `from`. */
 export function transition(zone: string, from: number, to: number): number {
   const offset = offsetAt(zone, from);
   let low = from;

@@ -5,13 +5,13 @@ import { refuse } from './problem.ts';
 import { createSessions, type Session } from './sessions.ts';
 import { digestOf, ROLES, type Role } from './token.ts';
 
-/** A token that was replaced ends what was opened with it after this time at the latest. */
+/** Sessions and streams end at most this long after their token was replaced. */
 const LOOK_MS = 1000;
 
 /** The rights of one request. */
 export interface Grant {
   role: Role;
-  /** Null: the request came with a token, or needs none. */
+  /** Null if the request has a token, or needs none. */
   session: Session | null;
   /** Aborted when these rights end. Streams end with it. */
   ended: AbortSignal;

@@ -8,7 +8,7 @@ import { ANYBODY, type Denied, type Grant } from './access.ts';
 import { assets } from './assets.ts';
 import { REPEATED } from './filter.ts';
 import { bearer, bucket, checkCoding, checkHost, checkOrigin, checkTarget, SAFE_HEADERS } from './guard.ts';
-import type { Names } from './names.ts';
+import type { HostNames } from './host-names.ts';
 import { hidden, problem, refuse } from './problem.ts';
 import { readBody } from './read-body.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
@@ -16,34 +16,34 @@ import { ROUTES } from './routes.ts';
 
 const WRONG_PER_SECOND = 5;
 const WRONG_AT_ONCE = 20;
-/** The changes of this many seconds may come together. */
+/** A burst may contain the changes that are allowed in this many seconds. */
 const BURST_SECONDS = 10;
 
-/** After these the connection is closed: the rest of the request is not waited for, or its end is unknown. */
+/** The connection is closed after these errors, because the rest of the request is not read, or its end is unknown. */
 const CLOSING = new Set<ErrorCode>(['too-large', 'too-slow', 'unknown-coding']);
 
 export interface ApiOptions {
   serving: Serving;
-  /** Changes per second, on the whole; an array counts as its jobs. */
+  /** The maximum number of changes per second, over all clients. Each job of an array counts. */
   maxRate: number;
-  /** Every name that this server answers to. */
-  names(): Names;
-  /** Called for every request with the token, before it is answered. */
+  /** Returns every name that this server answers to. */
+  names(): HostNames;
+  /** Is called for every request with a valid token or session, before it is answered. */
   onTrusted(incoming: IncomingMessage, outgoing: ServerResponse): void;
-  /** Called with errors that nobody expected. */
+  /** Is called with errors whose details are hidden from the client. */
   onError(error: unknown, requestId: string): void;
 }
 
 type Env = { Bindings: HttpBindings; Variables: { requestId: string } };
 
-/** What the guard before all routes has: its options, and the buckets that wrong tokens and changes empty. */
+/** The state of the checks before all routes: the options, and the buckets that limit wrong tokens and changes. */
 interface Guard extends ApiOptions {
-  /** Wrong tokens empty it; the right one never looks at it. */
+  /** Limits wrong tokens. A request with the right token is never limited by it. */
   wrong(cost?: number): number;
   changes(cost?: number): number;
 }
 
-/** Returns the table of routes behind one guard, as a web-standard handler that any server can mount. */
+/** Returns a web-standard handler for the table of routes. The same checks come before every route. */
 export function createApi(options: ApiOptions): Hono<Env> {
   const clock = (): number => performance.now();
   const guard: Guard = {
@@ -81,11 +81,11 @@ function checkRequest(guard: Guard, c: Context<Env>): void {
     refuse('invalid-request', 'a token must not be part of a URL');
 }
 
-/** Answers a request for one path, whose routes differ in their method. */
+/** Answers a request for one path. `routes` has one route for each method. */
 async function answer(guard: Guard, routes: Route[], c: Context<Env>): Promise<Response> {
   const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
   const route = routes.find((one) => one.method === method);
-  // Who may not look learns nothing, not even which methods there are.
+  // A client without rights learns nothing, not even which methods exist.
   const grant = authorize(guard, route ?? routes.find((one) => one.access !== 'open') ?? routes[0]!, c);
   if (route === undefined) {
     const error = new QueueError('wrong-method', `${c.req.method} is not allowed for this path`);
@@ -94,7 +94,7 @@ async function answer(guard: Guard, routes: Route[], c: Context<Env>): Promise<R
   }
   const body = await admit(guard, route, grant, c);
   const response = await carryOut(guard, route, grant, body, c);
-  // What nobody will read is let go: a stream would stay open for ever.
+  // Nobody reads the body of an answer to HEAD, and a stream would stay open for ever.
   if (c.req.raw.method === 'HEAD') await response.body?.cancel();
   return response;
 }
@@ -110,16 +110,19 @@ function authorize(guard: Guard, route: Pick<Route, 'access' | 'path'>, c: Conte
 }
 
 function deny(guard: Guard, why: Denied): never {
-  // No session of another server opens anything here, so it does not count as a guess.
+  // A session of another server is never valid here, so it does not count as a guess.
   if (why === 'foreign-session')
     refuse('server-restarted', 'the server was restarted, which ended this session');
   const seconds = guard.wrong();
-  if (seconds > 0) refuse('too-many-tries', `too many wrong tokens; try again in ${seconds}s`);
+  if (seconds > 0) {
+    const message = `too many wrong tokens; try again in ${seconds}s`;
+    refuse('too-many-tries', message, undefined, { retryAfterS: seconds });
+  }
   if (why === 'ended-session') refuse('session-ended', 'this session has ended');
   refuse('no-token', "this request needs the store's token");
 }
 
-/** Refuses a request that may not be carried out. Returns its body. */
+/** Throws if the request may not be carried out. Otherwise returns its body. */
 async function admit(guard: Guard, route: Route, grant: Grant, c: Context<Env>): Promise<unknown> {
   if (route.method !== 'GET') checkOrigin((name) => c.req.header(name), guard.names().origins);
   if (route.access === 'change') {
@@ -131,12 +134,15 @@ async function admit(guard: Guard, route: Route, grant: Grant, c: Context<Env>):
   if (grant?.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
   if (route.access === 'change') {
     const seconds = guard.changes(Array.isArray(body) ? body.length : 1);
-    if (seconds > 0) refuse('too-many-changes', `too many changes; try again in ${seconds}s`);
+    if (seconds > 0) {
+      const message = `too many changes; try again in ${seconds}s`;
+      refuse('too-many-changes', message, undefined, { retryAfterS: seconds });
+    }
   }
   return body;
 }
 
-/** Calls the route's action. Equal questions that arrive together share one answer. */
+/** Calls the handler of the route. Equal requests that arrive together share one answer. */
 async function carryOut(
   { serving }: Guard,
   route: Route,
@@ -147,14 +153,18 @@ async function carryOut(
   const { app, shared } = serving;
   const actor = `http:${c.env.incoming.socket.remoteAddress ?? 'local'}`;
   const request: Omit<ApiRequest, 'app'> = {
-    ...{ serving, grant, actor, body, signal: c.req.raw.signal },
+    serving,
+    grant,
+    actor,
+    body,
+    signal: c.req.raw.signal,
     params: c.req.param() as Record<string, string>,
     header: (name) => c.req.header(name),
     one: (name) => c.req.query(name),
     all: (name) => c.req.queries(name) ?? [],
   };
   const handle = async (): Promise<Response> => {
-    // Whoever asks is told that the store is away, rather than shown, or given, one that nobody will see again.
+    // If the store was removed or replaced, the client gets an error or the new store, never the old one.
     if (route.access !== 'open') await serving.check();
     return route.handle({ ...request, app: route.access === 'change' ? actingAs(app, actor) : { ...app } });
   };
@@ -165,7 +175,7 @@ async function carryOut(
   });
 }
 
-/** Refuses a path that leads nowhere. Without the token an unknown path looks like a known one. */
+/** Refuses an unknown path. Without a token the answer is the same as for a known path. */
 function refuseUnknownPath(guard: Guard, c: Context<Env>): never {
   authorize(guard, { access: 'look', path: '' }, c);
   refuse('no-such-route', 'there is no such path');
@@ -175,18 +185,17 @@ function answerError(guard: Guard, error: Error, c: Context<Env>): Response {
   const requestId = c.get('requestId') ?? randomBytes(6).toString('hex');
   const known = hidden(error, requestId);
   if (known !== error && !c.req.raw.signal.aborted) guard.onError(error, requestId);
-  const seconds = /in (\d+)s$/.exec(known.message)?.[1];
   const extra: Record<string, string> = {
     ...SAFE_HEADERS,
     'cache-control': 'no-store',
     ...(CLOSING.has(known.code) ? { connection: 'close' } : {}),
     ...(ERRORS[known.code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-    ...(ERRORS[known.code].status === 429 && seconds !== undefined ? { 'retry-after': seconds } : {}),
+    ...(known.retryAfterS === null ? {} : { 'retry-after': String(known.retryAfterS) }),
   };
   return problem(known, requestId, extra);
 }
 
-/** Returns whether everybody with the token gets the same answer, as a whole. */
+/** Tells whether all clients of one role get the same answer, as one JSON document. */
 function isShared({ method, access, answers }: Route): boolean {
   return method === 'GET' && access === 'look' && answers[200]?.schema !== null;
 }

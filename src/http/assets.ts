@@ -7,8 +7,8 @@ const PAGES = /^\/(jobs|dlq|queues|schedules|workers|stats|activity|settings|doc
 const zipped = new Map<string, Uint8Array<ArrayBuffer>>();
 
 /**
- * The dashboard, from memory: a path either names a file of it or nothing. Pages are all the same document, which finds
- * its files from where it is, since a proxy may have put it below a path that nobody here knows.
+ * Returns a file of the dashboard, or null if there is none at this path. All pages are the same document. It links its files
+ * by relative paths, because a proxy may serve the dashboard below a path that is unknown here.
  */
 export function assets(path: string, acceptEncoding = ''): Response | null {
   const isPage = PAGES.test(path);
@@ -26,7 +26,7 @@ export function assets(path: string, acceptEncoding = ''): Response | null {
   return new Response(zip(isPage ? up : name, body), { headers: { ...headers, 'content-encoding': 'gzip' } });
 }
 
-/** Once, when it is first asked for. */
+/** Compresses a file on first use, and keeps the result. */
 function zip(name: string, body: string): Uint8Array<ArrayBuffer> {
   const known = zipped.get(name) ?? gzipSync(body);
   zipped.set(name, known);

@@ -2,7 +2,7 @@ import { QueueError } from '../core/errors.ts';
 
 type Fields = Record<string, unknown>;
 
-/** The body as an object with none but the known fields. */
+/** Returns the body as an object. Throws if it is none, or has an unknown field. */
 export function fields(body: unknown, known: string[]): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new QueueError('invalid-request', 'the body must be a JSON object');

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { bareAnswer } from './bare.ts';
+import { rawAnswer } from './raw-answer.ts';
 
 const MOST = 2000;
-/** For the store, for output that is read, and for what the runtime needs. */
+/** Open files that are reserved for the store, for reading output and for the runtime. */
 const SPARE_FILES = 64;
-/** Where the system does not tell: what the most cautious one gives. */
+/** The assumed limit if the system does not report one. It is the lowest of the usual limits. */
 const USUAL_FILES = 256;
 
-/** So many connections, whatever else has to be opened beside them. */
+/** Returns how many connections the server accepts, given the limit of open files. */
 export function mostConnections(openFiles: number): number {
   return Math.max(16, Math.min(MOST, openFiles - SPARE_FILES));
 }
@@ -23,14 +23,14 @@ export function openFileLimit(): number {
   }
 }
 
-/** Answers what has to be told of every request with the token. */
-export type Trust = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+/** Marks the connection of a request with a valid token as trusted until the request has been answered. */
+export type MarkTrusted = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /**
- * There is always room for one more: the one that has been silent, or unknown, for longest goes. Only when all are busy with
- * requests of those who have the token is a new one sent away.
+ * Limits the number of connections. A new connection beyond the limit replaces the oldest one without a trusted request in
+ * progress. Only if every connection has such a request is the new one refused.
  */
-export function limitConnections(server: Server, most: number): Trust {
+export function limitConnections(server: Server, most: number): MarkTrusted {
   const trusted = new Map<Socket, number>();
   const others = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -42,7 +42,7 @@ export function limitConnections(server: Server, most: number): Trust {
     if (others.size + trusted.size <= most) return;
     const [oldest] = others as Iterable<Socket>;
     others.delete(oldest!);
-    if (oldest === socket) socket.end(bareAnswer(503, 'too many connections'), () => socket.destroy());
+    if (oldest === socket) socket.end(rawAnswer(503, 'too many connections'), () => socket.destroy());
     else oldest!.destroy();
   });
   return ({ socket }, outgoing) => {

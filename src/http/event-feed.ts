@@ -5,40 +5,40 @@ import { toEventObject } from '../core/event-object.ts';
 import type { StoreEvent } from '../core/events.ts';
 import { masked } from '../core/mask.ts';
 
-/** The feed keeps this many of the newest events. Streams that are further behind read from the store, at their own pace. */
+/** The feed keeps this many of the newest events. A stream that is further behind reads from the store. */
 const REMEMBERED = 2000;
 const PAGE = 500;
-/** Events of this time go out together: a busy store is not read, worded and sent event by event. */
+/** Events of this time are sent together, because reading and sending them one by one is expensive in a busy store. */
 const PACE = { soonMs: 50, calmMs: 250 };
 export const RETRY_MS = 1000;
 /** A batch has at most this many events, and the number of the others. */
 const MOST_TOLD = 200;
 
-/** Holds the newest events of a store, read and worded once for all streams of a server. */
+/** Holds the newest events of a store, which are read and serialized once for all streams of a server. */
 export interface EventFeed {
   readonly app: App;
   /** Aborted when the server closes. */
   readonly signal: AbortSignal;
   onError(error: unknown): void;
-  /** Called before any stream is told of something new. */
+  /** Is called before any stream gets new events. */
   onNews(): void;
-  /** Called when there are new events. */
+  /** Functions that are called when there are new events. */
   readonly waiting: Set<() => void>;
-  readonly recent: Stretch[];
+  readonly recent: EventChunk[];
   newest: { number: number; text: string }[];
   /** The number of the last event that was read. */
   position: number;
   running: Promise<void> | null;
 }
 
-/** Events in a row, worded once for all. */
-export interface Stretch {
+/** Consecutive events, serialized for all streams. */
+export interface EventChunk {
   after: number;
   last: number;
   bytes: Uint8Array;
 }
 
-/** Begins to read, unless the feed does so already. */
+/** Starts reading events, unless the feed is already reading. */
 export function startFeed(feed: EventFeed): Promise<void> {
   const start = async (): Promise<void> => {
     feed.position = await lastEvent(feed.app);
@@ -58,7 +58,7 @@ async function follow(feed: EventFeed): Promise<void> {
       for await (const page of followPages(app, feed.position, signal, PACE)) publish(feed, page);
     } catch (error) {
       if (signal.aborted) return;
-      // The store may be away for a while; what happens meanwhile is read afterwards.
+      // The store may be unavailable for a while. The events of that time are read afterwards.
       feed.onError(error);
       await pause(RETRY_MS);
     }
@@ -77,8 +77,8 @@ function publish(feed: EventFeed, events: StoreEvent[]): void {
   for (const wake of feed.waiting) wake();
 }
 
-/** Returns events behind event `after`, one by one. Null: there are none yet. */
-export async function nextEvents(feed: EventFeed, after: number): Promise<Stretch | null> {
+/** Returns events after event `after`, each as a message of its own, or null if there are none yet. */
+export async function nextEvents(feed: EventFeed, after: number): Promise<EventChunk | null> {
   const { app, position, recent } = feed;
   if (after >= position) return null;
   const known = recent.find((one) => one.after === after);
@@ -86,13 +86,16 @@ export async function nextEvents(feed: EventFeed, after: number): Promise<Stretc
   const page: StoreEvent[] = [];
   const last = Math.min(position, after + PAGE);
   for await (const event of readEvents(app, after, last, {})) page.push(event);
-  // The events that were there have been pruned.
+  // The events in this range have been pruned.
   if (page.length === 0) return { after, last, bytes: new Uint8Array() };
   return { after, last: page.at(-1)!.number, bytes: worded(page) };
 }
 
-/** Waits for more events behind event `after`, and returns them as one batch: the newest as a whole, the others as a number. */
-export async function nextBatch(feed: EventFeed, after: number, everyMs: number): Promise<Stretch | null> {
+/**
+ * Returns the events after event `after` as one message, or null if there are none yet. It waits `everyMs` for more. The
+ * message contains the newest events and the number of the others.
+ */
+export async function nextBatch(feed: EventFeed, after: number, everyMs: number): Promise<EventChunk | null> {
   if (after >= feed.position) return null;
   await pause(everyMs);
   const { app, newest, position: last } = feed;

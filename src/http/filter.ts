@@ -2,7 +2,7 @@ import { type FilterSource, type JobFilter, readJobFilter } from '../core/filter
 import { fields, texts } from './body.ts';
 import { refuse } from './problem.ts';
 
-/** The filters of `list`, as queries; a body has the same names. */
+/** The query parameters of a job filter. A JSON body has the same names. */
 export const FILTER_QUERIES: Record<string, string> = {
   state: 'one or more states, separated by commas or repeated',
   queue: 'only jobs in this queue',
@@ -19,10 +19,10 @@ export function filterOfQuery(source: Pick<FilterSource, 'one' | 'all'>, now: nu
   return readJobFilter({ ...source, called: (field) => field }, now);
 }
 
-/** Several of them may be meant at once. */
+/** The parameters that can be given more than once. */
 export const REPEATED: readonly string[] = ['state', 'tag'];
 
-/** `{"state": ["dead"], "queue": "mail"}`: what says nothing does not mean everything. */
+/** Reads a filter such as `{"state": ["dead"], "queue": "mail"}`. Refuses an empty one, which would match all jobs. */
 export function filterOfBody(body: unknown, now: number): JobFilter {
   const given = fields(body, Object.keys(FILTER_QUERIES));
   if (Object.keys(given).length === 0)

@@ -1,7 +1,7 @@
 import { refuse } from './problem.ts';
 import type { Route } from './route.ts';
 
-/** What a browser may do with our answers: show them, and nothing else. */
+/** Headers that keep a browser from doing anything but show an answer. */
 export const SAFE_HEADERS: Record<string, string> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
@@ -15,12 +15,12 @@ export const SAFE_HEADERS: Record<string, string> = {
 const LONGEST_URL = 8192;
 const LONGEST_BEARER = 512;
 
-/** The target as it was sent: a path that means only one thing, or nothing at all. */
+/** Throws unless the request target is a normalized path that every program reads in the same way. */
 export function checkTarget(target: string): void {
   if (target.length > LONGEST_URL) refuse('invalid-request', 'the URL is too long');
   const path = target.split('?', 1)[0]!;
   const odd = !path.startsWith('/') || path.startsWith('//') || /[\\\0]|%00/i.test(path);
-  // Dots would be resolved before a route is looked for. Within a part, as in an id, they are just text.
+  // A part that is only dots would be resolved before routing. Dots inside a part, as in an id, are plain text.
   if (odd || path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part)))
     refuse('invalid-request', 'the path of the URL is not normalized');
   for (const part of target.split(/[/?&=]/)) {
@@ -34,13 +34,13 @@ export function checkTarget(target: string): void {
   }
 }
 
-/** Where a body ends must be the same to everybody on its way. */
+/** Throws for a transfer encoding other than chunked, because a proxy might see another end of the body. */
 export function checkCoding(coding: string | undefined): void {
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     refuse('unknown-coding', 'the only supported transfer encoding is chunked');
 }
 
-/** Exactly one of the names this server answers to: a page elsewhere that resolves to us has another one. */
+/** Throws unless the host is a name of this server. A page that uses DNS rebinding has another host name. */
 export function checkHost(host: string | undefined, names: ReadonlySet<string>): void {
   if (host === undefined || !names.has(host.toLowerCase()))
     refuse(
@@ -50,13 +50,13 @@ export function checkHost(host: string | undefined, names: ReadonlySet<string>):
     );
 }
 
-/** Two headers of one name arrive as one text with a comma, which no token has. */
+/** Returns the bearer token, or null. Two headers arrive as one text with a comma, which no token contains. */
 export function bearer(authorization: string | undefined): string | null {
   if (authorization === undefined || authorization.length > LONGEST_BEARER) return null;
   return /^Bearer ([\w-]+)$/i.exec(authorization)?.[1] ?? null;
 }
 
-/** A mutation comes from a program, or from our own page. */
+/** Throws if a change was requested by a page of another site. */
 export function checkOrigin(
   header: (name: string) => string | undefined,
   origins: ReadonlySet<string>,
@@ -75,8 +75,8 @@ export function checkBodyType(route: Route, type: string | undefined, hasBody: b
 }
 
 /**
- * A bucket that fills again by so much per second. Whoever takes from it is answered 0, or after how many seconds it is no
- * longer empty. What costs more than is in it is let through and owed, so that nothing is too much for ever.
+ * Creates a token bucket that is refilled by `perSecond`. A call takes `cost` from it and returns 0, or returns after how many
+ * seconds to try again if the bucket is empty. The level may become negative, so that no cost is refused for ever.
  */
 export function bucket(now: () => number, perSecond: number, most: number): (cost?: number) => number {
   let left = most;

@@ -15,14 +15,14 @@ export type Act = (app: App, ids: string[]) => Promise<Acted>;
 
 interface JobAction {
   verb: string;
-  /** Given where a job has a route of that name. */
+  /** The summary of the action's route for one job. Null if there is no such route. */
   summary: string | null;
   act: Act;
-  /** Acts on many jobs, where that differs. */
+  /** The form for many jobs, if it differs. */
   bulk?: Act;
 }
 
-/** What can be done to a job by its id alone. */
+/** The actions that need nothing but the ids of jobs. */
 export const JOB_ACTIONS: JobAction[] = [
   {
     verb: 'cancel',
@@ -43,7 +43,7 @@ export const JOB_ACTIONS: JobAction[] = [
 const EDIT = 'edit';
 export const ACTION_NAMES: string[] = [...JOB_ACTIONS.map(({ verb }) => verb), EDIT];
 
-/** Returns an action on many jobs. Edit alone takes changes. */
+/** Returns an action on many jobs. Only `edit` takes changes. */
 export function bulkActionOf(action: string, changes: unknown, now: number): Act {
   if (action === EDIT) {
     const wanted = readJobChanges(changes, now);

@@ -2,9 +2,9 @@ import type { App } from '../actions/app.ts';
 import { type JobCount, pageOfJobs } from '../actions/page-of-jobs.ts';
 import type { JobFilter } from '../core/filter.ts';
 import type { JobObject } from '../core/job-object.ts';
+import { maskedListedJob } from './masked-objects.ts';
 import { refuse } from './problem.ts';
 import { numberOf } from './query.ts';
-import { listedJob } from './shown.ts';
 
 export const PAGE_QUERIES: Record<string, string> = {
   limit: '1 to 1000 (50)',
@@ -29,7 +29,7 @@ export async function jobPage(
   const limit = numberOf(one, 'limit', LIMIT, DEFAULT);
   const from = readCursor(one('cursor'));
   const { jobs, next, count } = await pageOfJobs(app, filter, from, limit);
-  return { jobs: jobs.map(listedJob), next_cursor: next === null ? null : String(next), count };
+  return { jobs: jobs.map(maskedListedJob), next_cursor: next === null ? null : String(next), count };
 }
 
 function readCursor(text: string | undefined): number | null {

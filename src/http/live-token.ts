@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { digestOf, readToken, tokenIn } from './token.ts';
 
-/** The token of a file that may get another one while the server runs. */
+/** A token that can be replaced in its file while the server runs. */
 export interface LiveToken {
   /** The token that was valid when the server started. */
   readonly first: string;
@@ -15,8 +15,8 @@ export interface LiveToken {
 }
 
 /**
- * Reads the token again whenever its file has changed. A file that is missing or unusable is no new token: the store
- * may be away for a while.
+ * Returns a token that follows its file. If the file is missing or unusable, the old token stays valid, because the store may
+ * be unavailable for a while.
  */
 export function liveToken(file: string, rotate: boolean): LiveToken {
   const first = readToken(file, rotate);
@@ -37,7 +37,8 @@ export function liveToken(file: string, rotate: boolean): LiveToken {
     old.abort();
   };
   return {
-    ...{ first, look },
+    first,
+    look,
     matches: (given) => timingSafeEqual(digest, given),
     replaced: () => current.signal,
   };
@@ -51,7 +52,7 @@ function usableToken(file: string): string | null {
   }
 }
 
-/** Changes with every new content of the file. Null if there is none, or it cannot be looked at. */
+/** Returns a text that changes whenever the file is written, or null if the file cannot be read. */
 function stampOf(file: string): string | null {
   try {
     const stat = statSync(file, { bigint: true });

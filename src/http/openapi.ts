@@ -3,7 +3,7 @@ import { VERSION } from '../core/version.ts';
 import type { Route } from './route.ts';
 import { SCHEMAS } from './schemas.ts';
 
-/** The table of routes as an OpenAPI 3.1 document. */
+/** Returns the OpenAPI 3.1 document of a table of routes. */
 export function openApi(routes: Route[]): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {

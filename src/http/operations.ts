@@ -2,48 +2,48 @@ import { randomBytes } from 'node:crypto';
 import type { Acted } from '../actions/act.ts';
 import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
-import type { Happening } from '../core/events.ts';
+import type { NewEvent } from '../core/events.ts';
 import { toIso } from '../core/time.ts';
 import type { OperationObject } from '../core/wire.ts';
 
-/** On how many at all, and how fast. */
-export interface Pace {
+/** The maximum number of jobs of a bulk action, and how many it changes per second. */
+export interface OperationLimits {
   limit: number;
   perSecond: number | null;
 }
 
-/** Actions on many jobs, which take their time and can be watched and stopped. Kept as long as the server runs. */
+/** The bulk actions of a server. They run in the background and can be watched and stopped. They end with the server. */
 export interface Operations {
-  /** The ids may come bit by bit; what acts begins when all are known, or it would meet its own work. */
+  /** Starts a bulk action. It reads all ids before it acts, because acting may change which jobs match. */
   start(
     action: string,
     ids: AsyncIterable<string[]>,
     act: (ids: string[]) => Promise<Acted>,
-    /** Told how it begins and how it ends. */
-    tell: (happening: Happening) => Promise<void>,
-    pace?: Pace,
+    /** Records the events of its start and end. */
+    record: (event: NewEvent) => Promise<void>,
+    limits?: OperationLimits,
   ): OperationObject;
   list(): OperationObject[];
   get(id: string): OperationObject;
-  /** What was done stays done. */
+  /** Stops a bulk action. Jobs that were already changed stay changed. */
   stop(id: string): OperationObject;
-  /** Stops them all; resolves when they have, or soon. */
+  /** Stops all bulk actions. Resolves when they have stopped, or after CLOSE_MS. */
   close(): Promise<void>;
 }
 
-/** So many jobs between two looks at whether to go on. */
+/** The number of jobs changed at once. After each batch it is checked whether the bulk action was stopped. */
 const BATCH = 200;
 const REMEMBERED = 100;
-/** Each keeps its ids in memory. */
+/** Limits the running bulk actions, because each keeps its ids in memory. */
 const MOST_RUNNING = 16;
 const CLOSE_MS = 3000;
 
-/** What one operation does. */
+/** The work of one bulk action. */
 interface Work {
   ids: AsyncIterable<string[]>;
   act(ids: string[]): Promise<Acted>;
-  tell(happening: Happening): Promise<void>;
-  pace: Pace;
+  record(event: NewEvent): Promise<void>;
+  limits: OperationLimits;
 }
 
 type Operation = OperationObject & { stopping: boolean };
@@ -57,11 +57,13 @@ export function createOperations(now: () => number): Operations {
     return found;
   };
   return {
-    start(action, ids, act, tell, pace = { limit: Number.POSITIVE_INFINITY, perSecond: null }) {
+    start(action, ids, act, record, limits = { limit: Number.POSITIVE_INFINITY, perSecond: null }) {
       if ([...all.values()].filter(({ state }) => state === 'running').length >= MOST_RUNNING)
         throw new QueueError(
           'too-many-operations',
           `${MOST_RUNNING} bulk actions are already running; try again in 1s`,
+          undefined,
+          { retryAfterS: 1 },
         );
       const operation = newOperation(action, now());
       all.set(operation.id, operation);
@@ -69,7 +71,7 @@ export function createOperations(now: () => number): Operations {
         if (all.size <= REMEMBERED) break;
         if (all.get(old)!.state !== 'running') all.delete(old);
       }
-      const over = run(operation, { ids, act, tell, pace }, now).finally(() => running.delete(over));
+      const over = run(operation, { ids, act, record, limits }, now).finally(() => running.delete(over));
       running.add(over);
       return shown(operation);
     },
@@ -90,8 +92,18 @@ export function createOperations(now: () => number): Operations {
 function newOperation(action: string, now: number): Operation {
   const id = randomBytes(8).toString('hex');
   return {
-    ...{ id, action, state: 'running', total: 0, done: 0, changed: 0, unchanged: 0, skipped: 0 },
-    ...{ started_at: toIso(now), finished_at: null, error: null, stopping: false },
+    id,
+    action,
+    state: 'running',
+    total: 0,
+    done: 0,
+    changed: 0,
+    unchanged: 0,
+    skipped: 0,
+    started_at: toIso(now),
+    finished_at: null,
+    error: null,
+    stopping: false,
   };
 }
 
@@ -99,12 +111,12 @@ function shown({ stopping: _, ...operation }: Operation): OperationObject {
   return operation;
 }
 
-/** Carries out an operation, and reports how it begins and how it ends. */
+/** Carries out a bulk action and records its start and its end. */
 async function run(operation: Operation, work: Work, now: () => number): Promise<void> {
   const named = { operation: operation.id, action: operation.action };
   try {
     const ids = await collect(operation, work);
-    await work.tell({ kind: 'operation-begun', detail: { ...named, jobs: ids.length } });
+    await work.record({ kind: 'operation-begun', detail: { ...named, jobs: ids.length } });
     await actOnAll(operation, work, ids);
     operation.state = operation.stopping ? 'stopped' : 'done';
   } catch (error) {
@@ -113,12 +125,12 @@ async function run(operation: Operation, work: Work, now: () => number): Promise
   }
   operation.finished_at = toIso(now());
   const { state, done: jobs, changed } = operation;
-  // Who began it is told how it ended by asking; others only where there is a store to tell.
-  await work.tell({ kind: 'operation-ended', detail: { ...named, state, jobs, changed } }).catch(() => {});
+  // The client that started it can read the result here, even if the store is unavailable now.
+  await work.record({ kind: 'operation-ended', detail: { ...named, state, jobs, changed } }).catch(() => {});
 }
 
 async function collect(operation: Operation, work: Work): Promise<string[]> {
-  const { limit } = work.pace;
+  const { limit } = work.limits;
   const ids: string[] = [];
   for await (const some of work.ids) {
     for (const id of some.slice(0, limit - ids.length)) ids.push(id);
@@ -129,8 +141,8 @@ async function collect(operation: Operation, work: Work): Promise<string[]> {
   return ids;
 }
 
-async function actOnAll(operation: Operation, { act, pace }: Work, ids: string[]): Promise<void> {
-  const { perSecond } = pace;
+async function actOnAll(operation: Operation, { act, limits }: Work, ids: string[]): Promise<void> {
+  const { perSecond } = limits;
   const size = Math.min(BATCH, perSecond ?? BATCH);
   for (let at = 0; at < ids.length && !operation.stopping; at += size) {
     const batch = ids.slice(at, at + size);
@@ -150,7 +162,7 @@ function asleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-/** Lets the server answer others meanwhile. */
+/** Lets the server handle other requests in between. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 
 const PROBLEM = 'application/problem+json';
 
-/** An error of the one error table, as HTTP words it. */
+/** Returns the HTTP response for an error. */
 export function problem(
   error: QueueError,
   requestId: string,
@@ -10,13 +10,18 @@ export function problem(
 ): Response {
   const { status } = ERRORS[error.code];
   const body = {
-    ...{ type: 'about:blank', title: error.code, status, detail: error.message },
-    ...{ code: error.code, hint: error.hint, request_id: requestId },
+    type: 'about:blank',
+    title: error.code,
+    status,
+    detail: error.message,
+    code: error.code,
+    hint: error.hint,
+    request_id: requestId,
   };
   return new Response(JSON.stringify(body), { status, headers: { 'content-type': PROBLEM, ...headers } });
 }
 
-/** Errors that come from the store: their messages hold paths, which are for the log. */
+/** Replaces the messages of store errors, because they contain paths, which belong in the log. */
 const AWAY: Partial<Record<ErrorCode, string>> = {
   'store-busy': 'the store is busy',
   'store-unavailable': 'the store is unavailable',
@@ -30,7 +35,7 @@ const AWAY: Partial<Record<ErrorCode, string>> = {
   'not-permitted': 'the store is not writable',
 };
 
-/** What a client may know of an error. What it may not is found in the log of the server, by its number. */
+/** Returns an error without the details that a client must not see. The server log has them, under the request id. */
 export function hidden(error: unknown, requestId: string): QueueError {
   const hint = `see the server log for request ${requestId}`;
   if (!(error instanceof QueueError) || error.code === 'internal')
@@ -39,6 +44,6 @@ export function hidden(error: unknown, requestId: string): QueueError {
   return away === undefined ? error : new QueueError(error.code, away, hint);
 }
 
-export function refuse(code: ErrorCode, message: string, hint?: string): never {
-  throw new QueueError(code, message, hint);
+export function refuse(...error: ConstructorParameters<typeof QueueError>): never {
+  throw new QueueError(...error);
 }

@@ -1,10 +1,10 @@
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { refuse } from './problem.ts';
 
-/** The first query of a name. */
+/** Returns the first query parameter of a name. */
 type One = (query: string) => string | undefined;
 
-/** A query that is true, false or not there: then false. */
+/** Reads a query parameter that is true or false. A missing one is false. */
 export function trueOrFalse(one: One, name: string): boolean {
   const text = one(name);
   if (text !== undefined && text !== 'true' && text !== 'false')
@@ -12,7 +12,7 @@ export function trueOrFalse(one: One, name: string): boolean {
   return text === 'true';
 }
 
-/** A query that is a number, or not there. */
+/** Reads a query parameter that is a number. Returns `otherwise` if it is missing. */
 export function numberOf<T>(one: One, name: string, range: NumberRange, otherwise: T): number | T {
   const text = one(name);
   return text === undefined ? otherwise : parseNumber(text, name, range);

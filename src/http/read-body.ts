@@ -7,7 +7,7 @@ import type { Route } from './route.ts';
 const BODY_LIMIT = 1024 * 1024;
 const SLOWEST_MS = 15_000;
 
-/** The JSON of a request whose sender may make it. Never more than a body may have, never for longer than it may take. */
+/** Reads and parses the body of a request that was authorized. Throws if it is too large or arrives too slowly. */
 export async function readBody(route: Route, request: Request): Promise<unknown> {
   if (route.method === 'GET') return undefined;
   if (Number(request.headers.get('content-length') ?? 0) > BODY_LIMIT) tooLarge();

@@ -1,7 +1,7 @@
 import type { JobInput } from '../core/job-input.ts';
 import { readJobObject } from '../core/job-input.ts';
 
-/** In a program an unknown field is a bug: nothing is ignored. */
+/** Reads a job from a request. Throws for an unknown field, because in a program that is a bug. */
 export function readJob(value: unknown, now: number): JobInput {
   return readJobObject(value, now, true).input;
 }

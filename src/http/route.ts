@@ -5,12 +5,12 @@ import type { Operations } from './operations.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import type { EventStream } from './stream.ts';
 
-/** What the server was started with, and what it keeps while it runs. */
+/** The options and the state of a running server. */
 export interface Serving {
   app: App;
-  /** Where the store is, for whoever looks at it from outside. */
+  /** The location of the store, for checks that do not use the open store. */
   location: string;
-  /** Whether the store is at its place; fails when it is not. */
+  /** Throws if the store is unavailable. Opens the new store if it was replaced. */
   check(): Promise<void>;
   readOnly: boolean;
   publicMetrics: boolean;
@@ -23,43 +23,44 @@ export interface Serving {
 export interface ApiRequest {
   serving: Serving;
   app: App;
-  /** What whoever is asking may do. */
+  /** The rights of the request. */
   grant: Grant;
-  /** Who is asking, for the activity log. */
+  /** The client, as the event log names it. */
   actor: string;
   params: Record<string, string>;
   one(query: string): string | undefined;
   all(query: string): string[];
   header(name: string): string | undefined;
-  /** The JSON of the body; undefined where the route has none. */
+  /** The parsed JSON of the body. Undefined if the route takes none. */
   body: unknown;
   signal: AbortSignal;
 }
 
-interface Told {
+/** Describes a successful answer of a route. */
+interface AnswerSpec {
   description: string;
-  /** Null: not JSON. */
+  /** Null if the answer is not JSON. */
   schema: Schema | null;
   type?: string;
-  /** Headers of the answer that say more about it. */
+  /** Further headers of the answer, with their descriptions. */
   headers?: Record<string, string>;
 }
 
-/** One row: what the router, the guards, the OpenAPI document and the tests know of a route. */
+/** A row of the route table. The router, the access checks, the OpenAPI document and the tests use it. */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `{name}` for what varies. */
+  /** The path, with `{name}` for each parameter. */
   path: string;
   summary: string;
   /** `open` needs no token. `change` is refused by a read-only server, and with a read-only token. */
   access: 'open' | 'look' | 'change';
-  /** Every query that is taken, and what it means. */
+  /** The query parameters with their descriptions. All others are refused. */
   query?: Record<string, string>;
-  /** Headers that are taken beside those of HTTP, and what they mean. */
+  /** The request headers that the route reads, with their descriptions. */
   headers?: Record<string, string>;
   body?: Schema;
-  /** The good answers; errors are the same everywhere. */
-  answers: Record<number, Told>;
+  /** The successful answers by status. Errors have the same form on all routes. */
+  answers: Record<number, AnswerSpec>;
   handle(request: ApiRequest): Promise<Response>;
 }
 

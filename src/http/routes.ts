@@ -16,7 +16,7 @@ import { SETTING_ROUTES } from './routes/settings.ts';
 import { STATS_ROUTES } from './routes/stats.ts';
 import { WORKER_ROUTES } from './routes/workers.ts';
 
-/** Every route. Router, guards, OpenAPI document and tests read this table, so none can be forgotten. */
+/** All routes. The router, the access checks, the OpenAPI document and the tests read this table. */
 export const ROUTES: Route[] = [
   ...JOB_ROUTES,
   ...OUTPUT_ROUTES,

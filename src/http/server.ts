@@ -5,33 +5,33 @@ import { type App, checkOpen } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
 import { createAccess } from './access.ts';
 import { createApi } from './api.ts';
-import { answerNonsense } from './bare.ts';
-import { limitConnections, mostConnections, openFileLimit, type Trust } from './connections.ts';
+import { limitConnections, type MarkTrusted, mostConnections, openFileLimit } from './connections.ts';
 import { SAFE_HEADERS } from './guard.ts';
-import { healing } from './healing.ts';
-import { inTurn } from './in-turn.ts';
-import { bracketed, isLoopback, type Names, namesOf, plainHost } from './names.ts';
+import { bracketed, type HostNames, hostNamesOf, isLoopback, plainHost } from './host-names.ts';
+import { oneRequestAtATime } from './one-request-at-a-time.ts';
 import { createOperations } from './operations.ts';
+import { answerInvalidRequests } from './raw-answer.ts';
+import { storeCheck } from './reopen-store.ts';
 import type { Serving } from './route.ts';
 import { createSharedAnswers } from './shared-answers.ts';
 import { createEventStream, type EventStream } from './stream.ts';
 import { isTokenExposed, type Role } from './token.ts';
 
 export interface ServeOptions {
-  /** Of the store. */
+  /** The location of the store. */
   location: string;
   host: string;
-  /** 0: any that is free. */
+  /** The port to listen on. 0 means any free port. */
   port: number;
   readOnly: boolean;
   allowRemote: boolean;
   publicMetrics: boolean;
   rotateToken: boolean;
-  /** Changes per second, on the whole. */
+  /** The maximum number of changes per second, over all clients. */
   maxRate: number;
-  /** Where a proxy shows it. */
+  /** The public address, if a proxy is in front of the server. */
   url: URL | null;
-  /** The store that is at its place by now. */
+  /** Opens the store that is now at the location. */
   reopen(): Promise<App>;
   onError(error: unknown, requestId: string): void;
 }
@@ -39,12 +39,12 @@ export interface ServeOptions {
 export interface Served {
   /** The address, without the token. */
   url: string;
-  /** The token in the fragment of the address, which no browser sends anywhere. */
+  /** The fragment of the address with the token. Browsers do not send it to the server. */
   fragment: string;
   tokenFile: string;
-  /** What whoever started it should know. */
+  /** A warning for the user who started the server. */
   warning: string | null;
-  /** Rejects when the store's files were removed: only another process can open it again. */
+  /** Rejects if files of the store were removed, because only a new process can open the store again. */
   failed: Promise<never>;
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ const REQUEST_MS = 30_000;
 const IDLE_MS = 5000;
 const FILES_LOOK_MS = 1000;
 
-/** Resolves when it listens. */
+/** Starts the HTTP server. Resolves when it listens. */
 export async function startServer(app: App, options: ServeOptions): Promise<Served> {
   const host = plainHost(options.host);
   if (!isLoopback(host) && !options.allowRemote) {
@@ -65,17 +65,23 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
     );
   }
   const access = createAccess(app.stateDirectory, options.rotateToken, () => app.clock.monotonic());
-  // Known as soon as it listens.
-  let names: Names = { hosts: new Set(), origins: new Set() };
-  let trust: Trust = () => {};
+  // The names are set below, when the port is known.
+  let names: HostNames = { hosts: new Set(), origins: new Set() };
+  let trust: MarkTrusted = () => {};
   const shared = createSharedAnswers(() => app.clock.monotonic());
-  // Whoever has been told of something sees it in all that they ask for.
+  // The shared answers are dropped first, so that a client that got an event reads no older answer.
   const newStream = (): EventStream =>
     createEventStream(app, (error) => options.onError(error, 'stream'), shared.forget);
   const serving: Serving = {
-    ...{ app, location: options.location, readOnly: options.readOnly, publicMetrics: options.publicMetrics },
-    ...{ stream: newStream(), shared, access, operations: createOperations(() => app.clock.now()) },
-    check: healing(app, options.reopen, () => {
+    app,
+    location: options.location,
+    readOnly: options.readOnly,
+    publicMetrics: options.publicMetrics,
+    stream: newStream(),
+    shared,
+    access,
+    operations: createOperations(() => app.clock.now()),
+    check: storeCheck(app, options.reopen, () => {
       serving.stream.close();
       serving.stream = newStream();
       shared.forget();
@@ -88,25 +94,12 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
     onError: options.onError,
     serving,
   });
-  const server = createServer({
-    ...{ headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: IDLE_MS },
-    // The check of the Host is ours, and its answer as safe as any other.
-    ...{ maxHeaderSize: 16 * 1024, requireHostHeader: false },
-  });
-  const answer = getRequestListener(api.fetch, { hostname: host });
-  const answered: RequestListener = inTurn((incoming, outgoing) => {
-    // Also for what never comes as far as a route.
-    for (const name in SAFE_HEADERS) outgoing.setHeader(name, SAFE_HEADERS[name]!);
-    void answer(incoming, outgoing);
-  });
-  // Whatever else a client says that it expects: an answer is what it gets.
-  server.on('request', answered).on('checkExpectation', answered);
-  answerNonsense(server);
+  const server = createHttpServer(getRequestListener(api.fetch, { hostname: host }));
   trust = limitConnections(server, mostConnections(openFileLimit()));
   const port = await listen(server, host, options.port);
   const files = watchFiles(app);
   const role: Role = options.readOnly ? 'read-only' : 'full';
-  names = namesOf(host, port, options.url);
+  names = hostNamesOf(host, port, options.url);
   return {
     url: options.url?.href ?? `http://${bracketed(host)}:${port}/`,
     fragment: `#token=${access.tokens[role]}`,
@@ -117,7 +110,7 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
     failed: files.failed,
     async close() {
       files.stop();
-      // What they have done by then is remembered.
+      // Bulk actions stop first, so that they can still record their end.
       await serving.operations.close();
       serving.stream.close();
       access.close();
@@ -129,7 +122,27 @@ export async function startServer(app: App, options: ServeOptions): Promise<Serv
   };
 }
 
-/** Looks whether the store's files are still there, also while nobody asks for anything. */
+function createHttpServer(answer: RequestListener): Server {
+  const server = createServer({
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: IDLE_MS,
+    maxHeaderSize: 16 * 1024,
+    // The API checks the Host header itself and answers with the safe headers.
+    requireHostHeader: false,
+  });
+  const handle = oneRequestAtATime((incoming, outgoing) => {
+    // They are set here, too, for requests that fail before they reach a route.
+    for (const name in SAFE_HEADERS) outgoing.setHeader(name, SAFE_HEADERS[name]!);
+    void answer(incoming, outgoing);
+  });
+  // A request with an unknown Expect header is answered like any other.
+  server.on('request', handle).on('checkExpectation', handle);
+  answerInvalidRequests(server);
+  return server;
+}
+
+/** Checks regularly whether the store's files still exist, even without requests. */
 function watchFiles(app: App): { failed: Promise<never>; stop(): void } {
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {});

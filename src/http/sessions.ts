@@ -16,20 +16,20 @@ export interface Session {
 }
 
 /**
- * Sessions of this server process. Their secrets exist in its memory only, as digests, so that a session is worthless
- * to every other server, and ends with this one.
+ * The sessions of this server process. Only digests of their secrets are kept, in memory, so that a session is invalid on
+ * every other server and ends with this one.
  */
 export interface Sessions {
-  /** Returns the secret of a new session. It ends at the latest when `until` is aborted. */
+  /** Starts a session and returns its secret. It ends at the latest when `until` is aborted. */
   begin(role: Role, until: AbortSignal): string;
   find(secret: string): Session | null;
-  /** Whether the text has the form of a session: of this server, of another one, or not at all. */
+  /** Tells whether a text has the form of a session secret, and whether this server issued it. */
   origin(text: string): 'own' | 'foreign' | 'none';
 }
 
 export function createSessions(now: () => number, most = MOST): Sessions {
   const instance = randomBytes(6).toString('hex');
-  // The order is that of their last use.
+  // The map is ordered by the last use.
   const sessions = new Map<string, Session & { isIdle(): boolean }>();
 
   const begin = (role: Role, until: AbortSignal): string => {
@@ -45,7 +45,9 @@ export function createSessions(now: () => number, most = MOST): Sessions {
     };
     until.addEventListener('abort', end);
     sessions.set(key, {
-      ...{ role, ended: over.signal, end },
+      role,
+      ended: over.signal,
+      end,
       use() {
         inUse++;
         return () => {
@@ -55,7 +57,7 @@ export function createSessions(now: () => number, most = MOST): Sessions {
       },
       isIdle: () => inUse === 0 && now() - usedAt > IDLE_MS,
     });
-    // By role: whoever may only read must not be able to log others out.
+    // The limit counts by role, so that a read-only client cannot log others out.
     const alike = [...sessions.values()].filter((one) => one.role === role);
     if (alike.length > most) alike[0]!.end();
     return secret;

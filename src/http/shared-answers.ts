@@ -1,16 +1,16 @@
 /**
- * Answers that many ask for at once. Who asks together is told what was seen after the last of them had asked. Apart from
- * that each is made anew, as long as it takes little of the server's time; beyond it, one that was made moments ago is told
- * again, so that onlookers, however many, leave the machine to the jobs.
+ * Shares answers between clients. Equal requests that arrive together get one answer, which is computed after the last of them
+ * arrived. Other requests are computed again, as long as that takes little time. Beyond it, an answer of the last moments is
+ * sent again, so that many clients do not slow down the jobs.
  */
 export interface SharedAnswers {
-  /** `key`: all that the answer depends on. Only for those who may see it. */
+  /** Returns the answer for a key, which contains everything that the answer depends on, including the role. */
   answer(key: string, make: () => Promise<Response>): Promise<Response>;
-  /** Something has changed that somebody knows of: nothing made before is told again. */
+  /** Drops all answers, because a client knows of a change that they do not contain. */
   forget(): void;
 }
 
-/** What one question may take of a core, and what it may take at once after a rest. */
+/** The share of a core that one key may use, and the time that it may use at once after a rest. */
 const SHARE = 0.02;
 const BURST_MS = 40;
 const OLDEST_MS = 250;
@@ -34,10 +34,10 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
   };
 
   const begin = async (key: string, make: () => Promise<Response>): Promise<Made> => {
-    // What else has arrived is read before this.
+    // Requests that have already arrived are read first, so that they share this answer.
     await new Promise((resolve) => setImmediate(resolve));
     asked.delete(key);
-    // What is seen before a change is kept where nobody looks after it.
+    // If `forget` replaces the map meanwhile, this answer goes into the old map, which nobody reads.
     const mine = kept;
     const at = now();
     const response = await make();
@@ -52,13 +52,13 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
   return {
     async answer(key, make) {
       const known = kept.get(key);
-      if (known !== undefined && now() - known.at < OLDEST_MS && rested(key) <= 0) return told(known);
+      if (known !== undefined && now() - known.at < OLDEST_MS && rested(key) <= 0) return toResponse(known);
       let making = asked.get(key);
       if (making === undefined) {
         making = begin(key, make);
         asked.set(key, making);
       }
-      return told(await making);
+      return toResponse(await making);
     },
     forget() {
       kept = new Map();
@@ -66,6 +66,6 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
   };
 }
 
-function told({ status, headers, body }: Made): Response {
+function toResponse({ status, headers, body }: Made): Response {
   return new Response(body, { status, headers });
 }

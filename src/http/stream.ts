@@ -3,12 +3,12 @@ import { lastEvent } from '../actions/events.ts';
 import { QueueError } from '../core/errors.ts';
 import { type EventFeed, nextBatch, nextEvents, RETRY_MS, startFeed } from './event-feed.ts';
 
-/** The event streams of a server: one reader of the store for all clients, however many they are. */
+/** The event streams of a server. One reader of the store serves all clients. */
 export interface EventStream {
   /**
-   * Streams the events behind number `after`, or from now on (null), as server-sent events. With `everyMs` they come in
-   * batches, no more often than that, and a large batch has only some of them. A page that reads again what has changed
-   * needs no more, and its cost does not grow with the number of events. The stream ends when `allowed` is aborted.
+   * Streams the events after number `after`, or only new ones (null), as server-sent events. With `everyMs` they come in
+   * batches, at most that often, and a large batch has only the newest events. So the cost of a page does not grow with the
+   * number of events. The stream ends when `allowed` is aborted.
    */
   open(
     after: number | null,
@@ -21,11 +21,11 @@ export interface EventStream {
 }
 
 const MOST_STREAMS = 256;
-/** An idle stream sends a comment this often, and ends if the store is away. */
+/** An idle stream sends a comment this often, and ends if the store is unavailable. */
 const PULSE_MS = 5000;
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 
-/** `onNews`: called before anybody is told of something new. */
+/** Creates the event streams of a server. `onNews` is called before any client gets new events. */
 export function createEventStream(
   app: App,
   onError: (error: unknown) => void,
@@ -34,8 +34,15 @@ export function createEventStream(
   const closing = new AbortController();
   const { signal } = closing;
   const feed: EventFeed = {
-    ...{ app, signal, onError, onNews },
-    ...{ waiting: new Set(), recent: [], newest: [], position: 0, running: null },
+    app,
+    signal,
+    onError,
+    onNews,
+    waiting: new Set(),
+    recent: [],
+    newest: [],
+    position: 0,
+    running: null,
   };
   let open = 0;
   return {
@@ -44,7 +51,7 @@ export function createEventStream(
       open++;
       try {
         await startFeed(feed);
-        // A number from the future is of another store.
+        // A number above the last event belongs to another store.
         const last = Math.min(after ?? feed.position, await lastEvent(app));
         const subscriber: Subscriber = { last, everyMs, ended: false, rouse() {} };
         return new Response(
@@ -63,13 +70,13 @@ export function createEventStream(
   };
 }
 
-/** Holds what one open stream has come to. */
+/** The state of one open stream. */
 interface Subscriber {
   /** The number of the last event that was sent. */
   last: number;
   readonly everyMs: number | null;
   ended: boolean;
-  /** Ends the present wait for news. */
+  /** Ends the current wait for new events. */
   rouse(): void;
 }
 
@@ -102,14 +109,14 @@ function subscribe(
       close = () => controller.close();
       controller.enqueue(Buffer.from(`retry: ${RETRY_MS}\n\n`));
     },
-    // Asked only when the client has taken what came before: one that does not read costs nothing.
+    // The runtime calls this only after the client has read the last bytes, so a client that does not read costs nothing.
     async pull(controller) {
       try {
         const bytes = await nextBytes(feed, subscriber);
         if (bytes === null || subscriber.ended) shut();
         else controller.enqueue(bytes);
       } catch (error) {
-        // It comes back with the number of the last event it saw.
+        // The client reconnects with the number of the last event that it got.
         feed.onError(error);
         shut();
       }
@@ -123,22 +130,22 @@ function subscribe(
   return body;
 }
 
-/** Waits for what comes next in one stream. Null: the stream has ended, or the server closes. */
+/** Waits for the next bytes of one stream. Returns null if the stream has ended or the server closes. */
 async function nextBytes(feed: EventFeed, subscriber: Subscriber): Promise<Uint8Array | null> {
   const { everyMs } = subscriber;
   while (!subscriber.ended && !feed.signal.aborted) {
-    const stretch =
+    const chunk =
       everyMs === null
         ? await nextEvents(feed, subscriber.last)
         : await nextBatch(feed, subscriber.last, everyMs);
-    if (stretch === null) {
+    if (chunk === null) {
       if (!(await slept(PULSE_MS, (resolve) => (subscriber.rouse = resolve)))) continue;
       await checkOpen(feed.app);
       return Buffer.from(': alive\n\n');
     }
     if (subscriber.ended) return null;
-    subscriber.last = stretch.last;
-    if (stretch.bytes.length > 0) return stretch.bytes;
+    subscriber.last = chunk.last;
+    if (chunk.bytes.length > 0) return chunk.bytes;
   }
   return null;
 }

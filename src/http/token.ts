@@ -6,11 +6,11 @@ import type { StateDirectory } from '../state/state-directory.ts';
 
 const BYTES = 32;
 
-/** `full` may change everything. `read-only` sees the same and changes nothing. */
+/** The roles of tokens. `full` can read and change everything. `read-only` can read the same, but change nothing. */
 export const ROLES = ['full', 'read-only'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Returns the token in this file. Makes it first if there is none: 256 bits, readable by its owner alone. */
+/** Returns the token in this file. If there is none, creates one of 256 bits that only its owner can read. */
 export function readToken(file: string, rotate: boolean): string {
   try {
     const known = rotate ? null : tokenIn(file);
@@ -26,18 +26,18 @@ export function readToken(file: string, rotate: boolean): string {
   }
 }
 
-/** Of two servers that start at once one makes the token, and both use it. */
+/** Creates or replaces the token file. If two servers start at once, one creates the file and both use it. */
 function makeToken(file: string, rotate: boolean): void {
   const text = `${randomBytes(BYTES).toString('base64url')}\n`;
   writeAtomically(file, text, { replace: rotate, sync: true });
 }
 
-/** Whether other users can read one of the tokens. */
+/** Tells whether other users can read one of the tokens. */
 export function isTokenExposed({ tokens }: StateDirectory): boolean {
   return ROLES.some((role) => (statSync(tokens[role]).mode & 0o077) !== 0);
 }
 
-/** Returns null if there is no file. Throws if the file holds something else than a token. */
+/** Returns the token in a file, or null if there is no file. Throws if the file contains anything else. */
 export function tokenIn(file: string): string | null {
   try {
     const text = readFileSync(file, 'utf8').trim();
@@ -52,5 +52,5 @@ function unusable(message: string, hint = 'queuectl serve --rotate-token'): neve
   throw new QueueError('store-unavailable', message, hint);
 }
 
-/** Digests have one length, so that comparing or finding them reveals nothing about the secret. */
+/** Returns a digest. All digests have the same length, so that comparing them reveals nothing about the secret. */
 export const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();

@@ -5,12 +5,12 @@ import { recordedAt } from '../state/record.ts';
 import { isSealed } from '../state/seal.ts';
 import type { Adoption, Attempt, Running, Verdict } from './attempt.ts';
 
-/** No process has it, so nothing can be signalled by it. */
+/** A group that no process has, so that nothing is signalled. */
 const NO_GROUP = -1;
 
 /**
- * Takes over a command that is no child of this process: it is watched from outside, and its record tells how it ended. After
- * a restart of the machine, or when somebody emptied the directory of all attempts, a missing record proves nothing.
+ * Takes over a command that is not a child of this process. It is observed from outside, and its record shows how it ended.
+ * After a restart of the machine, or if the directory of all attempts was emptied, a missing record proves nothing.
  */
 export function takeOver({ job, place }: Attempt, adoption: Adoption): Running | Verdict {
   const { cookie } = place;

@@ -17,59 +17,59 @@ import { judge } from './judging.ts';
 import { start } from './starting.ts';
 import { waitForExit } from './waiting.ts';
 
-/** What an attempt needs of the worker that runs it. The values may change while it runs. */
+/** The values of a worker that its attempts use. They may change while an attempt runs. */
 export interface AttemptContext {
   readonly app: App;
   readonly settings: Settings;
   readonly user: UserLimits;
-  /** Shows other pid namespaces that a command of this worker lives. */
+  /** Shows workers in other pid namespaces that a command of this worker is alive. */
   readonly lifeline: Lifeline | null;
   readonly emit: Emit;
-  /** The stop order that the worker follows. Null: none. */
+  /** The stop order that the worker follows, or null. */
   readonly order: StopOrder | null;
-  /** When this worker first got a stop signal, by the monotonic clock; minus infinity: never. */
+  /** When this worker got its first stop signal, by the monotonic clock. Minus infinity means never. */
   readonly signalledAt: number;
 }
 
-/** One attempt on its way through the steps. */
+/** One attempt, as it is passed from step to step. */
 export interface Attempt {
   readonly context: AttemptContext;
   readonly job: ClaimedJob;
   readonly place: Place;
-  /** Null: this worker starts the command itself. */
+  /** Null if this worker starts the command itself. */
   readonly adoption: Adoption | null;
   /** The reasons for which the command is to be ended. The first one counts. */
   readonly requests: EndReason[];
-  /** Called after each request, once the command runs. */
+  /** Is called after each request. It does nothing until the command runs. */
   onRequest(): void;
 }
 
-/** How an attempt came to a worker that did not start it. */
+/** The circumstances under which a worker takes over an attempt. */
 export interface Adoption {
-  /** Its machine has been restarted since. */
+  /** The machine was restarted after the attempt had started. */
   rebooted: boolean;
-  /** Its worker was being stopped when it was last heard of. */
+  /** The former worker was being stopped at its last heartbeat. */
   stopping: boolean;
-  /** The seal of the directory of all attempts, as the store holds it. */
+  /** The stored seal of the directory of all attempts. */
   seal: Seal | null;
 }
 
-/** A command that runs (or ran), and how to learn of its end. */
+/** A command that is running or has ended. */
 export interface Running {
   target: Target;
   ageMs: number;
-  /** Null: it left no code. */
+  /** Resolves when the command has ended, to null if it left no exit code. */
   exit: Promise<ExitCode | null | 'gate-lost' | 'no-room'>;
-  /** When it ended, if that was before anybody watched. */
+  /** When the command ended, if that was before it was taken over. */
   endedAt?: number | undefined;
-  /** It ended while its former worker was being stopped. */
+  /** The command ended while its former worker was being stopped. */
   stopped?: boolean;
 }
 
-/** How an attempt ended. */
+/** The result of judging how an attempt ended. */
 export interface Verdict {
   outcome: Outcome;
-  /** Another worker has the place of the attempt: nothing in it belongs to this one. */
+  /** The directory of the attempt belongs to another worker, so it is left alone. */
   gateLost?: boolean;
   leftBehind?: number[];
   endedAt?: number | undefined;
@@ -78,7 +78,7 @@ export interface Verdict {
 /** An attempt that has ended and waits to be settled. */
 export interface Finished {
   job: ClaimedJob;
-  /** Null: it is another's. */
+  /** The directory of the attempt. Null if it belongs to another worker. */
   place: Place | null;
   adopted: boolean;
   outcome: Outcome;
@@ -86,20 +86,22 @@ export interface Finished {
   settlement: Settlement;
 }
 
-/** One attempt under way: a command of ours, or one taken over from a worker that is gone. */
+/** A running attempt, started by this worker or taken over from a worker that is gone. */
 export interface LiveAttempt {
   place: Place;
   adopted: boolean;
-  /** Ends the command for the reason, once. */
+  /** Ends the command. Only the first reason counts. */
   end(reason: EndReason): void;
-  /** Null: the claim was lost, there is nothing to settle. */
+  /** Resolves when the attempt can be settled, to null if its claim was lost. */
   done: Promise<Finished | null>;
 }
 
-/** Runs one attempt up to the decision about it. The worker settles it. */
+/** Runs one attempt up to the decision about its job. The worker settles it afterwards. */
 export function runAttempt(context: AttemptContext, job: ClaimedJob, adoption: Adoption | null): LiveAttempt {
   const attempt: Attempt = {
-    ...{ context, job, adoption },
+    context,
+    job,
+    adoption,
     place: placeOf(context.app.stateDirectory, context.app.store.epoch, job.claim.attempt),
     requests: job.endReason === null ? [] : [job.endReason],
     onRequest() {},
@@ -123,7 +125,7 @@ async function follow(attempt: Attempt): Promise<Finished | null> {
   const verdict = 'outcome' in begun ? begun : await judge(attempt, begun, await waitForExit(attempt, begun));
   if (verdict === null) return null;
   const finished = finish(attempt, verdict);
-  // By the monotonic clock: the wall clock may be set while the command runs. The age of an adopted one may be unknown.
+  // The monotonic clock counts, because the wall clock may be set meanwhile. The age of an adopted command may be unknown.
   const ageMs = attempt.adoption === null ? 0 : 'outcome' in begun ? null : begun.ageMs || null;
   if (ageMs !== null) finished.settlement.durationMs = Math.round(ageMs + clock.monotonic() - since);
   return finished;

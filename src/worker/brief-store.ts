@@ -1,8 +1,8 @@
 import type { Store } from '../store/store.ts';
 
 /**
- * A store that is opened for each call and closed again. A supervisor needs it rarely and lives long: so it holds none of the
- * store's files, and goes on whatever happens to them.
+ * Returns a store that is opened for each call and closed again. A supervisor lives long and calls it rarely, so it keeps no
+ * files open and is not affected by what happens to them.
  */
 export function briefStore(epoch: string, open: () => Promise<Store>): Store {
   const call =

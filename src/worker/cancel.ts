@@ -5,11 +5,11 @@ import { untilEnded } from './orphans.ts';
 const OUT_OF_SIGHT =
   'were running in another pid namespace, where only a worker of that namespace can stop them';
 
-/** Cancels jobs, and waits until nothing of those that ran is left; where no worker is there to end them, it does. */
+/** Cancels jobs and waits until their processes are gone. Ends running jobs itself if their worker is gone. */
 export async function cancel(app: App, ids: string[]): Promise<Acted> {
   const { ending = [], ...acted } = await cancelJobs(app, ids);
   const cancelled = await untilEnded(app, ending);
-  // One that ended by itself in the last moment was not cancelled.
+  // A job that ended by itself in the meantime was not cancelled.
   const missed = ending.filter((id) => !cancelled.includes(id));
   for (const id of missed) if ((await app.store.get(id))?.state === 'processing') acted.why = OUT_OF_SIGHT;
   return {

@@ -21,10 +21,10 @@ export async function settleAndClaim(worker: WorkerState): Promise<void> {
   }
 }
 
-/** Settles and claims in one transaction. What could not be settled waits for the next time. */
+/** Settles and claims in one transaction. If that fails, the settlements are kept for the next try. */
 async function claim(worker: WorkerState, settling: Finished[]): Promise<ClaimResult> {
   const { app, id, queues } = worker;
-  // Asked again: an order to stop may have come meanwhile.
+  // The number of free slots is read again, because a stop order may have arrived.
   const limit = freeSlots(worker);
   const settle = settling.map((one) => one.settlement);
   try {
@@ -35,7 +35,7 @@ async function claim(worker: WorkerState, settling: Finished[]): Promise<ClaimRe
   }
 }
 
-/** Returns whether a job is due now. If one is due later, the worker looks again then. */
+/** Tells whether a job is due now. If the next one is due later, sets a timer for it. */
 async function isSomethingDue({ app, queues, timers, loops }: WorkerState): Promise<boolean> {
   const now = app.clock.now();
   const due = await app.store.nextDue(queues, now);

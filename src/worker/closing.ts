@@ -8,7 +8,7 @@ export function close(worker: WorkerState): void {
   worker.unwatch?.();
 }
 
-/** Ends the worker with an error. Its jobs go on. */
+/** Ends the worker with an error. Its jobs keep running. */
 export function fail(worker: WorkerState, error: unknown): void {
   if (worker.over) return;
   close(worker);

@@ -1,4 +1,4 @@
-import { decide, policyOf } from '../core/decide.ts';
+import { decide, policyFromSettings } from '../core/decide.ts';
 import { hooksAfter } from '../core/hooks.ts';
 import { describeOutcome, exitCodeOf, lastNonBlankLine } from '../core/outcome.ts';
 import { homeDirectory } from '../files/home.ts';
@@ -9,9 +9,9 @@ import type { Attempt, Finished, Verdict } from './attempt.ts';
 const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
 
 /**
- * Decides what becomes of the job, and collects what is to be stored. Whoever took the place of an attempt took its claim first,
- * so that the settlement of one that lost its gate is refused by its token. If it is not, the number was used before, and the
- * job is due for another.
+ * Decides what becomes of the job, and collects the values to store. A worker that takes the directory of an attempt takes its
+ * claim first, so the settlement of an attempt that lost its gate is refused because of its token. If it is accepted, the
+ * directory was left by an earlier attempt with the same number, and the job runs again under another one.
  */
 export function finish(attempt: Attempt, verdict: Verdict): Finished {
   const { job } = attempt;
@@ -21,7 +21,7 @@ export function finish(attempt: Attempt, verdict: Verdict): Finished {
   const now = Math.min(app.clock.now(), endedAt);
   const { tail, ...output } =
     place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);
-  const transition = decide(job, outcome, policyOf(settings), now, app.random);
+  const transition = decide(job, outcome, policyFromSettings(settings), now, app.random);
   const exitCode = exitCodeOf(outcome);
   const error = describeOutcome(outcome, job.timeoutMs, lastNonBlankLine(tail));
   const settlement: Settlement = {

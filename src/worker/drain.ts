@@ -4,7 +4,7 @@ import { countOf } from '../core/words.ts';
 
 const NAMED = 5;
 
-/** Null while a job is ready, running or waiting for a retry; else what is left, in words (empty: nothing). */
+/** Returns null while a job is ready, running or waiting for a retry. Otherwise describes the jobs left, or returns ''. */
 export async function whatIsLeft(app: App, queues: string[] | null): Promise<string | null> {
   const busy = await app.store.busy(app.clock.now());
   if (busy.some((queue) => queues === null || queues.includes(queue))) return null;

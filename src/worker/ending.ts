@@ -4,7 +4,7 @@ import { endProcesses, type Target } from '../exec/kill.ts';
 import type { AttemptContext } from './attempt.ts';
 import { patiently } from './patience.ts';
 
-/** How a request to end an attempt came out. `had-ended`: its command ended by itself before the first signal. */
+/** The result of ending an attempt. `had-ended` means that its command ended by itself before the first signal. */
 export type Ending = 'ended' | 'had-ended' | 'claim-lost';
 
 /** Ends a running command for a reason, unless it has ended by itself. */
@@ -16,7 +16,7 @@ export async function endAttempt(
   hasEnded: () => boolean,
 ): Promise<Ending> {
   if (hasEnded()) return 'had-ended';
-  // Committed before the first signal: whoever settles this attempt, after whatever crash, knows why it ended.
+  // The reason is committed before the first signal, so that any worker can settle this attempt correctly after a crash.
   if (!(await patiently(() => context.app.store.mark(job.claim, reason)))) return 'claim-lost';
   if (!(await freezeCommand(target, hasEnded))) return 'had-ended';
   context.emit({ type: 'attempt-ending', job, reason });

@@ -7,7 +7,7 @@ import { keepSeal } from './seal.ts';
 import type { WorkerState } from './state.ts';
 import { stop } from './stopping.ts';
 
-/** Shows that the worker is alive, reads the settings anew, and takes over the jobs of workers that are gone. */
+/** Renews the heartbeat, reads the settings again, and takes over the jobs of workers that are gone. */
 export async function heartbeat(worker: WorkerState): Promise<void> {
   if (worker.over) return;
   const { app, id } = worker;

@@ -7,20 +7,20 @@ import type { ExitCode } from '../exec/start.ts';
 import type { Attempt, AttemptContext, Running, Verdict } from './attempt.ts';
 import type { ObservedExit } from './waiting.ts';
 
-/** The signals that service managers, terminals and `kill` stop programs with. */
+/** The exit codes of the signals with which service managers, terminals and `kill` stop programs. */
 const STOP_CODES = new Set(
   ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL'].map((name) => 128 + signalNumber(name)),
 );
 /**
- * A stop often signals workers and jobs at the same moment, and a job's end may be seen before the worker's own signal
- * arrives. The worker waits this long for it before it charges the attempt.
+ * A stop often signals workers and jobs at the same time, and a job may end before the worker's own signal arrives. The worker
+ * waits this long for the signal before it charges the attempt.
  */
 const STOP_WAIT_MS = 500;
 /** The signals of one stop reach a worker, a frame and its command within this time of each other. */
 const STOP_SPREAD_MS = 100;
 const LOOK_MS = 10;
 
-/** Finds out why an attempt ended, and ends what a failed command left. Returns null if its claim was lost. */
+/** Finds out why an attempt ended, and ends the processes that a failed command left. Returns null if its claim was lost. */
 export async function judge(
   { context, job, requests }: Attempt,
   { target, stopped = false, endedAt }: Running,
@@ -40,14 +40,14 @@ export async function judge(
   return { outcome: failedInStop(context, outcome, at) ? { why: 'stopped' } : outcome, endedAt };
 }
 
-/** Returns the outcome of a command that this worker ended. A stop does not repeat a command that reports success. */
+/** Returns the outcome of a command that this worker ended. A command that exits with 0 on a stop is not run again. */
 function outcomeOfEnding(reason: EndReason, exit: ExitCode | null): Outcome {
   return reason === 'stopped' && exit?.code === 0 ? { why: 'exited', code: 0 } : { why: reason };
 }
 
 /**
- * Returns the outcome of a command that this worker did not end. A stop signal that is not ours is not the job's fault while
- * its worker is being stopped. An earlier holder may have committed a reason, signalled the command and died.
+ * Returns the outcome of a command that this worker did not end. A stop signal from outside is not charged to the job while its
+ * worker is being stopped. A former worker may have committed a reason, signalled the command and died.
  */
 async function outcomeOf(
   context: AttemptContext,
@@ -62,12 +62,12 @@ async function outcomeOf(
   return { why: 'exited', code: exit.code };
 }
 
-/** Returns whether the command's end can be the effect of a stop signal that queuectl did not send. */
+/** Tells whether the command may have ended because of a stop signal that queuectl did not send. */
 function looksStopped({ code, signalled }: ExitCode): boolean {
   return code !== 0 && (signalled || STOP_CODES.has(code));
 }
 
-/** Returns whether the worker is being stopped, now or in a moment. */
+/** Tells whether the worker is being stopped. Waits up to STOP_WAIT_MS for the order. */
 async function stopsSoon(context: AttemptContext): Promise<boolean> {
   const deadline = performance.now() + STOP_WAIT_MS;
   while (context.order === null && performance.now() < deadline) await pause(LOOK_MS);
@@ -75,9 +75,9 @@ async function stopsSoon(context: AttemptContext): Promise<boolean> {
 }
 
 /**
- * Returns whether a command failed around the moment when its worker got a stop signal. A command that handles the signal
- * may exit with any code, and may do so before its frame gets the signal and can note it. Its end before the signal is
- * known to be its own only once it is settled. Other signals, such as SIGSEGV, are the command's own fault.
+ * Tells whether a command failed at about the time when its worker got a stop signal. A command that handles the signal may
+ * exit with any code, even before its frame gets the signal and can record it. A death by another signal, such as SIGSEGV, is
+ * charged to the job.
  */
 function failedInStop({ signalledAt }: AttemptContext, outcome: Outcome, exitAt: number): boolean {
   const apart = Math.abs(exitAt - signalledAt);

@@ -8,8 +8,8 @@ import { ownSlots } from './slots.ts';
 import type { WorkerState } from './state.ts';
 
 /**
- * Leaves when no job would be without a worker for it. Others may hand over their jobs to this worker until the store shows
- * that it leaves. So it shows that, looks for such jobs once more, and leaves when it holds none.
+ * Stops the worker if no job would lose its worker by that. Other workers may hand over jobs to this one until the store shows
+ * that it is leaving. So it first writes that to the store, looks for such jobs once more, and leaves when it has none.
  */
 export async function leaveWhenDone(worker: WorkerState): Promise<void> {
   if (worker.over || worker.ended.length > 0) return;
@@ -29,7 +29,7 @@ export async function leaveWhenDone(worker: WorkerState): Promise<void> {
     await unregister(worker, left);
 }
 
-/** Gives adopted jobs to a worker of this machine that goes on. Returns whether there is one. */
+/** Hands adopted jobs over to a worker of this machine that keeps running. Returns false if there is none. */
 async function handOver(worker: WorkerState): Promise<boolean> {
   const { app, id, host, options } = worker;
   const heirs = (await app.store.workers()).filter(
@@ -51,7 +51,7 @@ async function unregister(worker: WorkerState, left: string | null): Promise<voi
     tellChange(app.stateDirectory);
     if ((await app.store.workers()).length === 0) stopFile.remove();
   } catch (error) {
-    // What may pass is not waited for: the others see by themselves that this one is gone.
+    // A temporary error is ignored, because the other workers notice that this one is gone.
     if (!mayPass(error)) return worker.end.reject(error);
   }
   worker.emit({ type: 'worker-stopped', workerId: id, left });
@@ -59,8 +59,8 @@ async function unregister(worker: WorkerState, left: string | null): Promise<voi
 }
 
 /**
- * Leaves while the store cannot be written. The ends of its attempts are on disk, and the next worker settles them. The store
- * can be read, so jobs that lost their worker are seen.
+ * Stops the worker while the store cannot be written. The exit codes of its attempts are on disk, and the next worker settles
+ * them. After a drain order it stays if the store, which can still be read, shows a job that has lost its worker.
  */
 export async function leaveWithoutStore(worker: WorkerState): Promise<void> {
   if (worker.over || worker.live.size > 0) return;

@@ -3,13 +3,12 @@ import { presence } from '../actions/workers.ts';
 import type { Host } from '../state/host.ts';
 import type { Worker } from '../store/contract/workers.ts';
 
-/** When a heartbeat was last seen to move, by this observer's own clock: nobody's wall clock can expire anything. */
+/** When each heartbeat last changed, by the observer's own clock, so that no wall clock matters. */
 export type Sightings = Map<string, { beat: number; since: number }>;
 
 /**
- * Returns a clock for a worker that looks with every heartbeat of its own. A longer time than a third of the lease between two
- * looks counts as that third: what delayed the observer (a locked store, a disk or a machine at a standstill) delayed the others
- * too.
+ * Returns a clock for a worker that reads the heartbeats of others with each of its own. Between two readings it advances by at
+ * most a third of the lease, because a locked store or a suspended machine delays the observed workers, too.
  */
 export function observerClock(): (monotonic: number, leaseMs: number) => number {
   let last: number | null = null;
@@ -21,7 +20,7 @@ export function observerClock(): (monotonic: number, leaseMs: number) => number 
   };
 }
 
-/** Returns whether a job runs whose worker is not registered, or whose worker's process is gone. */
+/** Tells whether there is a running job whose worker is not registered, or whose worker process is gone. */
 export async function hasOrphans(app: App, host: Host): Promise<boolean> {
   const running = await app.store.running();
   if (running.length === 0) return false;
@@ -36,7 +35,7 @@ export interface Observer {
   seen: Sightings;
 }
 
-/** Returns whether a worker's process is gone, or its heartbeat has not moved for longer than the lease. */
+/** Tells whether a worker's process is gone, or its heartbeat has not changed for longer than the lease. */
 export function isGone(worker: Worker, input: Observer, now: number): boolean {
   const known = input.seen.get(worker.id);
   if (known === undefined || known.beat !== worker.beat) {

@@ -12,9 +12,9 @@ import { clearPlace } from './settling.ts';
 const LOOK_MS = 50;
 
 /**
- * Waits until running jobs that were told to end have ended. One whose worker is gone is taken over, ended and settled
- * here: a cancel works without a worker. Where its processes cannot be seen it is left to a worker that can. Answers those
- * that are cancelled.
+ * Waits until running jobs have ended after a cancel request. A job whose worker is gone is taken over, ended and settled here,
+ * so that a cancel works without a worker. A job whose processes cannot be seen from here is left to a worker that can see
+ * them. Returns the ids of the cancelled jobs.
  */
 export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   const left = new Set(ids);

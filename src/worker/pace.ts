@@ -1,23 +1,24 @@
 import { longTimeout } from './timer.ts';
 
-/** After an error that may pass (busy, disk full, no room for a process): pauses from short to long. */
+/** The pauses after temporary errors (store busy, disk full, no process can be created), one after the other. */
 const PAUSE_MS = [100, 250, 500, 1000, 2000, 5000];
-/** After this long without a start that failed for want of room, twice as many jobs may run. */
+/** The number of slots doubles after this time without a failed start. */
 const GROW_MS = 2000;
 
+/** Slows a worker down after temporary errors. */
 export interface Pace {
-  /** Nothing new is begun now. */
+  /** The worker claims no jobs while this is true. */
   readonly paused: boolean;
   slowDown(): void;
-  /** Something went well: the next pause is a short one. */
+  /** Makes the next pause short again, after a success. */
   recovered(): void;
-  /** The machine had no room for one more than these (files, processes, memory): slows down, and limits the slots. */
+  /** Slows down and limits the slots, because the machine could not start one more command than these. */
   noRoom(running: number): void;
-  /** How many of these slots can be used now. */
+  /** Returns how many of these slots can be used now. */
   slots(most: number): number;
 }
 
-/** Whoever fails again and again tries more and more rarely; `again` is called after each pause. */
+/** Creates a pace. Repeated errors make the pauses longer, and `again` is called after each pause. */
 export function createPace(again: () => void, monotonic: () => number): Pace {
   let pauses = 0;
   let paused = false;

@@ -3,7 +3,7 @@ import { QueueError } from '../core/errors.ts';
 
 const PAUSE_MS = 1000;
 
-/** Errors that go away by themselves: a lock that is held long, a disk that is full. */
+/** Tells whether an error is temporary: the store is busy, or the disk is full. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof QueueError) return error.code === 'store-busy' || error.code === 'disk-full';
   return (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC';
@@ -14,15 +14,15 @@ function hasNoRoom(error: unknown): boolean {
 }
 
 export interface Patience {
-  /** Called on a full disk before it is tried again. */
+  /** Is called on a full disk before the next try. */
   relieve?(): Promise<void>;
-  /** Called with what stands in the way, once for each such thing. */
+  /** Is called with the message of an error, unless it is the same as before. */
   tell?(message: string): void;
-  /** After so long the error that may pass is final. */
+  /** How long temporary errors are retried. */
   limitMs?: number;
 }
 
-/** Does it again until it is done, or fails for good. */
+/** Repeats the work until it succeeds, or throws an error that is not temporary. */
 export async function patiently<T>(work: () => Promise<T>, patience: Patience = {}): Promise<T> {
   const { relieve, tell, limitMs = Number.POSITIVE_INFINITY } = patience;
   const end = performance.now() + limitMs;

@@ -5,18 +5,18 @@ import type { WorkerOptions } from './state.ts';
 import { READY } from './supervisor.ts';
 import { startWorker } from './worker.ts';
 
-/** One worker as a process of its own: obeys its supervisor, takes any number of signals of its own as one "drain". */
+/** Runs one worker in a process of its own. It obeys its supervisor. Signals to itself, however many, mean "drain". */
 export async function workerProcess(
   app: App,
   options: WorkerOptions,
   ignoreHangup: boolean,
   emit: Emit,
 ): Promise<void> {
-  // Before anything else: a signal that comes while we register must not kill us.
+  // The handlers come first, because a signal during the registration must not kill the process.
   const early: string[] = [];
   let onSignal = (name: string): void => void early.push(name);
   for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => onSignal(name));
-  // Ignored by a handler: the runtime gives a child back the default that nohup had taken away.
+  // Only a handler ignores the signal, because the runtime resets the ignored state that nohup has set for a child.
   process.on('SIGHUP', () => ignoreHangup || onSignal('SIGHUP'));
   process.on('SIGUSR1', () => {});
 
@@ -30,7 +30,7 @@ export async function workerProcess(
     if (text.includes('force')) worker.stop('force', 'second signal', true);
     else if (text.includes('drain')) drain('signal');
   });
-  // End of file is the supervisor's death: nobody would replace us, so finish and go.
+  // End of file means that the supervisor has died. Nobody would replace this worker, so it drains.
   process.stdin.on('end', () => drain('supervisor is gone'));
   process.stdin.on('error', () => drain('supervisor is gone'));
   try {

@@ -3,16 +3,16 @@ import { sweepLifelines } from '../exec/lifeline.ts';
 import type { WorkerState } from './state.ts';
 
 const LOOK_MS = 10_000;
-/** Between two batches the other writers get their turn. */
+/** The pause between two batches, in which other writers can write. */
 const PAUSE_MS = 20;
-/** A long clean-up is reported each time it has removed this many jobs. */
+/** A long run is reported each time it has removed this many jobs. */
 const REPORTED_JOBS = 10_000;
 
-/** Holds what a worker remembers from one batch to the next. */
+/** The state of pruning between two batches. */
 export interface Pruning {
   /** There may be more to remove. */
   more: boolean;
-  /** What was removed and is not yet reported. */
+  /** The removed jobs that have not been reported yet. */
   removed: { jobs: number; bytes: number };
 }
 
@@ -23,8 +23,8 @@ export function newPruning(): Pruning {
 type PruningWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'settings' | 'pruning'>;
 
 /**
- * Removes at most one batch of jobs, events, keys and figures that are no longer kept, and the lifelines of workers that are
- * gone. The worker that was registered first does this. Should two workers ever do it, no harm is done.
+ * Removes at most one batch of jobs, events, keys and figures that are no longer retained, and the lifelines of workers that
+ * are gone. Only the worker that was registered first does this, but two at once would do no harm.
  */
 export async function prune(worker: PruningWorker): Promise<void> {
   const { app, emit, id, pruning } = worker;

@@ -8,11 +8,11 @@ import { forgetOld, isGone, observerClock, type Sightings } from './liveness.ts'
 import { endAll, launch } from './slots.ts';
 import type { WorkerState } from './state.ts';
 
-/** Holds what a worker remembers from one recovery to the next. */
+/** The state of recovery between two heartbeats. */
 export interface Recovery {
   readonly seen: Sightings;
   readonly clock: ReturnType<typeof observerClock>;
-  /** Attempts that were reported as out of sight. Each is reported once, though every heartbeat finds it. */
+  /** The attempts that were reported as invisible from this pid namespace. Each is reported once. */
   readonly unseen: Set<number>;
 }
 
@@ -20,12 +20,12 @@ export function newRecovery(): Recovery {
   return { seen: new Map(), clock: observerClock(), unseen: new Set() };
 }
 
-/** Takes over the running jobs of workers that are gone, and forgets such workers. Returns how many jobs it took. */
+/** Takes over the running jobs of workers that are gone, and unregisters those workers. Returns how many jobs it took over. */
 export async function recover(worker: WorkerState): Promise<number> {
   const { app, host, recovery } = worker;
   const leaseMs = worker.settings.lease;
   const now = recovery.clock(app.clock.monotonic(), leaseMs);
-  // Jobs first: whoever holds one now is registered, so a holder that is not among the workers read later is gone.
+  // The jobs are read first. Their workers are registered at that time, so one that is missing in the later read is gone.
   const running = await app.store.running();
   const workers = await app.store.workers();
   const others = workers.filter((one) => one.id !== worker.id);
@@ -39,7 +39,7 @@ export async function recover(worker: WorkerState): Promise<number> {
     const before = workers.find((one) => one.id === job.workerId);
     if (!(await adopt(worker, job, before))) continue;
     adopted++;
-    // One that has ended is settled before the next is taken: workers that die young still get somewhere together.
+    // An attempt that has ended is settled before the next is taken over, so that even workers that soon die make progress.
     await new Promise((resolve) => setImmediate(resolve));
   }
   for (const one of gone) await app.store.unregister(one.id);
@@ -47,11 +47,11 @@ export async function recover(worker: WorkerState): Promise<number> {
   return adopted;
 }
 
-/** Takes over one job from the worker that held it before. Returns false if another has it, or if only another can see it. */
+/** Takes over one job from its former worker. Returns false if another worker has it, or if it is invisible from here. */
 async function adopt(worker: WorkerState, job: ClaimedJob, before: Worker | undefined): Promise<boolean> {
   const { app, emit, host, recovery } = worker;
   const { attempt } = job.claim;
-  // A job in a pid namespace that this worker cannot see into is left to a worker of that namespace.
+  // A job in a pid namespace that this worker cannot see is left to a worker of that namespace.
   if (isOutOfSight(placeOf(app.stateDirectory, app.store.epoch, attempt))) {
     if (!recovery.unseen.has(attempt)) emit({ type: 'attempt-unseen', job });
     recovery.unseen.add(attempt);

@@ -15,7 +15,7 @@ import { keepSeal } from './seal.ts';
 import type { RegisteredWorker, WorkerOptions } from './state.ts';
 import { stopFileOf } from './stop-file.ts';
 
-/** Enters a worker in the store, however long that takes. */
+/** Registers a worker in the store. Waits as long as temporary errors prevent that. */
 export async function register(given: App, options: WorkerOptions, emit: Emit): Promise<RegisteredWorker> {
   const { id } = options;
   const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
@@ -25,7 +25,7 @@ export async function register(given: App, options: WorkerOptions, emit: Emit): 
   makeKey(app.stateDirectory);
   const settings = await currentSettings(app);
   const stopFile = stopFileOf(app.stateDirectory, process.env);
-  // On a disk that a command has filled, nothing else could be written.
+  // The output of a running command may have filled the disk.
   const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
   await patiently(() => addToStore(app, options, host, startedAt), { relieve, tell });
   await patiently(() => keepSeal(app), { relieve, tell });

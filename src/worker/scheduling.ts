@@ -10,20 +10,20 @@ import { longTimeout } from './timer.ts';
 
 /** A tick that is late by no more than this does not count as missed, even if no worker was awake at its time. */
 const GRACE_MS = 2000;
-/** Fires no more ticks than this at once, however long no worker ran or however far the clock was set. */
+/** Limits the ticks that are fired at once after a long time without workers, or after a large clock change. */
 const MOST_AT_ONCE = 1000;
-/** A clock that is slewed falls back by less than this; more is a step. */
+/** A clock that falls back by more than this was set. Smaller differences come from a clock that is adjusted slowly. */
 const STEP_MS = 500;
-/** Looks again after this time at a schedule that could not be fired. */
+/** A schedule that could not be fired is tried again after this time. */
 const AGAIN_MS = 1000;
 const ID_TRIES = 5;
 
-/** Holds what a worker remembers from one look at the schedules to the next. */
+/** The state of scheduling between two rounds. */
 export interface Scheduling {
   lastLook: number | null;
-  /** Wall clock minus monotonic clock, at its most: falls only when the clock is set back. Checked at the start, too. */
+  /** The highest difference between wall clock and monotonic clock. It is infinite at first, so the first round also rewinds. */
   offset: number;
-  /** Schedules whose errors were reported. */
+  /** The schedules whose errors have been reported. */
   readonly complained: Set<number>;
 }
 
@@ -33,21 +33,21 @@ export function newScheduling(): Scheduling {
 
 type SchedulingWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'scheduling'>;
 
-/** Fires the schedules that are due, whether the worker is busy or not. Returns whether it enqueued a job. */
+/** Fires the due schedules, even if all slots are busy. Returns whether it enqueued a job. */
 export async function tick(worker: WorkerState): Promise<boolean> {
   if (worker.over || worker.order !== null) return false;
   const { app, loops, timers } = worker;
   const { enqueued, nextAt } = await fireDue(worker);
   timers.tick();
   if (nextAt !== null) timers.tick = longTimeout(loops.work.now, Math.max(0, nextAt - app.clock.now()));
-  // Those who saw the tick too late look again: this worker may be busy, or not serve the queue.
+  // The other workers look for the new job, because this one may be busy or not serve its queue.
   if (enqueued > 0) wake(app.stateDirectory);
   return enqueued > 0;
 }
 
 /**
- * Enqueues the ticks that are due. Every worker does this: the first to see a tick enqueues it, and the store sees to it that
- * nobody else does. Returns how many jobs it enqueued, and when to look again (null: when woken).
+ * Enqueues the jobs of the due ticks. Every worker does this, and the store ensures that each tick is enqueued once. Returns
+ * how many jobs it enqueued, and when the next tick is due, or null if there is none.
  */
 export async function fireDue(
   worker: SchedulingWorker,
@@ -55,7 +55,7 @@ export async function fireDue(
   const { app, scheduling } = worker;
   const now = app.clock.now();
   const monotonic = app.clock.monotonic();
-  // In time this scheduler was awake for, by a clock that nobody sets, a tick is late at most, never missed.
+  // A tick since the last round is only late, not missed. The monotonic clock counts, because nobody can set it.
   const awakeSince = now - Math.max(GRACE_MS, monotonic - (scheduling.lastLook ?? monotonic));
   let enqueued = 0;
   if (now - monotonic < scheduling.offset - STEP_MS) {
@@ -74,7 +74,7 @@ export async function fireDue(
   return { enqueued, nextAt: nextAt === null || nextAt > now ? nextAt : now + AGAIN_MS };
 }
 
-/** Fires one schedule. An error in its own contents stops neither the other schedules nor the worker. */
+/** Fires one schedule. An error in its definition is reported and affects neither other schedules nor the worker. */
 async function carryOut(
   { app, emit, id, scheduling: { complained } }: SchedulingWorker,
   schedule: Schedule,
@@ -97,7 +97,7 @@ async function carryOut(
   }
 }
 
-/** Describes a firing without the job and its ids, which are new with every try. */
+/** A firing without the job and the ids, which are new with every try. */
 type Decided = Pick<Firing, 'schedule' | 'nextAt'> & { ticks: Omit<Firing['ticks'][number], 'jobId'>[] };
 
 const OF_ONE_SCHEDULE = new Set(['invalid-cron', 'invalid-job', 'job-exists']);
@@ -113,13 +113,13 @@ async function apply(app: App, decided: Decided, now: number): Promise<FiredTick
     try {
       return (await app.store.fire({ ...decided, ticks, waitingJobIds, job }, now)) ?? [];
     } catch (error) {
-      // A generated id that exists, about once in a lifetime.
+      // A generated id exists already, which is very rare. New ids are tried.
       if (!(error instanceof QueueError && error.code === 'job-exists') || tries >= ID_TRIES) throw error;
     }
   }
 }
 
-/** Decides which ticks of a schedule to enqueue: all that are on time, and of the missed ones those it asks for. */
+/** Decides which ticks of a schedule to enqueue: all that are on time, and the missed ones that `catchUp` selects. */
 async function decideFiring(schedule: Schedule, awakeSince: number, now: number): Promise<Decided> {
   const { nextAt, catchUp, overlap } = schedule;
   if (nextAt === null || nextAt > now) return { schedule, ticks: [], nextAt };
@@ -128,7 +128,7 @@ async function decideFiring(schedule: Schedule, awakeSince: number, now: number)
   const missed = due.filter((at) => at <= awakeSince);
   const madeUpFor = { none: [], one: missed.slice(-1), all: missed }[catchUp];
   const ticks = [
-    // Whoever wants every missed tick wants them one after another rather than skipped.
+    // With `all`, missed ticks run one after another instead of being skipped because of the job before them.
     ...madeUpFor.map((at) => ({ at, mayWait: overlap === 'queue' || catchUp === 'all' })),
     ...due.slice(missed.length).map((at) => ({ at, mayWait: overlap === 'queue' })),
   ];
@@ -136,8 +136,8 @@ async function decideFiring(schedule: Schedule, awakeSince: number, now: number)
 }
 
 /**
- * Moves a schedule back to its next tick after the clock was set back. Ticks that were enqueued are not repeated. Otherwise a
- * clock that was a year ahead for a moment would silence every schedule for a year.
+ * Moves a schedule back to its next tick after the clock was set back, because otherwise a clock that was a year ahead for a
+ * moment would stop every schedule for a year. Ticks that were enqueued are not repeated.
  */
 async function decideRewind(schedule: Schedule, now: number): Promise<Decided | null> {
   if (schedule.nextAt === null || schedule.nextAt <= now) return null;

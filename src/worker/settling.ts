@@ -4,7 +4,7 @@ import type { SettleAnswer } from '../store/contract/claims.ts';
 import type { Finished } from './attempt.ts';
 import type { WorkerState } from './state.ts';
 
-/** Does what follows a settlement: clears the attempt's directory, wakes others for its hooks, and reports it. */
+/** Finishes a settled attempt: removes its directory, wakes other workers for its hooks, and emits the event. */
 export function conclude(worker: WorkerState, finished: Finished, answer: SettleAnswer): void {
   const { app, emit, pace } = worker;
   const { job, outcome, transition, settlement } = finished;
@@ -14,7 +14,7 @@ export function conclude(worker: WorkerState, finished: Finished, answer: Settle
   }
   if (outcome.why !== 'never-started') pace.recovered();
   clearPlace(finished);
-  // This worker may be about to leave, or have fewer slots free than there are hooks: the others look now.
+  // Other workers look for the hooks, because this one may be leaving or have too few free slots.
   if (settlement.hooks.length > 0) wake(app.stateDirectory);
   const between = settlement.finishedAt - (job.startedAt ?? settlement.finishedAt);
   const durationMs = settlement.durationMs ?? Math.max(0, between);
@@ -22,8 +22,8 @@ export function conclude(worker: WorkerState, finished: Finished, answer: Settle
 }
 
 /**
- * Removes the files of a settled attempt that nobody needs. Long output stays in its file. The gate that was taken for an
- * adopted attempt stays too: its worker may be frozen just before it.
+ * Removes the directory of a settled attempt, unless it is still needed. Long output stays in its file. The gate of an adopted
+ * attempt that never started stays too, because its former worker may be frozen just before the start.
  */
 export function clearPlace({ place, outcome, settlement, adopted }: Finished): void {
   const gate = outcome.why === 'never-started' && adopted;

@@ -9,14 +9,14 @@ export function freeSlots(worker: WorkerState): number {
   return order !== null || pace.paused ? 0 : pace.slots(options.concurrency) - ownSlots(worker);
 }
 
-/** Counts the attempts that take a slot. Adopted ones take none. */
+/** Counts the attempts that occupy a slot. Adopted attempts occupy none. */
 export function ownSlots({ live }: WorkerState): number {
   let own = 0;
   for (const attempt of live.values()) if (!attempt.adopted) own++;
   return own;
 }
 
-/** Runs an attempt, and has it settled and its slot filled again when it is over. */
+/** Runs an attempt. When it has ended, the next round settles it and fills its slot again. */
 export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption | null): void {
   const attempt = runAttempt(worker, job, adoption);
   worker.live.set(job.claim.attempt, attempt);
@@ -29,10 +29,10 @@ export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption 
         if (finished.outcome.why === 'never-started' && !finished.adopted)
           worker.pace.noRoom(ownSlots(worker));
       }
-      // Not at once: refilling a slot inside an exit event would starve the timers.
+      // The round starts later, because filling slots inside exit events would starve the timers.
       setImmediate(worker.loops.work.now);
     },
-    // The attempt could not be brought to its end.
+    // The attempt failed in an unexpected way, so its end is unknown.
     (error) => fail(worker, error),
   );
 }

@@ -5,7 +5,7 @@ import { type Exit, type ExitCode, startCommand } from '../exec/start.ts';
 import type { Attempt, Running, Verdict } from './attempt.ts';
 import { patiently } from './patience.ts';
 
-/** Starts the command of an attempt. Returns how the attempt ended if it could not start. */
+/** Starts the command of an attempt. Returns a verdict if it could not be started. */
 export async function start({ context, job, place }: Attempt): Promise<Running | Verdict> {
   if (!mayStart(job)) {
     const message = `not started again because the job is at-most-once; first failure: ${job.lastError ?? 'unknown error'}`;

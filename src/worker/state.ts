@@ -14,9 +14,9 @@ export interface WorkerOptions {
   /** Shared by the workers of one `worker start`. */
   supervisor: string;
   concurrency: number;
-  /** Null: every queue. */
+  /** The queues to serve. Null means every queue. */
   queues: string[] | null;
-  /** Stop by itself when nothing is left to do. */
+  /** The worker stops when no job is left to do. */
   drain: boolean;
   openFiles: string | null;
   /** Every job gets a clean environment. */
@@ -25,44 +25,44 @@ export interface WorkerOptions {
   since: number | null;
 }
 
-/** Holds what a worker has once it is registered. */
+/** A worker after its registration. */
 export interface RegisteredWorker extends AttemptContext {
   readonly id: string;
   readonly options: WorkerOptions;
   readonly host: Host;
   readonly startedAt: number;
-  /** The queues it serves, including that of the hooks. Null: every queue. */
+  /** The queues that it serves, including that of the hooks. Null means every queue. */
   readonly queues: string[] | null;
   readonly stopFile: StopFile;
 }
 
-/** Holds everything that the parts of a running worker share. What is not `readonly` changes while it runs. */
+/** The state that the parts of a running worker share. Fields that are not `readonly` change while it runs. */
 export interface WorkerState extends RegisteredWorker {
   readonly loops: { work: Loop; beat: Loop; trim: Loop; prune: Loop };
-  /** Each cancels its timer: for the next due job, for the next tick, for the end of the stop timeout. */
+  /** Functions that cancel the timers for the next due job, the next tick and the stop timeout. */
   readonly timers: { due(): void; tick(): void; stop(): void };
-  /** Ends the watch on the wake file. Null: there is no watch, and the worker polls. */
+  /** Stops watching the wake file. Null if it cannot be watched. Then the worker polls more often. */
   readonly unwatch: (() => void) | null;
-  /** Attempts under way by their number, including adopted ones. */
+  /** The running attempts by number, including adopted ones. */
   readonly live: Map<number, LiveAttempt>;
-  /** Attempts that ended and wait to be settled. */
+  /** The attempts that have ended and wait to be settled. */
   readonly ended: Finished[];
   readonly pace: Pace;
   readonly recovery: Recovery;
   readonly scheduling: Scheduling;
   readonly pruning: Pruning;
-  /** Runs heartbeats and departures one at a time: a heartbeat may adopt jobs, and the worker must not leave meanwhile. */
+  /** Runs heartbeats and departures one at a time, because a worker must not leave while a heartbeat adopts jobs. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>;
   readonly end: PromiseWithResolvers<void>;
   settings: Settings;
   order: StopOrder | null;
   signalledAt: number;
-  /** The other workers of its supervisor are being stopped too, whether the store shows it yet or not. */
+  /** The other workers of its supervisor are being stopped, too, even if the store does not show it yet. */
   siblingsStop: boolean;
-  /** A worker with --drain found nothing left to do. */
+  /** A worker with --drain has found no job left to do. */
   idle: boolean;
-  /** The last heartbeat wrote that this worker is leaving, and jobs without a worker were looked for after it. */
+  /** The last heartbeat has written that this worker is leaving, and has then looked for jobs without a worker. */
   lookedLast: boolean;
-  /** The worker has ended, or is about to: no part starts anything more. */
+  /** The worker is ending or has ended. Nothing may start anything more. */
   over: boolean;
 }

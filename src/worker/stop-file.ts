@@ -5,15 +5,15 @@ import { storeLocation } from '../store/location.ts';
 
 const NAME = '.stop_workers';
 
-/** A request to stop that anybody can make who can create a file. */
+/** A file that requests all workers to stop. Anyone who can create a file can use it. */
 export interface StopFile {
-  /** Whether one of the files is newer than the worker's start; an older one was meant for others. */
+  /** Tells whether one of the files is newer than the worker's start. An older one was meant for earlier workers. */
   asks(startedAt: number): boolean;
-  /** The last worker to leave takes the request away with it. */
+  /** Removes the request. The last worker that leaves calls it. */
   remove(): void;
 }
 
-/** The file is looked for in the state directory, and in the directory of the default store when this is that store. */
+/** Looks for the file in the state directory, and for the default store also in the directory of the database. */
 export function stopFileOf(state: StateDirectory, environment: NodeJS.ProcessEnv): StopFile {
   const { QUEUECTL_HOME } = environment;
   const byDefault = storeLocation(undefined, QUEUECTL_HOME ? { QUEUECTL_HOME } : {});

@@ -3,7 +3,7 @@ import { endAll } from './slots.ts';
 import type { WorkerState } from './state.ts';
 import { longTimeout } from './timer.ts';
 
-/** Obeys the orders in the store, to the worker and about its jobs, and the stop file. */
+/** Obeys the stop orders in the store, the requests to end its jobs, and the stop file. */
 export async function obeyOrders(worker: WorkerState): Promise<void> {
   const { app, id, options, startedAt, stopFile } = worker;
   const order = await app.store.ordered(id);
@@ -13,7 +13,7 @@ export async function obeyOrders(worker: WorkerState): Promise<void> {
     stop(worker, 'drain', '.stop_workers');
 }
 
-/** Follows a stop order, unless one as strong was given before. */
+/** Follows a stop order, unless one at least as strong was given before. */
 export function stop(worker: WorkerState, wanted: StopOrder, why: string, siblings = false): void {
   worker.siblingsStop ||= siblings;
   const { order } = worker;
@@ -28,7 +28,7 @@ export function stop(worker: WorkerState, wanted: StopOrder, why: string, siblin
   worker.loops.work.now();
 }
 
-/** Drains, and notes when the first signal came: that one may have reached the jobs at the same moment. */
+/** Drains, and keeps the time of the first signal, because the jobs may have got the same signal at that time. */
 export function drainOnSignal(worker: WorkerState, name: string): void {
   if (worker.signalledAt === Number.NEGATIVE_INFINITY) worker.signalledAt = worker.app.clock.monotonic();
   stop(worker, 'drain', name, true);

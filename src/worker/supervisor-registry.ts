@@ -8,8 +8,8 @@ import { mayPass, patiently } from './patience.ts';
 const ROOM_MS = 3000;
 
 /**
- * Waits for a while until a supervisor can register, and throws the reason if none can. One that starts in the background could
- * report it to nobody, and on a full disk not even to its log.
+ * Waits for a while until a supervisor can register, and throws if it cannot. A supervisor in the background could not report
+ * that to its user, and on a full disk not even to its log.
  */
 export async function untilRoom(app: App, id: string, relieve: () => Promise<void>): Promise<void> {
   const tryOnce = async (): Promise<void> => {
@@ -24,7 +24,7 @@ export async function untilRoom(app: App, id: string, relieve: () => Promise<voi
   }
 }
 
-/** Removes supervisors of this machine that have died, and adds this one. Returns the last stop of all. */
+/** Removes the supervisors of this machine that have died, and registers this one. Returns the last stop order to all. */
 export async function register(app: App, id: string): Promise<StopMark | null> {
   const host = thisHost(app.stateDirectory);
   for (const other of await app.store.supervisors()) {

@@ -15,16 +15,16 @@ export interface SupervisorOptions {
   id: string;
   count: number;
   start: ProgramStart;
-  /** It was started under nohup: a terminal that closes does not stop it. */
+  /** The supervisor was started under nohup, so a closing terminal does not stop it. */
   ignoreHangup: boolean;
   /** The arguments of one worker process. */
   workerArguments: string[];
   log(line: string): void;
-  /** Called when the disk is full. */
+  /** Is called when the disk is full. */
   relieve(): Promise<void>;
 }
 
-/** The orders that a supervisor writes to the standard input of its workers, one a line. */
+/** The orders that a supervisor writes to the standard input of its workers, one per line. */
 export type WorkerOrder = 'drain' | 'force';
 /** A worker prints this on its standard output once it looks for jobs. */
 export const READY = 'ready';
@@ -35,27 +35,27 @@ const STEADY_MS = 10_000;
 /** Gives up after this many workers in a row that ended before they were ready. */
 const FALSE_STARTS = 5;
 const SAME_SIGNAL_MS = 200;
-/** A job is left to the next start after this many workers that waited for it have died. */
+/** After this many workers that waited for an orphaned job have died, the job is left to the next `worker start`. */
 const CARETAKERS = 5;
 
-/** Holds everything that the functions of one supervisor share. What is not `readonly` changes while it runs. */
+/** The state of one supervisor. Fields that are not `readonly` change while it runs. */
 interface SupervisorState {
   readonly app: App;
   readonly options: SupervisorOptions;
   readonly children: Set<ChildProcess>;
   readonly restarts: Set<NodeJS.Timeout>;
   readonly end: PromiseWithResolvers<void>;
-  /** The order that signals gave to this supervisor, and that it passed on to its workers. */
+  /** The order that this supervisor has passed on to its workers, after a signal or a stop during its start. */
   told: WorkerOrder | null;
   signalledAt: number;
   everReady: boolean;
   falseStarts: number;
-  /** A worker has died, and none was started after it: its job may have nobody to wait for it. */
+  /** A worker has died and none was started after it, so a job may have no worker. */
   bereft: boolean;
   caretakers: number;
 }
 
-/** Keeps `count` workers running until they are done or told to stop. Counts the signals: the second one forces. */
+/** Keeps `count` workers running until they are done or ordered to stop. The first signal drains, the second one forces. */
 export async function supervise(app: App, options: SupervisorOptions): Promise<void> {
   const supervisor: SupervisorState = {
     app,
@@ -71,7 +71,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     caretakers: 0,
   };
   listenToSignals(supervisor);
-  // A restart may wait for seconds. A stop that is ordered meanwhile should not, so the wake file is watched.
+  // A restart may be delayed by seconds. A stop order must not wait for that, so the wake file is watched.
   const unwatch = onWake(app.stateDirectory, async () => {
     if (supervisor.restarts.size > 0 && (await orderOf(supervisor)) !== null) dropRestarts(supervisor);
   });
@@ -87,7 +87,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     await supervisor.end.promise;
   } finally {
     unwatch?.();
-    // Where that cannot be written now, the next supervisor sees that this one is gone.
+    // If this fails, the next supervisor notices that this one is gone.
     await app.store.unregisterSupervisor(options.id).catch(() => {});
   }
 }
@@ -95,13 +95,13 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
 function listenToSignals(supervisor: SupervisorState): void {
   const signals = ['SIGINT', 'SIGTERM', ...(supervisor.options.ignoreHangup ? [] : ['SIGHUP'])];
   for (const signal of signals) process.on(signal, () => obeySignal(supervisor, signal));
-  // Its default action would end the runtime.
+  // The default action of SIGUSR1 would end the process.
   process.on('SIGUSR1', () => {});
 }
 
 function obeySignal(supervisor: SupervisorState, signal: string): void {
   const { app, options, children, told } = supervisor;
-  // `timeout` and its like signal the process and then its group: that is one wish, not two.
+  // Programs such as `timeout` signal the process and then its group, which counts as one signal.
   const at = app.clock.monotonic();
   if (at - supervisor.signalledAt < SAME_SIGNAL_MS) return;
   supervisor.signalledAt = at;
@@ -123,7 +123,7 @@ function launch(supervisor: SupervisorState, delayMs: number): void {
   children.add(child);
   supervisor.bereft = false;
   let ready = false;
-  // A pipe to a worker that has just died is no error of ours.
+  // A write to a worker that has just died may fail, which does not matter.
   child.stdin?.on('error', () => {});
   child.stdout?.once('data', () => {
     ready = true;
@@ -156,13 +156,13 @@ async function replace(
     options.log(`worker process ${child.pid ?? '?'} ended (${how}) while stopping`);
     return endWhenDone(supervisor);
   }
-  // An executable that was replaced with the newer one gets ready; the old one never will.
+  // An executable that was replaced by the newer version starts. The old one cannot use the newer schema.
   const newer = ready ? null : await newerSchema(supervisor);
   if (newer !== null) return end.reject(newer);
   if (!supervisor.everReady && ++supervisor.falseStarts >= FALSE_STARTS) {
     return end.reject(new QueueError('worker-failed', `workers exit before they are ready (${how})`));
   }
-  // One that was made to die at a named point is followed by one that is not.
+  // A worker that was killed at a crash point is replaced by one without it.
   delete process.env[CRASH_AT];
   options.log(`worker process ${child.pid ?? '?'} ended (${how}); starting another`);
   const timer = setTimeout(() => {
@@ -183,13 +183,13 @@ function dropRestarts(supervisor: SupervisorState): void {
   void endWhenDone(supervisor);
 }
 
-/** Ends when no worker is left, unless a job has lost its worker: then another one is started to wait for it. */
+/** Ends when no worker is left. If a job has lost its worker, starts another worker to wait for it instead. */
 async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   const { options, children, restarts, end } = supervisor;
   if (children.size > 0 || restarts.size > 0) return;
   if (!supervisor.bereft || supervisor.caretakers >= CARETAKERS || !(await leavesOrphans(supervisor)))
     return end.resolve();
-  // Two that died together have one successor.
+  // If two workers died at once, only one is started.
   if (children.size > 0) return;
   supervisor.caretakers++;
   delete process.env[CRASH_AT];
@@ -198,8 +198,8 @@ async function endWhenDone(supervisor: SupervisorState): Promise<void> {
 }
 
 /**
- * Returns whether a stop would leave a job without a worker to wait for it, as only `worker stop --leave` is meant to. The
- * store then shows the order, so that the worker started for the job claims no other.
+ * Tells whether a stop would leave a job without a worker, which only `worker stop --leave` may do. If so, it writes the order
+ * to the store, so that the worker started for the job claims no other job.
  */
 async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
   const { app, options } = supervisor;
@@ -213,7 +213,7 @@ async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
   }
 }
 
-/** Returns the order that `worker stop` left in the store. After it no worker is replaced. */
+/** Returns the stop order in the store, or null. After a stop order no worker is replaced. */
 async function orderOf({ app, options }: SupervisorState): Promise<StopOrder | null> {
   try {
     return (await app.store.supervisors()).find((one) => one.id === options.id)?.order ?? null;

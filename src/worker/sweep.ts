@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { App } from '../actions/app.ts';
 import { attemptOf, placeOf, removePlace } from '../state/place.ts';
 
-/** Old enough that no frozen worker can still be about to use it. */
+/** Only older directories are removed, because a frozen worker may still be about to use a younger one. */
 const AGE_MS = 86_400_000;
-/** A signal that comes meanwhile is not to wait for the whole sweep. */
+/** After this many directories pending events are handled, so that a signal does not wait for the whole sweep. */
 const AT_ONCE = 200;
 
-/** Removes directories that no attempt needs: output moved into the store, jobs deleted, gates that were taken. */
+/** Removes old attempt directories that are no longer needed, such as those of deleted jobs. Returns how many. */
 export async function sweepAttempts(app: App): Promise<number> {
   const root = app.stateDirectory.attempts;
   let removed = 0;

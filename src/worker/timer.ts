@@ -1,7 +1,7 @@
-/** Longer delays than this fire at once in every JavaScript runtime. */
+/** The longest delay of a timer. JavaScript runtimes fire a longer one at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Starts a timer of any length and returns a function that cancels it. Alone it keeps no process alive. */
+/** Starts a timer of any length and returns a function that cancels it. The timer does not keep the process alive. */
 export function longTimeout(callback: () => void, ms: number): () => void {
   let timer: NodeJS.Timeout;
   const arm = (left: number): void => {
@@ -16,14 +16,14 @@ export function longTimeout(callback: () => void, ms: number): () => void {
 }
 
 export interface Loop {
-  /** Runs for the first time after a delay. */
+  /** Schedules the first run after a delay. */
   start(): void;
-  /** Runs at once, or once more after the present run. */
+  /** Runs at once, or once more after the current run. */
   now(): void;
   stop(): void;
 }
 
-/** Runs `runOnce` again and again, never two at a time, with the delay asked for anew each time. */
+/** Runs `runOnce` repeatedly, never two at a time. `delayMs` is called after each run. */
 export function loop(runOnce: () => Promise<void>, delayMs: () => number): Loop {
   let timer: NodeJS.Timeout | undefined;
   let busy = false;
@@ -57,7 +57,7 @@ export function loop(runOnce: () => Promise<void>, delayMs: () => number): Loop 
   };
 }
 
-/** Returns a function that runs what it is given, one after the other. */
+/** Returns a function that runs the given functions one after the other. */
 export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -9,7 +9,7 @@ export async function trimRunning({ live, settings }: WorkerState): Promise<void
   await Promise.all(places.map((place) => trimStreams(place.directory, settings['output-limit'])));
 }
 
-/** Trims the output of every attempt, whichever worker runs it: the disk is full. */
+/** Trims the output of the attempts of all workers, because the disk may be full. */
 export function trimAllAttempts({ app, settings }: WorkerState): Promise<void> {
   return trimAll(app.stateDirectory, settings['output-limit']);
 }

@@ -5,23 +5,23 @@ import type { Attempt, Running } from './attempt.ts';
 import { type Ending, endAttempt } from './ending.ts';
 import { longTimeout } from './timer.ts';
 
-/** How a command was seen to end. */
+/** The observed end of a command. */
 export interface ObservedExit {
   code: ExitCode | null | 'gate-lost' | 'no-room';
-  /** By the monotonic clock. */
+  /** The time of the end by the monotonic clock. */
   at: number;
-  /** What became of the request to end it, if there was one. */
+  /** The result of ending the command, if that was requested. */
   ending: Promise<Ending> | undefined;
 }
 
-/** Waits until a command has ended. Ends it when that is requested, and at its timeout. */
+/** Waits until a command has ended. Ends it on request and at its timeout. */
 export async function waitForExit(attempt: Attempt, running: Running): Promise<ObservedExit> {
   const { context, job, place, requests } = attempt;
   const { target } = running;
   let over = false;
   const isOver = (): boolean => over || hasEnded(place, target.group);
   const asked: { ending?: Promise<Ending> } = {};
-  // If a reason cannot be committed, the worker has to know at once and not only when the command ends.
+  // If a reason cannot be committed, the worker has to fail at once and not only when the command ends.
   const trouble = Promise.withResolvers<never>();
   trouble.promise.catch(() => {});
   const giveUp = (error: unknown): Ending => {

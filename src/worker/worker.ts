@@ -21,22 +21,22 @@ import { TRIM_MS, trimAllAttempts, trimRunning } from './trimming.ts';
 
 export interface WorkerHandle {
   id: string;
-  /** `siblings`: its supervisor's other workers are being stopped too, whether the store shows it yet or not. */
+  /** Stops the worker. `siblings` tells that the other workers of its supervisor are being stopped, too. */
   stop(order: StopOrder, why: string, siblings?: boolean): void;
   /** Drains because this process got a stop signal, which may have been sent to its jobs as well. */
   signal(name: string): void;
-  /** Resolves when the worker has stopped; rejects when it had to give up. Its jobs go on in both cases. */
+  /** Resolves when the worker has stopped. Rejects if it failed. Running jobs continue in both cases. */
   done: Promise<void>;
 }
 
-/** The polling interval without a watch on the wake file. */
+/** The longest polling interval if the wake file cannot be watched. */
 const UNWATCHED_POLL_MS = 250;
 
 export function newWorkerId(): string {
   return randomBytes(6).toString('hex');
 }
 
-/** Resolves when the worker is registered and looks for jobs. */
+/** Starts a worker. Resolves when it is registered and looks for jobs. */
 export async function startWorker(app: App, options: WorkerOptions, emit: Emit): Promise<WorkerHandle> {
   refuseForeignProc();
   const worker = assemble(await register(app, options, emit));
@@ -88,7 +88,7 @@ function assemble(registered: RegisteredWorker): WorkerState {
   return worker;
 }
 
-/** Runs one round: obeys orders, settles and claims, fires schedules, and leaves when the worker is to stop. */
+/** Runs one round: obeys orders, settles and claims jobs, fires schedules, and leaves after a stop order. */
 async function work(worker: WorkerState): Promise<void> {
   await obeyOrders(worker);
   do await settleAndClaim(worker);
@@ -98,7 +98,7 @@ async function work(worker: WorkerState): Promise<void> {
   else worker.idle = false;
 }
 
-/** Runs one round of a loop. After an error that may pass it slows down; any other ends the worker and not its jobs. */
+/** Runs one round of a loop. A temporary error slows the worker down. Any other error ends the worker, but not its jobs. */
 async function guard(worker: WorkerState, runOnce: (worker: WorkerState) => Promise<void>): Promise<void> {
   if (worker.over) return;
   const giveUp = (error: unknown): void => fail(worker, error);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { decide, mayStart, type Policy, policyOf, type Transition } from '../../src/core/decide.ts';
+import { decide, mayStart, type Policy, policyFromSettings, type Transition } from '../../src/core/decide.ts';
 import type { JobPolicy } from '../../src/core/job.ts';
 import type { Outcome } from '../../src/core/outcome.ts';
 import { resolveSettings } from '../../src/core/stored-settings.ts';
 
 const NOW = 1_000_000;
-const policy = policyOf(resolveSettings(new Map()));
+const policy = policyFromSettings(resolveSettings(new Map()));
 const fresh = {
   attempts: 0,
   crashes: 0,
@@ -151,7 +151,7 @@ describe('a lost attempt counts in crashes, not in attempts', () => {
   });
 });
 
-test('policyOf takes every rule from the settings', () => {
+test('policyFromSettings takes every rule from the settings', () => {
   const stored = new Map([
     ['crash-limit', '2'],
     ['backoff-strategy', 'linear'],
@@ -160,7 +160,7 @@ test('policyOf takes every rule from the settings', () => {
     ['backoff-max', '1m'],
     ['backoff-jitter', '0.25'],
   ]);
-  expect(policyOf(resolveSettings(stored))).toEqual({
+  expect(policyFromSettings(resolveSettings(stored))).toEqual({
     crashLimit: 2,
     backoff: { strategy: 'linear', base: 1.5, retryDelayMs: 7000, maxMs: 60_000, jitter: 0.25 },
   });

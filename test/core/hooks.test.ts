@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { decide, policyOf } from '../../src/core/decide.ts';
+import { decide, policyFromSettings } from '../../src/core/decide.ts';
 import { hooksAfter, withoutHooks } from '../../src/core/hooks.ts';
 import type { ClaimedJob, JobHooks } from '../../src/core/job.ts';
 import { exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
@@ -11,7 +11,7 @@ const ALL = new Map(['complete', 'failure', 'dead', 'idle'].map((event) => [`on-
 function after(outcome: Outcome, over: Partial<ClaimedJob> = {}, stored = ALL) {
   const settings = resolveSettings(stored);
   const job = { ...jobSpec('job', { cwd: '/work' }), attempts: 0, crashes: 0, ...over } as ClaimedJob;
-  const transition = decide(job, outcome, policyOf(settings), NOW, () => 0);
+  const transition = decide(job, outcome, policyFromSettings(settings), NOW, () => 0);
   const cause = { job, transition, exitCode: exitCodeOf(outcome), error: 'exit code 3: "$(id)`x`"' };
   let ids = 0;
   return hooksAfter(cause, { settings, newId: () => `h${++ids}`, directory: () => '/home' });

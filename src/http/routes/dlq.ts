@@ -16,7 +16,8 @@ export const DLQ_ROUTES: Route[] = [
       200: {
         description: 'the groups, largest first',
         schema: record({
-          ...{ groups: listOf(ref('ErrorGroup')), looked_at: { type: 'integer' } },
+          groups: listOf(ref('ErrorGroup')),
+          looked_at: { type: 'integer' },
           capped: { type: 'boolean' },
         }),
       },
@@ -25,27 +26,27 @@ export const DLQ_ROUTES: Route[] = [
   },
 ];
 
-interface Look {
-  /** The last event when it began. */
+interface CachedGroups {
+  /** The number of the last event before the jobs were read. */
   event: number;
   groups: Promise<ErrorGroups>;
 }
 
-const looks = new WeakMap<Store, Look>();
+const cache = new WeakMap<Store, CachedGroups>();
 
-/** Thousands of jobs are read for it: one look for all who ask, and none while nothing happens. */
+/** Returns the groups from the cache, unless an event has happened since, because thousands of jobs are read for them. */
 async function groupsNow(app: App): Promise<ErrorGroups> {
   const { store } = app;
   const event = await lastEvent(app);
-  const known = looks.get(store);
+  const known = cache.get(store);
   if (known?.event === event) return known.groups;
-  const look = {
+  const fresh = {
     event,
-    groups: (known?.groups ?? Promise.resolve()).then(noMatter, noMatter).then(() => errorGroups(app)),
+    groups: (known?.groups ?? Promise.resolve()).then(ignore, ignore).then(() => errorGroups(app)),
   };
-  looks.set(store, look);
-  look.groups.catch(() => looks.delete(store));
-  return look.groups;
+  cache.set(store, fresh);
+  fresh.groups.catch(() => cache.delete(store));
+  return fresh.groups;
 }
 
-const noMatter = (): void => {};
+const ignore = (): void => {};

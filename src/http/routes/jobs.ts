@@ -16,9 +16,9 @@ import { homeOf } from '../../files/home.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
+import { maskedJob } from '../masked-objects.ts';
 import { readJob } from '../read-job.ts';
 import { type ApiRequest, json, type Route } from '../route.ts';
-import { shownJob } from '../shown.ts';
 
 const MOST_AT_ONCE = 1000;
 
@@ -57,7 +57,7 @@ export const JOB_ROUTES: Route[] = [
     async handle({ app, body, header }) {
       const inputs = readJobs(body, app.clock.now(), header('idempotency-key'));
       const jobs = await enqueue(app, inputs, () => homeOf(app.stateDirectory.path));
-      const objects = await Promise.all(jobs.map((job) => shownJob(app, job)));
+      const objects = await Promise.all(jobs.map((job) => maskedJob(app, job)));
       return json(Array.isArray(body) ? objects : objects[0], 201);
     },
   },
@@ -67,7 +67,7 @@ export const JOB_ROUTES: Route[] = [
     summary: 'Show a job',
     access: 'look',
     answers: { 200: aJob },
-    handle: async ({ app, params }) => json(await shownJob(app, await getJob(app, params.id!))),
+    handle: async ({ app, params }) => json(await maskedJob(app, await getJob(app, params.id!))),
   },
   {
     method: 'PATCH',
@@ -98,7 +98,10 @@ export const JOB_ROUTES: Route[] = [
       ? []
       : [
           {
-            ...{ method: 'POST', path: `/api/v1/jobs/{id}/${verb}`, summary, access: 'change' },
+            method: 'POST',
+            path: `/api/v1/jobs/{id}/${verb}`,
+            summary,
+            access: 'change',
             answers: { 200: changed },
             handle: (request) => actOn(request, act),
           },
@@ -137,7 +140,7 @@ async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
   const id = params.id!;
   await getJob(app, id);
   refuseUnchanged(id, await act(app, [id]));
-  return json(await shownJob(app, await getJob(app, id)));
+  return json(await maskedJob(app, await getJob(app, id)));
 }
 
 function refuseUnchanged(id: string, { unchanged, why }: Acted): void {

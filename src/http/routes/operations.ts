@@ -3,7 +3,7 @@ import { type App, checkOpen } from '../../actions/app.ts';
 import { jobsOfGroup } from '../../actions/error-groups.ts';
 import { noteEvent } from '../../actions/events.ts';
 import { listPages } from '../../actions/jobs.ts';
-import type { Happening } from '../../core/events.ts';
+import type { NewEvent } from '../../core/events.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import { checkNumber } from '../../core/numbers.ts';
 import { listOf, ref } from '../../core/schema.ts';
@@ -17,7 +17,7 @@ const MOST_AT_ALL = 1e9;
 const MOST_PER_SECOND = 10_000;
 const operation = { description: 'the bulk action', schema: ref('Operation') };
 
-/** Actions on all jobs that match, watched while they go on. */
+/** The routes of bulk actions. */
 export const OPERATION_ROUTES: Route[] = [
   {
     method: 'GET',
@@ -51,12 +51,12 @@ export const OPERATION_ROUTES: Route[] = [
             ? matching(app, filterOfBody(given.filter, now))
             : named(texts(given.ids, 'ids'));
       const each = async (batch: string[]): Promise<Acted> => {
-        // What is done to a store that was replaced meanwhile nobody would ever see.
+        // A change of a store that was replaced meanwhile would be lost.
         await checkOpen(app);
         return act(app, batch).finally(serving.shared.forget);
       };
-      const tell = (happening: Happening): Promise<void> => noteEvent(app, happening);
-      return json(serving.operations.start(action, ids, each, tell, { limit, perSecond }), 202);
+      const record = (event: NewEvent): Promise<void> => noteEvent(app, event);
+      return json(serving.operations.start(action, ids, each, record, { limit, perSecond }), 202);
     },
   },
   {
@@ -77,7 +77,7 @@ export const OPERATION_ROUTES: Route[] = [
   },
 ];
 
-/** A number, as it is promised: neither a text nor an array of one. */
+/** Reads an optional whole number. Refuses text and arrays, which JavaScript would convert. */
 function whole(value: unknown, name: string, max: number): number | null {
   if (value === undefined) return null;
   return checkNumber(
@@ -88,7 +88,7 @@ function whole(value: unknown, name: string, max: number): number | null {
   );
 }
 
-/** As they are: the beginning of an id means nothing here. */
+/** Yields the ids as they were given. Prefixes of ids are not completed here. */
 async function* named(ids: string[]): AsyncGenerator<string[]> {
   yield [...new Set(ids)];
 }

@@ -46,7 +46,7 @@ export const OUTPUT_ROUTES: Route[] = [
       return new Response(found.bytes as Uint8Array<ArrayBuffer>, {
         headers: {
           'content-type': 'text/plain; charset=utf-8',
-          // Also for a browser that shows it all the same.
+          // A browser may show the output in spite of content-disposition, so the sandbox is needed, too.
           'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
           'content-disposition': 'attachment; filename="output.log"',
           'queuectl-attempt': String(found.attempt?.ordinal ?? 0),

@@ -13,10 +13,10 @@ import {
 import { listOf, ref } from '../../core/schema.ts';
 import { homeOf } from '../../files/home.ts';
 import { fields, flag, text } from '../body.ts';
+import { maskedJob, maskedSchedule } from '../masked-objects.ts';
 import { refuse } from '../problem.ts';
 import { readJob } from '../read-job.ts';
 import { json, type Route } from '../route.ts';
-import { shownJob, shownSchedule } from '../shown.ts';
 
 const TIMING_FIELDS = ['cron', 'timezone', 'every', 'overlap', 'catch_up'];
 const SCHEDULE_FIELDS = ['name', ...TIMING_FIELDS, 'job'];
@@ -32,7 +32,7 @@ export const SCHEDULE_ROUTES: Route[] = [
     answers: { 200: { description: 'the schedules', schema: listOf(ref('Schedule')) } },
     async handle({ app }) {
       const now = app.clock.now();
-      return json(await Promise.all((await listSchedules(app)).map((one) => shownSchedule(one, now))));
+      return json(await Promise.all((await listSchedules(app)).map((one) => maskedSchedule(one, now))));
     },
   },
   {
@@ -48,7 +48,7 @@ export const SCHEDULE_ROUTES: Route[] = [
       const spec = { name: text(name, 'name'), ...readScheduleInput(timing, now), job: readJob(job, now) };
       const cwd = spec.job.cwd ?? homeOf(app.stateDirectory.path);
       return json(
-        await shownSchedule(await addSchedule(app, { ...spec, job: { ...spec.job, cwd } }), now),
+        await maskedSchedule(await addSchedule(app, { ...spec, job: { ...spec.job, cwd } }), now),
         201,
       );
     },
@@ -60,7 +60,7 @@ export const SCHEDULE_ROUTES: Route[] = [
     access: 'look',
     answers: { 200: schedule },
     handle: async ({ app, params }) =>
-      json(await shownSchedule(await getSchedule(app, params.name!), app.clock.now())),
+      json(await maskedSchedule(await getSchedule(app, params.name!), app.clock.now())),
   },
   {
     method: 'PATCH',
@@ -77,13 +77,14 @@ export const SCHEDULE_ROUTES: Route[] = [
       const changed =
         paused === undefined
           ? await editSchedule(app, params.name!, {
-              ...{ when: given(when), job: job === undefined ? {} : readJob(job, now) },
+              when: given(when),
+              job: job === undefined ? {} : readJob(job, now),
               called: (field) => field,
             })
           : flag(paused, 'paused')
             ? await pauseSchedule(app, params.name!, actor)
             : await resumeSchedule(app, params.name!);
-      return json(await shownSchedule(changed, now));
+      return json(await maskedSchedule(changed, now));
     },
   },
   {
@@ -103,7 +104,7 @@ export const SCHEDULE_ROUTES: Route[] = [
     summary: "Enqueue a schedule's job now",
     access: 'change',
     answers: { 201: { description: 'the job', schema: ref('Job') } },
-    handle: async ({ app, params }) => json(await shownJob(app, await runSchedule(app, params.name!)), 201),
+    handle: async ({ app, params }) => json(await maskedJob(app, await runSchedule(app, params.name!)), 201),
   },
   {
     method: 'GET',
@@ -129,7 +130,7 @@ export const SCHEDULE_ROUTES: Route[] = [
   },
 ];
 
-/** Null and nothing are the same: not given. */
+/** Leaves out the fields that are null or absent. */
 function given(fields: Record<string, unknown>): ScheduleInput {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),

@@ -29,7 +29,9 @@ export const STATS_ROUTES: Route[] = [
     async handle({ app, one }) {
       return json(
         await statsSeries(app, rangeOf(one('range') ?? '24h'), {
-          ...{ queue: one('queue'), name: one('name'), names: trueOrFalse(one, 'names') },
+          queue: one('queue'),
+          name: one('name'),
+          names: trueOrFalse(one, 'names'),
         }),
       );
     },

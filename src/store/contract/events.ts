@@ -1,4 +1,4 @@
-import type { Happening, StoreEvent } from '../../core/events.ts';
+import type { NewEvent, StoreEvent } from '../../core/events.ts';
 import type { EventRetention } from '../../core/retention.ts';
 
 /**
@@ -18,7 +18,7 @@ export interface EventStore {
   /** Returns the number of the last event before this time. If a clock was set back, it is the number of one of them. */
   lastEventBefore(at: number): Promise<number>;
   /** Adds an event that belongs to no job, and changes nothing else. */
-  note(happening: Happening): Promise<void>;
+  note(event: NewEvent): Promise<void>;
   /** Removes a batch of the oldest events that `keep` does not retain. Returns how many. */
   pruneEvents(keep: EventRetention, now: number): Promise<number>;
   /** Returns how many events `pruneEvents` would remove in total. */

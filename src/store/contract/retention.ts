@@ -1,4 +1,4 @@
-import type { Held, PrunedState, Retention } from '../../core/retention.ts';
+import type { JobTotals, PrunedState, Retention } from '../../core/retention.ts';
 
 /** Removes what is no longer kept, in batches so small that no other writer waits long. */
 export interface RetentionStore {
@@ -8,12 +8,12 @@ export interface RetentionStore {
    */
   prune(state: PrunedState, keep: Retention, now: number): Promise<Pruned>;
   /** Returns what `prune` would remove in total. */
-  prunable(state: PrunedState, keep: Retention, now: number): Promise<Held>;
+  prunable(state: PrunedState, keep: Retention, now: number): Promise<JobTotals>;
   /** Removes a batch of the idempotency keys that are older than KEY_KEPT_MS. Returns how many. */
   forgetKeys(now: number): Promise<number>;
 }
 
-export interface Pruned extends Held {
+export interface Pruned extends JobTotals {
   /** The removed attempts whose output is in a file. */
   attempts: number[];
 }

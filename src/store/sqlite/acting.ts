@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { attemptEnding, type Happening } from '../../core/events.ts';
+import { attemptEnding, type NewEvent } from '../../core/events.ts';
 import type { State } from '../../core/job.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
 import type { ActingStore } from '../contract/acting.ts';
@@ -18,7 +18,7 @@ export function actingStore(db: Connection): ActingStore {
   const each = (
     verb: 'hold' | 'release' | 'edit',
     ids: string[],
-    what: Happening,
+    what: NewEvent,
     change: (id: string) => number,
   ): Promise<string[]> =>
     db.write(verb, () => {

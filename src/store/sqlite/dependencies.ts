@@ -1,4 +1,4 @@
-import { circleAmong, type ParentEnd, suitedBy, whyNot } from '../../core/dependencies.ts';
+import { findCycle, type ParentEnd, parentEndError, satisfiedBy } from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Dependency } from '../../core/job.ts';
 import type { ParentState } from '../contract/jobs.ts';
@@ -8,7 +8,7 @@ import { tally } from './rollups.ts';
 import { phaseOfJob } from './sql/acting.ts';
 import * as sql from './sql/dependencies.ts';
 
-/** A job that has ended, or is gone. */
+/** A parent job that has ended or was deleted. */
 export interface EndedParent {
   number: number;
   id: string;
@@ -16,8 +16,8 @@ export interface EndedParent {
 }
 
 /**
- * Ties jobs that were just added to those they wait for, and lets go of those that need not wait. `standIns`: jobs that
- * were not added because others have their keys, and those others.
+ * Adds the dependencies of new jobs and unblocks the jobs whose parents have already ended. `standIns` maps the id of a job
+ * that was not added, because its unique key is taken, to the id of the job that has the key.
  */
 export function connect(
   db: Connection,
@@ -44,51 +44,51 @@ export function connect(
       forward ||= found >= number;
     }
   }
-  // Who waits only for what was there before cannot be part of a circle.
-  if (forward) refuseCircle(db, first);
+  // A job that depends only on older jobs cannot be part of a cycle.
+  if (forward) refuseCycle(db, first);
   for (const parent of ended.values()) parentEnded(db, parent, now);
 }
 
-/** Of a long circle so many at each end. */
+/** The error shows this many jobs of each end of a long cycle. */
 const SHOWN = 3;
 
-function refuseCircle(db: Connection, first: number): void {
+function refuseCycle(db: Connection, first: number): void {
   const parentsOf = new Map<number, number[]>();
   for (const { child, parent } of db.all(sql.edgesFrom, first)) {
     const parents = parentsOf.get(child as number);
     if (parents === undefined) parentsOf.set(child as number, [parent as number]);
     else parents.push(parent as number);
   }
-  const circle = circleAmong(parentsOf);
-  if (circle === null) return;
+  const cycle = findCycle(parentsOf);
+  if (cycle === null) return;
   const named = (numbers: number[]): string =>
     numbers.map((number) => `'${db.get(sql.idOfJob, number)!.id}'`).join(' depends on ');
-  if (circle.length === 2)
-    throw new QueueError('invalid-job', `job ${named(circle.slice(1))} cannot depend on itself`);
+  if (cycle.length === 2)
+    throw new QueueError('invalid-job', `job ${named(cycle.slice(1))} cannot depend on itself`);
   const path =
-    circle.length <= 2 * SHOWN
-      ? named(circle)
-      : `${named(circle.slice(0, SHOWN))} depends on … ${named(circle.slice(-SHOWN))}, ${circle.length - 1} jobs in total`;
+    cycle.length <= 2 * SHOWN
+      ? named(cycle)
+      : `${named(cycle.slice(0, SHOWN))} depends on … ${named(cycle.slice(-SHOWN))}, ${cycle.length - 1} jobs in total`;
   throw new QueueError('invalid-job', `jobs depend on each other: ${path}`);
 }
 
 /**
- * What the end of a job means for those that wait for it; whom it ends in turn, for those that wait for them. Answers how
- * many it suited.
+ * Unblocks, holds or cancels the jobs that depend on a job that has ended. A job cancelled here counts as an ended parent in
+ * turn. Returns how many dependencies were met.
  */
 export function parentEnded(db: Connection, first: EndedParent, now: number): number {
-  let suited = 0;
+  let met = 0;
   const ended = [first];
   const figures = tally(db);
   for (let parent = ended.pop(); parent !== undefined; parent = ended.pop()) {
     const { number, id, end } = parent;
-    // Nobody waits for most jobs: their end costs no more than this look.
-    if (db.get(sql.anyoneWaits, number) === undefined) continue;
-    const wants = JSON.stringify(suitedBy(end));
+    // Most jobs have no dependents, so their end costs only this lookup.
+    if (db.get(sql.anyDependent, number) === undefined) continue;
+    const wants = JSON.stringify(satisfiedBy(end));
     if (db.run(sql.unblock, now, now, now, number, wants) > 0)
-      suited += db.run(sql.meetDependencies, number, wants);
-    if (db.get(sql.anyoneWaits, number) === undefined) continue;
-    const error = whyNot(id, end);
+      met += db.run(sql.meetDependencies, number, wants);
+    if (db.get(sql.anyDependent, number) === undefined) continue;
+    const error = parentEndError(id, end);
     for (const held of db.all(sql.holdBlocked, error, now, number))
       recordOfKnown(db, { kind: 'held', detail: { error } }, held.id as string, held.queue as number);
     db.run(sql.explainHeld, error, number);
@@ -102,10 +102,10 @@ export function parentEnded(db: Connection, first: EndedParent, now: number): nu
     db.run(sql.failDependencies, number);
   }
   figures.write(now);
-  return suited;
+  return met;
 }
 
-/** Of a job that may run again: what it waited for, and can wait for now, it waits for again; and so do its children. */
+/** Makes a retried or released job wait again for its unfinished parents, and its waiting children wait again for it. */
 export function waitAgain(db: Connection, id: string): void {
   if (db.run(sql.reopenParents, id) > 0) db.run(sql.blockAgain, id);
   for (const { child } of db.all(sql.reopenChildren, id)) db.run(sql.blockChild, child as number);

@@ -15,7 +15,7 @@ export function eventStore(db: Connection): EventStore {
       db.read(() => db.all(sql.eventsOfJob, id, id, id, after, to, id, id, limit).map(toEvent)),
     lastEvent: () => db.read(() => lastEvent(db)),
     lastEventBefore: (at) => db.read(() => lastEventBefore(db, at)),
-    note: (happening) => db.write('note', () => record(db, happening)),
+    note: (event) => db.write('note', () => record(db, event)),
     async pruneEvents(keep, now) {
       // A read comes first, so that no other writer waits if there is nothing to remove.
       const some = await db.read(() => surplus(db, keep, now, 0).length > 0);

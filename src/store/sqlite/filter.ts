@@ -1,7 +1,7 @@
 import type { Condition, JobFilter } from '../../core/filter.ts';
 
 export interface FilterSql {
-  /** Begins with AND, or is empty. */
+  /** A condition that begins with AND, or an empty text. */
   text: string;
   values: (string | number)[];
 }
@@ -15,10 +15,10 @@ const COLUMNS: Record<Condition['field'], string> = {
   duration: 'duration_ms',
 };
 
-/** Looked through as one text: a search costs one comparison a job, whatever it has. No id or name holds the separator. */
+/** Joins the searched columns, so that a search costs one comparison for each job. No id or name contains the separator. */
 const SEARCHED_TEXT = 'concat_ws(char(31), id, command, job.name, tags, last_error)';
 
-/** What a filter says beside name, state and queue, which choose the index. User text only ever becomes a bound value. */
+/** Returns the conditions of a filter except name, state and queue, which choose the index. User text is always a bound value. */
 export function filterSql(filter: JobFilter): FilterSql {
   const parts: string[] = [];
   const values: (string | number)[] = [];
@@ -27,12 +27,12 @@ export function filterSql(filter: JobFilter): FilterSql {
     values.push(...given);
   };
   for (const [key, value] of Object.entries(filter.tags ?? {})) {
-    // A look at the text first: few jobs are worth taking apart.
+    // The cheap text comparison comes first, so that few rows are parsed as JSON.
     add('instr(tags, ?) > 0', JSON.stringify(value));
     add('EXISTS (SELECT 1 FROM json_each(tags) WHERE key = ? AND value = ?)', key, value);
   }
   if (filter.createdBefore !== undefined) add('created_at < ?', filter.createdBefore);
-  // instr, not LIKE: % and _ in an error are just text.
+  // LIKE would treat % and _ in an error as wildcards, so instr is used.
   if (filter.error !== undefined) add('instr(lower(last_error), lower(?)) > 0', filter.error);
   if (filter.exitCode !== undefined) add('exit_code = ?', filter.exitCode);
   for (const { field, operator, value } of filter.conditions ?? [])

@@ -2,10 +2,10 @@ import type { Connection, Row } from './connection.ts';
 import type { OpenQueue } from './open-queues.ts';
 import * as sql from './sql/claims.ts';
 
-/** A job that could be taken next from its queue. */
+/** A ready job at the front of its queue. */
 export interface Head {
   number: number;
-  /** Its priority, with what it has gained by waiting. */
+  /** The job's priority plus what priority aging has added to it. */
   rank: number;
   queue: OpenQueue;
 }
@@ -14,7 +14,7 @@ export function byRank(a: Head, b: Head): number {
   return b.rank - a.rank || a.number - b.number;
 }
 
-/** The jobs of a queue that come first, at most so many. */
+/** Returns at most `most` ready jobs of a queue, in the order in which they are to be claimed. */
 export function headsOf(db: Connection, queue: OpenQueue, most: number, now: number): Head[] {
   if (queue.agingMs !== null) return agedHeads(db, queue, queue.agingMs, most, now);
   return db.all(sql.readyHeads, queue.number, most).map((row) => ({
@@ -24,16 +24,16 @@ export function headsOf(db: Connection, queue: OpenQueue, most: number, now: num
   }));
 }
 
-/** So many priorities are looked at: the highest of them, and some of the others in turn. */
+/** A claim reads this many of the highest priorities of a queue with aging, and this many of the others. */
 const HIGHEST = 32;
 const OTHERS = 32;
 
-/** Where the next look at the others begins, by connection and queue. */
+/** Holds the last of the other priorities that was read, by connection and queue. The next claim continues below it. */
 const turns = new WeakMap<Connection, Map<number, number>>();
 
 /**
- * The heads of every priority that waits in the queue: few, and each is found by a step over the index, whatever stands
- * between them. Should they be many after all, no claim looks at every one, and yet each gets its turn.
+ * Returns the heads of a queue with priority aging. It reads the first jobs of each priority, with one index lookup per
+ * priority. If there are more than HIGHEST priorities, a claim reads only some of the others, and later claims read the rest.
  */
 function agedHeads(db: Connection, queue: OpenQueue, agingMs: number, most: number, now: number): Head[] {
   const heads: Head[] = [];
@@ -66,7 +66,7 @@ function turnsOf(db: Connection): Map<number, number> {
   return turns.get(db)!;
 }
 
-/** Within one priority the order stays that of enqueueing: nobody ranks higher than who stands before it. */
+/** Ranks jobs of one priority. No job ranks higher than an older one, so their order of enqueueing stays. */
 function ranked(rows: Row[], priority: number, queue: OpenQueue, agingMs: number, now: number): Head[] {
   let highest = Number.POSITIVE_INFINITY;
   return rows.map((row) => {

@@ -6,13 +6,13 @@ import type { Connection } from './connection.ts';
 import { insert } from './insert.ts';
 import { busyQueues } from './sql/claims.ts';
 
-/** In the transaction of a settlement that applied: a crash neither loses a hook nor doubles it. */
+/** Adds the hook jobs in the transaction of the settlement, so that a crash neither loses nor repeats a hook. */
 export function addHooks(db: Connection, { hooks, onIdle, claim, finishedAt }: Settlement): void {
   for (const hook of hooks) addHook(db, hook, claim.attempt, finishedAt);
   if (onIdle !== null && isIdle(db, finishedAt)) addHook(db, onIdle, claim.attempt, finishedAt);
 }
 
-/** Two workers may make the same id within a millisecond; the number of an attempt no two have. */
+/** Adds a hook job. If two workers made the same id in one millisecond, the attempt number makes it unique. */
 function addHook(db: Connection, hook: JobSpec, attempt: number, now: number): void {
   try {
     insert(db, [hook], now);

@@ -11,8 +11,8 @@ interface Answer {
 }
 
 /**
- * Takes the key in the transaction that adds its jobs and returns null, or returns what its first use has added. Refuses
- * another body.
+ * Takes an idempotency key in the transaction that adds its jobs, and returns null. If the key was used before, returns what
+ * that use has added, or throws if the body differs.
  */
 export function takeKey(db: Connection, { key, body }: Idempotency, now: number): Answer | null {
   db.run(sql.freeKey, key, now - KEY_KEPT_MS);

@@ -9,49 +9,49 @@ import { queueNumber } from './sql/queues.ts';
 
 type Values = (string | number)[];
 
-/** By which indexes the jobs of a filter are found: one way each, whose jobs are apart. */
-interface Way {
+/** One index scan with its keys. The scans of one plan find different jobs. */
+interface IndexScan {
   by: 'all' | 'byName' | 'byQueueAndState';
   keys: Values;
 }
 
-interface Ways {
-  ways: Way[];
-  /** What is left to be looked at job by job. */
+interface ScanPlan {
+  scans: IndexScan[];
+  /** Further conditions, which are checked job by job. */
   extra: string;
   values: Values;
-  /** Jobs up to this number are none of them: a search goes through the newest only. */
+  /** Jobs up to this number are left out, because a text search covers only the newest jobs. */
   floor: number;
 }
 
-/** Null: the queue does not exist, so nothing is in it. */
-function waysOf(db: Connection, filter: JobFilter): Ways | null {
+/** Chooses the index scans for a filter. Returns null if its queue does not exist. */
+function planScans(db: Connection, filter: JobFilter): ScanPlan | null {
   const { text, values } = filterSql(filter);
   const queue =
     filter.queue === undefined ? undefined : (db.get(queueNumber, filter.queue)?.number as number);
   if (filter.queue !== undefined && queue === undefined) return null;
   const states = filter.states?.length ? [...new Set(filter.states)] : null;
-  // A name says most, and a search goes through the newest jobs in their order: no other index is to be taken.
+  // A name is the most selective key, and a text search reads the newest jobs in order. The + keeps SQLite from other indexes.
   if (filter.name !== undefined || filter.text !== undefined) {
     const inQueue = queue === undefined ? '' : ' AND +job.queue = ?';
     const inStates = states === null ? '' : ` AND +state IN (${states.map(() => '?').join(', ')})`;
     const more = [...(queue === undefined ? [] : [queue]), ...(states ?? []), ...values];
-    const way: Way =
+    const scan: IndexScan =
       filter.name === undefined ? { by: 'all', keys: [] } : { by: 'byName', keys: [filter.name] };
     const floor = filter.text === undefined ? 0 : Math.max(0, newestJob(db) - SEARCHED);
-    return { ways: [way], extra: `${inQueue}${inStates}${text}`, values: more, floor };
+    return { scans: [scan], extra: `${inQueue}${inStates}${text}`, values: more, floor };
   }
   if (queue === undefined && states === null)
-    return { ways: [{ by: 'all', keys: [] }], extra: text, values, floor: 0 };
-  const ways = (states ?? STATES).flatMap((state) =>
+    return { scans: [{ by: 'all', keys: [] }], extra: text, values, floor: 0 };
+  const scans = (states ?? STATES).flatMap((state) =>
     (queue === undefined ? queuesOf(db, state) : [queue]).map(
-      (number): Way => ({ by: 'byQueueAndState', keys: [number, state] }),
+      (number): IndexScan => ({ by: 'byQueueAndState', keys: [number, state] }),
     ),
   );
-  return { ways, extra: text, values, floor: 0 };
+  return { scans, extra: text, values, floor: 0 };
 }
 
-/** Those with jobs of this state: few, where an index by state alone would cost every job at each of its steps. */
+/** Returns the queues that have jobs of this state. An index by state alone would slow down every change of a job. */
 function queuesOf(db: Connection, state: State): number[] {
   return db.all(sql.queuesOfState, state).map((row) => row.queue as number);
 }
@@ -63,26 +63,26 @@ function newestJob(db: Connection): number {
 const END = Number.MAX_SAFE_INTEGER;
 
 function within(
-  ways: Ways,
+  plan: ScanPlan,
   { before, above }: Pick<Page, 'before' | 'above'>,
 ): { extra: string; values: Values } {
-  const floor = Math.max(above ?? 0, ways.floor);
-  if (floor === 0) return { extra: ways.extra, values: [before ?? END, ...ways.values] };
-  return { extra: ` AND job.number > ?${ways.extra}`, values: [before ?? END, floor, ...ways.values] };
+  const floor = Math.max(above ?? 0, plan.floor);
+  if (floor === 0) return { extra: plan.extra, values: [before ?? END, ...plan.values] };
+  return { extra: ` AND job.number > ?${plan.extra}`, values: [before ?? END, floor, ...plan.values] };
 }
 
 export function list(db: Connection, filter: JobFilter, page: Page): ListedJob[] {
   const { limit } = page;
-  const found = waysOf(db, filter);
+  const found = planScans(db, filter);
   if (found === null) return [];
   let rows: Row[] = [];
   let floor = page.above ?? 0;
-  for (const { by, keys } of found.ways) {
+  for (const { by, keys } of found.scans) {
     const { extra, values } = within(found, { ...page, above: floor });
     rows.push(...db.all(sql.list[by](extra), ...keys, ...values, limit));
-    if (found.ways.length === 1) break;
+    if (found.scans.length === 1) break;
     rows = rows.sort((a, b) => (b.number as number) - (a.number as number)).slice(0, limit);
-    // Once there are enough, the other ways only have to say what is newer.
+    // Once the page is full, the other scans only look for newer jobs.
     if (rows.length === limit) floor = rows.at(-1)!.number as number;
   }
   return rows.map(toListedJob);
@@ -105,11 +105,11 @@ export function count(
   most: number,
   page: Pick<Page, 'before' | 'above'> = {},
 ): number {
-  const found = waysOf(db, filter);
+  const found = planScans(db, filter);
   if (found === null) return 0;
   const { extra, values } = within(found, page);
   let jobs = 0;
-  for (const { by, keys } of found.ways) {
+  for (const { by, keys } of found.scans) {
     if (jobs >= most) break;
     jobs += db.get(sql.countJobs[by](extra), ...keys, ...values, most - jobs)!.jobs as number;
   }
@@ -117,10 +117,10 @@ export function count(
 }
 
 export function scanEnd(db: Connection, filter: JobFilter, many: number, before = END): number {
-  const found = waysOf(db, filter);
+  const found = planScans(db, filter);
   if (found === null) return 0;
-  const share = Math.ceil(many / found.ways.length);
-  const ends = found.ways.map(({ by, keys }) =>
+  const share = Math.ceil(many / found.scans.length);
+  const ends = found.scans.map(({ by, keys }) =>
     by === 'all'
       ? Math.min(before - 1, newestJob(db)) - many
       : ((db.get(sql.scanEnd[by], ...keys, before, share)?.number as number | undefined) ?? 0),

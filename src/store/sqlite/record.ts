@@ -1,30 +1,30 @@
 import { systemClock } from '../../core/clock.ts';
-import type { EventDetail, Happening } from '../../core/events.ts';
+import type { EventDetail, NewEvent } from '../../core/events.ts';
 import type { Connection } from './connection.ts';
 import * as sql from './sql/events.ts';
 
 /** Records an event that belongs to no job. */
-export function record(db: Connection, { kind, detail }: Happening, actor = db.actor): void {
+export function record(db: Connection, { kind, detail }: NewEvent, actor = db.actor): void {
   db.run(sql.recordEvent, systemClock.now(), kind, actor, json(detail));
 }
 
-export function recordOfQueue(db: Connection, { kind, detail }: Happening, queue: number): void {
+export function recordOfQueue(db: Connection, { kind, detail }: NewEvent, queue: number): void {
   db.run(sql.recordQueueEvent, systemClock.now(), kind, db.actor, queue, json(detail));
 }
 
-export function recordOfJob(db: Connection, { kind, detail }: Happening, id: string): void {
+export function recordOfJob(db: Connection, { kind, detail }: NewEvent, id: string): void {
   db.run(sql.recordJobEvent, systemClock.now(), kind, db.actor, json(detail), id);
 }
 
 /** Records an event of a job whose queue is known, so that its row is not read, or is gone. */
-export function recordOfKnown(db: Connection, { kind, detail }: Happening, id: string, queue: number): void {
+export function recordOfKnown(db: Connection, { kind, detail }: NewEvent, id: string, queue: number): void {
   db.run(sql.recordKnown, systemClock.now(), kind, db.actor, id, queue, json(detail));
 }
 
 /** Records an event of an attempt. Without an actor it names the worker that holds the attempt. */
 export function recordOfAttempt(
   db: Connection,
-  { kind, detail }: Happening,
+  { kind, detail }: NewEvent,
   attempt: number,
   actor: string | null = null,
 ): void {

@@ -4,10 +4,10 @@ import type { Connection } from './connection.ts';
 import { parentEnded } from './dependencies.ts';
 import * as care from './sql/care.ts';
 
-/** After rows were put in as they came: what is kept beside them is made anew. */
+/** Recomputes derived values, such as counters and blocked phases, after an import or a repair has inserted rows. */
 export function recount(db: Connection): void {
   db.run(care.countBlockers);
-  db.run(care.letGo);
+  db.run(care.fixBlockedPhases);
   db.run(care.forgetCounters);
   db.run(care.countJobs);
   for (const { number, id, end } of db.all(care.endedParents))

@@ -1,11 +1,17 @@
 import { KEY_KEPT_MS } from '../../core/idempotency.ts';
-import { type EndedJob, type Held, type PrunedState, type Retention, surplus } from '../../core/retention.ts';
+import {
+  type EndedJob,
+  type JobTotals,
+  type PrunedState,
+  type Retention,
+  surplus,
+} from '../../core/retention.ts';
 import type { Pruned, RetentionStore } from '../contract/retention.ts';
 import type { Connection } from './connection.ts';
 import { record } from './record.ts';
 import * as sql from './sql/retention.ts';
 
-/** Limit the jobs, their rows and the bytes of stdin removed in one transaction, which delays other writers by milliseconds. */
+/** These three limit what one transaction removes, so that other writers wait only milliseconds. */
 const JOBS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 200;
 const STDIN_AT_ONCE = 1024 ** 2;
@@ -26,16 +32,16 @@ export function retentionStore(db: Connection): RetentionStore {
   };
 }
 
-interface Ended extends EndedJob {
+interface PrunableJob extends EndedJob {
   number: number;
   /** The number of its attempts and dependencies, which are removed with it. */
   belongings: number;
   stdinBytes: number;
 }
 
-function nextBatch(db: Connection, state: PrunedState, keep: Retention, now: number): Ended[] {
+function nextBatch(db: Connection, state: PrunedState, keep: Retention, now: number): PrunableJob[] {
   const oldest = page(db, state, { finishedAt: Number.MIN_SAFE_INTEGER, number: 0 }, JOBS_AT_ONCE);
-  const going = oldest.slice(0, surplus(keep, heldOf(db, state), oldest, now));
+  const going = oldest.slice(0, surplus(keep, totalsOf(db, state), oldest, now));
   let rows = 0;
   let stdin = 0;
   const heavy = going.findIndex((job) => {
@@ -58,10 +64,10 @@ function removeBatch(db: Connection, state: PrunedState, keep: Retention, now: n
   return { jobs: batch.length, bytes, attempts };
 }
 
-function prunable(db: Connection, state: PrunedState, keep: Retention, now: number): Held {
-  const held = heldOf(db, state);
+function prunable(db: Connection, state: PrunedState, keep: Retention, now: number): JobTotals {
+  const held = totalsOf(db, state);
   const total = { jobs: 0, bytes: 0 };
-  for (let after: Ended | undefined; ; ) {
+  for (let after: PrunableJob | undefined; ; ) {
     const oldest = page(db, state, after ?? { finishedAt: Number.MIN_SAFE_INTEGER, number: 0 }, PAGE);
     const left = { jobs: held.jobs - total.jobs, bytes: held.bytes - total.bytes };
     const going = surplus(keep, left, oldest, now);
@@ -74,8 +80,8 @@ function prunable(db: Connection, state: PrunedState, keep: Retention, now: numb
   }
 }
 
-function heldOf(db: Connection, state: PrunedState): Held {
-  const row = db.get(sql.heldOfState, state)!;
+function totalsOf(db: Connection, state: PrunedState): JobTotals {
+  const row = db.get(sql.totalsOfState, state)!;
   return { jobs: row.jobs as number, bytes: row.bytes as number };
 }
 
@@ -85,7 +91,7 @@ function page(
   state: PrunedState,
   after: { finishedAt: number; number: number },
   limit: number,
-): Ended[] {
+): PrunableJob[] {
   return db.all(sql.endedJobs, state, after.finishedAt, after.number, limit).map((row) => ({
     number: row.number as number,
     finishedAt: row.finished_at as number,

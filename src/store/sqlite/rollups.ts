@@ -1,28 +1,28 @@
 import {
   ATTEMPT_OUTCOMES,
   type AttemptOutcome,
+  countsRunTime,
   MOST_NAMES,
   MOST_PAIRS,
   OTHER,
   outcomeOf,
   TIERS,
   type Tier,
-  tellsRunTime,
 } from '../../core/figures.ts';
 import { bucketOf } from '../../core/histogram.ts';
 import type { Settlement } from '../contract/claims.ts';
 import type { Connection, Row } from './connection.ts';
 import * as sql from './sql/figures.ts';
 
-/** How a tier is written in its rows; 0 is for all time. */
+/** The number that stands for each tier in its rows. The rows of all time have 0. */
 export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };
-/** So many names of one batch are remembered: a file may name every job differently. */
+/** Bounds the cache of one batch, because every job of a file may have another name. */
 const REMEMBERED = 1000;
 
-/** Which row a queue and name are counted in. */
+/** Returns the number under which a queue and a name are counted. */
 type Kinds = (queue: number, name: string) => number;
 
-/** Figures of one transaction that wait to be written: by row, so that a batch of a million costs as much as its names. */
+/** Collects the figures of one transaction, so that a batch costs one write for each of its queues and names. */
 export interface Tally {
   enqueued(queue: number, name: string | null): void;
   dropped(job: number): void;
@@ -57,12 +57,12 @@ export function tally(db: Connection): Tally {
     },
     write(now) {
       for (const [kind, { enqueued, dropped }] of counts)
-        inEveryTier(db, kind, now, sql.rollupJobs, [enqueued, dropped]);
+        addToEveryTier(db, kind, now, sql.rollupJobs, [enqueued, dropped]);
     },
   };
 }
 
-/** Counts an attempt whose settlement applied; `attempt` is its row of before. */
+/** Counts an attempt whose settlement was applied. `attempt` is its row as it was before that. */
 export function countAttempt(
   db: Connection,
   attempt: Row,
@@ -72,13 +72,13 @@ export function countAttempt(
   const at = Math.max(startedAt, finishedAt);
   const outcome = outcomeOf(transition.to, why);
   const waitMs = attempt.ordinal === 1 ? (attempt.wait_ms as number) : null;
-  const runMs = tellsRunTime(outcome, why) ? (durationMs ?? at - startedAt) : null;
+  const runMs = countsRunTime(outcome, why) ? (durationMs ?? at - startedAt) : null;
   const kind =
     (attempt.kind as number | null) ?? kindFinder(db)(attempt.queue as number, attempt.name as string);
-  inEveryTier(db, kind, at, statementFor(outcome, waitMs, runMs), [waitMs ?? 0, runMs ?? 0]);
+  addToEveryTier(db, kind, at, statementFor(outcome, waitMs, runMs), [waitMs ?? 0, runMs ?? 0]);
 }
 
-/** The texts are few, and making one anew for every attempt would cost more than running it. */
+/** Caches the statements. There are few, and building one for every attempt would cost more than running it. */
 const statements = new Map<number, string>();
 
 function statementFor(outcome: AttemptOutcome, waitMs: number | null, runMs: number | null): string {
@@ -94,7 +94,7 @@ function statementFor(outcome: AttemptOutcome, waitMs: number | null, runMs: num
   return statement;
 }
 
-function inEveryTier(db: Connection, kind: number, at: number, statement: string, values: number[]): void {
+function addToEveryTier(db: Connection, kind: number, at: number, statement: string, values: number[]): void {
   const inTier = (tier: number, start: number): void => {
     if (db.run(statement, ...values, tier, start, kind) === 1) return;
     db.run(sql.openRollup, tier, start, kind);
@@ -107,12 +107,12 @@ function inEveryTier(db: Connection, kind: number, at: number, statement: string
 function kindFinder(db: Connection): Kinds {
   const known = new Map<string, number>();
   let counted: { pairs: number; names: number } | null = null;
-  /** Too many names, or pairs of them with queues: they share one. Jobs without a name are as many as the queues. */
+  /** Returns the name to count under: OTHER if there are too many names, or too many pairs of queue and name. */
   const nameFor = (name: string): string => {
     if (name === '' || name === OTHER) return name;
     counted ??= db.get(sql.countKinds) as unknown as { pairs: number; names: number };
     if (counted.pairs >= MOST_PAIRS) return OTHER;
-    return counted.names < MOST_NAMES || db.get(sql.knowsName, name) !== undefined ? name : OTHER;
+    return counted.names < MOST_NAMES || db.get(sql.nameExists, name) !== undefined ? name : OTHER;
   };
   const find = (queue: number, name: string): number | null =>
     (db.get(sql.kindOf, name, queue)?.number as number | undefined) ?? null;

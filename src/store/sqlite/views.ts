@@ -1,8 +1,8 @@
 import { JOB_VIEW } from './job-view.ts';
 
 /**
- * The views that anyone sees who opens the file with `sqlite3`, with documented names and ISO times. Every migration
- * creates them again, so that none has to repeat them.
+ * Creates the documented views for people who open the file with `sqlite3`. They are created again with every migration, so
+ * that no migration has to repeat them.
  */
 export default `
 DROP VIEW IF EXISTS dlq_jobs;

@@ -16,7 +16,7 @@ export const forgetSupervisors = 'DELETE FROM supervisor';
 export const integrityCheck = 'PRAGMA integrity_check(50)';
 export const foreignKeyCheck = 'PRAGMA foreign_key_check';
 
-/** What must hold between rows; each names the rows for which it does not. */
+/** The rules that hold between rows. Each statement finds the rows that break its rule. */
 export const INVARIANTS: Record<string, string> = {
   'the epoch and the origin have 12 hex digits': `SELECT key AS row FROM meta WHERE key IN ('epoch', 'origin')
     AND (length(value) <> 12 OR value GLOB '*[^0-9a-f]*')`,
@@ -59,9 +59,9 @@ export const insertRow = (table: string, columns: string[]): string =>
 export const queueExists = 'SELECT 1 FROM queue WHERE number = ?';
 export const insertNumberedQueue = 'INSERT INTO queue (number, name) VALUES (?, ?)';
 export const jobIds = 'SELECT number, id FROM job';
-/** Number and id, which the index of ids has both. */
+/** Reads the number and id of every job from the index of ids alone. */
 export const jobsByIndex = "SELECT number || ' ' || id FROM job INDEXED BY sqlite_autoindex_job_1";
-/** Whether a text or an output of these sizes is that of its job or attempt: the rows themselves look alike. */
+/** Finds out by its size whether a salvaged stdin or output belongs to its job or attempt, because the rows look alike. */
 export const FITS: Record<string, string> = {
   stdin: "SELECT 1 FROM job WHERE number = ? AND start ->> 'stdinBytes' = ?",
   output: 'SELECT 1 FROM attempt WHERE number = ? AND (output_bytes = ? OR truncated = 1)',
@@ -69,7 +69,7 @@ export const FITS: Record<string, string> = {
 export const runningWithoutAttempt = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
   JOIN queue ON queue.number = job.queue WHERE phase = 'running' AND NOT EXISTS (SELECT 1 FROM attempt
     WHERE attempt.number = job.attempt AND attempt.token = job.token AND finished_at IS NULL)`;
-/** Attempts of jobs whose last word was saved, but theirs was not. */
+/** Deletes unfinished attempts of jobs that no longer run: the end of the job was salvaged, that of the attempt was not. */
 export const forgetUnfinished = `DELETE FROM attempt WHERE finished_at IS NULL AND NOT EXISTS
   (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`;
 export const anyFigure = 'SELECT 1 FROM rollup_kind LIMIT 1';
@@ -77,13 +77,13 @@ export const forgetNameless = 'DELETE FROM rollup WHERE kind NOT IN (SELECT numb
 export const forgetCounters = 'DELETE FROM counter';
 export const countJobs = `INSERT INTO counter (queue, state, jobs, bytes)
   SELECT queue, state, count(*), sum(bytes) FROM job GROUP BY queue, state`;
-/** A dependency that was lost counts as fulfilled: nobody could tell how it ended. */
+/** Counts the open dependencies. A lost dependency counts as met, because it is unknown how its parent ended. */
 export const countBlockers = `UPDATE job SET blockers =
   (SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')
   WHERE depends_on IS NOT NULL OR blockers > 0`;
-export const letGo = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' ELSE 'waiting' END
+export const fixBlockedPhases = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' ELSE 'waiting' END
   WHERE (phase = 'blocked' AND blockers = 0) OR (phase IN ('ready', 'waiting') AND blockers > 0)`;
-/** Parents that have ended, or are not there, with those who still wait for them. */
+/** Finds the parents that have ended or are missing although jobs still wait for them. */
 export const endedParents = `SELECT DISTINCT dependency.parent AS number, coalesce(parent.state, 'deleted') AS end,
   coalesce(parent.id, child.depends_on ->> ('$[' || ordinal || '].id')) AS id
   FROM dependency JOIN job AS child ON child.number = dependency.child

@@ -3,26 +3,26 @@ export const insertDependency =
 export const dependenciesOfJob = `SELECT ordinal, dependency.phase, parent.state FROM dependency
   LEFT JOIN job AS parent ON parent.number = dependency.parent
   WHERE child = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
-export const anyoneWaits = "SELECT 1 FROM dependency WHERE parent = ? AND phase = 'open' LIMIT 1";
+export const anyDependent = "SELECT 1 FROM dependency WHERE parent = ? AND phase = 'open' LIMIT 1";
 /** Matches the children that wanted this end, that run after any end, or that have ended themselves. */
-const SUITED = `parent = ? AND dependency.phase = 'open' AND (wants IN (SELECT value FROM json_each(?))
+const SATISFIED = `parent = ? AND dependency.phase = 'open' AND (wants IN (SELECT value FROM json_each(?))
   OR (SELECT policy ->> 'onParentFailure' = 'run' OR phase = 'ended' FROM job WHERE number = child))`;
 /** Makes children ready when their last parent has ended. A held job stays held and an ended one ended. */
 export const unblock = `UPDATE job SET blockers = blockers - 1, due_at = max(due_at, ?),
   updated_at = iif(phase = 'ended', updated_at, ?),
   phase = CASE WHEN blockers > 1 OR phase <> 'blocked' THEN phase WHEN due_at > ? THEN 'waiting' ELSE 'ready' END
-  WHERE number IN (SELECT child FROM dependency WHERE ${SUITED})`;
-export const meetDependencies = `UPDATE dependency SET phase = 'met' WHERE ${SUITED}`;
+  WHERE number IN (SELECT child FROM dependency WHERE ${SATISFIED})`;
+export const meetDependencies = `UPDATE dependency SET phase = 'met' WHERE ${SATISFIED}`;
 /** Matches the other children, which can no longer run. */
-const DISAPPOINTED = `number IN (SELECT child FROM dependency WHERE parent = ? AND dependency.phase = 'open')`;
+const STILL_BLOCKED = `number IN (SELECT child FROM dependency WHERE parent = ? AND dependency.phase = 'open')`;
 export const holdBlocked = `UPDATE job SET phase = 'held', last_error = ?, updated_at = ?
-  WHERE ${DISAPPOINTED} AND phase = 'blocked' AND policy ->> 'onParentFailure' = 'hold' RETURNING id, queue`;
+  WHERE ${STILL_BLOCKED} AND phase = 'blocked' AND policy ->> 'onParentFailure' = 'hold' RETURNING id, queue`;
 export const explainHeld = `UPDATE job SET last_error = ?
-  WHERE ${DISAPPOINTED} AND phase = 'held' AND policy ->> 'onParentFailure' = 'hold'`;
+  WHERE ${STILL_BLOCKED} AND phase = 'held' AND policy ->> 'onParentFailure' = 'hold'`;
 export const cancelBlocked = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
-  last_error = ? WHERE ${DISAPPOINTED} AND phase IN ('blocked', 'held')
+  last_error = ? WHERE ${STILL_BLOCKED} AND phase IN ('blocked', 'held')
   AND coalesce(policy ->> 'onParentFailure', 'cancel') = 'cancel' RETURNING number, id, queue`;
-export const dropBlockers = `UPDATE job SET blockers = blockers - 1 WHERE ${DISAPPOINTED}`;
+export const dropBlockers = `UPDATE job SET blockers = blockers - 1 WHERE ${STILL_BLOCKED}`;
 export const failDependencies = "UPDATE dependency SET phase = 'failed' WHERE parent = ? AND phase = 'open'";
 /** Opens the dependencies of a job again whose parents have not ended. */
 export const reopenParents = `UPDATE dependency SET phase = 'open'

@@ -20,7 +20,7 @@ export const eventsOfJob = `SELECT event.number - iif(jobs > 1, first_job + jobs
   WHERE event.number > ? AND event.number <= ? AND (event.id = ?
     OR (jobs > 1 AND (SELECT number FROM job WHERE id = ?) BETWEEN first_job AND first_job + jobs - 1))
   ORDER BY event.number DESC LIMIT ?`;
-/** Not max(number), because the last event may have been pruned. */
+/** Reads the sequence instead of max(number), because the last event may have been pruned. */
 export const lastEvent = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
 export const eventFrom =
   'SELECT number - jobs + 1 AS first, at FROM event WHERE number >= ? ORDER BY number LIMIT 1';

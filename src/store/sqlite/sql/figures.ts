@@ -1,6 +1,6 @@
 import { FROM_JOB, JOB } from './fragments.ts';
 
-/** The columns of a rollup that add up; the buckets are those of core/histogram.ts. */
+/** The columns of a rollup that count something. The buckets below are those of core/histogram.ts. */
 const COUNTED = ['enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost'];
 const buckets = (letter: string): string[] => Array.from({ length: 19 }, (_, i) => `${letter}${i}`);
 const FIGURES = [...COUNTED, 'wait_ms', 'run_ms', ...buckets('w'), ...buckets('r')].map(
@@ -10,20 +10,20 @@ const SUMS = FIGURES.map((column) => `sum(${column}) AS ${column.slice(7)}`).joi
 
 export const kindOf = 'SELECT number FROM rollup_kind WHERE name = ? AND queue = ?';
 export const labelsOfJob = "SELECT queue, coalesce(name, '') AS name FROM job WHERE number = ?";
-export const knowsName = 'SELECT 1 FROM rollup_kind WHERE name = ? LIMIT 1';
+export const nameExists = 'SELECT 1 FROM rollup_kind WHERE name = ? LIMIT 1';
 export const countKinds =
   "SELECT count(*) AS pairs, count(DISTINCT name) AS names FROM rollup_kind WHERE name <> ''";
 export const insertKind = 'INSERT INTO rollup_kind (name, queue) VALUES (?, ?)';
 export const openRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
 export const rollupJobs =
   'UPDATE rollup SET enqueued = enqueued + ?, dropped = dropped + ? WHERE tier = ? AND at = ? AND kind = ?';
-/** Only the columns that change are named: with all of them it would cost twice as much. */
+/** Updates only the columns that change, because updating all of them would cost twice as much. */
 export const countAttempt = (
   columns: string[],
 ): string => `UPDATE rollup SET wait_ms = wait_ms + ?, run_ms = run_ms + ?,
   ${columns.map((column) => `${column} = ${column} + 1`).join(', ')} WHERE tier = ? AND at = ? AND kind = ?`;
 
-/** A range of one tier: the primary key finds it, and what is read is what happened in it. */
+/** Selects a range of one tier by the primary key, so that only the rows of the range are read. */
 const OF_RANGE = 'FROM rollup WHERE tier = ? AND at >= ? AND at < ?';
 const OF_KINDS = 'AND +kind IN (SELECT value FROM json_each(?))';
 export const series = `SELECT at, ${SUMS} ${OF_RANGE} GROUP BY at`;
@@ -33,8 +33,9 @@ export const totals = `SELECT kind, ${FIGURES.join(', ')} FROM rollup WHERE tier
 export const kinds = `SELECT rollup_kind.number, rollup_kind.name, queue.name AS queue FROM rollup_kind
   CROSS JOIN queue ON queue.number = rollup_kind.queue`;
 /**
- * Ready since when, or due without anybody who would have made it ready. Who was not made to wait stands in the order of
- * enqueueing, so the first of each priority is the oldest; the others have an index, which costs new jobs nothing.
+ * Finds, for each queue, since when its oldest runnable job has been waiting. Jobs that were due when they were enqueued
+ * (`fresh`) are in order, so the first one of each priority is the oldest. Jobs that became due later (`late`) have an index
+ * of their own, which costs new jobs nothing. Jobs that are due but not yet ready are `due`.
  */
 export const oldestWaiting = `WITH RECURSIVE line (queue, priority) AS (
   SELECT number, (SELECT max(priority) FROM job WHERE phase = 'ready' AND job.queue = queue.number) FROM queue

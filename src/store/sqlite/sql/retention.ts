@@ -1,4 +1,4 @@
-export const heldOfState =
+export const totalsOfState =
   'SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(bytes), 0) AS bytes FROM counter WHERE state = ?';
 export const endedJobs = `SELECT number, finished_at, bytes, runs + coalesce(json_array_length(depends_on), 0) AS belongings,
   coalesce(start ->> 'stdinBytes', 0) AS stdin_bytes FROM job

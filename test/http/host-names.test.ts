@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test';
 import { QueueError } from '../../src/core/errors.ts';
 import { mostConnections } from '../../src/http/connections.ts';
 import { checkHost, checkOrigin } from '../../src/http/guard.ts';
-import { isLoopback, namesOf, plainHost } from '../../src/http/names.ts';
+import { hostNamesOf, isLoopback, plainHost } from '../../src/http/host-names.ts';
 
-const behind = (url: string) => namesOf('127.0.0.1', 7780, new URL(url));
+const behind = (url: string) => hostNamesOf('127.0.0.1', 7780, new URL(url));
 const isNamed = (names: ReturnType<typeof behind>, host: string): boolean =>
   passes(() => checkHost(host, names.hosts));
 const isOwn = (names: ReturnType<typeof behind>, origin: string): boolean =>

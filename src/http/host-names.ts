@@ -2,24 +2,24 @@ import { hostname, networkInterfaces } from 'node:os';
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
-/** As it is listened on: `[::1]` and `LOCALHOST` are what they mean. */
+/** Returns a host without brackets and in lower case, as it is passed to `listen`. */
 export function plainHost(host: string): string {
   return host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Nobody but this machine reaches it. */
+/** Tells whether only this machine can reach the host. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.includes(host) || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** What a server may rightly be called, and where a page of its own comes from. */
-export interface Names {
+/** The host names that a server answers to, and the origins of its own pages. */
+export interface HostNames {
   hosts: ReadonlySet<string>;
   origins: ReadonlySet<string>;
 }
 
-/** A proxy at `url` sends its own name on, or ours; its pages come from its own origin and from no other of that name. */
-export function namesOf(host: string, port: number, url: URL | null): Names {
+/** Returns the names of a server. A proxy at `url` adds its own host names, and its exact origin. */
+export function hostNamesOf(host: string, port: number, url: URL | null): HostNames {
   const named = machineNames(host).flatMap((name) => withPort(name, port, 80));
   return {
     hosts: new Set([...named, ...(url === null ? [] : hostsOf(url))]),
@@ -41,7 +41,7 @@ function hostsOf(url: URL): string[] {
   return withPort(url.hostname, url.port === '' ? usual : Number(url.port), usual);
 }
 
-/** The usual port may be left out. */
+/** Returns a name with its port, and without it if the port is the default of the protocol. */
 function withPort(name: string, port: number, usual: number): string[] {
   return port === usual ? [`${name}:${port}`, name] : [`${name}:${port}`];
 }

@@ -1,14 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A connection may have this many requests waiting behind the one that is being answered. */
+/** The maximum number of requests that wait on one connection. */
 const MOST_WAITING = 64;
 
 /**
- * Handles the requests of a connection one after the other: the next one when the answer before it has been sent. A
- * client that sends many requests and reads no answers costs one answer. Beyond the limit its connection is closed.
+ * Handles the requests of a connection one after the other: each starts when the answer before it has been sent. A client that
+ * sends many requests and reads no answers costs one answer. Beyond the limit its connection is closed.
  */
-export function inTurn(handle: RequestListener, most = MOST_WAITING): RequestListener {
+export function oneRequestAtATime(handle: RequestListener, most = MOST_WAITING): RequestListener {
   const lines = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
 
   const begin = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
@@ -23,7 +23,7 @@ export function inTurn(handle: RequestListener, most = MOST_WAITING): RequestLis
 
   return (incoming, outgoing) => {
     const { socket } = incoming;
-    // Node goes on with the requests of a chunk that it has read, also when the connection was closed at one of them.
+    // Node emits all requests of a chunk that it has read, even if the connection was closed at one of them.
     if (socket.destroyed) return;
     const line = lines.get(socket);
     if (line === undefined) {

@@ -7,16 +7,16 @@ import { masked } from '../core/mask.ts';
 import type { Schedule } from '../core/schedule.ts';
 import type { ScheduleObject } from '../core/wire.ts';
 
-/** Whoever has the address sees a job or a schedule like this, and never the value of a variable that looks secret. */
-export async function shownJob(app: App, job: Job | GoneJob): Promise<JobObject | GoneJob> {
+/** Returns a job as the HTTP API shows it, with secrets masked. */
+export async function maskedJob(app: App, job: Job | GoneJob): Promise<JobObject | GoneJob> {
   return masked(await addedObject(app, job));
 }
 
-/** The same in a list, which leaves stdin unread. */
-export function listedJob(job: Job): JobObject {
+/** Returns a job as lists show it, with secrets masked and without reading its stdin. */
+export function maskedListedJob(job: Job): JobObject {
   return masked(toJobObject(job));
 }
 
-export async function shownSchedule(schedule: Schedule, now: number): Promise<ScheduleObject> {
+export async function maskedSchedule(schedule: Schedule, now: number): Promise<ScheduleObject> {
   return masked(await toScheduleObject(schedule, now));
 }

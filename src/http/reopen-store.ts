@@ -1,0 +1,36 @@
+import { type App, checkOpen, closeApp } from '../actions/app.ts';
+import { QueueError } from '../core/errors.ts';
+
+/** The old store is closed after this time, because other requests may still be using it. */
+const CLOSE_AFTER_MS = 30_000;
+
+/**
+ * Returns a check that throws if the store is unavailable. If another store, such as a copied backup, is at its location, the
+ * check opens it instead and calls `onReopened`, because nothing that was cached for the old store is valid.
+ */
+export function storeCheck(
+  app: App,
+  reopen: () => Promise<App>,
+  onReopened: () => void,
+): () => Promise<void> {
+  let opening: Promise<void> | null = null;
+
+  const reopenStore = async (): Promise<void> => {
+    const old = { store: app.store };
+    app.store = (await reopen()).store;
+    onReopened();
+    setTimeout(() => void closeApp(old).catch(() => {}), CLOSE_AFTER_MS).unref();
+  };
+
+  return async () => {
+    try {
+      await checkOpen(app);
+    } catch (error) {
+      if (!(error instanceof QueueError) || error.code !== 'store-unavailable') throw error;
+      opening ??= reopenStore().finally(() => {
+        opening = null;
+      });
+      await opening;
+    }
+  };
+}
