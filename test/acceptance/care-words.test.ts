@@ -7,7 +7,7 @@ import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 test.concurrent(
-  'a backup or export that has nowhere to go: the place is named, not the draft, and nothing is left',
+  'a backup or export to a missing directory names that directory and leaves no draft',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     writeFileSync(join(box.directory, 'file'), '');
@@ -27,7 +27,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a file that is no backup is refused before anybody is asked about the queue',
+  'a file that is not a backup is refused before the question about the queue',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     const file = join(box.directory, 'five');
@@ -42,7 +42,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'what a repair finds lost is judged by the settings of that store',
+  'attempts that a repair finds lost are settled by the settings of that store',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     await box.run(['config', 'set', 'crash-limit', '1']);
