@@ -191,7 +191,7 @@ test.concurrent(
 const asRoot = test.skipIf(process.getuid!() !== 0);
 
 asRoot.concurrent(
-  'S16: long output is not written into a directory that somebody else has put there',
+  'S16: long output is not written into a directory that another user has created there',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 10000');
     await box.run(['worker', 'start', '--drain', '--quiet']);
@@ -228,7 +228,7 @@ const withoutLinks = {
 };
 
 test.skipIf(!hasTool('strace')).concurrent(
-  'where there are no hard links, backup and export are made all the same, and a worker says what is missing',
+  'without hard links backup and export still work, and a worker reports what is missing',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     expect((await box.run(['backup', file(box)], withoutLinks)).code).toBe(0);

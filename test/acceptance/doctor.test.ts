@@ -104,3 +104,17 @@ test.concurrent(
     expect(damaged.find('database').status).toBe('fail');
   }),
 );
+
+test.concurrent(
+  'doctor --quick does not read the whole database',
+  inSandbox(async (box) => {
+    await box.json(['enqueue', 'true']);
+    const checks = async (...flags: string[]): Promise<string[]> =>
+      (await box.json<{ checks: { check: string }[] }>(['doctor', ...flags])).checks.map(
+        ({ check }) => check,
+      );
+    expect(await checks()).toContain('quick check');
+    expect(await checks('--quick')).not.toContain('quick check');
+    expect(await checks('--quick')).toContain('disk');
+  }),
+);

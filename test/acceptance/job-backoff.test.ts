@@ -6,7 +6,7 @@ interface Shown extends JobJson {
 }
 
 test(
-  "a job's own backoff wins over the settings, field by field",
+  "a job's own backoff overrides the settings, field by field",
   inSandbox(async (box) => {
     await configure(box, { 'backoff-strategy': 'linear', 'retry-delay': '100s', 'backoff-max': '50s' });
     const jobs: [id: string, flags: string[], waitMs: number][] = [

@@ -14,11 +14,11 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** A command of a job that uses another store. */
+/** Returns a command that uses another store. */
 const inner = (box: Sandbox, args: string): string => `'${EXECUTABLE}' --db '${innerDb(box)}' ${args}`;
 const innerDb = (box: Sandbox): string => join(box.directory, 'inner.db');
 
-/** A job of another store that waits until it is let go, and nobody that runs it yet. */
+/** Enqueues a gated job in another store, which no worker runs yet. */
 async function enqueueInner(box: Sandbox): Promise<ReturnType<typeof gatedJob>> {
   await box.json([
     '--db',
@@ -60,7 +60,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'workers that a job starts with --detach go on when the job is cancelled',
+  'workers that a job starts with --detach continue when the job is cancelled',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
@@ -80,7 +80,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a script that a job runs with the executable itself is ended with the job',
+  'a script that a job runs with the queuectl executable is ended with the job',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();

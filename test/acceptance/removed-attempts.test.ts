@@ -19,10 +19,10 @@ function removeAttempts(box: Sandbox): void {
   rmSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
 }
 
-// Those two are also what the frame exits with when it has run nothing.
+// The frame also exits with these two codes when it has run nothing.
 for (const exitCode of [75, 76])
   test.concurrent(
-    `a command that exits with ${exitCode} has run, though its record was removed`,
+    `a command that exits with ${exitCode} has run although its record was removed`,
     inSandbox(async (box) => {
       await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
@@ -33,7 +33,7 @@ for (const exitCode of [75, 76])
     }),
   );
 
-/** What people do to that directory, as a shell command run in the state directory. */
+/** Lists ways to remove that directory, as shell commands that run in the state directory. */
 const REMOVALS = {
   removed: 'rm -rf attempts',
   'removed and made again': 'rm -rf attempts; mkdir -m 700 attempts',
@@ -46,7 +46,7 @@ const REMOVALS = {
 
 for (const [what, command] of Object.entries(REMOVALS))
   test.concurrent(
-    `a job that ends unseen is lost, not unstarted, when the directory of all attempts is ${what}`,
+    `a job that ends without a worker counts as lost when the directory of all attempts was ${what}`,
     inSandbox(async (box) => {
       const first = await box.startWorkers();
       const job = await startGatedJob(box, 'job', 0, { at_most_once: true });
@@ -62,7 +62,7 @@ for (const [what, command] of Object.entries(REMOVALS))
   );
 
 test.concurrent(
-  'a job that never started is released, also after the directory of all attempts was emptied before its claim',
+  'a job that never started is released although the directory of all attempts was emptied before its claim',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '100ms' });
     const first = await box.startWorkers();

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { enqueue, inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
@@ -38,19 +37,5 @@ test.concurrent(
     expect(asked.output()).toContain('is not a queuectl database');
     expect(asked.output()).toContain('queuectl backup');
     expect(asked.output()).not.toContain('[y/N]');
-  }),
-);
-
-test.concurrent(
-  'attempts that a repair finds lost are settled by the settings of that store',
-  inSandbox(async (box) => {
-    await enqueue(box, 'job', 'true');
-    await box.run(['config', 'set', 'crash-limit', '1']);
-    const db = new DatabaseSync(join(box.home, 'queue.db'));
-    db.exec("UPDATE job SET state = 'processing', phase = 'running', worker_id = 'w', due_at = NULL");
-    db.close();
-    mkdirSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
-    await box.run(['db', 'repair']);
-    expect(await box.json(['show', 'job'])).toMatchObject({ state: 'dead', crashes: 1 });
   }),
 );
