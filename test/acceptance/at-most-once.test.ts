@@ -24,7 +24,7 @@ import {
 } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-interface Shown extends JobJson {
+interface JobDetails extends JobJson {
   max_retries: number;
   at_most_once: boolean;
 }
@@ -34,7 +34,7 @@ const STAY = `${START}; until [ -e go ]; do sleep 0.05; done`;
 const ONCE = { at_most_once: true };
 
 const starts = (box: Sandbox): number => lines(join(box.directory, 'starts')).length;
-const show = (box: Sandbox, id = 'job'): Promise<Shown> => box.json<Shown>(['show', id]);
+const show = (box: Sandbox, id = 'job'): Promise<JobDetails> => box.json<JobDetails>(['show', id]);
 
 /** Runs every job that may be started, including retries. */
 async function drain(box: Sandbox, through: string[] = []): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ended, execute } from '../support/execute.ts';
+import { execute, untilEnded } from '../support/execute.ts';
 import { placesOf } from '../support/places.ts';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, sandbox, until } from '../support/queuectl.ts';
@@ -71,12 +71,12 @@ test.concurrent('a job runs in the directory of its enqueue or of --cwd, and fai
   const [here, there, gone] = ['here', 'there', 'gone'].map((name) => join(box.directory, name));
   for (const directory of [here!, there!, gone!]) mkdirSync(directory);
   const recorded = await box.run(['enqueue', 'pwd; echo $PWD'], { cwd: here! });
-  expect((await ended(box, recorded.stdout.trim())).output).toBe(`${here}\n${here}\n`);
+  expect((await untilEnded(box, recorded.stdout.trim())).output).toBe(`${here}\n${here}\n`);
   const chosen = await box.run(['enqueue', '--cwd', '../there', 'pwd -P'], { cwd: here! });
-  expect((await ended(box, chosen.stdout.trim())).output).toBe(`${there}\n`);
+  expect((await untilEnded(box, chosen.stdout.trim())).output).toBe(`${there}\n`);
   const delayed = await box.run(['enqueue', '-r', '1', '--delay', '500ms', 'echo never'], { cwd: gone! });
   rmdirSync(gone!);
-  const { job, output } = await ended(box, delayed.stdout.trim());
+  const { job, output } = await untilEnded(box, delayed.stdout.trim());
   expect(job).toMatchObject({ state: 'dead', attempts: 1, exit_code: null });
   expect(job.last_error).toContain(gone!);
   expect(job.last_error).toMatch(/does not exist|is gone/);
@@ -143,7 +143,7 @@ test.concurrent('the growing output of a running job is trimmed without blocking
   await until(() => disk() < 1_000_000, 'the middle of the output is given back');
   expect((await box.run(['logs', 'grows'])).stdout).toStartWith('first\nxxx');
   writeFileSync(join(box.directory, 'go'), '');
-  const { job, output } = await ended(box, 'grows');
+  const { job, output } = await untilEnded(box, 'grows');
   expect(job).toMatchObject({ state: 'completed', exit_code: 0 });
   expect(job.history[0]).toMatchObject({ output_truncated: true, output_bytes: 55_000_011 });
   // The output that came after the last trim is cut at the end.

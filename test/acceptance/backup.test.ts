@@ -81,7 +81,7 @@ test.concurrent(
     expect(await kept('job')).toMatchObject({ state: 'pending', attempts: 0, crashes: 1 });
     expect(await kept('once')).toMatchObject({ state: 'dead', crashes: 1 });
     expect(await box.json(['worker', 'list', '--db', file(box)])).toEqual([]);
-    job.letGo();
+    job.release();
     writeFileSync(join(box.directory, 'go'), '');
   }),
 );
@@ -96,7 +96,7 @@ test.concurrent(
     expectRefusal(await box.run(['restore', '--yes', file(box)]), 5, /in use by process/);
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     expectRefusal(await box.run(['restore', '--yes', file(box)]), 4, /'second' is still running/);
-    job.letGo();
+    job.release();
     await until(() => job.traces().length === 2, 'it has ended');
     await until(async () => (await box.run(['restore', file(box)])).code === 2, 'only the yes is missing');
     expectRefusal(await box.run(['restore', file(box)]), 2, /replace 2 jobs/);

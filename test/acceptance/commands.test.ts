@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { ended, execute } from '../support/execute.ts';
+import { execute, untilEnded } from '../support/execute.ts';
 import { sandbox } from '../support/queuectl.ts';
 
 const box = sandbox();
@@ -74,7 +74,7 @@ test.concurrent('a command of 100 kB given as an argument runs and is shown unch
   const command = `echo '${'"ü" \\n $(x)\n'.repeat(8000)}' | wc -c`;
   expect(Buffer.byteLength(command)).toBeGreaterThan(100_000);
   const added = await box.run(['enqueue', command]);
-  const { job, output } = await ended(box, added.stdout.trim());
+  const { job, output } = await untilEnded(box, added.stdout.trim());
   expect(job.command).toBe(command);
   expect(output).toBe(plainly(command).output);
 });
@@ -98,7 +98,7 @@ for (const signal of ['USR1', 'USR2', 'ALRM', 'PIPE', 'HUP']) {
 test.concurrent('a job with argv runs without a shell', async () => {
   const args = ['; rm -rf x', '$(id)', '*', '`id`', '$HOME', '"', "'", 'a\nb', '', '&& exit 3', '日本', '-n'];
   const added = await box.run(['enqueue', '--', 'printf', '[%s]', ...args]);
-  const { job, output } = await ended(box, added.stdout.trim());
+  const { job, output } = await untilEnded(box, added.stdout.trim());
   expect(output).toBe(args.map((arg) => `[${arg}]`).join(''));
   expect(job).toMatchObject({ state: 'completed', argv: ['printf', '[%s]', ...args] });
 });

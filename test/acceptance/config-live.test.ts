@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { startGatedJob } from '../support/gated-job.ts';
-import { processesOfJob, untilBeats } from '../support/processes.ts';
+import { processesOfJob, untilHeartbeats } from '../support/processes.ts';
 import {
   configure,
   enqueue,
@@ -24,13 +24,13 @@ test.concurrent(
       return Date.parse(job.next_run_at!) - Date.parse(job.updated_at);
     };
     await configure(box, { 'backoff-base': '100' });
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     expect(await waitOf('changed')).toBe(100_000);
     await configure(box, { 'backoff-strategy': 'fixed', 'retry-delay': '7m' });
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     expect(await waitOf('fixed')).toBe(420_000);
     for (const key of ['backoff-strategy', 'backoff-base']) await box.json(['config', 'unset', key]);
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     expect(await waitOf('default')).toBe(2000);
   }),
 );
@@ -41,7 +41,7 @@ test.concurrent(
     await configure(box, { ...QUICK, 'kill-grace': '1h' });
     await box.startWorkers();
     await configure(box, { 'kill-grace': '300ms' });
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     const command = "trap '' TERM; echo start >> job.log; while :; do sleep 0.1; done";
     await enqueue(box, 'job', command, { max_retries: 1, timeout: 1 });
     expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 124, attempts: 1 });
@@ -56,7 +56,7 @@ test.concurrent(
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
     await configure(box, { ...QUICK, 'stop-timeout': '200ms' });
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     await startGatedJob(box, 'job');
     process.kill(workers.pid, 'SIGTERM');
     await workers.exit;

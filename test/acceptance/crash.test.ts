@@ -43,7 +43,7 @@ for (const exitCode of [0, 3]) {
       await killAll([worker.pid]);
       const other = await untilWorkerOf(box, 'job');
       expect(other.pid).not.toBe(worker.pid);
-      job.letGo();
+      job.release();
       expect(await untilSettled(box, 'job', exitCode)).toMatchObject(outcome);
       expect(job.traces()).toEqual(ONE_RUN);
     }),
@@ -57,7 +57,7 @@ for (const exitCode of [0, 3]) {
       await killEverything(box, first);
       await box.startWorkers('--count', '2');
       await untilWorkerOf(box, 'job');
-      job.letGo();
+      job.release();
       expect(await untilSettled(box, 'job', exitCode)).toMatchObject(outcome);
       expect(job.traces()).toEqual(ONE_RUN);
     }),
@@ -69,7 +69,7 @@ for (const exitCode of [0, 3]) {
       const first = await box.startWorkers('--count', '2');
       const job = await startGatedJob(box, 'job', exitCode);
       await killEverything(box, first);
-      job.letGo();
+      job.release();
       await untilNoProcessOf(box, 'job');
       expect((await box.json<JobJson>(['show', 'job'])).state).toBe('processing');
       await box.startWorkers('--count', '2');
@@ -163,7 +163,7 @@ test.concurrent(
     const settled = await untilState(box, 'job', 'dead');
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(settled).toMatchObject({ exit_code: 137, attempts: 1 });
-    job.letGo();
+    job.release();
     expect(job.traces()).toEqual(['start']);
   }),
 );

@@ -141,7 +141,7 @@ test.concurrent(
     tamper(box, 'UPDATE counter SET jobs = jobs + 1');
     expect((await box.run(['db', 'repair'])).stdout).toContain('saved\tjob\t1');
     await box.startWorkers();
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect(job.traces()).toHaveLength(2);
   }),

@@ -24,7 +24,7 @@ test.concurrent(
     expect(statSync(started.log).mode & 0o777).toBe(0o600);
 
     const job = await startGatedJob(box, 'job');
-    job.letGo();
+    job.release();
     await untilState(box, 'job', 'completed');
     expect(job.traces()).toEqual(ONE_RUN);
     expect((await box.run(['worker', 'stop'])).code).toBe(0);
@@ -116,7 +116,7 @@ test.concurrent(
     process.kill(first.pid, 'SIGTERM');
     await until(() => first.output().includes('stopping'), 'the first worker is stopping');
     expect(draining.child.exitCode).toBe(null);
-    job.letGo();
+    job.release();
     expect(await first.exit).toBe(0);
     expect(await draining.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'dead', attempts: 2 });
@@ -129,7 +129,7 @@ test.concurrent(
   inSandbox(async (box) => {
     await enqueue(box, 'mail', gatedCommand('mail'), { queue: 'mail' });
     await enqueue(box, 'other', gatedCommand('other'), { queue: 'other' });
-    gatedJob(box, 'mail').letGo();
+    gatedJob(box, 'mail').release();
     const workers = box.start(['worker', 'start', '--drain', '--queue', 'mail']);
     expect(await workers.exit).toBe(0);
     expect(gatedJob(box, 'mail').traces()).toEqual(ONE_RUN);

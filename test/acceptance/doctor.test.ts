@@ -83,7 +83,7 @@ test.concurrent(
     const next = await box.startWorkers();
     await until(() => next.output().includes('adopted'), 'the job is adopted');
     expect((await doctor(box)).find('stuck jobs').status).toBe('ok');
-    job.letGo();
+    job.release();
   }),
 );
 

@@ -161,7 +161,7 @@ test.concurrent(
     process.kill(workers.pid, 'SIGTERM');
     process.kill(-workers.pid, 'SIGTERM');
     await until(() => workers.output().includes('stopping'), 'it stops');
-    job.letGo();
+    job.release();
     expect(await workers.exit).toBe(0);
     expect(workers.output()).not.toContain('again');
     expect(job.traces()).toEqual(ONE_RUN);

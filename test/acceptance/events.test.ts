@@ -218,7 +218,7 @@ test.concurrent(
     const [ready] = await events(box, '--kind', 'worker-ready');
     process.kill(ready!.pid as number, 'SIGKILL');
     await until(async () => (await events(box, '--kind', 'adopted')).length === 1, 'it was adopted');
-    job.letGo();
+    job.release();
     await untilState(box, 'runs', 'completed');
     const seen = await events(box, '--job', 'runs');
     expect(short(seen)).toEqual(['enqueued runs', 'started runs', 'adopted runs', 'completed runs']);

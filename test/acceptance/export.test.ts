@@ -117,7 +117,7 @@ test.concurrent(
     });
     expect(await box.json(['show', 'once', ...other])).toMatchObject({ state: 'dead' });
     expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
-    job.letGo();
+    job.release();
     writeFileSync(file(box, 'go'), '');
   }),
 );

@@ -10,7 +10,7 @@ import {
   until,
   untilState,
 } from '../support/queuectl.ts';
-import { interruptUntilOver, onTerminal } from '../support/terminal.ts';
+import { interruptUntilClosed, onTerminal } from '../support/terminal.ts';
 
 const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
 const box = sandbox();
@@ -159,7 +159,7 @@ describe('on a terminal', () => {
       await untilState(box, id, 'processing');
       const looking = onTerminal(box, [...args]);
       if (args[0] === 'logs') await until(() => looking.stdout().includes('begun'), 'it looks');
-      expect(await interruptUntilOver(looking)).toBe(130);
+      expect(await interruptUntilClosed(looking)).toBe(130);
       expect((await box.json<JobJson>(['show', id])).state).toBe('processing');
       open(id);
       await untilState(box, id, 'completed');

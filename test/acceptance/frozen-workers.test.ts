@@ -26,7 +26,7 @@ test('workers that were all stopped for longer than a lease do not consider each
       const [old, now] = [before.split(','), (await beats()).split(',')];
       return now.every((beat, i) => beat !== old[i]);
     }, 'all of them beat again');
-    for (const job of jobs) job.letGo();
+    for (const job of jobs) job.release();
     for (const { id } of jobs) await untilState(box, id, 'completed');
     expect(pids.every(isAlive)).toBe(true);
     expect(supervisor.output()).not.toMatch(/adopted|no longer registered/);

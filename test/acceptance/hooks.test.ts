@@ -151,7 +151,7 @@ for (const exitCode of [0, 3]) {
       const job = await startGatedJob(box, 'job', exitCode);
       const worker = await untilWorkerOf(box, 'job');
       await killAll([first.pid, worker.pid]);
-      job.letGo();
+      job.release();
       await box.startWorkers('--count', '2');
       await untilState(box, 'job', exitCode === 0 ? 'completed' : 'dead');
       const expected = exitCode === 0 ? ['complete', 'idle'] : ['dead', 'failure', 'idle'];

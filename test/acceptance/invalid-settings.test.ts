@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { untilBeats } from '../support/processes.ts';
+import { untilHeartbeats } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, type Sandbox, untilState } from '../support/queuectl.ts';
 
 /** Changes settings as a user with `sqlite3` would. */
@@ -26,12 +26,12 @@ test.concurrent(
       expect((await box.run(command.split(' '))).code).toBe(0);
     const worker = await box.startWorkers();
     expect(await untilState(box, 'early', 'completed')).toMatchObject({ max_retries: 3 });
-    await untilBeats(box, 3);
+    await untilHeartbeats(box, 3);
     for (const key of Object.keys(NONSENSE))
       expect(worker.output().split(`error: setting ${key} has the invalid value`)).toHaveLength(2);
 
     changeByHand(box, { 'poll-interval': 'often' });
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     expect(worker.output()).toContain("poll-interval has the invalid value 'often'; 1s is used");
 
     const check = await box.run(['db', 'check']);

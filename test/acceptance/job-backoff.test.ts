@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { configure, inSandbox, type JobJson, untilState } from '../support/queuectl.ts';
 
-interface Shown extends JobJson {
+interface JobDetails extends JobJson {
   history: { finished_at: string }[];
 }
 
@@ -21,7 +21,7 @@ test(
     await box.startWorkers('--concurrency', '4');
     const waited = async (id: string): Promise<number> => {
       await untilState(box, id, 'failed');
-      const job = await box.json<Shown>(['show', id]);
+      const job = await box.json<JobDetails>(['show', id]);
       return Date.parse(job.next_run_at!) - Date.parse(job.history[0]!.finished_at);
     };
     for (const [id, , waitMs] of jobs) expect([id, await waited(id)]).toEqual([id, waitMs]);

@@ -68,7 +68,7 @@ test.concurrent(
     const frozen = await untilWorkerOf(box, 'job');
     await freeze(box, frozen.pid);
     expect((await untilWorkerOf(box, 'job')).pid).not.toBe(frozen.pid);
-    job.letGo();
+    job.release();
     const settled = await untilState(box, 'job', 'dead');
     expect(settled).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
     await enqueue(box, 'meanwhile', 'true');
@@ -92,7 +92,7 @@ test.concurrent(
     const adopter = await untilWorkerOf(box, 'job');
     await wake(box, frozen.pid, 2);
     expect((await untilWorkerOf(box, 'job')).id).toBe(adopter.id);
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect(job.traces()).toEqual(ONE_RUN);
   }),
@@ -111,7 +111,7 @@ test.concurrent(
     await wake(box, frozen!.pid, 2);
     expect(await untilState(box, 'job', 'completed', 30_000)).toMatchObject({ attempts: 1, crashes: 0 });
     expect(gatedJob(box, 'job').traces()).toEqual(ONE_RUN);
-    blocker.letGo();
+    blocker.release();
     await untilState(box, 'blocker', 'completed');
   }),
 );
@@ -130,7 +130,7 @@ test.concurrent(
       expect((await workersOf(box)).map((worker) => worker.pid)).toEqual([]);
       await box.startWorkers();
       expect((await untilWorkerOf(box, 'job')).pid).not.toBe(killed.pid);
-      job.letGo();
+      job.release();
       expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
       expect(job.traces()).toEqual(ONE_RUN);
     } finally {

@@ -137,7 +137,7 @@ test.concurrent(
     expect((await box.run(['explain', 'job'])).stdout).toMatch(
       /^it has been running for .*, but its worker is gone; the next worker will adopt it\n$/,
     );
-    job.letGo();
+    job.release();
     await untilNoProcessOf(box, 'job');
     expect((await box.run(['explain', 'job'])).stdout).toContain('but its worker is gone');
   }),

@@ -117,7 +117,7 @@ test.concurrent(
     expect(Math.abs(lastRun - Date.now() / 1000)).toBeLessThan(600);
     expect((await box.run(['metrics'])).stdout).not.toContain('secret-command');
     expect(value('queuectl_db_wal_bytes')).toBeGreaterThan(0);
-    job.letGo();
+    job.release();
     await untilState(box, 'waits', 'completed');
   }),
 );

@@ -98,7 +98,7 @@ test.skipIf(cannotRun(otherTime))(
     process.kill(-other.pid, 'SIGKILL');
     await killAll([other.pid, holder.pid]);
     await until(() => here.output().includes('adopted'), 'the job is adopted');
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect(job.traces()).toEqual(ONE_RUN);
   }),

@@ -52,7 +52,7 @@ test.concurrent(
     await untilState(box, 'outer', 'cancelled');
     expect(workers.filter(isAlive)).toEqual([]);
     expect(await innerState(box)).toMatchObject({ state: 'processing' });
-    job.letGo();
+    job.release();
     await box.run(['--db', innerDb(box), 'worker', 'start', '--drain']);
     expect(await innerState(box)).toMatchObject({ state: 'completed' });
     expect(job.traces()).toEqual(ONE_RUN);
@@ -72,7 +72,7 @@ test.concurrent(
     await box.run(['cancel', 'outer']);
     await untilState(box, 'outer', 'cancelled');
     expect(workers.filter(isAlive)).toEqual(workers);
-    job.letGo();
+    job.release();
     await until(async () => (await innerState(box)).state === 'completed', 'the inner job is done');
     await box.run(['--db', innerDb(box), 'worker', 'stop']);
     expect(job.traces()).toEqual(ONE_RUN);

@@ -203,7 +203,7 @@ test.skipIf(process.getuid!() !== 0)(
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
-    job.letGo();
+    job.release();
     await until(() => job.traces().length === 2, 'it has ended');
     const everything = readdirSync(box.home, { recursive: true, encoding: 'utf8' });
     for (const name of ['', ...everything.filter((one) => !one.includes('attempts/'))])

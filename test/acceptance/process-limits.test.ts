@@ -4,7 +4,7 @@ import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inProcessGroup, noProcessLimit } from '../faults/process-limit.ts';
 import { gatedJob } from '../support/gated-job.ts';
-import { killAll, processesOfJob, untilBeats, workersOf } from '../support/processes.ts';
+import { killAll, processesOfJob, untilHeartbeats, workersOf } from '../support/processes.ts';
 import {
   configure,
   EXECUTABLE,
@@ -48,7 +48,7 @@ function hog(free: 0 | 1): string {
 
 async function withFullUser(
   free: 0 | 1,
-  body: (box: Sandbox, workers: Running, letGo: () => void) => Promise<void>,
+  body: (box: Sandbox, workers: Running, release: () => void) => Promise<void>,
 ): Promise<void> {
   const uid = someUid();
   const box = sandbox(asUser(uid));
@@ -91,23 +91,23 @@ async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> 
 
 for (const free of [0, 1] as const) {
   test.skipIf(!works())(`nothing is lost when a job uses up ulimit -u except for ${free}`, () =>
-    withFullUser(free, async (box, workers, letGo) => {
+    withFullUser(free, async (box, workers, release) => {
       await enqueueJobs(box);
-      await untilBeats(box, 5);
-      letGo();
+      await untilHeartbeats(box, 5);
+      release();
       await expectNothingLost(box, workers);
     }),
   );
 }
 
 test.skipIf(!works())('a worker that dies while ulimit -u is used up is replaced, and nothing is lost', () =>
-  withFullUser(0, async (box, workers, letGo) => {
+  withFullUser(0, async (box, workers, release) => {
     const holder = (await workersOf(box)).find((worker) => worker.current_jobs.includes('hog'))!;
     await killAll([holder.pid]);
     await enqueueJobs(box);
-    await untilBeats(box, 5);
+    await untilHeartbeats(box, 5);
     expect(processesOfJob(box, 'hog')).not.toEqual([]);
-    letGo();
+    release();
     await expectNothingLost(box, workers);
     expect(lines(join(box.directory, 'hog.log'))).toEqual(['full']);
   }),

@@ -86,7 +86,7 @@ test.concurrent(
     expect(await list(box)).toEqual(['gone', 'later', 'runs']);
     expect(placesOf(box)).toHaveLength(1);
     await configure(box, { 'keep-completed': 'none' });
-    job.letGo();
+    job.release();
     await untilState(box, 'runs', 'completed');
   }),
 );

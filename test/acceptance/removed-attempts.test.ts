@@ -27,7 +27,7 @@ for (const exitCode of [75, 76])
       await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
       removeAttempts(box);
-      job.letGo();
+      job.release();
       expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: exitCode, attempts: 1 });
       expect(job.traces()).toEqual(ONE_RUN);
     }),
@@ -53,7 +53,7 @@ for (const [what, command] of Object.entries(REMOVALS))
       const workers = await workersOf(box);
       await killAll([first.pid, ...workers.map((worker) => worker.pid)]);
       expect(spawnSync('sh', ['-c', command], { cwd: join(box.home, 'queue.db.d') }).status).toBe(0);
-      job.letGo();
+      job.release();
       await untilNoProcessOf(box, 'job');
       await box.startWorkers();
       expect(await untilState(box, 'job', 'dead')).toMatchObject({ attempts: 0, crashes: 1 });

@@ -39,7 +39,7 @@ for (const ends of REMOVED) {
       remove(box, ends);
       for (const id of JOBS) await enqueue(box, id, traced(box, id));
       for (const id of JOBS) await untilState(box, id, 'completed');
-      job.letGo();
+      job.release();
       const ended = await untilState(box, 'running', 'completed');
       expect(ended).toMatchObject({ attempts: 1, crashes: 0 });
       expect(job.traces()).toEqual(ONE_RUN);

@@ -65,7 +65,7 @@ for (const [what, damage, args] of SCENES) {
       end(refused);
       await untilNoProcessOf(box, 'job');
       expect((await box.run(args(box))).stderr).not.toContain('error');
-      job.letGo();
+      job.release();
       expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
       expect(job.traces()).toEqual(['start', 'start', 'end']);
     }),

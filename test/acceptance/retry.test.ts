@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inSandbox, type JobJson, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
-interface Shown extends JobJson {
+interface JobDetails extends JobJson {
   max_retries: number;
   history: { attempt: number; exit_code: number; error: string; started_at: string; finished_at: string }[];
 }
@@ -11,12 +11,12 @@ interface Shown extends JobJson {
 /** Appends the time (ns) to the file `ran`, prints why it fails, and succeeds once `flag` exists. */
 const UNTIL_FLAG = 'date +%s%N >>ran; echo "no flag yet"; [ -e flag ]';
 
-const show = (box: Sandbox, id: string): Promise<Shown> => box.json<Shown>(['show', id]);
+const show = (box: Sandbox, id: string): Promise<JobDetails> => box.json<JobDetails>(['show', id]);
 const ranAt = (box: Sandbox): number[] =>
   lines(join(box.directory, 'ran')).map((line) => Number(line) / 1_000_000);
 
 /** Returns the ms from the end of the last attempt to the next one. */
-function wait(job: Shown): number {
+function wait(job: JobDetails): number {
   return Date.parse(job.next_run_at!) - Date.parse(job.history.at(-1)!.finished_at);
 }
 
@@ -26,7 +26,7 @@ test.concurrent(
     await box.run(['enqueue', JSON.stringify({ id: 'flaky', command: UNTIL_FLAG, max_retries: 4 })]);
     await box.startWorkers('--count', '2');
 
-    const seen = new Map<number, Shown>();
+    const seen = new Map<number, JobDetails>();
     await until(async () => {
       const job = await show(box, 'flaky');
       if (job.state === 'failed') seen.set(job.attempts, job);
@@ -55,7 +55,7 @@ test.concurrent(
       ...['flaky', 'default', '4/4', '1', expect.stringMatching(/^\d{4}-.*Z$/)],
       ...[UNTIL_FLAG, 'exit code 1: no flag yet'],
     ]);
-    const listed = await box.json<Shown[]>(['dlq', 'list']);
+    const listed = await box.json<JobDetails[]>(['dlq', 'list']);
     expect(listed.map((job) => [job.id, job.state, job.attempts])).toEqual([['flaky', 'dead', 4]]);
 
     writeFileSync(join(box.directory, 'flag'), '');

@@ -10,7 +10,7 @@ import {
   until,
   untilState,
 } from '../support/queuectl.ts';
-import { interruptUntilOver, onTerminal } from '../support/terminal.ts';
+import { interruptUntilClosed, onTerminal } from '../support/terminal.ts';
 
 const box = sandbox();
 
@@ -88,7 +88,7 @@ describe('run on Ctrl-C', () => {
     const command = 'trap "" INT; echo begun; until [ -e deaf ]; do sleep 0.05; done';
     const running = onTerminal(box, ['run', '--id', 'deaf', command]);
     await until(() => running.stdout().includes('begun'), 'the job runs');
-    expect(await interruptUntilOver(running)).toBe(130);
+    expect(await interruptUntilClosed(running)).toBe(130);
     expect(running.stdout()).toContain('job deaf keeps running; to follow it: queuectl logs -f deaf');
     await box.run([], { through: ['touch', 'deaf'] });
     await untilState(box, 'deaf', 'completed');

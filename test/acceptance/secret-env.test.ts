@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ended } from '../support/execute.ts';
+import { untilEnded } from '../support/execute.ts';
 import { inSandbox, lines, type Sandbox, untilState } from '../support/queuectl.ts';
 
 const SECRET = 'hush-7f3a91c2';
@@ -27,7 +27,7 @@ test(
       ...{ on_failure: 'true', stdin: 'x', split_output: true, backoff: 'fixed', retry_delay: 0 },
     };
     await own.run(['enqueue', JSON.stringify(job)], { env });
-    await ended(own, 'a');
+    await untilEnded(own, 'a');
     expect(lines(join(own.directory, 'told'))).toEqual([`${SECRET} k`, `${SECRET} k`]);
     for (const args of [
       ['show', 'a'],
@@ -75,7 +75,7 @@ test(
     await first.exit;
     own.start(['worker', 'start'], { env: { TOKEN: '', MISSING_ONE: 'one', MISSING_TWO: 'two' } });
     await own.run(['retry', 'a']);
-    const { job, output } = await ended(own, 'a');
+    const { job, output } = await untilEnded(own, 'a');
     expect(job).toMatchObject({ state: 'completed' });
     expect(output).toBe('[] one two\n');
   }),

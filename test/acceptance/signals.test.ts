@@ -41,7 +41,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       signalGroup(workers.pid, signal);
       await untilStopping(box);
       await enqueue(box, 'next', 'true');
-      job.letGo();
+      job.release();
       expect(await workers.exit).toBe(0);
       expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
       expect(await show(box, 'next')).toMatchObject(UNCHARGED);
@@ -61,7 +61,7 @@ test.concurrent(
     send(pids, 'SIGTERM');
     send(pids, 'SIGINT');
     await enqueue(box, 'next', 'true');
-    job.letGo();
+    job.release();
     expect(await workers.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
     expect(await show(box, 'next')).toMatchObject(UNCHARGED);
@@ -106,7 +106,7 @@ test.concurrent(
     signalGroup(workers.pid, 'SIGHUP');
     await enqueue(box, 'next', 'true');
     await untilState(box, 'next', 'completed');
-    job.letGo();
+    job.release();
     await untilState(box, 'job', 'completed');
     expect(await workersOf(box)).toMatchObject(before.map((id) => ({ id, status: 'idle' })));
     expect(workers.output()).not.toContain('stopping');
@@ -157,7 +157,7 @@ test.concurrent(
     await killAll([workers.pid]);
     await untilStopping(box);
     await enqueue(box, 'next', 'true');
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
     await until(async () => (await workersOf(box)).length === 0, 'the workers are gone');
     expect(await show(box, 'next')).toMatchObject(UNCHARGED);
@@ -177,7 +177,7 @@ test.concurrent(
     }
     const job = await startGatedJob(box, 'job');
     await untilWorkerOf(box, 'job');
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
   }),
 );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ended, execute } from '../support/execute.ts';
+import { execute, untilEnded } from '../support/execute.ts';
 import { placesOf } from '../support/places.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
@@ -103,7 +103,7 @@ test(
     await killAll([worker.pid]);
     expect((await untilWorkerOf(own, 'adopted')).pid).not.toBe(worker.pid);
     writeFileSync(join(own.directory, 'go'), '');
-    const { job } = await ended(own, 'adopted');
+    const { job } = await untilEnded(own, 'adopted');
     expect(job).toMatchObject({ state: 'completed', attempts: 1, crashes: 0 });
     expect(await streams(own, 'adopted')).toEqual([`o1\n${numbers(9000)}`, 'e1\ne2\n']);
     const attempts = join(own.home, 'queue.db.d', 'attempts');

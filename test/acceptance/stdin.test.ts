@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ended, execute } from '../support/execute.ts';
+import { execute, untilEnded } from '../support/execute.ts';
 import { placesOf } from '../support/places.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { inSandbox, lines, sandbox, until, untilState } from '../support/queuectl.ts';
@@ -18,7 +18,7 @@ afterAll(() => box.cleanup());
 async function outputOf(args: string[], stdin?: string): Promise<string> {
   const added = await box.run(['enqueue', ...args], stdin === undefined ? {} : { stdin });
   expect(added).toMatchObject({ code: 0, stderr: '' });
-  return (await ended(box, added.stdout.trim())).output;
+  return (await untilEnded(box, added.stdout.trim())).output;
 }
 
 test.concurrent('a job reads stdin from text, a file or a pipe, for shell commands and programs', async () => {
@@ -29,7 +29,7 @@ test.concurrent('a job reads stdin from text, a file or a pipe, for shell comman
   // The file was read at enqueue, so a later change has no effect.
   const delayed = await box.run(['enqueue', '--stdin', '@input', '--delay', '1s', 'cat']);
   writeFileSync(file, 'changed');
-  expect((await ended(box, delayed.stdout.trim())).output).toBe('\ufeffgröße\0\r\n\n');
+  expect((await untilEnded(box, delayed.stdout.trim())).output).toBe('\ufeffgröße\0\r\n\n');
   expect(await outputOf(['--stdin', '-', 'tr a-z A-Z'], 'piped\n')).toBe('PIPED\n');
   const json = await execute(box, { command: 'cat /dev/stdin; cat', stdin: 'from JSON' });
   expect(json.output).toBe('from JSONfrom JSON');
@@ -67,7 +67,7 @@ test.concurrent('a job printed by show, list, wait or enqueue includes its stdin
     'printed',
     'cat',
   ]);
-  await ended(box, enqueued.id);
+  await untilEnded(box, enqueued.id);
   const [waited] = await box.json<object[]>(['wait', enqueued.id]);
   const [listed] = await box.json<object[]>(['list', '--name', 'printed']);
   for (const printed of [enqueued, waited, listed, await box.json<object>(['show', enqueued.id])]) {
@@ -75,7 +75,7 @@ test.concurrent('a job printed by show, list, wait or enqueue includes its stdin
     const again = { ...printed, id: undefined, name: 'copy' };
     const added = await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(again) });
     expect(added).toMatchObject({ code: 0, stderr: '' });
-    expect((await ended(box, added.stdout.trim())).output).toBe('again\n');
+    expect((await untilEnded(box, added.stdout.trim())).output).toBe('again\n');
   }
 });
 
@@ -106,6 +106,6 @@ test(
     await own.run(['schedule', 'add', 'tick', '--every', '1h', '--stdin', 'for each\n', 'cat']);
     const ran = await own.run(['schedule', 'run', 'tick']);
     await own.startWorkers();
-    expect((await ended(own, ran.stdout.trim())).output).toBe('for each\n');
+    expect((await untilEnded(own, ran.stdout.trim())).output).toBe('for each\n');
   }),
 );

@@ -42,7 +42,7 @@ for (const [name, stop] of Object.entries(WAYS)) {
       await stop(box, second);
       await untilStopping(box);
       await until(async () => (await workersOf(box)).length === 1, 'one worker waits for the job');
-      job.letGo();
+      job.release();
       expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
       expect(job.traces()).toEqual(ONE_RUN);
       await second.exit;
@@ -58,7 +58,7 @@ test.concurrent(
     const second = await box.startWorkers('--count', '2');
     process.kill(second.pid, 'SIGTERM');
     await untilWorkerOf(box, 'job');
-    job.letGo();
+    job.release();
     expect(await second.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
     expect(job.traces()).toEqual(ONE_RUN);
@@ -78,7 +78,7 @@ test.concurrent(
     await untilWorkerOf(box, 'job');
     process.kill(third.pid, 'SIGTERM');
     await untilStopping(box);
-    job.letGo();
+    job.release();
     expect(await third.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
     expect(job.traces()).toEqual(ONE_RUN);
@@ -99,7 +99,7 @@ test.concurrent(
     process.kill(workers.pid, 'SIGTERM');
     process.kill(workers.pid, 'SIGCONT');
     await until(async () => (await untilWorkerOf(box, 'job')).pid !== pid, 'another worker has the job');
-    job.letGo();
+    job.release();
     expect(await workers.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
     expect(await box.json<JobJson>(['show', 'next'])).toMatchObject({ state: 'pending', attempts: 0 });

@@ -30,7 +30,7 @@ test.concurrent(
     await enqueue(box, 'next', 'echo start >> next.log');
     const stop = box.run(['worker', 'stop'], { cwd: '/' });
     await untilStopping(box);
-    job.letGo();
+    job.release();
     const { code, stdout, stderr } = await stop;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'stopped 1 worker\n' });
     expect(stderr).toContain('job');
@@ -92,7 +92,7 @@ test.concurrent(
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(await show(box, 'job')).toMatchObject(UNCHARGED);
     expect(job.traces()).toEqual(['start']);
-    job.letGo();
+    job.release();
     await box.startWorkers();
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
     expect(job.traces()).toEqual(['start', ...ONE_RUN]);
@@ -112,7 +112,7 @@ test.concurrent(
     expect((await show(box, 'job')).state).toBe('processing');
     await box.startWorkers();
     await untilWorkerOf(box, 'job');
-    job.letGo();
+    job.release();
     const outcome = { exit_code: 3, attempts: 1, crashes: 0 };
     expect(await untilState(box, 'job', 'dead')).toMatchObject(outcome);
     expect(job.traces()).toEqual(ONE_RUN);
@@ -129,7 +129,7 @@ test.concurrent(
     expect(stop.stderr).toContain('worker stop --force');
     await untilStopping(box);
     expect(await untilWorkerOf(box, 'job')).toBeTruthy();
-    job.letGo();
+    job.release();
     expect(await workers.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
     expect(job.traces()).toEqual(ONE_RUN);
@@ -160,7 +160,7 @@ test.concurrent(
     expect(await idle.exit).toBe(0);
     await untilStopping(box);
     expect(existsSync(file)).toBe(true);
-    job.letGo();
+    job.release();
     expect(await busy.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
     expect(existsSync(file)).toBe(false);

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, inSandbox, type JobJson, type Sandbox, until } from '../support/queuectl.ts';
-import { seen } from '../support/screen.ts';
+import { renderScreen } from '../support/screen.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 const TAB = '\t';
@@ -13,7 +13,7 @@ const AS_BEFORE = /[^-]icanon[\s\S]*[^-]echo /;
 /** Opens `top` on a terminal and reads its screen. */
 function openTop(box: Sandbox, rows = 24, columns = 80, more: Parameters<typeof onTerminal>[4] = {}) {
   const top = onTerminal(box, ['top'], rows, columns, more);
-  const look = () => seen(top.stdout(), rows, columns);
+  const look = () => renderScreen(top.stdout(), rows, columns);
   const line = (text: string) => look().lines.find((one) => one.includes(text));
   const sees = (...texts: string[]) =>
     until(() => texts.every((text) => line(text) !== undefined), `it shows ${texts.join(', ')}`).catch(
@@ -128,7 +128,11 @@ test(
       top.resize(rows, columns);
       // The screen is drawn anew after a resize, and nothing may reach beyond it.
       const now = () =>
-        seen(`\x1b[H${top.stdout().slice(before).split('\x1b[2J').slice(1).at(-1) ?? ''}`, rows, columns);
+        renderScreen(
+          `\x1b[H${top.stdout().slice(before).split('\x1b[2J').slice(1).at(-1) ?? ''}`,
+          rows,
+          columns,
+        );
       await until(
         () => top.stdout().slice(before).includes('\x1b[2J') && now().lines.at(-1)!.startsWith('q quit'),
         'it is drawn anew',

@@ -29,7 +29,7 @@ test(
     moveSchema(box, -1);
     await box.startWorkers();
     await untilWorkerOf(box, 'job');
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
     expect(job.traces()).toEqual(ONE_RUN);
   }),
