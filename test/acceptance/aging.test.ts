@@ -5,10 +5,10 @@ import { EXECUTABLE, inSandbox, lines, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 test.concurrent(
-  'a stream of high jobs keeps a low one waiting, until the queue lets it age',
+  'a low-priority job waits behind a stream of high-priority jobs until the queue has priority aging',
   inSandbox(async (box) => {
     const log = () => lines(join(box.directory, 'log'));
-    // Each high job enqueues the next before it ends: there is always one.
+    // Each high-priority job enqueues the next one before it ends, so that there is always one.
     const script = join(box.directory, 'again');
     writeFileSync(
       script,
@@ -25,7 +25,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the aging of a queue is shown, changed and taken away; bad values change nothing',
+  'the aging of a queue is shown, changed and removed, and invalid values change nothing',
   inSandbox(async (box) => {
     expect(await box.json(['queue', 'set', 'mail', '--priority-aging', '90s'])).toMatchObject({
       name: 'mail',

@@ -24,7 +24,7 @@ import {
 } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-interface Shown extends JobJson {
+interface JobDetails extends JobJson {
   max_retries: number;
   at_most_once: boolean;
 }
@@ -34,9 +34,9 @@ const STAY = `${START}; until [ -e go ]; do sleep 0.05; done`;
 const ONCE = { at_most_once: true };
 
 const starts = (box: Sandbox): number => lines(join(box.directory, 'starts')).length;
-const show = (box: Sandbox, id = 'job'): Promise<Shown> => box.json<Shown>(['show', id]);
+const show = (box: Sandbox, id = 'job'): Promise<JobDetails> => box.json<JobDetails>(['show', id]);
 
-/** Starts whatever may be started, retries included. */
+/** Runs every job that may be started, including retries. */
 async function drain(box: Sandbox, through: string[] = []): Promise<void> {
   const { exit } = box.start(['worker', 'start', '--drain'], { through });
   expect(await exit).toBe(0);
@@ -44,14 +44,14 @@ async function drain(box: Sandbox, through: string[] = []): Promise<void> {
 
 async function killEverything(box: Sandbox, workers: Running): Promise<void> {
   const pids = (await workersOf(box)).map((worker) => worker.pid);
-  // The supervisor first, or it would replace its workers.
+  // The supervisor is killed first, because it would replace its workers.
   await killAll([workers.pid, ...pids]);
   const processes = processesOfJob(box, 'job');
   process.kill(-processes[0]!, 'SIGKILL');
   await untilNoProcessOf(box, 'job');
 }
 
-/** Ways in which queuectl or its machine ends a running attempt. */
+/** Lists the ways in which queuectl or its machine ends a running attempt. */
 const ENDS: [
   name: string,
   settings: Record<string, string>,
@@ -65,7 +65,7 @@ const ENDS: [
     async (box, workers) => {
       process.kill(workers.pid, 'SIGINT');
       await untilStopping(box);
-      // Signals that arrive together count as one.
+      // The system merges signals that arrive together into one.
       await until(() => {
         send([workers.pid], 'SIGINT');
         return workers.child.exitCode !== null;
@@ -111,7 +111,7 @@ for (const [name, settings, end, reason] of ENDS)
   );
 
 test.concurrent(
-  'a failed, timed out or unstartable at-most-once job is dead with that reason after one attempt',
+  'an at-most-once job that fails, times out or cannot start is dead with that reason after one attempt',
   inSandbox(async (box) => {
     await configure(box, { 'max-retries': '5', 'kill-grace': '300ms' });
     const gone = join(box.directory, 'gone');
@@ -173,7 +173,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a retry by id starts an at-most-once job again and says so; bulk retries skip it and count it',
+  'a retry by id starts an at-most-once job again and reports it, but bulk retries skip and count it',
   inSandbox(async (box) => {
     await enqueue(box, 'job', `${START}; exit 1`, ONCE);
     await enqueue(box, 'plain', 'false', { max_retries: 1 });
@@ -204,7 +204,7 @@ test.concurrent(
       expect(JSON.parse(retried.stdout)).toMatchObject({ retried: ['job'], started_again: ['job'] });
       expect(retried.stderr).toContain("job 'job' is an at-most-once job that has already been started");
       await drain(box);
-      // The new start follows the same rule.
+      // The retried job follows the same rule.
       expect(await show(box)).toMatchObject({ state: 'dead', attempts: 1 });
       expect(starts(box)).toBe(2 + i);
     }
@@ -263,7 +263,7 @@ test.concurrent(
   }),
 );
 
-/** Changes the file as an older version would have left it. */
+/** Changes the file to what an older version would have left. */
 function asOlderVersion(box: Sandbox, sql: string): void {
   const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
   db.exec(sql);
@@ -271,7 +271,7 @@ function asOlderVersion(box: Sandbox, sql: string): void {
 }
 
 test.concurrent(
-  'a job of an older version with three attempts obeys the rule, and can be enqueued again as it is printed',
+  'an at-most-once job of an older version with three attempts runs once, and its JSON can be enqueued again',
   inSandbox(async (box) => {
     await enqueue(box, 'job', `${START}; exit 1`, ONCE);
     asOlderVersion(box, 'UPDATE job SET max_retries = 3');
@@ -286,7 +286,7 @@ test.concurrent(
     expect(await show(box, 'again')).toMatchObject({ max_retries: 1, at_most_once: true });
     await box.json(['delete', 'again']);
 
-    // It failed there, and waited for its second attempt.
+    // The job failed under the older version and waited for its second attempt.
     asOlderVersion(
       box,
       "UPDATE job SET state = 'failed', phase = 'waiting', due_at = 1, finished_at = NULL WHERE id = 'job'",
@@ -303,7 +303,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a schedule of an older version with three attempts goes on, with one attempt',
+  'an at-most-once schedule of an older version with three attempts continues with one attempt',
   inSandbox(async (box) => {
     await box.run(['schedule', 'add', 'hourly', '--every', '1h', '--at-most-once', `${START}; exit 1`]);
     asOlderVersion(box, "UPDATE schedule SET job = json_set(job, '$.maxRetries', 3)");

@@ -1,6 +1,7 @@
 /**
- * RELIABILITY S1–S25: bad input and attack, one row each; attack-rows.test.ts knows which are tested where. Others have files of their own: S15, S16 and S19 odd-files, S20 backup
- * and export. S17 needs a configuration file, which there is none of.
+ * Tests the attacks S1 to S25, one row each. attack-coverage.test.ts lists which file covers which attack. S15, S16 and
+ * S19 are in odd-files.test.ts, S20 is also in backup.test.ts. S17 needs a configuration file, which queuectl does
+ * not have.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -127,7 +128,7 @@ for (const [number, what, args, code, says, options] of REFUSED) {
   });
 }
 
-/** What is only text, and must stay that: the command, and what it has to print. */
+/** Lists input that is plain text and must stay it, with the command and its expected output. */
 const LITERAL: [number: string, what: string, args: string[], prints: string][] = [
   ...[
     '../../etc/passwd',
@@ -200,7 +201,7 @@ const LITERAL: [number: string, what: string, args: string[], prints: string][] 
   ],
 ];
 
-test('S1, S2, S4, S6, S9, S11, S23, S24: what is only text stays text', async () => {
+test('S1, S2, S4, S6, S9, S11, S23, S24: plain text stays plain text', async () => {
   const ids: string[] = [];
   for (const [, what, args] of LITERAL) {
     const { code, stdout, stderr } = await box.run(args);
@@ -225,7 +226,7 @@ test('S1, S2, S4, S6, S9, S11, S23, S24: what is only text stays text', async ()
 
 const HUSH = 'hunter2-7f3a91';
 
-/** What is said to somebody who is about to store a secret, once; nothing where there is none. */
+/** Lists commands that would store a secret and the warning for each, and commands without a warning. */
 const SECRETS: [what: string, args: string[], says: RegExp | null, options?: RunOptions][] = [
   ['--env', flag('--env', `DB_PASSWORD=${HUSH}`), /DB_PASSWORD .*--secret-env DB_PASSWORD/],
   ['env in JSON', job({ env: { PATH: '/bin', API_TOKEN: HUSH } }), /--secret-env API_TOKEN/],
@@ -248,7 +249,7 @@ const SECRETS: [what: string, args: string[], says: RegExp | null, options?: Run
 ];
 
 for (const [what, args, says, options] of SECRETS) {
-  test(`S7: ${what} is ${says === null ? 'no secret to warn of' : 'warned of, and taken'}`, async () => {
+  test(`S7: ${what} is ${says === null ? 'accepted without a warning' : 'accepted with one warning'}`, async () => {
     const { code, stderr } = await box.run(args, options);
     expect(code).toBe(0);
     if (says === null) expect(stderr).toBe('');
@@ -260,7 +261,7 @@ for (const [what, args, says, options] of SECRETS) {
   });
 }
 
-test('S7: people and templates see the mask, the owner has the whole as JSON and can enqueue it again', async () => {
+test('S7: people and templates see the mask, and JSON for the owner is complete and can be enqueued again', async () => {
   const id = (
     await box.run(flag('--env', `MY_TOKEN=${HUSH}`, '--env', 'A=1', '--delay', '1h'))
   ).stdout.trim();
@@ -288,7 +289,7 @@ test('S7: people and templates see the mask, the owner has the whole as JSON and
   expect(again.env).toEqual(whole.env);
 });
 
-test('S8: a directory that is gone, or none, is a failure that says so', async () => {
+test('S8: a job whose directory is gone or is a file fails with that reason', async () => {
   const gone = join(box.directory, 'gone');
   mkdirSync(gone);
   writeFileSync(join(box.directory, 'plain'), '');
@@ -311,7 +312,7 @@ test('S8: a directory that is gone, or none, is a failure that says so', async (
   expect(await box.json(['show', 'fine'])).toMatchObject({ state: 'completed' });
 });
 
-test('S13, S14: nothing that a job or a user wrote drives the terminal', async () => {
+test('S13, S14: text of a job or a user never controls the terminal', async () => {
   const command = `printf '${NASTY.replaceAll('\x1b', '\\033').replaceAll('\x07', '\\007').replaceAll('\x9b', '\\233').replaceAll('\x7f', '\\177').replaceAll('\r', '\\r').replaceAll('\x08', '\\b')}'; echo end; exit 3`;
   const nasty = JSON.stringify({
     id: 'nasty',

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ended, execute } from '../support/execute.ts';
+import { execute, untilEnded } from '../support/execute.ts';
 import { placesOf } from '../support/places.ts';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, sandbox, until } from '../support/queuectl.ts';
 
-/** What surrounds a command: environment, directory, limits, timeout, output. */
+/** Tests what surrounds a command: environment, directory, limits, timeout and output. */
 const box = sandbox();
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-test.concurrent('a job that backgrounds a child completes with itself, and the child is left alone', async () => {
+test.concurrent('a job that leaves a child in the background completes, and the child keeps running', async () => {
   const { job, output } = await execute(box, { command: 'sleep 600 & echo $!; echo done' });
   const child = Number(output.split('\n')[0]);
   expect(job).toMatchObject({ state: 'completed', exit_code: 0 });
@@ -30,7 +30,7 @@ test.concurrent('a job that backgrounds a child completes with itself, and the c
   process.kill(child, 'SIGKILL');
 });
 
-test.concurrent('a child that left the group of a success is named too, as long as it lives', async () => {
+test.concurrent('a child that left the process group of a successful job is reported while it lives', async () => {
   const leave = "setsid sh -c 'echo $$ >left; exec sleep 600' & until test -s left; do sleep 0.02; done";
   const { job, output } = await execute(box, { command: `${leave}; cat left` });
   const child = Number(output);
@@ -42,7 +42,7 @@ test.concurrent('a child that left the group of a success is named too, as long 
   expect(history[0]!.left_behind).toEqual([]);
 });
 
-test.concurrent('each attempt is told who it is', async () => {
+test.concurrent('each attempt gets its job id, number, queue, fence and cookie in the environment', async () => {
   const variables =
     '$QUEUECTL_JOB_ID|$QUEUECTL_ATTEMPT|$QUEUECTL_QUEUE|$QUEUECTL_FENCE|$QUEUECTL_RUN|$MINE|$PATH';
   const command = `echo "${variables}" >>who; false`;
@@ -67,16 +67,16 @@ test.concurrent('each attempt is told who it is', async () => {
   for (const attempt of told) expect(attempt.slice(5)).toEqual(['a = "b"', process.env.PATH!]);
 });
 
-test.concurrent('a job runs where it was enqueued, or where --cwd says; a directory that is gone is a failure', async () => {
+test.concurrent('a job runs in the directory of its enqueue or of --cwd, and fails if that directory is gone', async () => {
   const [here, there, gone] = ['here', 'there', 'gone'].map((name) => join(box.directory, name));
   for (const directory of [here!, there!, gone!]) mkdirSync(directory);
   const recorded = await box.run(['enqueue', 'pwd; echo $PWD'], { cwd: here! });
-  expect((await ended(box, recorded.stdout.trim())).output).toBe(`${here}\n${here}\n`);
+  expect((await untilEnded(box, recorded.stdout.trim())).output).toBe(`${here}\n${here}\n`);
   const chosen = await box.run(['enqueue', '--cwd', '../there', 'pwd -P'], { cwd: here! });
-  expect((await ended(box, chosen.stdout.trim())).output).toBe(`${there}\n`);
+  expect((await untilEnded(box, chosen.stdout.trim())).output).toBe(`${there}\n`);
   const delayed = await box.run(['enqueue', '-r', '1', '--delay', '500ms', 'echo never'], { cwd: gone! });
   rmdirSync(gone!);
-  const { job, output } = await ended(box, delayed.stdout.trim());
+  const { job, output } = await untilEnded(box, delayed.stdout.trim());
   expect(job).toMatchObject({ state: 'dead', attempts: 1, exit_code: null });
   expect(job.last_error).toContain(gone!);
   expect(job.last_error).toMatch(/does not exist|is gone/);
@@ -84,9 +84,10 @@ test.concurrent('a job runs where it was enqueued, or where --cwd says; a direct
 });
 
 test.concurrent(
-  "the user's umask and limits are kept",
+  'the umask and the limits of the user are kept',
   inSandbox(async (own) => {
-    // Not by exec: the runtime raises its own soft limit, so the user's is read from the shell that is our parent.
+    // The limits are set by a parent shell without exec. The runtime raises its own soft limit, so queuectl reads the
+    // user's limit from its parent.
     const limited = ['sh', '-c', 'ulimit -c 0; ulimit -Sn 512; umask 027; "$0" "$@"; :'];
     own.start(['worker', 'start'], { through: limited });
     const { output } = await execute(own, {
@@ -96,7 +97,7 @@ test.concurrent(
   }),
 );
 
-test.concurrent('a timeout ends grandchildren, sessions of their own and those that ignore SIGTERM', async () => {
+test.concurrent('a timeout ends grandchildren, processes in other sessions and processes that ignore SIGTERM', async () => {
   const pids = 'pids-of-timeout';
   const command = `echo started
     sh -c 'sleep 600 & echo $! >>${pids}; wait' &
@@ -113,7 +114,7 @@ test.concurrent('a timeout ends grandchildren, sessions of their own and those t
   expect(output).toStartWith('started\n');
 });
 
-test.concurrent('output beyond 16 KiB is kept whole, beyond the limit its head and tail, marked', async () => {
+test.concurrent('output above 16 KiB is kept whole, and of output above the limit the head and the tail are kept', async () => {
   const whole = await execute(box, { command: 'seq 1 9000' });
   expect(whole.output).toBe(Array.from({ length: 9000 }, (_, i) => `${i + 1}\n`).join(''));
   expect(whole.job.history[0]).toMatchObject({ output_truncated: false, output_bytes: whole.output.length });
@@ -127,7 +128,7 @@ test.concurrent('output beyond 16 KiB is kept whole, beyond the limit its head a
   expect(big.output.length).toBeLessThan(70_000);
 });
 
-test.concurrent('a growing output is trimmed while the job runs, which neither blocks nor notices', async () => {
+test.concurrent('the growing output of a running job is trimmed without blocking the job', async () => {
   const command =
     'echo first; head -c 50000000 /dev/zero | tr "\\0" x; touch wrote; until [ -e go ]; do sleep 0.1; done; head -c 5000000 /dev/zero | tr "\\0" y; echo last';
   await box.run(['enqueue', '--id', 'grows', command]);
@@ -142,10 +143,10 @@ test.concurrent('a growing output is trimmed while the job runs, which neither b
   await until(() => disk() < 1_000_000, 'the middle of the output is given back');
   expect((await box.run(['logs', 'grows'])).stdout).toStartWith('first\nxxx');
   writeFileSync(join(box.directory, 'go'), '');
-  const { job, output } = await ended(box, 'grows');
+  const { job, output } = await untilEnded(box, 'grows');
   expect(job).toMatchObject({ state: 'completed', exit_code: 0 });
   expect(job.history[0]).toMatchObject({ output_truncated: true, output_bytes: 55_000_011 });
-  // What came after the last trim is cut down too.
+  // The output that came after the last trim is cut at the end.
   expect(output.length).toBeLessThan(70_000);
   expect(output).toEndWith('yyylast\n');
 });

@@ -23,7 +23,7 @@ async function ids(box: Sandbox, db: string): Promise<string[]> {
   return (await box.json<{ id: string }[]>(['list', '--db', db])).map((job) => job.id).sort();
 }
 
-/** A backup that was used as a store, by a process that was killed: a job is in its WAL alone. */
+/** Makes a backup and uses it as a store. The process is killed, so that one job is in the backup's WAL alone. */
 async function usedBackup(box: Sandbox): Promise<string> {
   await enqueue(box, 'old', 'true', { delay: 3600 });
   await box.json(['backup', file(box)]);
@@ -36,7 +36,7 @@ async function usedBackup(box: Sandbox): Promise<string> {
 }
 
 test.concurrent(
-  'a backup in the place of one whose WAL was left is the new one alone',
+  'a backup that replaces a backup with a WAL contains the new jobs only',
   inSandbox(async (box) => {
     const target = await usedBackup(box);
     await box.json(['backup', '--force', target]);
@@ -48,7 +48,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a backup that is killed before it has the name leaves the old one with what was in its WAL',
+  'a backup that is killed before its rename leaves the old backup and its WAL readable',
   inSandbox(async (box) => {
     const target = await usedBackup(box);
     for (const point of ['in-backup', 'cleared-backup']) {
@@ -61,7 +61,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a WAL without its database is refused as if that were there, and goes with --force',
+  'a WAL without its database is refused like a database, and --force removes it',
   inSandbox(async (box) => {
     const target = await usedBackup(box);
     rmSync(target);
@@ -74,7 +74,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a backup that workers use is not replaced',
+  'a backup that workers use as their store is not replaced',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     await box.json(['backup', file(box)]);
@@ -86,7 +86,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a backup never takes the place of a queue that is none, whoever forces it',
+  'a backup never replaces a queue, even with --force',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     const other = file(box, 'other.db');
@@ -95,7 +95,7 @@ test.concurrent(
     expect(await ids(box, other)).toEqual(['theirs']);
     for (let i = 0; i < 2; i++) await box.json(['backup', '--force', file(box)]);
     expect(await ids(box, file(box))).toEqual(['job']);
-    // The link goes; the queue that it led to stays.
+    // The backup replaces the link, and the queue that it pointed to stays.
     symlinkSync(other, file(box, 'link.db'));
     await box.json(['backup', '--force', file(box, 'link.db')]);
     expect(await ids(box, file(box, 'link.db'))).toEqual(['job']);
@@ -104,7 +104,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the outputs of the backup that was replaced go, and nothing else',
+  "a replaced backup's output files are removed, and nothing else",
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 10000');
     await box.run(['worker', 'start', '--drain', '--quiet']);
@@ -125,7 +125,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a backup is not put where SQLite would take it for a part of a database, there or not',
+  'a backup is refused at a path that SQLite would take for a part of a database',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     for (const end of ['wal', 'shm', 'journal'])
@@ -141,7 +141,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a link that leads nowhere is told of as what it is',
+  'a broken symbolic link is reported as one',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     await box.json(['backup', file(box)]);
@@ -161,7 +161,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an export never takes the place of a database, or of a part of one',
+  'an export never replaces a database or a part of one',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     const other = file(box, 'other.db');
@@ -191,7 +191,7 @@ test.concurrent(
 const asRoot = test.skipIf(process.getuid!() !== 0);
 
 asRoot.concurrent(
-  'S16: long output is not written into a directory that somebody else has put there',
+  'S16: long output is not written into a directory that another user has created there',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 10000');
     await box.run(['worker', 'start', '--drain', '--quiet']);
@@ -228,7 +228,7 @@ const withoutLinks = {
 };
 
 test.skipIf(!hasTool('strace')).concurrent(
-  'where there are no hard links, backup and export are made all the same, and a worker says what is missing',
+  'without hard links backup and export still work, and a worker reports what is missing',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     expect((await box.run(['backup', file(box)], withoutLinks)).code).toBe(0);

@@ -70,7 +70,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'what ran when the backup was made is lost in it: tried again, or dead if at most once',
+  'an attempt that ran during the backup counts as lost: the job is retried, or dead if it is at most once',
   inSandbox(async (box) => {
     await box.startWorkers('--concurrency', '2');
     const job = await startGatedJob(box, 'job');
@@ -81,13 +81,13 @@ test.concurrent(
     expect(await kept('job')).toMatchObject({ state: 'pending', attempts: 0, crashes: 1 });
     expect(await kept('once')).toMatchObject({ state: 'dead', crashes: 1 });
     expect(await box.json(['worker', 'list', '--db', file(box)])).toEqual([]);
-    job.letGo();
+    job.release();
     writeFileSync(join(box.directory, 'go'), '');
   }),
 );
 
 test.concurrent(
-  'restore refuses while workers run, while a command runs without one, and asks before it replaces jobs',
+  'restore refuses while workers or commands run, and asks before it replaces jobs',
   inSandbox(async (box) => {
     await enqueue(box, 'first', 'true', { delay: 3600 });
     await box.json(['backup', file(box)]);
@@ -96,7 +96,7 @@ test.concurrent(
     expectRefusal(await box.run(['restore', '--yes', file(box)]), 5, /in use by process/);
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     expectRefusal(await box.run(['restore', '--yes', file(box)]), 4, /'second' is still running/);
-    job.letGo();
+    job.release();
     await until(() => job.traces().length === 2, 'it has ended');
     await until(async () => (await box.run(['restore', file(box)])).code === 2, 'only the yes is missing');
     expectRefusal(await box.run(['restore', file(box)]), 2, /replace 2 jobs/);
@@ -108,7 +108,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'long output comes along with --with-output, and back to where it still is without',
+  '--with-output copies long output, and a restore without it finds the output that still exists',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 10000');
     await box.run(['worker', 'start', '--drain', '--quiet']);
@@ -127,7 +127,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'both streams of split output come along, cut down or not',
+  'both streams of split output are backed up and restored, trimmed or not',
   inSandbox(async (box) => {
     await configure(box, { 'output-limit': '64K' });
     await enqueue(box, 'split', 'seq 300000; seq 9000 >&2', { split_output: true });
@@ -149,7 +149,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a backup never overwrites without --force, and never a store in use',
+  'a backup never overwrites a file without --force, and never a store in use',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     writeFileSync(file(box), 'mine');
@@ -171,7 +171,7 @@ test.concurrent(
   }),
 );
 
-/** S20: what is no backup of ours is refused, and the queue stays as it was. */
+/** S20: files that are not backups of queuectl are refused, and the queue stays unchanged. */
 const BAD: Record<string, { make(path: string): void; code: number; says: RegExp }> = {
   text: {
     make: (path) => writeFileSync(path, 'dear diary\n'.repeat(500)),
@@ -221,7 +221,7 @@ function copyTo(path: string): string {
 }
 
 test(
-  'restore refuses what is no backup of ours',
+  'restore refuses a file that is not a backup of queuectl',
   inSandbox(async (box) => {
     for (let i = 0; i < 50; i++) await enqueue(box, `job${i}`, `echo ${'x'.repeat(400)}`, { delay: 3600 });
     template = file(box, 'good.db');

@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** What was there after the last test. */
+/** Holds the state of the store after the previous test. */
 let known: unknown;
 
-/** Everything that a command could have changed. */
+/** Reads everything that a command could have changed. */
 async function everything(): Promise<unknown> {
   return Promise.all([['status'], ['list'], ['config', 'list']].map((command) => box.json(command)));
 }

@@ -13,7 +13,7 @@ const COMMANDS = [
   ['worker', 'start'],
 ];
 
-/** Every command is refused in the same way, and the directory looks as before. */
+/** Expects that every command is refused with the same message and that no file changes. */
 async function expectAllRefused(box: Sandbox, db: string, code: number, says: RegExp): Promise<void> {
   const listing = (): string[] => readdirSync(box.directory, { recursive: true, encoding: 'utf8' }).sort();
   const before = listing();
@@ -22,7 +22,7 @@ async function expectAllRefused(box: Sandbox, db: string, code: number, says: Re
 }
 
 test(
-  'a directory as database',
+  'a directory as the database is refused',
   inSandbox(async (box) => {
     mkdirSync(join(box.directory, 'folder'));
     await expectAllRefused(box, 'folder', 5, /folder is a directory/);
@@ -30,7 +30,7 @@ test(
 );
 
 test(
-  'a file that is no database is left as it is, with nothing beside it',
+  'a file that is not a database is left unchanged, and nothing is created beside it',
   inSandbox(async (box) => {
     const files = {
       text: 'dear diary\n'.repeat(1000),
@@ -49,7 +49,7 @@ test(
 );
 
 test(
-  "another program's database is left as it is",
+  'the database of another program is left unchanged',
   inSandbox(async (box) => {
     const path = join(box.directory, 'theirs.db');
     const db = new DatabaseSync(path);
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  'a newer schema is refused and left as it is',
+  'a newer schema is refused and left unchanged',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--db', 'queue.db', 'true']);
     const path = join(box.directory, 'queue.db');
@@ -77,7 +77,7 @@ test(
 );
 
 test(
-  'a path through a file, and one that is too long',
+  'a path through a file and a path that is too long are refused',
   inSandbox(async (box) => {
     writeFileSync(join(box.directory, 'file'), '');
     await expectAllRefused(box, 'file/queue.db', 5, /^error: /);
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'a file of one byte is no database either',
+  'a file of one byte is refused as a database',
   inSandbox(async (box) => {
     const path = join(box.directory, 'byte');
     writeFileSync(path, 'x');
@@ -95,13 +95,13 @@ test(
   }),
 );
 
-/** As root everything is permitted: then the commands run as nobody. */
+/** Root may write everywhere, so the commands run as nobody. */
 const asNobody =
   process.getuid!() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
 const unprivileged = { through: asNobody, cwd: '/' };
 
 test(
-  'a directory that may not be written',
+  'a directory without write permission is refused',
   inSandbox(async (box) => {
     chmodSync(box.directory, 0o755);
     expect((await box.run(['version'], unprivileged)).code).toBe(0);
@@ -115,7 +115,7 @@ test(
   }),
 );
 
-/** A store that somebody else owns, made so that the other may do a part only. */
+/** Changes the permissions of another user's store so that only some accesses work. */
 const PARTS: Record<string, (db: string) => void> = {
   'may not even be read': (db) => chmodSync(db, process.getuid!() === 0 ? 0o600 : 0),
   'may only be read': (db) => chmodSync(db, 0o444),

@@ -6,7 +6,7 @@ import { expectRefusal } from '../support/refusal.ts';
 
 const MANY = 100_000;
 
-/** A file of JSON lines; `bad` puts a mistake in one of them. */
+/** Writes a file of JSON lines; `bad` is the number of a line with a mistake. */
 function jobFile(box: Sandbox, bad?: number): string {
   const file = join(box.directory, 'jobs.jsonl');
   const line = (i: number) =>
@@ -20,7 +20,7 @@ async function pending(box: Sandbox): Promise<number> {
 }
 
 test(
-  '100,000 JSON lines are stored in their order, in little memory; one bad line refuses them all',
+  '100,000 JSON lines are stored in order and in little memory, and one bad line refuses all of them',
   inSandbox(async (box) => {
     await box.run(['status']);
     expectRefusal(
@@ -62,7 +62,7 @@ test(
     void exit.then(() => {
       ended = true;
     });
-    // Not the kernel's sum at the end: in that a child begins with the memory of the process that started it.
+    // The kernel's sum at the end does not help: a child starts with the peak memory of its parent.
     await until(() => {
       peak = Math.max(peak, peakMb(pid));
       return ended;
@@ -74,7 +74,7 @@ test(
 );
 
 test(
-  'a short file with a mistake does not even make a store',
+  'a short file with a mistake does not create a store',
   inSandbox(async (box) => {
     expectRefusal(await box.run(['enqueue', '--file', '-'], { stdin: 'true\n{"command":5}\n' }), 2, /line 2/);
     expectRefusal(await box.run(['enqueue', '--file', '-'], { stdin: '\n# nothing\n' }), 2, /no job/);
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  'every form of a file, from a pipe, a file and a process; --json is one array of job objects',
+  'every input form works from a pipe, a file and a process substitution, and --json prints one array',
   inSandbox(async (box) => {
     const texts = [
       '[{"id":"a1","command":"x"},{"id":"a2","command":"y"}]',
@@ -138,7 +138,7 @@ test(
 );
 
 test(
-  'a template runs once for each line, whatever the line holds',
+  'a template runs once for each line, whatever the line contains',
   inSandbox(async (box) => {
     const names = [
       "it's",
@@ -160,7 +160,7 @@ test(
 );
 
 test(
-  'warnings about many lines are few',
+  'similar warnings about many lines are counted, not repeated',
   inSandbox(async (box) => {
     const stdin = '{"command":"true","quue":"x"}\n'.repeat(1000);
     const { code, stderr } = await box.run(['enqueue', '--file', '-'], { stdin });
@@ -173,7 +173,7 @@ test(
 );
 
 test.skipIf(Bun.which('script') === null)(
-  'progress shows on a terminal and is wiped away; a pipe sees none within ten seconds',
+  'progress is shown and erased on a terminal, and a pipe sees none within ten seconds',
   inSandbox(async (box) => {
     const file = jobFile(box);
     const shown = await box.run([], {
@@ -187,7 +187,7 @@ test.skipIf(Bun.which('script') === null)(
 );
 
 test(
-  'a file name that begins with - stays a file name behind --, as the help says',
+  'a file name that begins with - is a file name after --, as the help says',
   inSandbox(async (box) => {
     writeFileSync(join(box.directory, '-n'), 'content\n');
     await box.run(['enqueue', '--file', '-', '--template', 'cat -- {} >out'], { stdin: '-n\n' });

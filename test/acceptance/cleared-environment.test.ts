@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
-/** A process without the job's environment that says where it is. */
+/** Starts a process without the job's environment and writes its pid to a file. */
 const BARE = `env -i /bin/sh -c 'echo $$ >>pids; exec sleep 300'`;
 
 async function pidsOf(box: Sandbox, count: number): Promise<number[]> {
@@ -18,7 +18,7 @@ function parentOf(pid: number): number {
 }
 
 test.concurrent(
-  'what a failed job has left is ended, though it cleared its environment',
+  'a process that a failed job left running is ended although it cleared its environment',
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run([
@@ -35,7 +35,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a command that cleared its environment is ended before it is started again, when its frame was killed',
+  'after its frame was killed, a command that cleared its environment is ended before the job is retried',
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run(['enqueue', '--id', 'job', `exec ${BARE}`]);
@@ -50,7 +50,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'what a timeout ends has ended, though it cleared its environment, holds no output and ignores the first signal',
+  'a timeout ends a process that cleared its environment, holds no output and ignores SIGTERM',
   inSandbox(async (box) => {
     await box.json(['config', 'set', 'kill-grace', '200ms']);
     await box.startWorkers();

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { ended, execute } from '../support/execute.ts';
+import { execute, untilEnded } from '../support/execute.ts';
 import { sandbox } from '../support/queuectl.ts';
 
 const box = sandbox();
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** The same under plain /bin/sh -c, stdout and stderr in one. */
+/** Runs the command with plain /bin/sh -c, with stdout and stderr merged. */
 function plainly(command: string): { code: number; output: string } {
   const merged = `exec 2>&1; exec /bin/sh -c "$1"`;
   const result = spawnSync('/bin/sh', ['-c', merged, 'sh', command], {
@@ -60,7 +60,7 @@ const COMMANDS: Record<string, string> = {
 };
 
 for (const [name, command] of Object.entries(COMMANDS)) {
-  test.concurrent(`as under plain sh -c: ${name}`, async () => {
+  test.concurrent(`a job behaves as under plain sh -c: ${name}`, async () => {
     const expected = plainly(command);
     const { job, output } = await execute(box, { command });
     expect({ code: job.exit_code, output }).toEqual(expected);
@@ -70,16 +70,16 @@ for (const [name, command] of Object.entries(COMMANDS)) {
   });
 }
 
-test.concurrent('a command of 100 kB given as an argument runs and reads back unchanged', async () => {
+test.concurrent('a command of 100 kB given as an argument runs and is shown unchanged', async () => {
   const command = `echo '${'"ü" \\n $(x)\n'.repeat(8000)}' | wc -c`;
   expect(Buffer.byteLength(command)).toBeGreaterThan(100_000);
   const added = await box.run(['enqueue', command]);
-  const { job, output } = await ended(box, added.stdout.trim());
+  const { job, output } = await untilEnded(box, added.stdout.trim());
   expect(job.command).toBe(command);
   expect(output).toBe(plainly(command).output);
 });
 
-test.concurrent('killed by SIGKILL: exit code and signal are told, and what it wrote is readable', async () => {
+test.concurrent('a job killed by SIGKILL has an exit code, a signal and readable output', async () => {
   const { job, output } = await execute(box, { command: 'echo "last words"; kill -KILL $$' });
   expect(job).toMatchObject({ state: 'dead', exit_code: 137, signal: 'SIGKILL' });
   expect(output).toStartWith('last words\n');
@@ -87,7 +87,7 @@ test.concurrent('killed by SIGKILL: exit code and signal are told, and what it w
 });
 
 for (const signal of ['USR1', 'USR2', 'ALRM', 'PIPE', 'HUP']) {
-  test.concurrent(`SIG${signal} to its own group ends a command that does not expect it, and no other`, async () => {
+  test.concurrent(`SIG${signal} to its own group ends a command that does not trap it, and no other command`, async () => {
     const braver = await execute(box, { command: `trap : ${signal}; kill -${signal} 0; echo survived` });
     expect(braver).toMatchObject({ job: { state: 'completed' }, output: 'survived\n' });
     const { job } = await execute(box, { command: `kill -${signal} 0; echo never` });
@@ -95,22 +95,22 @@ for (const signal of ['USR1', 'USR2', 'ALRM', 'PIPE', 'HUP']) {
   });
 }
 
-test.concurrent('argv runs without a shell', async () => {
+test.concurrent('a job with argv runs without a shell', async () => {
   const args = ['; rm -rf x', '$(id)', '*', '`id`', '$HOME', '"', "'", 'a\nb', '', '&& exit 3', '日本', '-n'];
   const added = await box.run(['enqueue', '--', 'printf', '[%s]', ...args]);
-  const { job, output } = await ended(box, added.stdout.trim());
+  const { job, output } = await untilEnded(box, added.stdout.trim());
   expect(output).toBe(args.map((arg) => `[${arg}]`).join(''));
   expect(job).toMatchObject({ state: 'completed', argv: ['printf', '[%s]', ...args] });
 });
 
 for (const builtin of ['exit', 'set', 'eval', 'trap', 'echo hello; exit 0', 'nosuchprogram-x1']) {
-  test.concurrent(`argv does not run '${builtin}' as a word of the shell`, async () => {
+  test.concurrent(`argv looks for a program '${builtin}' and runs no shell builtin`, async () => {
     const { job } = await execute(box, { argv: [builtin, '0'] });
     expect(job).toMatchObject({ state: 'dead', exit_code: 127 });
   });
 }
 
-test.concurrent('argv: exit codes, 126 and signals are those of the program', async () => {
+test.concurrent('a job with argv has the exit code or signal of the program, and 126 if it is not executable', async () => {
   expect((await execute(box, { argv: ['sh', '-c', 'exit 75'] })).job.exit_code).toBe(75);
   expect((await execute(box, { argv: ['./not-executable'] })).job.exit_code).toBe(126);
   expect((await execute(box, { argv: ['sh', '-c', 'kill -TERM $$'] })).job).toMatchObject({

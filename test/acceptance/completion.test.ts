@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** What the hidden path answers for the words up to the cursor. */
+/** Returns the values that the hidden completion command offers for the words up to the cursor. */
 async function values(...words: string[]): Promise<string[]> {
   const { code, stdout, stderr } = await box.run(['__complete', ...words]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -30,7 +30,7 @@ async function values(...words: string[]): Promise<string[]> {
     .map((line) => line.split('\t')[0]!);
 }
 
-test('commands, their verbs and help topics', async () => {
+test('completion offers commands, their subcommands and help topics', async () => {
   expect(await values('st')).toEqual(['status', 'stats']);
   expect(await values('dlq', '')).toEqual(['list', 'show', 'retry', 'purge']);
   expect(await values('--db', 'x', '--quiet', 'work')).toEqual(['worker']);
@@ -40,7 +40,7 @@ test('commands, their verbs and help topics', async () => {
   expect(await values()).toContain('enqueue');
 });
 
-test('flags: those of the command and of every command, each once unless it may be repeated', async () => {
+test("completion offers the command's own flags and the global flags, once each unless repeatable", async () => {
   expect(await values('list', '--')).toEqual(
     expect.arrayContaining(['--state', '--queue', '--json', '--db']),
   );
@@ -51,7 +51,7 @@ test('flags: those of the command and of every command, each once unless it may 
   expect(await values('--v')).toEqual(['--version']);
 });
 
-test('values: states, queues, ids, settings, fixed words; behind = and behind a comma too', async () => {
+test('completion offers states, queues, ids, settings and fixed values, also after = and a comma', async () => {
   expect(await values('list', '--state', 'd')).toEqual(['dead']);
   expect(await values('list', '-s', 'pending,dea')).toEqual(['pending,dead']);
   expect(await values('list', '--state=fa')).toEqual(['--state=failed']);
@@ -73,7 +73,7 @@ test('values: states, queues, ids, settings, fixed words; behind = and behind a 
 });
 
 test(
-  'looking makes nothing and changes nothing',
+  'completion creates and changes nothing',
   inSandbox(async (own) => {
     for (const words of [
       ['show', ''],

@@ -24,7 +24,7 @@ test(
     const jobs = range(200).map((i) => ({ id: `job-${i}`, command: 'echo $QUEUECTL_JOB_ID >>ran' }));
     const add = (some: typeof jobs) =>
       box.run(['enqueue', '--file', '-'], { stdin: some.map((job) => JSON.stringify(job)).join('\n') });
-    // Half of them wait already, half come while all are at work.
+    // Half of the jobs wait already, and half are enqueued while all workers are busy.
     expect((await add(jobs.slice(0, 100))).code).toBe(0);
     const starts = await Promise.all(['4', '3', '3'].map((count) => box.startWorkers('--count', count)));
     expect((await workersOf(box)).length).toBe(10);
@@ -48,7 +48,7 @@ test(
 );
 
 test(
-  '20 enqueue processes at once beside busy workers: all stored, all run once, nobody is told of a lock',
+  '20 parallel enqueues beside busy workers are all stored and run once, without a lock error',
   inSandbox(async (box) => {
     await box.startWorkers('--count', '2');
     const added = await Promise.all(
@@ -66,7 +66,7 @@ test(
 );
 
 test(
-  'one id from 10 processes at once is stored once; the others are told so',
+  'one id from 10 parallel processes is stored once, and the others are refused',
   inSandbox(async (box) => {
     const added = await Promise.all(range(10).map((i) => box.run(['enqueue', '--id', 'same', `echo ${i}`])));
     expect(added.map((result) => result.code).sort()).toEqual([0, ...Array(9).fill(4)]);
@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  '10 processes that create the store at once all work',
+  '10 processes that create the store at the same time all succeed',
   inSandbox(async (box) => {
     for (const round of range(3)) {
       const db = join(box.directory, `new-${round}`, 'queue.db');

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { startGatedJob } from '../support/gated-job.ts';
-import { processesOfJob, untilBeats } from '../support/processes.ts';
+import { processesOfJob, untilHeartbeats } from '../support/processes.ts';
 import {
   configure,
   enqueue,
@@ -14,7 +14,7 @@ import {
 const QUICK = { 'heartbeat-interval': '200ms' };
 
 test.concurrent(
-  'running workers take over a changed backoff-base',
+  'running workers apply a changed backoff-base',
   inSandbox(async (box) => {
     await configure(box, QUICK);
     await box.startWorkers();
@@ -24,24 +24,24 @@ test.concurrent(
       return Date.parse(job.next_run_at!) - Date.parse(job.updated_at);
     };
     await configure(box, { 'backoff-base': '100' });
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     expect(await waitOf('changed')).toBe(100_000);
     await configure(box, { 'backoff-strategy': 'fixed', 'retry-delay': '7m' });
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     expect(await waitOf('fixed')).toBe(420_000);
     for (const key of ['backoff-strategy', 'backoff-base']) await box.json(['config', 'unset', key]);
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     expect(await waitOf('default')).toBe(2000);
   }),
 );
 
 test.concurrent(
-  'running workers take over a changed kill-grace',
+  'running workers apply a changed kill-grace',
   inSandbox(async (box) => {
     await configure(box, { ...QUICK, 'kill-grace': '1h' });
     await box.startWorkers();
     await configure(box, { 'kill-grace': '300ms' });
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     const command = "trap '' TERM; echo start >> job.log; while :; do sleep 0.1; done";
     await enqueue(box, 'job', command, { max_retries: 1, timeout: 1 });
     expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 124, attempts: 1 });
@@ -51,12 +51,12 @@ test.concurrent(
 );
 
 test.concurrent(
-  'running workers take over a changed stop-timeout, at the heartbeat they had before',
+  'running workers apply a changed stop-timeout at their next heartbeat',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
     await configure(box, { ...QUICK, 'stop-timeout': '200ms' });
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     await startGatedJob(box, 'job');
     process.kill(workers.pid, 'SIGTERM');
     await workers.exit;
@@ -64,7 +64,7 @@ test.concurrent(
   }),
 );
 
-/** What people type, the key that is meant, and what `config get` says after it was set. */
+/** Lists what people type, the key that is meant, and the value that `config get` prints afterwards. */
 const SPELLINGS: [typed: string, value: string, key: string, text: string][] = [
   ['max-retries', '5', 'max-retries', '5'],
   ['max_retries', '6', 'max-retries', '6'],
@@ -103,7 +103,7 @@ const SPELLINGS: [typed: string, value: string, key: string, text: string][] = [
 ];
 
 test.concurrent(
-  'all spellings of a key are one key, for set, get and unset',
+  'all spellings of a key are one key for set, get and unset',
   inSandbox(async (box) => {
     const get = async (key: string): Promise<string> => (await box.run(['config', 'get', key])).stdout.trim();
     for (const [typed, value, key, text] of SPELLINGS) {
@@ -127,7 +127,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a key or value that is refused changes nothing',
+  'a refused key or value changes nothing',
   inSandbox(async (box) => {
     const before = await box.json(['config', 'list']);
     for (const [key, value, hint] of [
@@ -154,7 +154,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'changed defaults apply to jobs enqueued after that',
+  'changed defaults apply to jobs that are enqueued afterwards',
   inSandbox(async (box) => {
     await box.startWorkers();
     await configure(box, { max_retries: '1', job_timeout: '1', kill_grace_ms: '100' });

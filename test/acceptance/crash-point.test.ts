@@ -3,7 +3,7 @@ import { execute } from '../support/execute.ts';
 import { inSandbox } from '../support/queuectl.ts';
 
 test.concurrent(
-  'a process dies where it is told to, and only there; anything else is refused',
+  'a process dies only at the crash point it was given, and an invalid crash point is refused',
   inSandbox(async (box) => {
     const enqueue = (at: string) =>
       box.run(['enqueue', '--id', at, '--command', 'true'], { env: { QUEUECTL_CRASH_AT: at } });
@@ -23,7 +23,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'neither a job nor the replacement of a worker sees where its worker was to die',
+  'neither a job nor a replaced worker inherits the crash point of its worker',
   inSandbox(async (box) => {
     const workers = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'after-claim' } });
     const { job, output } = await execute(box, { command: 'echo "<$QUEUECTL_CRASH_AT>"' });

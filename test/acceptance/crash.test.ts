@@ -21,7 +21,7 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** The supervisor first: it would replace its workers. */
+/** Kills the supervisor first, because it would replace its workers. */
 async function killEverything(box: Sandbox, supervisor: Running): Promise<void> {
   const workers = await workersOf(box);
   await killAll([supervisor.pid, ...workers.map((worker) => worker.pid)]);
@@ -35,7 +35,7 @@ for (const exitCode of [0, 3]) {
   const outcome = { exit_code: exitCode, attempts: 1, crashes: 0 };
 
   test.concurrent(
-    `SIGKILL of a worker: its job goes on and ends with ${exitCode}`,
+    `a job whose worker is killed continues and ends with ${exitCode}`,
     inSandbox(async (box) => {
       await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
@@ -43,21 +43,21 @@ for (const exitCode of [0, 3]) {
       await killAll([worker.pid]);
       const other = await untilWorkerOf(box, 'job');
       expect(other.pid).not.toBe(worker.pid);
-      job.letGo();
+      job.release();
       expect(await untilSettled(box, 'job', exitCode)).toMatchObject(outcome);
       expect(job.traces()).toEqual(ONE_RUN);
     }),
   );
 
   test.concurrent(
-    `SIGKILL of supervisor and workers: a new start adopts the job, which ends with ${exitCode}`,
+    `after SIGKILL of supervisor and workers, a new start adopts the job, which ends with ${exitCode}`,
     inSandbox(async (box) => {
       const first = await box.startWorkers('--count', '2');
       const job = await startGatedJob(box, 'job', exitCode);
       await killEverything(box, first);
       await box.startWorkers('--count', '2');
       await untilWorkerOf(box, 'job');
-      job.letGo();
+      job.release();
       expect(await untilSettled(box, 'job', exitCode)).toMatchObject(outcome);
       expect(job.traces()).toEqual(ONE_RUN);
     }),
@@ -69,7 +69,7 @@ for (const exitCode of [0, 3]) {
       const first = await box.startWorkers('--count', '2');
       const job = await startGatedJob(box, 'job', exitCode);
       await killEverything(box, first);
-      job.letGo();
+      job.release();
       await untilNoProcessOf(box, 'job');
       expect((await box.json<JobJson>(['show', 'job'])).state).toBe('processing');
       await box.startWorkers('--count', '2');
@@ -80,7 +80,7 @@ for (const exitCode of [0, 3]) {
 }
 
 test.concurrent(
-  'a timeout reaches an adopted job and its grandchildren',
+  'a timeout ends an adopted job and its grandchildren',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const first = await box.startWorkers();
@@ -98,7 +98,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a retry that was due while no worker lived comes after the restart, and not before its time',
+  'a retry that was due while no worker lived runs after the restart, and not before its time',
   inSandbox(async (box) => {
     const first = await box.startWorkers();
     await enqueue(box, 'job', 'date +%s%3N >> job.log; exit 1', { max_retries: 2, backoff_base: 3 });
@@ -113,17 +113,17 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a command that kills its worker and itself is dead at the crash limit',
+  'a job whose command kills its worker and itself is dead at the crash limit',
   inSandbox(async (box) => {
     await configure(box, { 'crash-limit': '3' });
     await box.startWorkers();
-    // $PPID is the frame, whose parent is the worker; 0 is the job's own process group.
+    // $PPID is the frame, whose parent is the worker. 0 is the job's own process group.
     await enqueue(box, 'job', 'echo start >> job.log; kill -9 $(ps -o ppid= -p $PPID); kill -9 0');
     const job = await untilState(box, 'job', 'dead');
     expect(job).toMatchObject({ attempts: 0, crashes: 3 });
     expect(job.last_error).toContain('lost');
     expect(gatedJob(box, 'job').traces()).toEqual(['start', 'start', 'start']);
-    // The workers that it cost have been replaced.
+    // The killed workers have been replaced.
     await enqueue(box, 'next', 'true');
     await untilState(box, 'next', 'completed');
   }),
@@ -151,7 +151,7 @@ async function frameOf(box: Sandbox): Promise<number> {
 }
 
 test.concurrent(
-  'a frame killed alone: the rest of the job is ended before it is settled',
+  'when only the frame is killed, the rest of the job is ended before it is settled',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
@@ -163,17 +163,17 @@ test.concurrent(
     const settled = await untilState(box, 'job', 'dead');
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(settled).toMatchObject({ exit_code: 137, attempts: 1 });
-    job.letGo();
+    job.release();
     expect(job.traces()).toEqual(['start']);
   }),
 );
 
 test.concurrent(
-  'a frame killed with all workers: the job runs again only when the rest of it is gone',
+  'when the frame is killed with all workers, the job is retried only after the rest of it is gone',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const first = await box.startWorkers();
-    // A killed process that nobody has reaped yet is a zombie, and none that runs.
+    // A killed process that has not been reaped yet is a zombie and does not run.
     const other = 'case $(ps -o stat= -p $(cat first)) in ""|Z*) ;; *) echo both >> job.log ;; esac';
     const again = `[ -e first ] && { ${other}; exit 0; }; `;
     const command = `${again}trap '' TERM; echo $$ > first; ${SAYS_ITS_FRAME}${gatedCommand('job')}`;
@@ -190,7 +190,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job to be run at most once is given up when its attempt is lost',
+  'an at-most-once job is dead when its attempt is lost',
   inSandbox(async (box) => {
     await box.startWorkers();
     const command = 'echo ran >>traces; kill -9 $(ps -o ppid= -p $PPID); kill -9 0';
@@ -205,7 +205,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'exit codes decide whether a job is tried again',
+  'exit codes decide whether a job is retried',
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run(['enqueue', '--id', 'usage', '--no-retry-on', '64-78', 'exit 65']);

@@ -6,7 +6,7 @@ import { dbOf, idsIn } from '../support/replaced-store.ts';
 
 const PAGE = 4096;
 test(
-  'whichever page of a store is damaged, a backup can be put in its place',
+  'a backup replaces a store whichever of its pages is damaged',
   inSandbox(async (box) => {
     const [backup, whole] = [join(box.directory, 'backup.db'), join(box.directory, 'whole.db')];
     await enqueue(box, 'saved', 'true');
@@ -31,7 +31,7 @@ for (const bytes of [0, 1])
     test.concurrent(
       `a store cut to ${bytes} bytes is repaired from its WAL${killed ? ', also after a repair that was killed' : ''}`,
       inSandbox(async (box) => {
-        // Killed before it could tidy up: the whole of the new store is in its WAL.
+        // The process is killed before the checkpoint, so the whole new store is in its WAL.
         await box.run(['enqueue', '--id', 'acked', 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
         truncateSync(dbOf(box), bytes);
         if (killed) {

@@ -16,7 +16,7 @@ function tamper(box: Sandbox, sql: string): void {
 }
 
 test.concurrent(
-  'a sound store passes, while workers run too; a store that is not there is made by neither',
+  'db check passes on a healthy store, also while workers run, and never creates a store',
   inSandbox(async (box) => {
     for (const verb of ['check', 'repair'])
       expectRefusal(await box.run(['db', verb]), 5, /does not exist|no such file/);
@@ -30,7 +30,7 @@ test.concurrent(
   }),
 );
 
-/** Damage that SQLite itself does not see. */
+/** Lists damage that SQLite itself does not notice. */
 const WRONG: [what: string, sql: string, says: RegExp][] = [
   ['a counter', "UPDATE counter SET jobs = jobs + 1 WHERE state = 'pending'", /counters/],
   ['jobs that were not counted', 'DELETE FROM counter', /counters/],
@@ -51,7 +51,7 @@ const WRONG: [what: string, sql: string, says: RegExp][] = [
 
 for (const [what, sql, says] of WRONG) {
   test.concurrent(
-    `db check finds ${what}, and db repair makes it good`,
+    `db check finds ${what}, and db repair fixes it`,
     inSandbox(async (box) => {
       await enqueue(box, 'one', 'true');
       await enqueue(box, 'two', 'true');
@@ -69,7 +69,7 @@ for (const [what, sql, says] of WRONG) {
 }
 
 test.concurrent(
-  'a sound store is left as it is by db repair, which says so',
+  'db repair leaves a healthy store unchanged and reports it',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     await box.run(['worker', 'start', '--drain', '--quiet']);
@@ -85,7 +85,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'figures over time survive a repair, but for those that belong to nothing',
+  'figures over time survive a repair, except figures without a queue',
   inSandbox(async (box) => {
     for (let i = 0; i < 5; i++) await enqueue(box, `job${i}`, 'true', { name: 'n' });
     await box.run(['worker', 'start', '--drain', '--quiet']);
@@ -105,7 +105,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'every command says of a damaged file that it is, and what helps; none makes a new queue',
+  'every command reports a damaged file and suggests a fix, and none creates a new queue',
   inSandbox(async (box) => {
     for (let i = 0; i < 30; i++) await enqueue(box, `job${i}`, `echo ${'x'.repeat(1000)}`, { delay: 60 });
     const db = dbOf(box);
@@ -133,7 +133,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'what ran when the file was damaged is found again after the repair, and not run twice',
+  'a job that ran while the file was damaged is adopted after the repair and not run twice',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
@@ -141,7 +141,7 @@ test.concurrent(
     tamper(box, 'UPDATE counter SET jobs = jobs + 1');
     expect((await box.run(['db', 'repair'])).stdout).toContain('saved\tjob\t1');
     await box.startWorkers();
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect(job.traces()).toHaveLength(2);
   }),

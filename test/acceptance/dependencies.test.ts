@@ -13,7 +13,7 @@ const jobFile = (box: Sandbox, jobs: object[]): string => {
 const trace = (id: string, more: object = {}): object => ({ id, command: `echo ${id} >>traces`, ...more });
 
 test.concurrent(
-  'a diamond in one file, the last first, runs in order over four worker processes',
+  'a diamond in one file, listed in reverse, runs in order over four worker processes',
   inSandbox(async (box) => {
     const file = jobFile(box, [
       trace('d', { depends_on: ['b', 'c'] }),
@@ -35,7 +35,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a chain of 1,000 runs in order',
+  'a chain of 1,000 jobs runs in order',
   inSandbox(async (box) => {
     const names = Array.from({ length: 1000 }, (_, i) => `link${i}`);
     const chain = names.map((name, i) => trace(name, i === 0 ? {} : { depends_on: [names[i - 1]] }));
@@ -46,7 +46,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker processes that sleep wake up for what a job unblocks',
+  'idle worker processes wake up for the jobs that a finished job unblocks',
   inSandbox(async (box) => {
     await box.run(['config', 'set', 'poll-interval', '1h']);
     await box.startWorkers('--count', '3');
@@ -54,13 +54,13 @@ test.concurrent(
     const meet = 'echo x >>met; until test "$(wc -l <met)" -ge 3; do sleep 0.02; done';
     for (const id of ['x', 'y', 'z']) await box.run(['enqueue', '--id', id, '--after', 'first', meet]);
     writeFileSync(join(box.directory, 'go'), '');
-    // Each waits for the other two: they end only if all three run at a time.
+    // Each job waits for the other two, so they end only if all three run at the same time.
     for (const id of ['x', 'y', 'z']) await untilState(box, id, 'completed');
   }),
 );
 
 test.concurrent(
-  'the failure of a parent cancels, holds or runs its children, and says so everywhere',
+  'a failed parent cancels, holds or runs its children, and every command shows it',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'parent', '--max-retries', '1', 'exit 3']);
     await box.run(['enqueue', '--id', 'child', '--after', 'par', 'echo child >>traces']);
@@ -99,7 +99,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'whoever is cancelled along is named, and so is a parent that a retried job runs without',
+  'cancelled descendants are listed, and so is a parent that a retried job runs without',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'a', '--delay', '1h', 'true']);
     await box.run(['enqueue', '--id', 'b', '--after', 'a', 'true']);
@@ -125,7 +125,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker killed while the parent runs takes nothing from its children',
+  'a worker that is killed while the parent runs does not affect the children',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await box.run([
@@ -145,7 +145,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'what cannot be is refused, and nothing is added',
+  'impossible dependencies are refused, and nothing is added',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'there', '--delay', '1h', 'true']);
     const circle = JSON.stringify([
@@ -182,7 +182,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a policy for parents on the command line needs parents',
+  'a parent-failure policy on the command line needs parents',
   inSandbox(async (box) => {
     const hold = ['--on-parent-failure', 'hold'];
     expectRefusal(await box.run(['enqueue', ...hold, 'true']), 2, /--on-parent-failure requires --after/);

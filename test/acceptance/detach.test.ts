@@ -14,7 +14,7 @@ import { isAlive, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, type JobJson, lines, until, untilState } from '../support/queuectl.ts';
 
 test.concurrent(
-  'worker start --detach returns when the workers are ready; they work and stop like any others',
+  'worker start --detach returns when the workers are ready, and they work and stop like any others',
   inSandbox(async (box) => {
     const args = ['worker', 'start', '--detach', '--count', '8'];
     const started = await box.json<{ pid: number; log: string; workers: number }>(args);
@@ -24,7 +24,7 @@ test.concurrent(
     expect(statSync(started.log).mode & 0o777).toBe(0o600);
 
     const job = await startGatedJob(box, 'job');
-    job.letGo();
+    job.release();
     await untilState(box, 'job', 'completed');
     expect(job.traces()).toEqual(ONE_RUN);
     expect((await box.run(['worker', 'stop'])).code).toBe(0);
@@ -37,7 +37,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a detached start that is refused says why, and starts nothing',
+  'a detached start that is refused prints the reason and starts nothing',
   inSandbox(async (box) => {
     mkdirSync(join(box.directory, 'directory'));
     for (const [flags, code] of [
@@ -55,10 +55,10 @@ test.concurrent(
 );
 
 test.concurrent(
-  'detached workers that cannot start: the end of their log is shown',
+  'when detached workers cannot start, the end of their log is shown',
   inSandbox(async (box) => {
     await box.json(['status']);
-    // Where a worker keeps the name of its machine there is now something that cannot be read.
+    // A directory in the place of the host id file makes it unreadable.
     mkdirSync(join(box.home, 'queue.db.d', 'host'), { recursive: true });
     const result = await box.run(['worker', 'start', '--detach']);
     expect(result).toMatchObject({ code: 1, stdout: '' });
@@ -69,7 +69,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker start --detach --drain succeeds, however soon its workers have nothing left to do',
+  'worker start --detach --drain succeeds, however soon its workers finish',
   inSandbox(async (box) => {
     for (let round = 1; round <= 3; round++) {
       const result = await box.run(['worker', 'start', '--detach', '--drain', '--count', '3']);
@@ -88,7 +88,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--drain waits for retries, and says that jobs are left which are due later',
+  '--drain waits for retries and reports jobs that are due later',
   inSandbox(async (box) => {
     const command = 'echo run >> job.log; [ $(wc -l < job.log) -ge 3 ]';
     await enqueue(box, 'job', command, { max_retries: 5, backoff_base: 1 });
@@ -112,11 +112,11 @@ test.concurrent(
     const first = await box.startWorkers();
     const job = await startGatedJob(box, 'job', 1, { max_retries: 2, backoff_base: 1 });
     const draining = await box.startWorkers('--drain');
-    // The other one leaves: only the draining worker is there for the retry.
+    // The other worker leaves, so only the draining worker can run the retry.
     process.kill(first.pid, 'SIGTERM');
     await until(() => first.output().includes('stopping'), 'the first worker is stopping');
     expect(draining.child.exitCode).toBe(null);
-    job.letGo();
+    job.release();
     expect(await first.exit).toBe(0);
     expect(await draining.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'dead', attempts: 2 });
@@ -125,11 +125,11 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--drain --queue looks at its own queues only',
+  '--drain --queue considers its own queues only',
   inSandbox(async (box) => {
     await enqueue(box, 'mail', gatedCommand('mail'), { queue: 'mail' });
     await enqueue(box, 'other', gatedCommand('other'), { queue: 'other' });
-    gatedJob(box, 'mail').letGo();
+    gatedJob(box, 'mail').release();
     const workers = box.start(['worker', 'start', '--drain', '--queue', 'mail']);
     expect(await workers.exit).toBe(0);
     expect(gatedJob(box, 'mail').traces()).toEqual(ONE_RUN);
@@ -141,7 +141,7 @@ test.concurrent(
 const MEBIBYTE = 2 ** 20;
 
 test.concurrent(
-  'the log of detached workers is rotated while they run, and goes on',
+  'the log of detached workers is rotated while they run and continues',
   inSandbox(async (box) => {
     const { log } = await box.json<{ log: string }>(['worker', 'start', '--detach', '--count', '2']);
     writeFileSync(`${log}.1`, 'the one before\n');
@@ -158,7 +158,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a detached start keeps the ten newest logs of those before it, and all of those that run',
+  'a detached start keeps the ten newest logs of earlier starts and all logs of running ones',
   inSandbox(async (box) => {
     const running = await box.json<{ log: string }>(['worker', 'start', '--detach']);
     utimesSync(running.log, 1, 1);

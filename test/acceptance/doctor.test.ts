@@ -22,7 +22,7 @@ async function doctor(box: Sandbox): Promise<{ code: number; find(check: string)
 }
 
 test.concurrent(
-  'without a store it says so and makes none',
+  'doctor reports a missing store and creates none',
   inSandbox(async (box) => {
     const { code, find } = await doctor(box);
     expect(code).toBe(0);
@@ -33,7 +33,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a sound store: every check is ok but the missing worker, and nothing changes',
+  'on a healthy store every check passes except for the missing worker, and nothing changes',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
     const before = readdirSync(box.home, { recursive: true });
@@ -48,7 +48,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an old schema is told of and left as it is',
+  'doctor reports an old schema and leaves it unchanged',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
     const edit = (sql: string): void => {
@@ -67,7 +67,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker that was killed, its job, and another executable',
+  'doctor reports a killed worker, its job, and workers of another executable',
   inSandbox(async (box) => {
     const old = join(box.directory, 'queuectl');
     copyFileSync(EXECUTABLE, old);
@@ -83,12 +83,12 @@ test.concurrent(
     const next = await box.startWorkers();
     await until(() => next.output().includes('adopted'), 'the job is adopted');
     expect((await doctor(box)).find('stuck jobs').status).toBe('ok');
-    job.letGo();
+    job.release();
   }),
 );
 
 test.concurrent(
-  'what others can write, and a damaged file, fail',
+  'doctor fails on files that others can write and on a damaged file',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
     const db = join(box.home, 'queue.db');
@@ -102,5 +102,19 @@ test.concurrent(
     const damaged = await doctor(box);
     expect(damaged.code).toBe(1);
     expect(damaged.find('database').status).toBe('fail');
+  }),
+);
+
+test.concurrent(
+  'doctor --quick does not read the whole database',
+  inSandbox(async (box) => {
+    await box.json(['enqueue', 'true']);
+    const checks = async (...flags: string[]): Promise<string[]> =>
+      (await box.json<{ checks: { check: string }[] }>(['doctor', ...flags])).checks.map(
+        ({ check }) => check,
+      );
+    expect(await checks()).toContain('quick check');
+    expect(await checks('--quick')).not.toContain('quick check');
+    expect(await checks('--quick')).toContain('disk');
   }),
 );

@@ -24,7 +24,7 @@ test('the TypeScript of the documents passes the type checker and runs', async (
     readPage(readText(page)).programs.map((program) => ({ ...program, page })),
   );
   expect(programs.length).toBeGreaterThan(0);
-  // Inside the package, so that `import … from 'queuectl'` is the package itself.
+  // The directory is inside the package, so that `import … from 'queuectl'` resolves to the package itself.
   const directory = mkdtempSync(join(ROOT, 'dist/documents-'));
   try {
     const options = { module: 'nodenext', target: 'esnext', strict: true, skipLibCheck: true };
@@ -55,7 +55,7 @@ async function runProgram(file: string): Promise<void> {
   });
 }
 
-test('links between the documents lead somewhere', () => {
+test('links between the documents lead to existing targets', () => {
   const broken = pages().flatMap((page) =>
     linksOf(readText(page)).flatMap((link) => {
       const [path, anchor] = link.split('#');
@@ -67,13 +67,13 @@ test('links between the documents lead somewhere', () => {
   expect(broken).toEqual([]);
 });
 
-/** The targets of the links and pictures of a page, apart from those of other sites. */
+/** Returns the targets of the links and pictures of a page, without those of other sites. */
 function linksOf(text: string): string[] {
   const targets = text.matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g);
   return [...targets].map(([, a, b]) => (a ?? b)!).filter((target) => !/^[a-z]+:/.test(target));
 }
 
-/** The anchors that GitHub gives the headings of a page. */
+/** Returns the anchors that GitHub gives the headings of a page. */
 function anchorsOf(text: string): string[] {
   const headings = text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, title]) =>
@@ -105,7 +105,7 @@ test('a page with a command that fails or prints something else is noticed', () 
   });
 });
 
-test('output is compared apart from ids and times, and lines may be left out', () => {
+test('output is compared except for ids and times, and lines may be left out', () => {
   expect(matches(['added 1m7ey0mh3d2x7, due in 10m'], ['added 1m7fgwmd0e6ej, due in 9m 59s'])).toBe(true);
   expect(matches(['a  completed  3s ago'], ['a   completed  now'])).toBe(true);
   expect(matches(['a', '…', 'd'], ['a', 'b', 'c', 'd'])).toBe(true);

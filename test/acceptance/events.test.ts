@@ -38,7 +38,7 @@ const events = async (box: Sandbox, ...args: string[]): Promise<EventJson[]> =>
 const ENDS = ['completed', 'dead', 'cancelled'];
 const short = (seen: EventJson[]): string[] => seen.map((one) => `${one.kind} ${one.job_id ?? '-'}`);
 
-/** A follower that has looked at least once. */
+/** Starts a follower and waits until it has read the events at least once. */
 async function follower(box: Sandbox, ...args: string[]): Promise<Running> {
   const follows = box.start(['events', '-f', ...args]);
   await until(() => follows.stdout().includes('"ready"'), 'it follows');
@@ -54,7 +54,7 @@ async function caughtUp(box: Sandbox, follows: Running): Promise<EventJson[]> {
 }
 
 test.concurrent(
-  'three workers and several enqueuers: a follower sees every job enqueued once and ended once, in order',
+  'beside three workers and several enqueuers a follower sees each job enqueued once and ended once, in order',
   inSandbox(async (box) => {
     await configure(box, { 'backoff-base': '1', 'retry-delay': '0' });
     await box.run(['enqueue', '--id', 'ready', '--queue', 'nobody', 'true']);
@@ -86,7 +86,7 @@ test.concurrent(
     expect(of(['enqueued']).sort()).toEqual(jobs.map((job) => job.id).sort());
     const ends = seen.filter((one) => ENDS.includes(one.kind)).map((one) => `${one.job_id} ${one.kind}`);
     expect(ends.sort()).toEqual(jobs.map((job) => `${job.id} ${job.state}`).sort());
-    // Counters are the sums of the log.
+    // The counters are the sums of the event log.
     const { jobs: states } = await box.json<{ jobs: Record<string, number> }>(['status']);
     for (const state of ENDS) expect(of([state])).toHaveLength(states[state]!);
     for (const { id } of jobs) {
@@ -101,7 +101,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'whoever was gone goes on behind the last number, without a gap or a repeat',
+  'a follower that resumes after its last event id sees no gap and no repeat',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'ready', 'true']);
     const first = await follower(box);
@@ -114,7 +114,7 @@ test.concurrent(
     const second = box.start(['events', '-f', '--since', number]);
     await box.run(['hold', 'd']);
     const after = await caughtUp(box, second);
-    // In the midst of what was enqueued together.
+    // The resumed follower starts in the middle of a batch that was enqueued together.
     expect(short(after)).toEqual(['enqueued c', 'enqueued d', 'held d']);
     expect(short(await events(box))).toEqual([...short(before), 'enqueued b', ...short(after)]);
     second.child.kill('SIGTERM');
@@ -123,7 +123,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a file of 5,000 jobs is 5,000 events',
+  'a file of 5,000 jobs makes 5,000 events',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'ready', 'true']);
     const follows = await follower(box);
@@ -144,7 +144,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'every command that changes something wakes a follower and says who did it',
+  'every command that changes something wakes a follower and records its actor',
   inSandbox(async (box) => {
     await enqueue(box, 'ready', 'true', { queue: 'nobody' });
     const follows = await follower(box);
@@ -168,7 +168,7 @@ test.concurrent(
       ...['schedule add s --every 1h -- true', 'schedule pause s', 'schedule resume s', 'schedule run s'],
       ...['schedule remove s', 'config set keep-cancelled 0', 'cancel --queue default --yes', 'prune'],
     ];
-    // What followers watch.
+    // Followers watch this file.
     const change = join(box.home, 'queue.db.d/changes/last');
     let last = statSync(change, { bigint: true }).mtimeNs;
     for (const command of commands) {
@@ -196,7 +196,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a cancel of a running job is told of when it is wished and when it is done',
+  'cancelling a running job makes an event for the request and one for the end',
   inSandbox(async (box) => {
     await box.startWorkers();
     await startGatedJob(box, 'runs');
@@ -210,7 +210,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job that died with its worker is told of as adopted, and put back or ended once',
+  'a job that died with its worker has an adopted event and ends or is requeued once',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms' });
     await box.startWorkers();
@@ -218,7 +218,7 @@ test.concurrent(
     const [ready] = await events(box, '--kind', 'worker-ready');
     process.kill(ready!.pid as number, 'SIGKILL');
     await until(async () => (await events(box, '--kind', 'adopted')).length === 1, 'it was adopted');
-    job.letGo();
+    job.release();
     await untilState(box, 'runs', 'completed');
     const seen = await events(box, '--job', 'runs');
     expect(short(seen)).toEqual(['enqueued runs', 'started runs', 'adopted runs', 'completed runs']);
@@ -229,7 +229,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'since a time or for so long, and the job of an event need not be there any more',
+  '--since takes a time or a duration, and the job of an event may have been deleted',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.run(['delete', 'a']);
@@ -244,7 +244,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'on a terminal: aligned lines, control characters shown and not obeyed, Ctrl-C ends it quietly',
+  'on a terminal events are aligned, control characters are escaped, and Ctrl-C ends it quietly',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.run(['config', 'set', 'on-dead', 'echo \x1b[31mred\x07 done']);
@@ -252,7 +252,7 @@ test.concurrent(
     await until(() => follows.output().includes('on-dead'), 'it shows what was there');
     await box.run(['hold', 'a']);
     await until(() => follows.output().includes(' held '), 'it shows what happens');
-    // Once: a second one would end it at once, and not quietly.
+    // Ctrl-C is sent once, because a second one would end it at once and not quietly.
     follows.interrupt();
     expect(await follows.closed).toBe(0);
     const shown = follows.output();
@@ -265,7 +265,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a reader that goes away ends it quietly with the next event',
+  'a follower whose reader has gone ends quietly at the next event',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     const follows = box.start(['events', '-f']);
@@ -279,7 +279,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'bad input is refused in a line',
+  'invalid input is refused with one line',
   inSandbox(async (box) => {
     expectRefusal(await box.run(['events', '--kind', 'complete']), 2, /did you mean 'completed'/);
     expectRefusal(await box.run(['events', '--since', 'yesterday']), 2, /--since/);

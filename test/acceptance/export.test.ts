@@ -7,7 +7,7 @@ import { expectRefusal } from '../support/refusal.ts';
 
 const file = (box: Sandbox, name: string): string => join(box.directory, name);
 
-/** A queue with something of everything. */
+/** Makes a queue with every kind of data. */
 async function fillQueue(box: Sandbox): Promise<void> {
   await enqueue(box, 'good', 'echo hello', { tags: { a: 'b' }, env: { X: 'ü\u0007' } });
   await enqueue(box, 'bad', 'echo no >&2; exit 3', { max_retries: 1, priority: 5 });
@@ -32,7 +32,7 @@ async function fillQueue(box: Sandbox): Promise<void> {
 }
 
 test.concurrent(
-  'export, import, export: the same but for the epoch, long and odd output included',
+  'an export of an imported export is the same except for the epoch, including long and binary output',
   inSandbox(async (box) => {
     await fillQueue(box);
     const first = (await box.run(['export'])).stdout;
@@ -66,7 +66,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a merge refuses what is there, or skips it with all that belongs to it; nothing is done by half',
+  'a merge refuses existing jobs, or skips them with all their data, and never stops halfway',
   inSandbox(async (box) => {
     await fillQueue(box);
     await box.json(['export', file(box, 'all.jsonl')]);
@@ -87,7 +87,7 @@ test.concurrent(
     }>([...['import', '--on-conflict', 'skip', file(box, 'all.jsonl'), ...other]]);
     expect(added.job).toBe(8);
     expect(skipped).toMatchObject({ setting: 1, job: 1, attempt: 1 });
-    // It had figures of its own, and keeps them: to add up those of the same jobs would count them twice.
+    // The store keeps its own figures. Adding those of the same jobs would count them twice.
     expect(added.rollup).toBe(undefined);
     expect(skipped.rollup_kind).toBeGreaterThan(0);
     expect((await box.run(['logs', 'loud', ...other])).stdout).toBe('mine\n');
@@ -101,7 +101,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'what runs when it is exported is lost where it is imported',
+  'a job that runs during the export counts as lost after the import',
   inSandbox(async (box) => {
     await box.startWorkers('--concurrency', '2');
     const job = await startGatedJob(box, 'job');
@@ -117,13 +117,13 @@ test.concurrent(
     });
     expect(await box.json(['show', 'once', ...other])).toMatchObject({ state: 'dead' });
     expect((await box.run(['db', 'check', ...other])).stdout).toBe('ok\n');
-    job.letGo();
+    job.release();
     writeFileSync(file(box, 'go'), '');
   }),
 );
 
 test.concurrent(
-  'a file that is none of ours, or not whole, changes nothing',
+  'a file that is not an export, or is incomplete, changes nothing',
   inSandbox(async (box) => {
     await fillQueue(box);
     const lines = (await box.run(['export'])).stdout.trimEnd().split('\n');

@@ -10,7 +10,7 @@ import {
   until,
   untilState,
 } from '../support/queuectl.ts';
-import { interruptUntilOver, onTerminal } from '../support/terminal.ts';
+import { interruptUntilClosed, onTerminal } from '../support/terminal.ts';
 
 const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
 const box = sandbox();
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** Lets a command go on that waits for `gate NAME`. */
+/** Releases a command that waits for `gate NAME`. */
 function open(name: string): void {
   writeFileSync(join(box.directory, name), '');
 }
@@ -29,7 +29,7 @@ const gate = (name: string): string => `until [ -e ${name} ]; do sleep 0.02; don
 
 describe('logs -f', () => {
   test(
-    'waits for a job that nobody runs yet and says so, then follows it from its first byte to its end',
+    'reports that a job is waiting, then follows it from its first byte to its end',
     inSandbox(async (own) => {
       await enqueue(own, 'early', 'echo one; until [ -e go ]; do sleep 0.02; done; printf two');
       const following = own.start(['logs', '-f', 'early']);
@@ -43,7 +43,7 @@ describe('logs -f', () => {
     }),
   );
 
-  test('goes on over failed attempts, and one attempt alone can be followed before it begins', async () => {
+  test('continues over failed attempts, and follows a single attempt before it begins', async () => {
     const command = `${gate('tries')}; echo "attempt $QUEUECTL_ATTEMPT"; exit 3`;
     await enqueue(box, 'tries', command, { max_retries: 3 });
     const all = box.start(['logs', 'tries', '--follow']);
@@ -58,7 +58,7 @@ describe('logs -f', () => {
     expect(fourth.output()).toContain('no attempt 4; it has attempts 1, 2, 3');
   });
 
-  test('loses and doubles nothing when the output moves at the end of the attempt', async () => {
+  test('neither loses nor repeats output when it moves at the end of the attempt', async () => {
     const runs = Array.from({ length: 24 }, (_, i) => {
       const last = [4, 2000, 9000][i % 3]!;
       return { last, running: box.start(['run', `seq 1 ${last / 2}; seq ${last / 2 + 1} ${last}`]) };
@@ -70,7 +70,7 @@ describe('logs -f', () => {
     }
   });
 
-  test('marks what was dropped before it could be shown', async () => {
+  test('marks output that was dropped before it could be shown', async () => {
     const command = `seq 1 20000; ${gate('big-1')}; seq 20001 60000; ${gate('big-2')}; echo end`;
     await enqueue(box, 'big', command);
     const whole = `${Array.from({ length: 60_000 }, (_, i) => `${i + 1}\n`).join('')}end\n`;
@@ -95,7 +95,7 @@ describe('logs -f', () => {
     }
   });
 
-  test('-n shows the last lines of what is there, and everything new', async () => {
+  test('shows the last lines with -n, and then everything new', async () => {
     await enqueue(box, 'lines', `seq 1 100; ${gate('lines')}; echo new`);
     await until(async () => (await box.run(['logs', 'lines'])).stdout.endsWith('\n100\n'), 'it has written');
     expect((await box.run(['logs', '-n', '2', 'lines'])).stdout).toBe('99\n100\n');
@@ -105,12 +105,12 @@ describe('logs -f', () => {
     open('lines');
     expect([await two.closed, two.stdout()]).toEqual([0, '99\n100\nnew\n']);
     expect(await none.closed).toBe(0);
-    // It may have come only after the end, when everything was old.
+    // The job may have ended before the command looked, when all output was old.
     expect(['', 'new\n']).toContain(none.stdout());
     expect((await box.run(['logs', '-f', '-n', '1', 'lines'])).stdout).toBe('new\n');
   });
 
-  test('as JSON lines: pieces of output with their attempt, whole characters, then the job', async () => {
+  test('prints JSON lines of output with their attempt, in whole characters, and then the job', async () => {
     await enqueue(box, 'json', `printf 'a\\303'; ${gate('json')}; printf '\\274\\n'`);
     const following = box.start(['logs', '-f', 'json', '--json']);
     await until(() => following.stdout().includes('"a"'), 'the first piece is there');
@@ -128,7 +128,7 @@ describe('logs -f', () => {
     expect(read.at(-1)).toMatchObject({ id: 'json', state: 'completed' });
   });
 
-  test('an unknown job is an error, and so is a number that is none', async () => {
+  test('refuses an unknown job and an invalid number', async () => {
     expect((await box.run(['logs', '-f', 'nobody'])).code).toBe(3);
     expect((await box.run(['logs', '-n', 'x', 'lines'])).code).toBe(2);
     expect((await box.run(['logs', '-n', '-1', 'lines'])).code).toBe(2);
@@ -138,7 +138,7 @@ describe('logs -f', () => {
 describe('on a terminal', () => {
   const nasty = `printf '\\033]0;title\\007\\033[31mred\\r\\nok\\tfine\\r'; ${gate('nasty')}; printf '\\ndone'`;
 
-  test('what a job writes never reaches the terminal unescaped, unless --raw', async () => {
+  test('job output never reaches the terminal unescaped, unless --raw is given', async () => {
     await enqueue(box, 'nasty', nasty);
     const safe = onTerminal(box, ['logs', '-f', 'nasty']);
     const raw = onTerminal(box, ['logs', '-f', '--raw', 'nasty']);
@@ -150,7 +150,7 @@ describe('on a terminal', () => {
     expect(raw.stdout()).toContain('\x1b]0;title\x07\x1b[31mred');
   });
 
-  test('Ctrl-C stops the looking and not the job', async () => {
+  test('Ctrl-C stops following but not the job', async () => {
     for (const [id, args] of [
       ['left-1', ['logs', '-f', 'left-1']],
       ['left-2', ['wait', 'left-2']],
@@ -159,14 +159,14 @@ describe('on a terminal', () => {
       await untilState(box, id, 'processing');
       const looking = onTerminal(box, [...args]);
       if (args[0] === 'logs') await until(() => looking.stdout().includes('begun'), 'it looks');
-      expect(await interruptUntilOver(looking)).toBe(130);
+      expect(await interruptUntilClosed(looking)).toBe(130);
       expect((await box.json<JobJson>(['show', id])).state).toBe('processing');
       open(id);
       await untilState(box, id, 'completed');
     }
   });
 
-  test('it says what becomes of the job', async () => {
+  test('Ctrl-C prints how to follow the job again', async () => {
     await enqueue(box, 'told', `echo begun; ${gate('told')}`);
     const looking = onTerminal(box, ['logs', '-f', 'told']);
     await until(() => looking.stdout().includes('begun'), 'it looks');

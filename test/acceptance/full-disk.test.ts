@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 
-/** A small file system of its own needs the right to mount one. */
+/** Mounting a small file system of its own needs the permission to mount. */
 const mayMount = (() => {
   const probe = '/tmp/queuectl-mount-probe';
   mkdirSync(probe, { recursive: true });
@@ -27,7 +27,7 @@ async function onSmallDisk(directory: string, size: string, work: () => Promise<
 }
 
 test.skipIf(!mayMount)(
-  'a job that could not even be started on a full disk is not charged, and runs when there is room',
+  'a job that cannot start on a full disk is not charged an attempt, and runs when there is space',
   inSandbox(async (box) => {
     await box.json(['status']);
     const attempts = join(box.home, 'queue.db.d', 'attempts');
@@ -36,7 +36,7 @@ test.skipIf(!mayMount)(
       try {
         writeFileSync(ballast, Buffer.alloc(1024 * 1024));
       } catch {
-        // As full as it gets.
+        // The disk is completely full now.
       }
       const workers = await box.startWorkers();
       await enqueue(box, 'job', 'echo ran >>traces', { max_retries: 1 });
@@ -52,7 +52,7 @@ test.skipIf(!mayMount)(
 );
 
 test.skipIf(!mayMount)(
-  'a job that fills the disk with its output is trimmed, and the queue goes on',
+  'a job that fills the disk has its output trimmed, and the queue continues',
   inSandbox(async (box) => {
     await onSmallDisk(box.home, '48m', async () => {
       await box.run(['config', 'set', 'output-limit', '1M']);
@@ -66,7 +66,7 @@ test.skipIf(!mayMount)(
 );
 
 test.skipIf(!mayMount)(
-  'workers stop on a full disk too, and what ended is settled by the next ones',
+  'workers stop on a full disk too, and the next workers settle the finished jobs',
   inSandbox(async (box) => {
     await onSmallDisk(box.home, '600k', async () => {
       const workers = await box.startWorkers();

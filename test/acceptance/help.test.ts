@@ -25,7 +25,7 @@ test('help longer than the screen opens in the pager; shorter help does not', as
   expect(await onScreen(['help', 'version'], { PAGER: pager })).toContain('Print the version\n');
 });
 
-test('Ctrl-C goes to the pager and does not end queuectl', async () => {
+test('Ctrl-C is left to the pager and does not end queuectl', async () => {
   const patient = join(box.directory, 'patient');
   writeFileSync(
     patient,
@@ -39,7 +39,7 @@ test('Ctrl-C goes to the pager and does not end queuectl', async () => {
   expect(terminal.output()).toContain('interrupted');
 });
 
-test('without a pager help is printed: --no-pager, an empty pager, cat, a missing one, no terminal', async () => {
+test('help is printed directly with --no-pager, an empty or missing pager, cat, or no terminal', async () => {
   const jobs = '\nJobs:\n';
   expect(await onScreen(['help', '--no-pager'], { PAGER: pager })).toContain(jobs);
   expect(await onScreen(['enqueue', '--help', '--no-pager'], { PAGER: pager })).toContain('\nExamples:\n');

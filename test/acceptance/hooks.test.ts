@@ -17,7 +17,7 @@ import { expectRefusal } from '../support/refusal.ts';
 
 const EVENTS = ['complete', 'failure', 'dead', 'idle'];
 
-/** Hooks that leave a line on disk each: event, job, state, exit code, queue, attempts, error. */
+/** Sets hooks that each append a line to a file: event, job, state, exit code, queue, attempts, error. */
 async function tellAll(box: Sandbox, events = EVENTS): Promise<void> {
   const variables = 'EVENT JOB_ID STATE EXIT_CODE QUEUE ATTEMPTS ERROR'.split(' ');
   const values = variables.map((name) => `"$QUEUECTL_HOOK_${name}"`).join(' ');
@@ -30,7 +30,7 @@ const drain = (box: Sandbox, ...args: string[]) => box.run(['worker', 'start', '
 const hooksOf = (box: Sandbox) => box.json<JobJson[]>(['list', '--queue', 'hooks']);
 
 test.concurrent(
-  'each event is told once, by the environment alone, whatever queue the worker serves',
+  'a hook runs once per event with its data in the environment, whatever queue the worker serves',
   inSandbox(async (box) => {
     await tellAll(box);
     await enqueue(box, 'good', 'true', { queue: 'mail' });
@@ -47,13 +47,13 @@ test.concurrent(
       `idle|bad|dead|3|mail|2|${error}`,
     ]);
     expect(await box.json(['worker', 'list'])).toEqual([]);
-    // Hooks completed, and triggered nothing.
+    // The hooks completed and triggered no further hooks.
     expect((await hooksOf(box)).map((job) => job.state)).toEqual(Array(5).fill('completed'));
   }),
 );
 
 test.concurrent(
-  'a failing hook changes nothing but itself: it is retried like any job and ends in the DLQ, untold',
+  'a failing hook does not change its job, is retried like any job, and triggers no hooks itself',
   inSandbox(async (box) => {
     await configure(box, {
       'on-complete': 'echo try >> tries; exit 1',
@@ -79,7 +79,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job has hooks of its own, by flag or field; none silences the setting',
+  "a job's own hooks, by flag or field, override the settings, and none disables a hook",
   inSandbox(async (box) => {
     await tellAll(box, ['complete', 'dead']);
     await box.run(['enqueue', '--id', 'own', '--on-complete', 'echo own >> own', 'true']);
@@ -103,7 +103,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a hook that enqueues does not go round in circles',
+  'a hook that enqueues jobs does not cause an endless loop',
   inSandbox(async (box) => {
     const again = `echo hook >> ${box.directory}/told; ${EXECUTABLE} enqueue 'echo job >> ${box.directory}/told'`;
     await configure(box, { 'on-complete': again, 'on-idle': again });
@@ -114,7 +114,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'idle is told once for many jobs, and again after something ran',
+  'the idle hook runs once for many jobs, and again after another job ran',
   inSandbox(async (box) => {
     await tellAll(box, ['idle']);
     await box.startWorkers('--count', '2', '--concurrency', '2');
@@ -131,7 +131,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'idle is told once for a chain of jobs',
+  'the idle hook runs once for a chain of jobs',
   inSandbox(async (box) => {
     await tellAll(box, ['idle']);
     await enqueue(box, 'a', 'true');
@@ -144,14 +144,14 @@ test.concurrent(
 
 for (const exitCode of [0, 3]) {
   test.concurrent(
-    `workers killed around the end of a job that exits with ${exitCode}: its hooks run once`,
+    `hooks of a job that exits with ${exitCode} run once when workers are killed around its end`,
     inSandbox(async (box) => {
       await tellAll(box);
       const first = await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
       const worker = await untilWorkerOf(box, 'job');
       await killAll([first.pid, worker.pid]);
-      job.letGo();
+      job.release();
       await box.startWorkers('--count', '2');
       await untilState(box, 'job', exitCode === 0 ? 'completed' : 'dead');
       const expected = exitCode === 0 ? ['complete', 'idle'] : ['dead', 'failure', 'idle'];
@@ -163,7 +163,7 @@ for (const exitCode of [0, 3]) {
 }
 
 test.concurrent(
-  'workers killed again and again while jobs end: every end is told exactly once',
+  'every end of a job runs its hook exactly once although workers are killed again and again',
   inSandbox(async (box) => {
     await tellAll(box, ['complete', 'dead']);
     const jobs = Array.from({ length: 60 }, (_, i) => ({

@@ -8,7 +8,7 @@ const KEY = ['--idempotency-key', 'k'];
 const idsOf = async (box: Sandbox) => (await box.json<JobJson[]>(['list'])).map((job) => job.id).reverse();
 
 test.concurrent(
-  'twenty processes with one key at once add one job, which runs once, and all answer its id',
+  'twenty parallel enqueues with one key add one job, which runs once, and all print its id',
   inSandbox(async (box) => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => box.run(['enqueue', ...KEY, '--delay', '0s', 'echo ran >>traces'])),
@@ -16,7 +16,7 @@ test.concurrent(
     expect(answers.map((answer) => answer.code)).toEqual(Array(20).fill(0));
     expect(new Set(answers.map((answer) => answer.stdout)).size).toBe(1);
     await box.run(['worker', 'start', '--drain']);
-    // Outlives the end of its job.
+    // The key outlives the end of its job.
     expect((await box.run(['enqueue', ...KEY, '--delay', '0s', 'echo ran >>traces'])).stdout).toBe(
       answers[0]!.stdout,
     );
@@ -26,13 +26,12 @@ test.concurrent(
 );
 
 test.concurrent(
-  'enqueue is killed at random moments and said again: one job each, thirty times',
+  'an enqueue that is killed at a random moment and repeated adds its jobs once, in thirty rounds',
   inSandbox(async (box) => {
     const random = seededRandom('idempotency');
     const jobs = Array.from({ length: 3 }, (_, i) => `echo {}-${i} >>traces`).join('\n');
     await box.run(['enqueue', 'true']);
-    // As long as one takes here and now, the store being there: the moments are spread over all of it, one in
-    // each thirtieth, and a little beyond.
+    // Measures one enqueue. The kills are spread over that time, one in each thirtieth of it, and a little beyond.
     const begin = performance.now();
     await box.run(['enqueue', 'true']);
     const took = performance.now() - begin;
@@ -50,7 +49,7 @@ test.concurrent(
         code: 0,
         ids: 4,
       });
-      // What was printed before the end is what is answered after it.
+      // Ids that were printed before the kill are printed again.
       expect(again.stdout).toStartWith(first.stdout());
     }
     expect(cut).toBeGreaterThan(0);
@@ -62,7 +61,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the same command later is the same, whatever its delay comes to; said differently it is refused',
+  'repeating an enqueue later returns the same job, and a different enqueue with the key is refused',
   inSandbox(async (box) => {
     const first = await box.json<JobJson>(['enqueue', ...KEY, '--delay', '1h', '--tag', 'a=b', 'true']);
     expect(first).not.toHaveProperty('existing');
@@ -96,7 +95,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a key covers a whole file or array: the same ids the second time, in their order',
+  'a key covers a whole file or array, and a repetition prints the same ids in the same order',
   inSandbox(async (box) => {
     const file = ['enqueue', ...KEY, '--file', '-'];
     const stdin = Array.from({ length: 120 }, (_, i) => `echo ${i}`).join('\n');
@@ -115,7 +114,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'run and --wait answer for the job that is there already',
+  'run and --wait follow the existing job of the key',
   inSandbox(async (box) => {
     await box.startWorkers();
     const command = 'echo once | tee -a traces; exit 3';
@@ -129,7 +128,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'bad keys are refused and add nothing',
+  'invalid keys are refused and add nothing',
   inSandbox(async (box) => {
     for (const [key, says] of [
       ['', /must not be empty/],
@@ -170,7 +169,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'of a job that retention has removed the id is answered: nobody runs it twice',
+  'a repeated enqueue prints the id of a job that retention has removed, and does not run it again',
   inSandbox(async (box) => {
     const job = ['enqueue', ...KEY, 'echo ran >>traces'];
     const id = (await box.run(job)).stdout.trim();

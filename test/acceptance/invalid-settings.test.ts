@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { untilBeats } from '../support/processes.ts';
+import { untilHeartbeats } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, type Sandbox, untilState } from '../support/queuectl.ts';
 
-/** Changes settings as somebody with `sqlite3` would. */
+/** Changes settings as a user with `sqlite3` would. */
 function changeByHand(box: Sandbox, settings: Record<string, string>): void {
   const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
   const put = db.prepare('INSERT OR REPLACE INTO setting VALUES (?, ?)');
@@ -15,7 +15,7 @@ function changeByHand(box: Sandbox, settings: Record<string, string>): void {
 const NONSENSE = { 'max-retries': 'lots', 'max-concurrent-jobs': '-3', 'keep-completed': '', 'on-dead': ' ' };
 
 test.concurrent(
-  'settings changed by hand to nonsense: every command works and warns, db check names them',
+  'with invalid settings in the database every command works with a warning, and db check lists them',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms' });
     changeByHand(box, NONSENSE);
@@ -26,12 +26,12 @@ test.concurrent(
       expect((await box.run(command.split(' '))).code).toBe(0);
     const worker = await box.startWorkers();
     expect(await untilState(box, 'early', 'completed')).toMatchObject({ max_retries: 3 });
-    await untilBeats(box, 3);
+    await untilHeartbeats(box, 3);
     for (const key of Object.keys(NONSENSE))
       expect(worker.output().split(`error: setting ${key} has the invalid value`)).toHaveLength(2);
 
     changeByHand(box, { 'poll-interval': 'often' });
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     expect(worker.output()).toContain("poll-interval has the invalid value 'often'; 1s is used");
 
     const check = await box.run(['db', 'check']);
@@ -48,7 +48,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a lease that is too short for the heartbeat, set by hand, is not used, and can be set again',
+  'a lease in the database that is too short for the heartbeat is not used, and can be set again',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '2s' });
     changeByHand(box, { lease: '1s' });

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { configure, inSandbox, type JobJson, untilState } from '../support/queuectl.ts';
 
-interface Shown extends JobJson {
+interface JobDetails extends JobJson {
   history: { finished_at: string }[];
 }
 
 test(
-  "a job's own backoff wins over the settings, field by field",
+  "a job's own backoff overrides the settings, field by field",
   inSandbox(async (box) => {
     await configure(box, { 'backoff-strategy': 'linear', 'retry-delay': '100s', 'backoff-max': '50s' });
     const jobs: [id: string, flags: string[], waitMs: number][] = [
@@ -21,7 +21,7 @@ test(
     await box.startWorkers('--concurrency', '4');
     const waited = async (id: string): Promise<number> => {
       await untilState(box, id, 'failed');
-      const job = await box.json<Shown>(['show', id]);
+      const job = await box.json<JobDetails>(['show', id]);
       return Date.parse(job.next_run_at!) - Date.parse(job.history[0]!.finished_at);
     };
     for (const [id, , waitMs] of jobs) expect([id, await waited(id)]).toEqual([id, waitMs]);

@@ -14,7 +14,7 @@ const FIELDS =
   last_error crashes duration_ms`.split(/\s+/);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** What a command printed, when that is one JSON document and nothing else. */
+/** Runs a command and returns its output, which must be one JSON document and nothing else. */
 async function only<T = Job[]>(box: Sandbox, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await box.run([...args, '--json']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -23,7 +23,7 @@ async function only<T = Job[]>(box: Sandbox, ...args: string[]): Promise<T> {
   return value;
 }
 
-/** One store with a job in every state that there is a way into, and a busy worker. */
+/** Holds a job in every reachable state, and a busy worker. */
 const box = sandbox();
 const JOBS = {
   pending: {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-test('list --state S --json is one array for every state, in any case', async () => {
+test('list --state S --json prints one array for every state, in upper or lower case', async () => {
   for (const state of STATES) {
     const expected = state === 'cancelled' ? [] : [state];
     for (const flag of [state, state.toUpperCase()]) {
@@ -58,7 +58,7 @@ test('list --state S --json is one array for every state, in any case', async ()
   expect((await only(box, 'list', '--queue', 'mail')).map((job) => job.id)).toEqual(['dead']);
 });
 
-test('a job has every documented field, null and not absent, in every state', async () => {
+test('a job object has every documented field in every state, with null instead of absence', async () => {
   for (const job of await only(box, 'list')) {
     for (const field of FIELDS) expect(job).toHaveProperty(field);
     for (const [field, value] of Object.entries(job)) {
@@ -92,7 +92,7 @@ test('a job has every documented field, null and not absent, in every state', as
   expect((await one('processing')).worker_id).toBeString();
 });
 
-test('status counts every state, zeros included, and shows each worker', async () => {
+test('status counts every state, including zeros, and shows each worker', async () => {
   const { jobs, workers } = await only<Status>(box, 'status');
   expect(jobs).toEqual({ ...Object.fromEntries(Object.keys(JOBS).map((state) => [state, 1])), cancelled: 0 });
   expect(await only(box, 'worker', 'list')).toEqual(workers);

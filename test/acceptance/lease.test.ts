@@ -15,10 +15,10 @@ import {
 
 const QUICK = { 'heartbeat-interval': '200ms', lease: '1s' };
 
-/** The worker's process, stopped, until the other workers have written it off. */
+/** Stops the worker's process until the other workers have removed its registration. */
 async function freeze(box: Sandbox, pid: number): Promise<void> {
   send([pid], 'SIGSTOP');
-  // One that was hit while it wrote would hold the database for everybody: try another moment.
+  // A process that is stopped during a write would lock the database for everybody, so another moment is tried.
   while (!canWrite(box)) {
     send([pid], 'SIGCONT');
     send([pid], 'SIGSTOP');
@@ -39,7 +39,7 @@ function canWrite(box: Sandbox): boolean {
   }
 }
 
-/** A worker that finds itself written off ends, and its supervisor starts another. */
+/** Continues a worker. It finds its registration gone and ends, and its supervisor starts another. */
 async function wake(box: Sandbox, pid: number, count: number): Promise<void> {
   send([pid], 'SIGCONT');
   await until(() => !isAlive(pid), 'the woken worker has ended');
@@ -60,7 +60,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a frozen worker: its job is adopted and settled; the woken worker changes nothing',
+  'the job of a frozen worker is adopted and settled, and the worker changes nothing when it continues',
   inSandbox(async (box) => {
     await configure(box, QUICK);
     await box.startWorkers('--count', '2');
@@ -68,7 +68,7 @@ test.concurrent(
     const frozen = await untilWorkerOf(box, 'job');
     await freeze(box, frozen.pid);
     expect((await untilWorkerOf(box, 'job')).pid).not.toBe(frozen.pid);
-    job.letGo();
+    job.release();
     const settled = await untilState(box, 'job', 'dead');
     expect(settled).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
     await enqueue(box, 'meanwhile', 'true');
@@ -82,7 +82,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker that wakes while its adopted job runs leaves it alone',
+  'a worker that continues while its adopted job runs leaves the job alone',
   inSandbox(async (box) => {
     await configure(box, QUICK);
     await box.startWorkers('--count', '2');
@@ -92,16 +92,16 @@ test.concurrent(
     const adopter = await untilWorkerOf(box, 'job');
     await wake(box, frozen.pid, 2);
     expect((await untilWorkerOf(box, 'job')).id).toBe(adopter.id);
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect(job.traces()).toEqual(ONE_RUN);
   }),
 );
 
 test.concurrent(
-  'a worker written off while it was idle loses no job when it wakes',
+  'an idle worker that was considered dead loses no job when it continues',
   inSandbox(async (box) => {
-    // It looks for jobs far more often than it beats, so it does that first when it wakes.
+    // The worker polls far more often than it sends heartbeats, so it polls first when it continues.
     await configure(box, { ...QUICK, 'poll-interval': '10ms' });
     await box.startWorkers('--count', '2');
     const [frozen] = await workersOf(box);
@@ -111,26 +111,26 @@ test.concurrent(
     await wake(box, frozen!.pid, 2);
     expect(await untilState(box, 'job', 'completed', 30_000)).toMatchObject({ attempts: 1, crashes: 0 });
     expect(gatedJob(box, 'job').traces()).toEqual(ONE_RUN);
-    blocker.letGo();
+    blocker.release();
     await untilState(box, 'blocker', 'completed');
   }),
 );
 
 test.concurrent(
-  'a killed worker that nobody has reaped yet counts as gone, whatever the lease',
+  'a killed worker that is not reaped yet is considered dead, whatever the lease',
   inSandbox(async (box) => {
     await configure(box, { lease: '1h' });
     const first = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     const killed = await untilWorkerOf(box, 'job');
-    // Its supervisor cannot reap it: it stays a zombie.
+    // The stopped supervisor cannot reap the worker, which stays a zombie.
     send([first.pid], 'SIGSTOP');
     try {
       await killAll([killed.pid]);
       expect((await workersOf(box)).map((worker) => worker.pid)).toEqual([]);
       await box.startWorkers();
       expect((await untilWorkerOf(box, 'job')).pid).not.toBe(killed.pid);
-      job.letGo();
+      job.release();
       expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
       expect(job.traces()).toEqual(ONE_RUN);
     } finally {

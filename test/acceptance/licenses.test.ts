@@ -11,7 +11,7 @@ interface Notice {
 
 const PACKAGE = /^((?:@[\w.-]+\/)?[\w.-]+)/;
 
-/** The packages that a bundle names in its comments, and those that the sources import. */
+/** Returns the packages that a bundle names in its comments and those that the sources import. */
 function bundledPackages(): Set<string> {
   const found = new Set<string>();
   const texts = (directory: string, ending: RegExp): string[] =>
@@ -28,7 +28,7 @@ function bundledPackages(): Set<string> {
 }
 
 test(
-  'version --licenses has the licence of everything that is built in',
+  'version --licenses prints the licence of every package that is built in',
   inSandbox(async (box) => {
     const { licenses } = await box.json<{ licenses: Notice[] }>(['version', '--licenses']);
     const packages = [...bundledPackages()].sort();

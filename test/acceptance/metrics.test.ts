@@ -35,7 +35,7 @@ interface SeriesJson {
 const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'];
 
 test.concurrent(
-  'the work of three worker processes: metrics, stats, series and the side effects on disk agree',
+  'metrics, stats, series and the side effects on disk agree on the work of three worker processes',
   inSandbox(async (box) => {
     await configure(box, { 'backoff-base': '1' });
     const done = join(box.directory, 'done');
@@ -92,7 +92,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job that runs, one that waits, a limit and a schedule are seen',
+  'metrics show a running job, a waiting job, a concurrency limit and a schedule',
   inSandbox(async (box) => {
     await box.run(['queue', 'set', 'default', '--concurrency', '1']);
     await box.startWorkers('--concurrency', '2', '--queue', 'default');
@@ -117,13 +117,13 @@ test.concurrent(
     expect(Math.abs(lastRun - Date.now() / 1000)).toBeLessThan(600);
     expect((await box.run(['metrics'])).stdout).not.toContain('secret-command');
     expect(value('queuectl_db_wal_bytes')).toBeGreaterThan(0);
-    job.letGo();
+    job.release();
     await untilState(box, 'waits', 'completed');
   }),
 );
 
 test.concurrent(
-  '--output replaces a file as a whole, --json is the same as data',
+  '--output replaces the file atomically, and --json prints the same metrics',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     const directory = join(box.directory, 'textfiles');
@@ -150,7 +150,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'stats --range: drawn on a terminal, a line a point in a pipe, and bad input is refused',
+  'stats --range draws on a terminal, prints a line per point in a pipe, and refuses invalid input',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true', { name: 'mail' });
     await box.run(['worker', 'start', '--drain', '--quiet']);
@@ -171,7 +171,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'every metric that the dashboard and the alerts name exists',
+  'every metric that the dashboard and the alerts use exists',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.run(['worker', 'start', '--drain', '--quiet']);

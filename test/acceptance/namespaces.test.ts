@@ -6,10 +6,10 @@ import { killAll, processesOfJob, workersOf } from '../support/processes.ts';
 import { configure, inSandbox, until, untilState } from '../support/queuectl.ts';
 
 const through = ['unshare', '-pf', '--mount-proc'];
-// Skipped without the right to make namespaces.
+// The tests are skipped without the permission to create namespaces.
 const missing = cannotRun(through);
 const underHostProc = ['unshare', '-pf'];
-/** A clock since boot that differs from the machine's by days. */
+/** Gives the processes a boot clock that differs from the machine's by days. */
 const otherTime = ['unshare', '-T', '--boottime', '1000000', '--fork'];
 
 function cannotRun([program, ...args]: string[]): boolean {
@@ -17,7 +17,7 @@ function cannotRun([program, ...args]: string[]): boolean {
 }
 
 test.skipIf(missing)(
-  'a job out of sight: explain and the log say so, a cancel is left to a worker that sees it',
+  'explain and the log report a job in another pid namespace, and cancel leaves it to a worker that sees it',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' });
     const first = await box.startWorkers();
@@ -44,7 +44,7 @@ test.skipIf(missing)(
 );
 
 test.skipIf(missing)(
-  'workers that run as PID 1 say that nobody reaps, and name an init; others do not',
+  'workers that run as PID 1 warn that nothing reaps processes and suggest an init, and others do not',
   inSandbox(async (box) => {
     const first = await box.run(['worker', 'start', '--drain'], { through });
     expect(first.code).toBe(0);
@@ -54,7 +54,7 @@ test.skipIf(missing)(
 );
 
 test.skipIf(cannotRun(underHostProc))(
-  'under the /proc of another pid namespace no worker starts, and nobody signals a job',
+  'under the /proc of another pid namespace no worker starts and no job is signalled',
   inSandbox(async (box) => {
     const refused = async (...args: string[]) => {
       const { code, stderr } = await box.run(args, { through: underHostProc });
@@ -77,7 +77,7 @@ test.skipIf(cannotRun(underHostProc))(
 );
 
 test.skipIf(cannotRun(otherTime))(
-  'workers of two time namespaces leave each other alone, and adopt a job from each other',
+  'workers of two time namespaces consider each other alive, and adopt a job from each other',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '100ms', lease: '2s' });
     const other = box.start(['worker', 'start'], { through: otherTime });
@@ -98,7 +98,7 @@ test.skipIf(cannotRun(otherTime))(
     process.kill(-other.pid, 'SIGKILL');
     await killAll([other.pid, holder.pid]);
     await until(() => here.output().includes('adopted'), 'the job is adopted');
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect(job.traces()).toEqual(ONE_RUN);
   }),

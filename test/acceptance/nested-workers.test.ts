@@ -14,11 +14,11 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** A command of a job that uses another store. */
+/** Returns a command that uses another store. */
 const inner = (box: Sandbox, args: string): string => `'${EXECUTABLE}' --db '${innerDb(box)}' ${args}`;
 const innerDb = (box: Sandbox): string => join(box.directory, 'inner.db');
 
-/** A job of another store that waits until it is let go, and nobody that runs it yet. */
+/** Enqueues a gated job in another store, which no worker runs yet. */
 async function enqueueInner(box: Sandbox): Promise<ReturnType<typeof gatedJob>> {
   await box.json([
     '--db',
@@ -52,7 +52,7 @@ test.concurrent(
     await untilState(box, 'outer', 'cancelled');
     expect(workers.filter(isAlive)).toEqual([]);
     expect(await innerState(box)).toMatchObject({ state: 'processing' });
-    job.letGo();
+    job.release();
     await box.run(['--db', innerDb(box), 'worker', 'start', '--drain']);
     expect(await innerState(box)).toMatchObject({ state: 'completed' });
     expect(job.traces()).toEqual(ONE_RUN);
@@ -60,7 +60,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'workers that a job starts with --detach go on when the job is cancelled',
+  'workers that a job starts with --detach continue when the job is cancelled',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
@@ -72,7 +72,7 @@ test.concurrent(
     await box.run(['cancel', 'outer']);
     await untilState(box, 'outer', 'cancelled');
     expect(workers.filter(isAlive)).toEqual(workers);
-    job.letGo();
+    job.release();
     await until(async () => (await innerState(box)).state === 'completed', 'the inner job is done');
     await box.run(['--db', innerDb(box), 'worker', 'stop']);
     expect(job.traces()).toEqual(ONE_RUN);
@@ -80,7 +80,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a script that a job runs with the executable itself is ended with the job',
+  'a script that a job runs with the queuectl executable is ended with the job',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { inSandbox } from '../support/queuectl.ts';
 
-/** What may stand in the place of the database, and what is said of it: never that all is well. */
+/** Lists what may be in the place of the database, and the message about it. */
 const ODD: [what: string, make: (db: string) => void, says: RegExp][] = [
   ['an empty file beside its state directory', (db) => truncateSync(db), /is damaged: the file is truncated/],
   [
@@ -36,7 +36,7 @@ const ODD: [what: string, make: (db: string) => void, says: RegExp][] = [
 
 for (const [what, make, says] of ODD) {
   test.concurrent(
-    `${what}: the care commands say so, with what helps, and leave it as it is`,
+    `doctor, db check and db repair report ${what}, suggest a fix, and leave it unchanged`,
     inSandbox(async (box) => {
       await box.run(['enqueue', 'true']);
       const backup = join(box.directory, 'backup.db');
@@ -63,7 +63,7 @@ for (const [what, make, says] of ODD) {
       expect(repair.stderr).toMatch(what.startsWith('an empty') ? /no job could be recovered/ : says);
       expect(readdirSync(box.home, { recursive: true })).toEqual(before);
 
-      // In the place of an odd file a backup comes only where one could have been.
+      // A restore replaces damaged and missing files, but no pipe and no directory.
       const restore = await box.run(['restore', '--yes', backup]);
       expect(restore.code).toBe(/pipe|directory,/.test(says.source) ? 5 : 0);
       if (restore.code !== 0) expect(restore.stderr).toMatch(says);
@@ -73,7 +73,7 @@ for (const [what, make, says] of ODD) {
 }
 
 test.concurrent(
-  'a backup that is empty, a pipe or a directory is refused before anything is touched',
+  'a backup that is empty, a pipe or a directory is refused before anything changes',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'there', 'true']);
     const file = (name: string): string => join(box.directory, name);

@@ -6,10 +6,10 @@ import { expectRefusal } from '../support/refusal.ts';
 
 const NIGHTLY = ['schedule', 'add', 'nightly', '--cron', '30 2 * * *'];
 
-describe.concurrent('a TZ that names no zone', () => {
+describe.concurrent('a TZ that is not a time zone', () => {
   for (const TZ of ['Foo/Bar', 'EST5EDT,M3.2.0,M11.1.0', 'CET-1CEST', 'UTC+3', '+03:00'])
     test(
-      `${TZ} is refused wherever local time is meant, and nowhere else`,
+      `${TZ} is refused wherever local time is needed, and nowhere else`,
       inSandbox(async (box) => {
         const run = (...args: string[]) => box.run(args, { env: { TZ } });
         expectRefusal(await run(...NIGHTLY, 'true'), 2, /time zone is unknown/);
@@ -22,7 +22,7 @@ describe.concurrent('a TZ that names no zone', () => {
 });
 
 test.concurrent(
-  'every spelling of a zone that TZ may have is understood',
+  'every valid spelling of a time zone in TZ is accepted',
   inSandbox(async (box) => {
     const zoneFor = async (TZ: string): Promise<string> => {
       await box.run(['schedule', 'remove', 'nightly']);
@@ -36,7 +36,7 @@ test.concurrent(
   }),
 );
 
-/** Runs a command in a directory whose name is not valid UTF-8, which must be there. */
+/** Runs a command in a directory whose name is not valid UTF-8, which must exist. */
 const IN_ODD_DIRECTORY = ['sh', '-c', 'cd "$(printf \'odd\\377\')" && exec "$0" "$@"'];
 
 function makeOddDirectory(box: Sandbox): void {
@@ -44,7 +44,7 @@ function makeOddDirectory(box: Sandbox): void {
 }
 
 test.concurrent(
-  'in a directory whose name is not UTF-8 no job is added, unless it runs elsewhere',
+  'enqueue is refused in a directory whose name is not UTF-8, unless --cwd is given',
   inSandbox(async (box) => {
     makeOddDirectory(box);
     const run = (...args: string[]) => box.run(args, { through: IN_ODD_DIRECTORY });
@@ -60,7 +60,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a HOME that is relative has no default store, but any other can be named',
+  'with a relative HOME there is no default store, but --db works',
   inSandbox(async (box) => {
     const env = { HOME: 'relative', QUEUECTL_HOME: '', QUEUECTL_DB: '' };
     const before = readdirSync(box.directory);

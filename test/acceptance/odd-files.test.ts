@@ -20,7 +20,7 @@ import { killAll, workersOf } from '../support/processes.ts';
 import { enqueue, inSandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-/** What a command, or anybody, may put in the place of its output file while it runs. */
+/** Lists what a command or another process may put in the place of its output file. */
 const ODD: Record<string, string> = {
   'a link to somebody else': 'ln -sf "$SECRET" "$OUT"',
   'a pipe that nobody writes to': 'rm "$OUT"; mkfifo "$OUT"',
@@ -32,7 +32,7 @@ const ODD: Record<string, string> = {
 
 for (const [what, vandalise] of Object.entries(ODD)) {
   test.concurrent(
-    `S15, F44: ${what} in the place of the output harms neither the worker nor anybody's files`,
+    `S15, F44: ${what} in the place of the output harms neither the worker nor other files`,
     inSandbox(async (box) => {
       const secret = join(box.directory, 'secret');
       writeFileSync(secret, 'a secret\n'.repeat(3000));
@@ -66,7 +66,7 @@ function isOrdinary(path: string): boolean {
 }
 
 test.concurrent(
-  'every file and directory is for its owner alone, whatever the umask',
+  'every file and directory is accessible to its owner only, whatever the umask',
   inSandbox(async (box) => {
     const loose = { through: ['sh', '-c', 'umask 0; exec "$0" "$@"'] };
     expect((await box.run(['worker', 'start', '--detach'], loose)).code).toBe(0);
@@ -86,7 +86,7 @@ test.concurrent(
   }),
 );
 
-/** S16: as ssh judges its keys. */
+/** S16: lists unsafe owners and modes, by the same rules as ssh applies to its keys. */
 const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
   ['a database that others can write', (db) => chmodSync(db, 0o666), /other users can write/],
   ['a database that the group can write', (db) => chmodSync(db, 0o660), /other users can write/],
@@ -132,7 +132,7 @@ const UNSAFE: [what: string, make: (db: string) => void, says: RegExp][] = [
 
 for (const [what, make, says] of UNSAFE) {
   test.skipIf(process.getuid!() !== 0 && says.source.includes('belongs')).concurrent(
-    `S16, S19: ${what} is refused by every command, and used only when that is said`,
+    `S16, S19: ${what} is refused by every command unless it is allowed explicitly`,
     inSandbox(async (box) => {
       await enqueue(box, 'job', 'true');
       const db = join(box.home, 'queue.db');
@@ -151,7 +151,7 @@ for (const [what, make, says] of UNSAFE) {
 }
 
 test.concurrent(
-  'S16: a new store is not even begun in a home that others can write, nor in a sticky one',
+  'S16: no store is created in a home that others can write, nor in a sticky one',
   inSandbox(async (box) => {
     mkdirSync(box.home);
     chmodSync(box.home, 0o777);
@@ -175,7 +175,7 @@ const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
 
 for (const mode of [0o777, 0o1777]) {
   test.skipIf(process.getuid!() !== 0).concurrent(
-    `S16: a WAL that somebody puts beside the database, in a home of ${mode.toString(8)}, is never read`,
+    `S16: a WAL that another user puts beside the database in a home of mode ${mode.toString(8)} is never read`,
     inSandbox(async (box) => {
       chmodSync(box.directory, 0o755);
       await enqueue(box, 'mine', 'true');
@@ -197,13 +197,13 @@ for (const mode of [0o777, 0o1777]) {
 }
 
 test.skipIf(process.getuid!() !== 0)(
-  'an attempt of another user, left by its worker, does not end the next one again and again',
+  "an attempt that another user's worker left does not end the next workers",
   inSandbox(async (box) => {
     chmodSync(box.directory, 0o1777);
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
-    job.letGo();
+    job.release();
     await until(() => job.traces().length === 2, 'it has ended');
     const everything = readdirSync(box.home, { recursive: true, encoding: 'utf8' });
     for (const name of ['', ...everything.filter((one) => !one.includes('attempts/'))])

@@ -6,7 +6,7 @@ import { enqueue, inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 test.concurrent(
-  'links that go round in circles: every command says so, the doctor too',
+  'every command, including doctor, reports symbolic links that form a loop',
   inSandbox(async (box) => {
     mkdirSync(box.home);
     symlinkSync('queue.db', join(box.home, 'queue.db'));
@@ -20,7 +20,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a device is said to be one, and nobody is told to change its mode',
+  'a device is reported as one, without advice to change its mode',
   inSandbox(async (box) => {
     for (const command of [['list'], ['enqueue', 'true'], ['db', 'repair']]) {
       const refused = await box.run([...command, '--db', '/dev/zero']);
@@ -30,13 +30,13 @@ test.concurrent(
   }),
 );
 
-/** In a mount namespace of its own, which ends with the command. */
+/** Makes the home read-only in a mount namespace that ends with the command. */
 const READ_ONLY =
   'mount --bind "$HOME_OF" "$HOME_OF" && mount -o remount,bind,ro "$HOME_OF" && exec "$0" "$@"';
 const canMount = Bun.spawnSync(['unshare', '-m', 'mount', '--bind', '/tmp', '/tmp']).exitCode === 0;
 
 test.skipIf(!canMount).concurrent(
-  'on a read-only file system db repair says that it is one',
+  'db repair reports a read-only file system',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
     const db = new DatabaseSync(join(box.home, 'queue.db'));

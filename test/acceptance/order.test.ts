@@ -13,7 +13,7 @@ const ran = (box: Sandbox): string[] => lines(join(box.directory, 'ran'));
 const ranAt = (box: Sandbox, id: string): number =>
   Number(lines(join(box.directory, id))[0] ?? 'never') / 1_000_000;
 
-/** Nothing but a wake-up or the exact timer can start a job: every periodic look is an hour or minutes away. */
+/** Disables polling, so that only a wake-up or an exact timer can start a job. */
 async function withoutPolling(box: Sandbox): Promise<void> {
   for (const [key, value] of [
     ['lease', '1d'],
@@ -31,7 +31,7 @@ async function drain(box: Sandbox): Promise<string> {
 }
 
 test.concurrent(
-  'higher priority first, then the order of enqueueing, also within a millisecond',
+  'jobs run by priority, then in the order of their enqueue, also within a millisecond',
   inSandbox(async (box) => {
     const batch = ['low', 'normal', 'high', 'urgent', 5, -3].flatMap((priority) =>
       [1, 2, 3].map((i) => ({ id: `p${priority}-${i}`, command: NAME, priority })),
@@ -49,11 +49,11 @@ test.concurrent(
 );
 
 test.concurrent(
-  'first in, first out across processes and queues',
+  'jobs run first in, first out across processes and queues',
   inSandbox(async (box) => {
     const ids: string[] = [];
     for (let i = 0; i < 8; i++) {
-      // Names that sort the other way round.
+      // The ids sort in the opposite order.
       ids.push(`job-${9 - i}`);
       await box.run(['enqueue', '--id', ids[i]!, '--queue', i % 2 ? 'a' : 'b', NAME]);
     }
@@ -65,7 +65,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'run_at and --delay hold, and each job starts at its time without any polling',
+  'run_at and --delay are obeyed, and each job starts on time without polling',
   inSandbox(async (box) => {
     await withoutPolling(box);
     await box.startWorkers('--concurrency', '8');
@@ -100,7 +100,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a future urgent job does not delay a ready one, and is left and named by --drain',
+  'a high-priority job that is due later does not delay a due one, and --drain leaves and lists it',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'future', '-p', 'urgent', '--delay', '1h', NAME]);
     await box.run(['enqueue', '--id', 'ready', '-p', 'low', NAME]);
@@ -113,7 +113,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker with --queue runs its queues only',
+  'a worker with --queue runs jobs of its queues only',
   inSandbox(async (box) => {
     for (const queue of ['mail', 'other', 'reports', 'mail'])
       await box.run(['enqueue', '--queue', queue, 'echo $QUEUECTL_QUEUE >>ran']);
@@ -131,7 +131,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an idle worker starts a new job at once, and takes retried jobs and retries without polling',
+  'an idle worker starts new jobs, retried jobs and retries at once, without polling',
   inSandbox(async (box) => {
     await withoutPolling(box);
     await box.startWorkers();
@@ -144,7 +144,7 @@ test.concurrent(
     await box.run(['dlq', 'retry', 'dies']);
     await until(() => ran(box).length === 7, 'the retried job has run twice more', 30_000);
     expect(ran(box)).toEqual(['first', 'second', 'third', 'dies', 'dies', 'dies', 'dies']);
-    // Nor does an order to stop wait for a look.
+    // A stop does not wait for a poll either.
     const stopped = await box.run(['worker', 'stop', '--timeout', '30s']);
     expect(stopped).toMatchObject({ code: 0, stdout: 'stopped 1 worker\n' });
   }),

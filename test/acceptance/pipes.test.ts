@@ -65,7 +65,7 @@ test('every command piped into head ends quietly', async () => {
 });
 
 test(
-  'workers whose log nobody reads any more go on, and still obey',
+  'workers whose log reader has gone continue and still obey orders',
   inSandbox(async (own) => {
     const workers = own.start(['worker', 'start'], {
       through: ['sh', '-c', '"$0" "$@" 2>&1 & echo $! >pid; wait'],

@@ -16,7 +16,7 @@ function firstArgument(pid: number): string {
 }
 
 test.concurrent(
-  'supervisors and workers, detached or not, and the server are called queuectl',
+  'supervisors, workers and the server have the process name queuectl, detached or not',
   inSandbox(async (box) => {
     const here = await box.startWorkers('--count', '2');
     const away = await box.json<{ pid: number }>(['worker', 'start', '--detach']);
@@ -39,7 +39,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'so is a worker that is started after an upgrade, whatever the file is called',
+  'a worker that is started after an upgrade is called queuectl whatever its file is called',
   inSandbox(async (box) => {
     mkdirSync(join(box.directory, 'bin'));
     for (const name of ['queuectl', 'another-name']) {

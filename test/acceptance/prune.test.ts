@@ -17,7 +17,7 @@ const prune = (box: Sandbox, ...args: string[]) => box.json<PruneJson>(['prune',
 const list = async (box: Sandbox, ...args: string[]): Promise<string[]> =>
   (await box.run(['list', '--quiet', ...args])).stdout.trim().split('\n').filter(Boolean).sort();
 
-/** So much output stays in a file. */
+/** Output of this length stays in a file. */
 const BIG = 40_000;
 
 async function someJobs(box: Sandbox): Promise<void> {
@@ -30,7 +30,7 @@ async function someJobs(box: Sandbox): Promise<void> {
 }
 
 test.concurrent(
-  'by number: a dry run says what would go and removes nothing, prune removes just that with its output',
+  'a dry run lists the jobs above a number and removes nothing, and prune removes those and their output',
   inSandbox(async (box) => {
     await someJobs(box);
     const all = await list(box);
@@ -54,7 +54,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'by size and by age; piped it is a line a state',
+  'prune works by size and by age, and prints a line per state in a pipe',
   inSandbox(async (box) => {
     await someJobs(box);
     await configure(box, { 'keep-completed': `${2 * BIG + 1000}b` });
@@ -76,7 +76,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker does it by itself, also to jobs of before it started, and touches none that runs',
+  'a worker prunes by itself, including jobs from before its start, and never a running job',
   inSandbox(async (box) => {
     await someJobs(box);
     await configure(box, { 'keep-completed': '0', 'keep-dead': '0' });
@@ -86,13 +86,13 @@ test.concurrent(
     expect(await list(box)).toEqual(['gone', 'later', 'runs']);
     expect(placesOf(box)).toHaveLength(1);
     await configure(box, { 'keep-completed': 'none' });
-    job.letGo();
+    job.release();
     await untilState(box, 'runs', 'completed');
   }),
 );
 
 test.concurrent(
-  'old events go by number; a dry run says how many',
+  'old events are removed by number, and a dry run counts them',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await enqueue(box, 'b', 'true');
@@ -107,7 +107,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'bad limits are refused and change nothing',
+  'invalid limits are refused and change nothing',
   inSandbox(async (box) => {
     for (const text of ['500m', '7d,30d', 'for ever', '-1', '1.5', '0s', '5000d']) {
       expectRefusal(await box.run(['config', 'set', 'keep-completed', text]), 2, /keep-completed/);

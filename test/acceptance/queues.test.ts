@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { inSandbox, lines, until } from '../support/queuectl.ts';
 
-/** The most jobs between their start and end lines at any moment, by the order of the lines on disk. */
+/** Returns the highest number of jobs between their start and end lines, by the order of lines on disk. */
 function mostAtOnce(log: string[]): number {
   let now = 0;
   let most = 0;
@@ -14,10 +14,10 @@ function mostAtOnce(log: string[]): number {
 }
 
 test(
-  'a limit of 2 holds over four worker processes, and 4 takes effect while they run',
+  'a limit of 2 holds over four worker processes, and a new limit of 4 takes effect at once',
   inSandbox(async (box) => {
     await box.run(['queue', 'set', 'mail', '--concurrency', '2']);
-    // The end is written before the slot is free, so the file never shows more than there were.
+    // The end is written before the slot is free, so the file never shows more jobs than there were.
     const command = 'echo start >>log; sleep 0.2; echo end >>log\n';
     await box.run(['enqueue', '--queue', 'mail', '--file', '-'], { stdin: command.repeat(40) });
     const log = () => lines(join(box.directory, 'log'));
@@ -33,7 +33,7 @@ test(
 );
 
 test(
-  'max-concurrent-jobs holds from the moment it is set, whenever workers read their settings',
+  'max-concurrent-jobs holds from the moment it is set, even before workers read their settings',
   inSandbox(async (box) => {
     await box.run(['config', 'set', 'lease', '1h']);
     await box.run(['config', 'set', 'heartbeat-interval', '5m']);

@@ -19,21 +19,21 @@ function removeAttempts(box: Sandbox): void {
   rmSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
 }
 
-// Those two are also what the frame exits with when it has run nothing.
+// The frame also exits with these two codes when it has run nothing.
 for (const exitCode of [75, 76])
   test.concurrent(
-    `a command that exits with ${exitCode} has run, though its record was removed`,
+    `a command that exits with ${exitCode} has run although its record was removed`,
     inSandbox(async (box) => {
       await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
       removeAttempts(box);
-      job.letGo();
+      job.release();
       expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: exitCode, attempts: 1 });
       expect(job.traces()).toEqual(ONE_RUN);
     }),
   );
 
-/** What people do to that directory, as a shell command run in the state directory. */
+/** Lists ways to remove that directory, as shell commands that run in the state directory. */
 const REMOVALS = {
   removed: 'rm -rf attempts',
   'removed and made again': 'rm -rf attempts; mkdir -m 700 attempts',
@@ -46,14 +46,14 @@ const REMOVALS = {
 
 for (const [what, command] of Object.entries(REMOVALS))
   test.concurrent(
-    `a job that ends unseen is lost, not unstarted, when the directory of all attempts is ${what}`,
+    `a job that ends without a worker counts as lost when the directory of all attempts was ${what}`,
     inSandbox(async (box) => {
       const first = await box.startWorkers();
       const job = await startGatedJob(box, 'job', 0, { at_most_once: true });
       const workers = await workersOf(box);
       await killAll([first.pid, ...workers.map((worker) => worker.pid)]);
       expect(spawnSync('sh', ['-c', command], { cwd: join(box.home, 'queue.db.d') }).status).toBe(0);
-      job.letGo();
+      job.release();
       await untilNoProcessOf(box, 'job');
       await box.startWorkers();
       expect(await untilState(box, 'job', 'dead')).toMatchObject({ attempts: 0, crashes: 1 });
@@ -62,7 +62,7 @@ for (const [what, command] of Object.entries(REMOVALS))
   );
 
 test.concurrent(
-  'a job that never started is released, also after the directory of all attempts was emptied before its claim',
+  'a job that never started is released although the directory of all attempts was emptied before its claim',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '100ms' });
     const first = await box.startWorkers();

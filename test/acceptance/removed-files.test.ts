@@ -14,7 +14,7 @@ function remove(box: Sandbox, ends: string[]): void {
   for (const end of ends) rmSync(dbOf(box) + end);
 }
 
-/** Expects that a job is not accepted, because of a process that has removed files open. */
+/** Expects that enqueue is refused because a process has removed files open. */
 async function refused(box: Sandbox, id: string, pid: number): Promise<void> {
   const { code, stderr } = await box.run(['enqueue', 'true', '--id', id]);
   expect(code).toBe(5);
@@ -29,7 +29,7 @@ for (const ends of REMOVED) {
   const what = ends.join(' and ');
 
   test.concurrent(
-    `${what} removed under workers: what was there stays, what is added runs once, the running job is adopted`,
+    `after the removal of ${what} under workers, old jobs stay, new jobs run once, and the running job is adopted`,
     inSandbox(async (box) => {
       const supervisor = await box.startWorkers('--count', '2', '--concurrency', '2');
       await enqueue(box, 'before', traced(box, 'before'));
@@ -39,7 +39,7 @@ for (const ends of REMOVED) {
       remove(box, ends);
       for (const id of JOBS) await enqueue(box, id, traced(box, id));
       for (const id of JOBS) await untilState(box, id, 'completed');
-      job.letGo();
+      job.release();
       const ended = await untilState(box, 'running', 'completed');
       expect(ended).toMatchObject({ attempts: 1, crashes: 0 });
       expect(job.traces()).toEqual(ONE_RUN);
@@ -58,7 +58,7 @@ for (const ends of REMOVED) {
   );
 
   test.concurrent(
-    `${what} removed under a server: it ends and says why, and each job that it acknowledged is there`,
+    `after the removal of ${what} under a server, it ends with a reason and each acknowledged job is kept`,
     inSandbox(async (box) => {
       const site = await serve(box);
       const acknowledged: string[] = [];
@@ -89,7 +89,7 @@ const RUNTIMES: Record<string, string[]> = {
   ...(existsSync(NODE) ? { Node: [NODE, '--input-type=module', '--eval'] } : {}),
 };
 
-/** Tells what each enqueue came to, one for each line that it reads; ends when there are no more. */
+/** Holds a program that enqueues once for each line it reads, prints each result, and ends with its input. */
 const PROGRAM = `
 import { createInterface } from 'node:readline';
 import { openQueue } from 'queuectl';
@@ -106,7 +106,7 @@ process.exitCode = 7;
 for (const [name, runtime] of Object.entries(RUNTIMES)) {
   for (const ends of name === 'Bun' ? [['-wal', '-shm']] : REMOVED.slice(0, 2)) {
     test.concurrent(
-      `${ends.join(' and ')} removed under a program on ${name}: it gets an error, and its end harms nothing`,
+      `after the removal of ${ends.join(' and ')} under a program on ${name}, it gets an error and its exit harms nothing`,
       inSandbox(async (box) => {
         await enqueue(box, 'a', 'true');
         const program = box.start([dbOf(box)], { through: [...runtime, PROGRAM], open: true, cwd: root });
@@ -118,14 +118,14 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
         await say('b', 'b opened');
         remove(box, ends);
         await say('c', 'store-files-removed store-files-removed');
-        // Others are refused while that program still has the old files.
+        // Other processes are refused while the program still has the old files open.
         await refused(box, 'd', program.child.pid!);
         await say('e', 'store-files-removed store-files-removed');
         program.child.stdin!.end();
         expect(await program.closed).toBe(7);
         await enqueue(box, 'd', 'true');
         const found = await idsIn(box);
-        // The change that was not acknowledged may be there.
+        // The change that was not acknowledged may or may not be stored.
         expect(found.filter((id) => id !== 'c')).toEqual(['a', 'b', 'd']);
         expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
       }),
@@ -133,7 +133,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
   }
 }
 
-/** Closes the queue after the error and opens it again; ends with its input. */
+/** Holds a program that closes the queue after the error, opens it again, and ends with its input. */
 const REOPENS = `
 import { once } from 'node:events';
 import { openQueue } from 'queuectl';
@@ -154,7 +154,7 @@ process.stdin.destroy();
 for (const [name, runtime] of Object.entries(RUNTIMES)) {
   for (const ends of name === 'Bun' ? REMOVED.slice(2) : REMOVED.slice(0, 2)) {
     test.concurrent(
-      `${ends.join(' and ')} removed under a program on ${name} that closes the queue: others go on, and it can open it again`,
+      `after the removal of ${ends.join(' and ')} under a program on ${name}, it can close and reopen the queue, and others continue`,
       inSandbox(async (box) => {
         await enqueue(box, 'a', 'true');
         const program = box.start([dbOf(box)], { through: [...runtime, REOPENS], open: true, cwd: root });
@@ -201,7 +201,7 @@ test.concurrent(
 
 for (const ends of REMOVED)
   test.concurrent(
-    `${ends.join(' and ')} removed under a stopped worker: others are refused until it goes on, and nothing is lost`,
+    `after the removal of ${ends.join(' and ')} under a stopped worker, others are refused until it continues, and nothing is lost`,
     inSandbox(async (box) => {
       const supervisor = await box.startWorkers();
       await enqueue(box, 'before', traced(box, 'before'));
@@ -226,7 +226,7 @@ for (const ends of REMOVED)
   );
 
 test.concurrent(
-  'a supervisor retries its other workers until one that was stopped with removed files goes on',
+  'a supervisor restarts its other workers until a worker that was stopped with removed files continues',
   inSandbox(async (box) => {
     const supervisor = await box.startWorkers('--count', '2');
     const [stopped, other] = await workersOf(box);

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test';
-import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { inSandbox } from '../support/queuectl.ts';
+import { enqueue, inSandbox } from '../support/queuectl.ts';
 
 const PAGE = 4096;
 
 test(
-  'a store that has lost the first page of its jobs: every job is saved, and it is said how',
+  'db repair recovers every job after the first page of the job table is lost, and reports how',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 100 }, (_, i) => `{"id":"job${i}","command":"echo ${i}"}`).join('\n');
     await box.run(['enqueue', '--file', '-'], { stdin: jobs });
@@ -28,5 +28,19 @@ test(
     expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
     await box.run(['worker', 'start', '--drain', '--quiet']);
     expect(await box.json<unknown[]>(['list', '--state', 'completed'])).toHaveLength(100);
+  }),
+);
+
+test.concurrent(
+  'attempts that a repair finds lost are settled by the settings of that store',
+  inSandbox(async (box) => {
+    await enqueue(box, 'job', 'true');
+    await box.run(['config', 'set', 'crash-limit', '1']);
+    const db = new DatabaseSync(join(box.home, 'queue.db'));
+    db.exec("UPDATE job SET state = 'processing', phase = 'running', worker_id = 'w', due_at = NULL");
+    db.close();
+    mkdirSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
+    await box.run(['db', 'repair']);
+    expect(await box.json(['show', 'job'])).toMatchObject({ state: 'dead', crashes: 1 });
   }),
 );

@@ -3,36 +3,36 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inSandbox, type JobJson, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
-interface Shown extends JobJson {
+interface JobDetails extends JobJson {
   max_retries: number;
   history: { attempt: number; exit_code: number; error: string; started_at: string; finished_at: string }[];
 }
 
-/** Writes the time (ns) to the file `ran`, says why it fails, and succeeds once `flag` is there. */
+/** Appends the time (ns) to the file `ran`, prints why it fails, and succeeds once `flag` exists. */
 const UNTIL_FLAG = 'date +%s%N >>ran; echo "no flag yet"; [ -e flag ]';
 
-const show = (box: Sandbox, id: string): Promise<Shown> => box.json<Shown>(['show', id]);
+const show = (box: Sandbox, id: string): Promise<JobDetails> => box.json<JobDetails>(['show', id]);
 const ranAt = (box: Sandbox): number[] =>
   lines(join(box.directory, 'ran')).map((line) => Number(line) / 1_000_000);
 
-/** In ms, from the end of the last attempt to the next. */
-function wait(job: Shown): number {
+/** Returns the ms from the end of the last attempt to the next one. */
+function wait(job: JobDetails): number {
   return Date.parse(job.next_run_at!) - Date.parse(job.history.at(-1)!.finished_at);
 }
 
 test.concurrent(
-  'max_retries 4: waits of 2, 4 and 8 s, then dead and listed, then retried and completed',
+  'a job with max_retries 4 waits 2, 4 and 8 s, is dead and listed, and completes after a retry',
   inSandbox(async (box) => {
     await box.run(['enqueue', JSON.stringify({ id: 'flaky', command: UNTIL_FLAG, max_retries: 4 })]);
     await box.startWorkers('--count', '2');
 
-    const seen = new Map<number, Shown>();
+    const seen = new Map<number, JobDetails>();
     await until(async () => {
       const job = await show(box, 'flaky');
       if (job.state === 'failed') seen.set(job.attempts, job);
       return job.state === 'dead';
     }, 'the job is dead');
-    // A busy machine may hide a short wait from us, not the long one.
+    // On a busy machine the polling may miss a short wait, but not the long one.
     expect(seen.has(3)).toBe(true);
     for (const [attempts, job] of seen) {
       expect(wait(job)).toBe(2 ** attempts * 1000);
@@ -55,7 +55,7 @@ test.concurrent(
       ...['flaky', 'default', '4/4', '1', expect.stringMatching(/^\d{4}-.*Z$/)],
       ...[UNTIL_FLAG, 'exit code 1: no flag yet'],
     ]);
-    const listed = await box.json<Shown[]>(['dlq', 'list']);
+    const listed = await box.json<JobDetails[]>(['dlq', 'list']);
     expect(listed.map((job) => [job.id, job.state, job.attempts])).toEqual([['flaky', 'dead', 4]]);
 
     writeFileSync(join(box.directory, 'flag'), '');
@@ -73,7 +73,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'SIGKILL of supervisor and workers while retries wait: they come at their time after a restart',
+  'retries that wait while supervisor and workers are killed run at their time after a restart',
   inSandbox(async (box) => {
     const job = (id: string, base: number) => ({
       ...{ id, command: `date +%s%N >>${id}; exit 3`, max_retries: 2, backoff_base: base },
@@ -104,7 +104,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'dlq retry refuses a job that is not dead with 4, an unknown one with 3, and changes nothing',
+  'dlq retry exits with 4 for a job that is not dead and with 3 for an unknown job, and changes nothing',
   inSandbox(async (box) => {
     const jobs = [
       { id: 'dead', command: 'false', max_retries: 1 },

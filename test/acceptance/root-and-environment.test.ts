@@ -7,7 +7,7 @@ const asRoot = process.getuid!() === 0;
 const warnings = (text: string): number => text.split('running as root').length - 1;
 
 test.skipIf(!asRoot).concurrent(
-  'S18: workers that run as root say so once, however many they are',
+  'S18: workers that run as root warn once, however many they are',
   inSandbox(async (box) => {
     const here = await box.run(['worker', 'start', '--drain', '--count', '2']);
     expect(here.stderr).toMatch(/^warning: running as root. Every job has full control/m);
@@ -19,7 +19,7 @@ test.skipIf(!asRoot).concurrent(
   }),
 );
 
-/** What a worker may have that is nobody else's, and what every program needs. */
+/** Holds variables that only the worker has, and some that every program needs. */
 const WORKER = {
   ...{ SSH_AUTH_SOCK: '/agent', AWS_SECRET_ACCESS_KEY: 'hush', MY_TOKEN: 'granted', OTHER: 'other' },
   ...{ TZ: 'Europe/Berlin', LC_ALL: 'C' },
@@ -35,7 +35,7 @@ async function environmentOf(
 }
 
 test.concurrent(
-  'S24: a clean environment has what every program needs, what was given and what was granted, and nothing else',
+  'S24: a clean environment has only the basic variables, the given ones and the granted secrets',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'all', PRINT]);
     const clean = ['--clean-env', '--secret-env', 'MY_TOKEN', '--env', 'GIVEN=1'];
@@ -75,7 +75,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'S24: workers with --clean-env give it to every job',
+  'S24: workers with --clean-env give every job a clean environment',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'job', PRINT]);
     await box.run(['enqueue', '--id', 'secret', '--secret-env', 'MY_TOKEN', PRINT]);
@@ -88,7 +88,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'S8: a directory that was swapped for a link, or may not be entered, harms nobody',
+  'S8: a directory that was replaced by a link or may not be entered affects only its own job',
   inSandbox(async (box) => {
     const [was, now] = [join(box.directory, 'was'), join(box.directory, 'now')];
     for (const one of [was, now]) mkdirSync(one);
@@ -109,7 +109,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'S11: fields without end are ignored, and told of in a few lines',
+  'S11: 200,000 unknown fields are ignored with a few warnings',
   inSandbox(async (box) => {
     const fields = Array.from({ length: 200_000 }, (_, i) => `"k${i}":1`).join(',');
     const { code, stderr } = await box.run(['enqueue', '--file', '-'], {
@@ -121,7 +121,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'S2: what names a queue is a label that ends where it should',
+  'S2: the name of a queue is escaped in the labels of metrics',
   inSandbox(async (box) => {
     const queue = 'a"} evil 1 \\';
     await box.run(['enqueue', JSON.stringify({ queue, command: 'true' })]);

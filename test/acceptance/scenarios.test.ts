@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 const root = resolve(import.meta.dir, '../..');
 
-test('the five core flows, as one types them', () => {
+test('the five core flows work as a user types them', () => {
   const { status, stdout, stderr } = spawnSync('sh', ['scripts/test-scenarios.sh'], {
     cwd: root,
     encoding: 'utf8',

@@ -25,7 +25,7 @@ interface ScheduleJson {
   timezone: string | null;
 }
 
-/** Every second a line with the nominal time. */
+/** Adds a schedule that writes its nominal time to a file every second. */
 async function addTicking(box: Sandbox, ...flags: string[]): Promise<string> {
   const log = join(box.directory, 'ticks');
   const command = `echo $QUEUECTL_SCHEDULED_AT >> ${log}`;
@@ -33,7 +33,7 @@ async function addTicking(box: Sandbox, ...flags: string[]): Promise<string> {
   return log;
 }
 
-/** The nominal times on disk, in seconds; fails when one of them is there twice. */
+/** Returns the nominal times on disk in seconds, and fails when one of them is there twice. */
 function ticksOf(log: string): number[] {
   const ticks = lines(log).map((line) => Date.parse(line) / 1000);
   expect(ticks.every(Number.isInteger)).toBe(true);
@@ -41,13 +41,13 @@ function ticksOf(log: string): number[] {
   return ticks.sort((a, b) => a - b);
 }
 
-/** Where ticks are missing: each hole as the seconds between its edges. */
+/** Returns the length in seconds of each gap between the ticks. */
 function holes(ticks: number[]): number[] {
   return ticks.slice(1).flatMap((at, i) => (at - ticks[i]! > 1 ? [at - ticks[i]!] : []));
 }
 
 test.concurrent(
-  'four workers, a tick a second: each once, none missing',
+  'with four workers a tick per second runs once each, and none is missing',
   inSandbox(async (box) => {
     const log = await addTicking(box, '--overlap', 'allow');
     const workers = await box.startWorkers('--count', '4');
@@ -61,7 +61,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a tick is run at once, also when a worker has enqueued it that does not serve its queue',
+  'a tick runs at once, even if the worker that enqueued it does not serve its queue',
   inSandbox(async (box) => {
     await configure(box, { 'poll-interval': '1m' });
     await box.startWorkers('--queue', 'other', '--count', '3');
@@ -78,13 +78,13 @@ test.concurrent(
 );
 
 test.concurrent(
-  'SIGKILL of workers at random moments: no tick twice, none missing while one lives',
+  'no tick runs twice or is missing while a worker lives, although workers are killed at random moments',
   inSandbox(async (box) => {
     const random = seededRandom('kills');
     const log = await addTicking(box, '--overlap', 'allow');
     await box.startWorkers('--count', '3');
     for (let kills = 0; kills < 6; kills++) {
-      // Around the tick, where it hurts.
+      // The kill happens around a tick, where it is most likely to do harm.
       const moment = (Math.ceil(Date.now() / 1000) + 2) * 1000 - 20 + below(random, 60);
       const workers = await workersOf(box);
       await until(() => Date.now() >= moment, 'the moment to kill');
@@ -95,7 +95,7 @@ test.concurrent(
     await until(() => lines(log).length >= seen + 2, 'ticks after the last kill');
     const ticks = ticksOf(log);
     expect(ticks.length).toBeGreaterThan(10);
-    // A job that was killed with its worker's claim runs a little later: settle first, then count.
+    // A job that was killed with its worker's claim runs a little later, so the test waits before it counts.
     await until(() => holes(ticksOf(log)).length === 0, 'no tick is missing', 15_000);
   }),
 );
@@ -105,7 +105,7 @@ for (const [catchUp, madeUpFor] of [
   ['one', true],
 ] as const) {
   test.concurrent(
-    `SIGKILL of all workers, catch-up ${catchUp}: no tick twice, and missing are those of the dead time`,
+    `after SIGKILL of all workers with catch-up ${catchUp}, no tick runs twice and only those without a worker are missing`,
     inSandbox(async (box) => {
       const log = await addTicking(box, '--overlap', 'allow', '--catch-up', catchUp);
       const first = await box.startWorkers('--count', '2');
@@ -120,7 +120,7 @@ for (const [catchUp, madeUpFor] of [
       await until(() => after().length >= 3, 'three ticks more');
       const ticks = ticksOf(log);
       expect(holes(ticks)).toHaveLength(1);
-      // In the dead time but for its last moments, which are within the grace.
+      // The last moments without a worker are excluded, because they are within the grace.
       const late = ticks.filter((at) => at * 1000 > died + 500 && at * 1000 < back - 5000);
       expect(late).toEqual([]);
       const around = ticks.filter((at) => at * 1000 > died + 500 && at * 1000 <= back);
@@ -130,7 +130,7 @@ for (const [catchUp, madeUpFor] of [
 }
 
 test.concurrent(
-  'queue: ticks that come while a job runs go one after another',
+  'with overlap queue, ticks during a run are run one after another',
   inSandbox(async (box) => {
     const log = join(box.directory, 'log');
     const gate = join(box.directory, 'gate');
@@ -147,7 +147,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'skip: a tick that comes while a job runs is left out',
+  'with overlap skip, a tick during a run is skipped',
   inSandbox(async (box) => {
     const log = join(box.directory, 'ticks');
     const gate = join(box.directory, 'gate');
@@ -163,7 +163,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'pause, resume, run and remove',
+  'a schedule can be paused, resumed, run and removed',
   inSandbox(async (box) => {
     const log = await addTicking(box, '--overlap', 'allow');
     const show = () => box.json<ScheduleJson>(['schedule', 'show', 'ticking']);
@@ -174,7 +174,7 @@ test.concurrent(
       next_run_at: null,
       next_runs: [],
     });
-    // Nothing comes while a few heartbeats and ticks go by: what a run now brings is all there is.
+    // A few heartbeats and ticks pass without a job, so that the run that follows makes the only one.
     const paused = Date.now();
     await until(() => Date.now() > paused + 2500, 'two ticks could have come');
     const before = lines(log).length;
@@ -190,7 +190,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a schedule shows its next five times, and keeps the job it was given',
+  'a schedule shows its next five runs and keeps the job it was given',
   inSandbox(async (box) => {
     const add = ['schedule', 'add', 'nightly', '--cron', '30 2 * * *', '--tz', 'europe/berlin'];
     const job = ['--queue', 'q', '--priority', 'high', '--max-retries', '2', '--env', 'A=b', '--tag', 'k=v'];
@@ -211,7 +211,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker that drains leaves, though ticks are to come',
+  'a draining worker leaves although ticks are to come',
   inSandbox(async (box) => {
     await box.json(['schedule', 'add', 'later', '--every', '1h', 'true']);
     await box.run(['enqueue', 'true']);
@@ -267,7 +267,7 @@ for (const [what, args, code, says] of BAD) {
 }
 
 test.concurrent(
-  'what does not exist is not found, and a name is given once',
+  'unknown schedules are not found, and a name can be used once',
   inSandbox(async (box) => {
     await box.run(add('nightly', '--every', '1h', 'true'));
     for (const verb of ['show', 'remove', 'pause', 'resume', 'run'])
@@ -278,7 +278,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a schedule whose unique key is taken skips its ticks, and its workers live on',
+  'a schedule whose unique key is taken skips its ticks, and its workers keep running',
   inSandbox(async (box) => {
     const flags = ['--every', '1s', '--overlap', 'allow', '--unique', 'k'];
     await box.json(['schedule', 'add', 'keyed', ...flags, 'until test -e go; do sleep 0.05; done']);

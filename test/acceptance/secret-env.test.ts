@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ended } from '../support/execute.ts';
+import { untilEnded } from '../support/execute.ts';
 import { inSandbox, lines, type Sandbox, untilState } from '../support/queuectl.ts';
 
 const SECRET = 'hush-7f3a91c2';
 
-/** Every file below the home that holds the secret. */
+/** Returns every file below the home that contains the secret. */
 function leaks(own: Sandbox): string[] {
   return readdirSync(own.home, { recursive: true, encoding: 'utf8' }).filter((name) => {
     const path = join(own.home, name);
@@ -15,19 +15,19 @@ function leaks(own: Sandbox): string[] {
 }
 
 test(
-  "values come from the worker's environment, and only names are kept anywhere",
+  "secret values come from the worker's environment, and only their names are stored",
   inSandbox(async (own) => {
-    // Who enqueues may know it, too.
+    // The process that enqueues may have the value, too.
     const env = { TOKEN: SECRET, KEY: 'k' };
     const worker = own.start(['worker', 'start', '--concurrency', '2'], { env });
     const job = {
       ...{ id: 'a', cwd: own.home, secret_env: ['TOKEN', 'KEY'], max_retries: 2 },
-      // It arrives: the command writes it where no queuectl looks.
+      // The command writes the value to a file outside the home, which proves that it arrives.
       command: 'echo "$TOKEN $KEY" >>../told; echo done; seq 1 9000; exit 3',
       ...{ on_failure: 'true', stdin: 'x', split_output: true, backoff: 'fixed', retry_delay: 0 },
     };
     await own.run(['enqueue', JSON.stringify(job)], { env });
-    await ended(own, 'a');
+    await untilEnded(own, 'a');
     expect(lines(join(own.directory, 'told'))).toEqual([`${SECRET} k`, `${SECRET} k`]);
     for (const args of [
       ['show', 'a'],
@@ -46,14 +46,14 @@ test(
     expect(worker.output()).not.toContain(SECRET);
     expect(leaks(own)).toEqual([]);
 
-    // The look itself can find it: a value given with --env is stored.
+    // A value given with --env is stored, which proves that the search can find it.
     await own.run(['enqueue', '--env', `TOKEN=${SECRET}`, '--delay', '1h', 'true']);
     expect(leaks(own).length).toBeGreaterThan(0);
   }),
 );
 
 test(
-  'a name that the worker does not have is a failure that says which; the next worker may have it',
+  'a job fails if its worker lacks a secret, with the name of the secret, and the next worker may have it',
   inSandbox(async (own) => {
     const first = own.start(['worker', 'start'], { env: { TOKEN: '' } });
     const more = [
@@ -75,7 +75,7 @@ test(
     await first.exit;
     own.start(['worker', 'start'], { env: { TOKEN: '', MISSING_ONE: 'one', MISSING_TWO: 'two' } });
     await own.run(['retry', 'a']);
-    const { job, output } = await ended(own, 'a');
+    const { job, output } = await untilEnded(own, 'a');
     expect(job).toMatchObject({ state: 'completed' });
     expect(output).toBe('[] one two\n');
   }),

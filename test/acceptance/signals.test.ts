@@ -27,7 +27,7 @@ function show(box: Sandbox, id: string): Promise<JobJson> {
   return box.json<JobJson>(['show', id]);
 }
 
-/** What a terminal does on Ctrl-C, or when it is closed: the whole foreground process group gets the signal. */
+/** Sends a signal to the whole foreground process group, as a terminal does on Ctrl-C or when it is closed. */
 function signalGroup(group: number, signal: NodeJS.Signals): void {
   process.kill(-group, signal);
 }
@@ -41,7 +41,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       signalGroup(workers.pid, signal);
       await untilStopping(box);
       await enqueue(box, 'next', 'true');
-      job.letGo();
+      job.release();
       expect(await workers.exit).toBe(0);
       expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
       expect(await show(box, 'next')).toMatchObject(UNCHARGED);
@@ -51,7 +51,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 test.concurrent(
-  'SIGTERM to the supervisor and to each worker, several times over for the latter, is one stop',
+  'SIGTERM to the supervisor and several times to each worker counts as one stop',
   inSandbox(async (box) => {
     const workers = await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job');
@@ -61,7 +61,7 @@ test.concurrent(
     send(pids, 'SIGTERM');
     send(pids, 'SIGINT');
     await enqueue(box, 'next', 'true');
-    job.letGo();
+    job.release();
     expect(await workers.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
     expect(await show(box, 'next')).toMatchObject(UNCHARGED);
@@ -70,7 +70,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a second SIGINT ends the job with all its processes and puts it back uncharged',
+  'a second SIGINT ends the job with all its processes and requeues it uncharged',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
@@ -82,7 +82,7 @@ test.concurrent(
     signalGroup(workers.pid, 'SIGINT');
     await untilStopping(box);
     expect(processesOfJob(box, 'job')).not.toEqual([]);
-    // Signals that come together count as one, so a second one takes a moment.
+    // Signals that arrive together count as one, so the second one is repeated until it takes effect.
     await until(() => {
       signalGroup(workers.pid, 'SIGINT');
       return workers.output().includes('again');
@@ -97,7 +97,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'under nohup SIGHUP is ignored, by the workers as well',
+  'under nohup SIGHUP is ignored, also by the workers',
   inSandbox(async (box) => {
     const workers = box.start(['worker', 'start', '--count', '2'], { through: ['nohup'] });
     await until(async () => (await workersOf(box)).length === 2, 'the workers are ready');
@@ -106,11 +106,11 @@ test.concurrent(
     signalGroup(workers.pid, 'SIGHUP');
     await enqueue(box, 'next', 'true');
     await untilState(box, 'next', 'completed');
-    job.letGo();
+    job.release();
     await untilState(box, 'job', 'completed');
     expect(await workersOf(box)).toMatchObject(before.map((id) => ({ id, status: 'idle' })));
     expect(workers.output()).not.toContain('stopping');
-    // Anything else still stops them.
+    // Other signals still stop them.
     signalGroup(workers.pid, 'SIGTERM');
     expect(await workers.exit).toBe(0);
     expect(job.traces()).toEqual(ONE_RUN);
@@ -118,13 +118,13 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job that a foreign signal ends while its worker is being stopped is put back uncharged',
+  "a job that another process's signal ends during a stop is requeued uncharged",
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     signalGroup(workers.pid, 'SIGTERM');
     await untilStopping(box);
-    // The frame takes it as nothing, the command dies of it: as when a whole machine is shut down.
+    // The frame ignores the signal and the command dies of it, as in a shutdown of the machine.
     send(processesOfJob(box, 'job'), 'SIGTERM');
     expect(await workers.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject(UNCHARGED);
@@ -150,14 +150,14 @@ test.concurrent(
 );
 
 test.concurrent(
-  'workers whose supervisor was killed finish the running job and go',
+  'workers whose supervisor was killed finish the running job and exit',
   inSandbox(async (box) => {
     const workers = await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job');
     await killAll([workers.pid]);
     await untilStopping(box);
     await enqueue(box, 'next', 'true');
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
     await until(async () => (await workersOf(box)).length === 0, 'the workers are gone');
     expect(await show(box, 'next')).toMatchObject(UNCHARGED);
@@ -166,7 +166,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a crashed idle worker is replaced, again and again',
+  'a crashed idle worker is replaced every time',
   inSandbox(async (box) => {
     await box.startWorkers();
     for (let round = 1; round <= 3; round++) {
@@ -177,13 +177,13 @@ test.concurrent(
     }
     const job = await startGatedJob(box, 'job');
     await untilWorkerOf(box, 'job');
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
   }),
 );
 
 test.concurrent(
-  'a job that failed well before the stop is charged, although a process of it is still being ended',
+  'a job that failed well before the stop is charged although one of its processes is still being ended',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await enqueue(
@@ -193,7 +193,7 @@ test.concurrent(
       { max_retries: 1 },
     );
     await until(() => lines(`${box.directory}/left`).length > 0, 'the command has left a process behind');
-    // Longer than the signals of one stop are apart. The grace period of the process is far longer.
+    // The test waits longer than the signals of one stop are apart. The grace period of the process is far longer.
     const start = performance.now();
     await until(() => performance.now() - start > 600, 'the command has failed');
     signalGroup(workers.pid, 'SIGTERM');

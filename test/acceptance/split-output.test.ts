@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ended, execute } from '../support/execute.ts';
+import { execute, untilEnded } from '../support/execute.ts';
 import { placesOf } from '../support/places.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { configure, enqueue, inSandbox, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
@@ -24,7 +24,7 @@ async function streams(own: Sandbox, id: string, ...flags: string[]): Promise<[s
 const split = { split_output: true };
 const numbers = (last: number) => Array.from({ length: last }, (_, i) => `${i + 1}\n`).join('');
 
-test.concurrent('short output: apart, or stdout first and stderr behind it', async () => {
+test.concurrent('short split output is printed by stream, or stdout first and then stderr', async () => {
   const command = 'echo e1 >&2; echo o1; echo e2 >&2; echo o2; exit 3';
   const { job, output } = await execute(box, { id: 'short', command, ...split });
   expect(job).toMatchObject({ exit_code: 3, last_error: 'exit code 3: e2', split_output: true });
@@ -41,7 +41,7 @@ test.concurrent('short output: apart, or stdout first and stderr behind it', asy
   expect(shown.stdout().replaceAll('\r', '')).toBe('--- stdout ---\no1\no2\n--- stderr ---\ne1\ne2\n');
 });
 
-test.concurrent('long output stays in two files, too long a stream is cut down by itself', async () => {
+test.concurrent('long split output stays in two files, and each stream is trimmed on its own', async () => {
   await execute(box, { id: 'long', command: 'seq 1 9000 >&2; echo short', ...split });
   expect(await streams(box, 'long')).toEqual(['short\n', numbers(9000)]);
 
@@ -56,7 +56,7 @@ test.concurrent('long output stays in two files, too long a stream is cut down b
   expect(err).toBe(numbers(9000));
 });
 
-test.concurrent('run, enqueue --follow and logs -f send each to its own stream', async () => {
+test.concurrent('run, enqueue --follow and logs -f write each stream to their own stdout and stderr', async () => {
   const command = 'echo o1; echo e1 >&2; echo o2';
   const ran = await box.run(['run', '--split-output', command]);
   expect(ran).toEqual({ code: 0, stdout: 'o1\no2\n', stderr: 'e1\n' });
@@ -74,7 +74,7 @@ test.concurrent('run, enqueue --follow and logs -f send each to its own stream',
   writeFileSync(join(box.directory, 'slow.go'), '');
   for (const one of [all, only, json]) expect(await one.closed).toBe(0);
   expect(all.stdout()).toBe(`o1\no2\n${numbers(9000)}`);
-  // One stream alone is what was asked for, wherever it came from.
+  // With one stream selected, it goes to stdout whichever it is.
   expect(only.stdout()).toBe(`e1\n${numbers(9000)}`);
   const pieces = json
     .stdout()
@@ -92,7 +92,7 @@ test.concurrent('run, enqueue --follow and logs -f send each to its own stream',
 });
 
 test(
-  'an adopted job keeps them apart; its files go with it',
+  'an adopted job keeps its streams apart, and its files are removed with it',
   inSandbox(async (own) => {
     await own.startWorkers();
     const command =
@@ -103,7 +103,7 @@ test(
     await killAll([worker.pid]);
     expect((await untilWorkerOf(own, 'adopted')).pid).not.toBe(worker.pid);
     writeFileSync(join(own.directory, 'go'), '');
-    const { job } = await ended(own, 'adopted');
+    const { job } = await untilEnded(own, 'adopted');
     expect(job).toMatchObject({ state: 'completed', attempts: 1, crashes: 0 });
     expect(await streams(own, 'adopted')).toEqual([`o1\n${numbers(9000)}`, 'e1\ne2\n']);
     const attempts = join(own.home, 'queue.db.d', 'attempts');
@@ -118,7 +118,7 @@ test(
 );
 
 test(
-  'a first stream that ends in the midst of a line does not share it with the second',
+  'stderr starts on a new line when stdout ends in the middle of one',
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run(['run', '--id', 'job', '--split-output', 'printf out; printf err >&2']);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ended, execute } from '../support/execute.ts';
+import { execute, untilEnded } from '../support/execute.ts';
 import { placesOf } from '../support/places.ts';
 import { killAll, untilWorkerOf } from '../support/processes.ts';
 import { inSandbox, lines, sandbox, until, untilState } from '../support/queuectl.ts';
@@ -14,51 +14,51 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-/** What a job reads that was enqueued with these arguments. */
+/** Enqueues a job with these arguments and returns its output. */
 async function outputOf(args: string[], stdin?: string): Promise<string> {
   const added = await box.run(['enqueue', ...args], stdin === undefined ? {} : { stdin });
   expect(added).toMatchObject({ code: 0, stderr: '' });
-  return (await ended(box, added.stdout.trim())).output;
+  return (await untilEnded(box, added.stdout.trim())).output;
 }
 
-test.concurrent('from text, a file or a pipe, for a shell and for a program', async () => {
+test.concurrent('a job reads stdin from text, a file or a pipe, for shell commands and programs', async () => {
   const file = join(box.directory, 'input');
   writeFileSync(file, '\ufeffgröße\0\r\n\n');
   expect(await outputOf(['--stdin', 'a text ', 'cat'])).toBe('a text ');
   expect(await outputOf(['--stdin', 'a text', '--', 'cat'])).toBe('a text');
-  // Read when it was enqueued, and as it is.
+  // The file was read at enqueue, so a later change has no effect.
   const delayed = await box.run(['enqueue', '--stdin', '@input', '--delay', '1s', 'cat']);
   writeFileSync(file, 'changed');
-  expect((await ended(box, delayed.stdout.trim())).output).toBe('\ufeffgröße\0\r\n\n');
+  expect((await untilEnded(box, delayed.stdout.trim())).output).toBe('\ufeffgröße\0\r\n\n');
   expect(await outputOf(['--stdin', '-', 'tr a-z A-Z'], 'piped\n')).toBe('PIPED\n');
   const json = await execute(box, { command: 'cat /dev/stdin; cat', stdin: 'from JSON' });
   expect(json.output).toBe('from JSONfrom JSON');
 });
 
-test.concurrent('without it there is nothing to read, and nothing is what an empty one is', async () => {
+test.concurrent('without --stdin or with an empty one the job reads nothing', async () => {
   expect(await outputOf(['readlink /proc/self/fd/0; cat'], 'not for the job')).toBe('/dev/null\n');
   expect(await outputOf(['--stdin', '', 'readlink /proc/self/fd/0; cat'])).toBe('/dev/null\n');
 });
 
-test.concurrent('1 MiB goes through, and a job that never reads it ends all the same', async () => {
+test.concurrent('1 MiB of stdin arrives, and a job that never reads it still ends', async () => {
   const stdin = `${'x'.repeat(MIB - 1)}\n`;
   expect(await outputOf(['--stdin', '-', 'wc -c'], stdin)).toBe(`${MIB}\n`);
   expect(await outputOf(['--stdin', '-', 'echo unread'], stdin)).toBe('unread\n');
   expect(await outputOf(['--stdin', '-', 'head -c 3'], stdin)).toBe('xxx');
 });
 
-test.concurrent('every attempt gets it from the start', async () => {
+test.concurrent('every attempt reads stdin from the start', async () => {
   const job = { command: 'head -n 1 >>tries; exit 1', stdin: 'one\ntwo\n', max_retries: 3 };
   await execute(box, { ...job, backoff: 'fixed', retry_delay: 0 });
   expect(lines(join(box.directory, 'tries'))).toEqual(['one', 'one', 'one']);
 });
 
-test.concurrent('run passes on what is piped to it', async () => {
+test.concurrent('run passes its own stdin to the job', async () => {
   const ran = await box.run(['run', '--stdin', '-', 'sort -r'], { stdin: 'a\nb\n' });
   expect(ran).toMatchObject({ code: 0, stdout: 'b\na\n' });
 });
 
-test.concurrent('a job printed by show, list, wait or enqueue has it and can be enqueued again', async () => {
+test.concurrent('a job printed by show, list, wait or enqueue includes its stdin and can be enqueued again', async () => {
   const enqueued = await box.json<{ id: string }>([
     'enqueue',
     '--stdin',
@@ -67,7 +67,7 @@ test.concurrent('a job printed by show, list, wait or enqueue has it and can be 
     'printed',
     'cat',
   ]);
-  await ended(box, enqueued.id);
+  await untilEnded(box, enqueued.id);
   const [waited] = await box.json<object[]>(['wait', enqueued.id]);
   const [listed] = await box.json<object[]>(['list', '--name', 'printed']);
   for (const printed of [enqueued, waited, listed, await box.json<object>(['show', enqueued.id])]) {
@@ -75,12 +75,12 @@ test.concurrent('a job printed by show, list, wait or enqueue has it and can be 
     const again = { ...printed, id: undefined, name: 'copy' };
     const added = await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(again) });
     expect(added).toMatchObject({ code: 0, stderr: '' });
-    expect((await ended(box, added.stdout.trim())).output).toBe('again\n');
+    expect((await untilEnded(box, added.stdout.trim())).output).toBe('again\n');
   }
 });
 
 test(
-  'the command reads on when its worker is killed, and no file is left',
+  'the command keeps reading when its worker is killed, and no file is left',
   inSandbox(async (own) => {
     await own.startWorkers();
     const command = 'read a; echo $a >>got; until test -e go; do sleep 0.05; done; cat >>got; seq 1 9000';
@@ -93,7 +93,7 @@ test(
     writeFileSync(join(own.directory, 'go'), '');
     expect(await untilState(own, 'reader', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
     expect(lines(got)).toEqual(['one', 'two', 'three']);
-    // The directory stays for the long output; what was read does not.
+    // The directory stays for the long output, but the stdin file does not.
     const attempts = join(own.home, 'queue.db.d', 'attempts');
     const files = placesOf(own).flatMap((name) => readdirSync(join(attempts, name)));
     expect(files.sort()).toEqual(['out', 'rec']);
@@ -101,11 +101,11 @@ test(
 );
 
 test(
-  'a schedule gives it to each of its jobs',
+  'a schedule gives its stdin to each of its jobs',
   inSandbox(async (own) => {
     await own.run(['schedule', 'add', 'tick', '--every', '1h', '--stdin', 'for each\n', 'cat']);
     const ran = await own.run(['schedule', 'run', 'tick']);
     await own.startWorkers();
-    expect((await ended(own, ran.stdout.trim())).output).toBe('for each\n');
+    expect((await untilEnded(own, ran.stdout.trim())).output).toBe('for each\n');
   }),
 );

@@ -14,7 +14,7 @@ import {
 const QUICK = { 'heartbeat-interval': '200ms', lease: '1s' };
 const RUN_ONCE = { state: 'completed', attempts: 1, crashes: 0, exit_code: 0 };
 
-/** A job whose supervisor and workers were killed. */
+/** Starts a job and kills its supervisor and workers. */
 async function orphanedJob(box: Sandbox) {
   await configure(box, QUICK);
   const first = await box.startWorkers('--count', '3');
@@ -34,7 +34,7 @@ const WAYS: Record<string, (box: Sandbox, supervisor: Running) => Promise<unknow
 
 for (const [name, stop] of Object.entries(WAYS)) {
   test.concurrent(
-    `${name}: an adopted job is waited for, and settled with its own exit code`,
+    `on ${name} an adopted job is waited for and settled with its own exit code`,
     inSandbox(async (box) => {
       const job = await orphanedJob(box);
       const second = await box.startWorkers('--count', '3');
@@ -42,7 +42,7 @@ for (const [name, stop] of Object.entries(WAYS)) {
       await stop(box, second);
       await untilStopping(box);
       await until(async () => (await workersOf(box)).length === 1, 'one worker waits for the job');
-      job.letGo();
+      job.release();
       expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
       expect(job.traces()).toEqual(ONE_RUN);
       await second.exit;
@@ -52,13 +52,13 @@ for (const [name, stop] of Object.entries(WAYS)) {
 }
 
 test.concurrent(
-  'workers that are stopped before they have looked around take the job over all the same',
+  'workers that are stopped right after their start still adopt the job',
   inSandbox(async (box) => {
     const job = await orphanedJob(box);
     const second = await box.startWorkers('--count', '2');
     process.kill(second.pid, 'SIGTERM');
     await untilWorkerOf(box, 'job');
-    job.letGo();
+    job.release();
     expect(await second.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
     expect(job.traces()).toEqual(ONE_RUN);
@@ -66,7 +66,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an adopted job goes to the workers of another start, which go on',
+  'an adopted job is handed over to the workers of another start, which continue',
   inSandbox(async (box) => {
     const job = await orphanedJob(box);
     const second = await box.startWorkers('--count', '2');
@@ -78,7 +78,7 @@ test.concurrent(
     await untilWorkerOf(box, 'job');
     process.kill(third.pid, 'SIGTERM');
     await untilStopping(box);
-    job.letGo();
+    job.release();
     expect(await third.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
     expect(job.traces()).toEqual(ONE_RUN);
@@ -86,20 +86,20 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a worker that dies just before the stop is followed by one that waits for its job and claims no other',
+  'a worker that dies just before the stop is replaced by one that waits for its job and claims no other',
   inSandbox(async (box) => {
     await configure(box, QUICK);
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     await box.json(['enqueue', '--id', 'next', 'true']);
     const { pid } = await untilWorkerOf(box, 'job');
-    // The supervisor learns of both at the same moment.
+    // The supervisor learns of both events at the same moment.
     process.kill(workers.pid, 'SIGSTOP');
     process.kill(pid, 'SIGKILL');
     process.kill(workers.pid, 'SIGTERM');
     process.kill(workers.pid, 'SIGCONT');
     await until(async () => (await untilWorkerOf(box, 'job')).pid !== pid, 'another worker has the job');
-    job.letGo();
+    job.release();
     expect(await workers.exit).toBe(0);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject(RUN_ONCE);
     expect(await box.json<JobJson>(['show', 'next'])).toMatchObject({ state: 'pending', attempts: 0 });

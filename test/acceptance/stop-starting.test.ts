@@ -4,13 +4,13 @@ import { isStopped } from '../faults/moments.ts';
 import { workersOf } from '../support/processes.ts';
 import { EXECUTABLE, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 
-/** The sandbox runs its program with these arguments through a shell: `$0` is the program. */
+/** Runs the program of the sandbox with these arguments through a shell, in which `$0` is the program. */
 function shell(script: string): string[] {
   return ['sh', '-c', script];
 }
 
 test.concurrent(
-  'a supervisor that registers after a worker stop, and started before it, obeys it',
+  'a supervisor that started before a worker stop and registers after it obeys the stop',
   inSandbox(async (box) => {
     await box.json(['status']);
     for (const flags of [[], ['--force'], ['--leave']]) {
@@ -29,12 +29,12 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a program that was stopped while it started, and goes on long after a worker stop, obeys it',
+  'a program that was suspended while it started, and continues long after a worker stop, obeys the stop',
   inSandbox(async (box) => {
     await box.json(['status']);
     const workers = box.start(['worker', 'start']);
     process.kill(workers.pid, 'SIGSTOP');
-    // The order stands also where the program was late to be stopped, and had registered.
+    // The stop also applies if the program was suspended late and had registered already.
     await box.run(['worker', 'stop', '--timeout', '2s']);
     const ordered = processes.clock();
     await until(() => processes.clock() > ordered + 1100, 'more than a second passes');
@@ -45,7 +45,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker start & worker stop, at the same moment: both end',
+  'worker start and worker stop at the same moment both end',
   inSandbox(async (box) => {
     for (let round = 0; round < 5; round++) {
       const both = await box.run([], {
@@ -58,7 +58,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker start --detach & worker stop, at the same moment: no worker is left',
+  'worker start --detach and worker stop at the same moment leave no worker',
   inSandbox(async (box) => {
     await box.run([], { through: shell('"$0" worker start --detach & "$0" worker stop; wait') });
     await until(async () => (await workersOf(box)).length === 0, 'no worker is left');
@@ -80,7 +80,7 @@ const AFTER: Record<string, string> = {
 
 for (const [name, script] of Object.entries(AFTER)) {
   test.concurrent(
-    `worker stop; worker start (${name}): it starts`,
+    `worker start after worker stop (${name}) starts workers`,
     inSandbox(async (box: Sandbox) => {
       await box.json(['status']);
       const workers = box.start([], { through: shell(script) });
@@ -93,7 +93,7 @@ for (const [name, script] of Object.entries(AFTER)) {
 }
 
 test.concurrent(
-  'jobs do not see when their worker was started',
+  'the start time of a worker is not in the environment of its jobs',
   inSandbox(async (box) => {
     await box.json(['enqueue', '--id', 'job', 'env']);
     await box.run(['worker', 'start', '--drain'], { through: ['sh', '-c', `exec ${EXECUTABLE} "$@"`] });

@@ -13,6 +13,7 @@ import {
   until,
   untilState,
 } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
 
 const RUN_ONCE = { attempts: 1, crashes: 0, exit_code: 0 };
 const UNCHARGED = { state: 'pending', attempts: 0, crashes: 0 };
@@ -22,14 +23,14 @@ function show(box: Sandbox, id: string): Promise<JobJson> {
 }
 
 test.concurrent(
-  'worker stop from another directory lets the job complete and leaves the next one; a start goes on with it',
+  'worker stop from another directory lets the job complete, and a later start runs the next job',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     await enqueue(box, 'next', 'echo start >> next.log');
     const stop = box.run(['worker', 'stop'], { cwd: '/' });
     await untilStopping(box);
-    job.letGo();
+    job.release();
     const { code, stdout, stderr } = await stop;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'stopped 1 worker\n' });
     expect(stderr).toContain('job');
@@ -46,7 +47,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker stop with nothing running exits with 0, and the next start is not poisoned',
+  'worker stop without workers exits with 0 and does not affect the next start',
   inSandbox(async (box) => {
     for (const flags of [[], ['--force'], ['--leave']]) {
       const stop = await box.run(['worker', 'stop', ...flags]);
@@ -63,7 +64,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'idle workers of several starts stop',
+  'worker stop stops the idle workers of several starts',
   inSandbox(async (box) => {
     const [one, other] = await Promise.all([
       box.startWorkers('--count', '3'),
@@ -77,7 +78,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker stop --force, here after a stop that waits, ends the job and puts it back uncharged',
+  'worker stop --force, here after a graceful stop, ends the job and requeues it uncharged',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     const workers = await box.startWorkers();
@@ -91,7 +92,7 @@ test.concurrent(
     expect(processesOfJob(box, 'job')).toEqual([]);
     expect(await show(box, 'job')).toMatchObject(UNCHARGED);
     expect(job.traces()).toEqual(['start']);
-    job.letGo();
+    job.release();
     await box.startWorkers();
     expect(await untilState(box, 'job', 'completed')).toMatchObject(RUN_ONCE);
     expect(job.traces()).toEqual(['start', ...ONE_RUN]);
@@ -99,7 +100,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker stop --leave: the workers go at once, the job goes on and the next start adopts it',
+  'worker stop --leave stops the workers at once, and the next start adopts their running job',
   inSandbox(async (box) => {
     const workers = await box.startWorkers('--count', '2');
     const job = await startGatedJob(box, 'job', 3);
@@ -111,7 +112,7 @@ test.concurrent(
     expect((await show(box, 'job')).state).toBe('processing');
     await box.startWorkers();
     await untilWorkerOf(box, 'job');
-    job.letGo();
+    job.release();
     const outcome = { exit_code: 3, attempts: 1, crashes: 0 };
     expect(await untilState(box, 'job', 'dead')).toMatchObject(outcome);
     expect(job.traces()).toEqual(ONE_RUN);
@@ -119,7 +120,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'worker stop --timeout bounds the wait and nothing else',
+  'worker stop --timeout limits only the wait',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
@@ -128,7 +129,7 @@ test.concurrent(
     expect(stop.stderr).toContain('worker stop --force');
     await untilStopping(box);
     expect(await untilWorkerOf(box, 'job')).toBeTruthy();
-    job.letGo();
+    job.release();
     expect(await workers.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
     expect(job.traces()).toEqual(ONE_RUN);
@@ -136,7 +137,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a .stop_workers file older than the workers is ignored, a newer one obeyed and removed by the last of them',
+  'a .stop_workers file older than the workers is ignored, and a newer one is obeyed and removed by the last',
   inSandbox(async (box) => {
     await box.json(['status']);
     const state = join(box.home, 'queue.db.d');
@@ -153,13 +154,13 @@ test.concurrent(
     expect(await workersOf(box)).toHaveLength(2);
     expect(existsSync(file)).toBe(true);
 
-    // Well after their start by any file system's clock.
+    // The time is well after their start by the clock of any file system.
     const later = new Date(Date.now() + 1000);
     utimesSync(file, later, later);
     expect(await idle.exit).toBe(0);
     await untilStopping(box);
     expect(existsSync(file)).toBe(true);
-    job.letGo();
+    job.release();
     expect(await busy.exit).toBe(0);
     expect(await show(box, 'job')).toMatchObject({ state: 'completed', ...RUN_ONCE });
     expect(existsSync(file)).toBe(false);
@@ -173,7 +174,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a .stop_workers file in $QUEUECTL_HOME is obeyed and removed too, by workers of the store there and no others',
+  'a .stop_workers file in $QUEUECTL_HOME is obeyed and removed by the workers of the store there only',
   inSandbox(async (box) => {
     const other = join(box.directory, 'other.db');
     const elsewhere = box.start(['worker', 'start', '--db', other]);
@@ -188,5 +189,18 @@ test.concurrent(
     await box.run(['enqueue', '--db', other, '--id', 'job', 'true']);
     expect((await box.run(['wait', '--db', other, 'job'])).code).toBe(0);
     expect((await box.run(['worker', 'stop', '--db', other])).stdout).toBe('stopped 1 worker\n');
+  }),
+);
+
+test.concurrent(
+  'worker stop ID stops only that worker, also among several under one supervisor',
+  inSandbox(async (box) => {
+    await box.startWorkers('--count', '2');
+    const ids = async (): Promise<string[]> =>
+      (await box.json<{ id: string }[]>(['worker', 'list'])).map(({ id }) => id);
+    const [first, second] = await ids();
+    expectRefusal(await box.run(['worker', 'stop', 'nobody']), 3, /no worker 'nobody'/);
+    expect(await box.json(['worker', 'stop', first!])).toEqual({ stopped: 1 } as never);
+    expect(await ids()).toEqual([second!]);
   }),
 );

@@ -23,7 +23,7 @@ import {
   stateOf,
 } from '../support/replaced-store.ts';
 
-/** Acknowledged, and in the WAL alone; or it waits for who holds the store, which it does for longer than this. */
+/** Enqueues a job into the WAL alone and dies. If the store is held, stops waiting after three seconds. */
 async function enqueueIntoWalOrWait(box: Sandbox, id: string): Promise<() => Promise<void>> {
   const late = box.start(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
   await until(() => late.child.signalCode !== null, 'it is through', 3000).catch(() => {});
@@ -31,13 +31,13 @@ async function enqueueIntoWalOrWait(box: Sandbox, id: string): Promise<() => Pro
 }
 
 test.concurrent(
-  'a restore that waited for another takes the store that is there then, not the one that was put away',
+  'a restore that waited for another one replaces the new store, not the one that was kept aside',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupOf(box)]);
     const restore = (point: string) =>
       box.start(['restore', '--yes', backupOf(box)], { env: { QUEUECTL_CRASH_AT: `${point}:1:stop` } });
-    // Past the look at who uses the store, which would find the first one.
+    // The second restore is past its check for other users of the store, which would find the first one.
     const second = restore('after-renew');
     await until(() => stateOf(second.pid) === 'T', 'the second has made its draft');
     const first = restore('swap-cleared');
@@ -65,7 +65,7 @@ for (const [point, found] of [
   ['swap-named', ['a', 'acked']],
 ] as const)
   test.concurrent(
-    `a queue that somebody makes while one is restored where none was, at ${point}, keeps its WAL`,
+    `a queue that is created while a restore into an empty place is at ${point} keeps its WAL`,
     inSandbox(async (box) => {
       await enqueue(box, 'a', 'true');
       await box.json(['backup', backupOf(box)]);
@@ -86,7 +86,7 @@ for (const [point, found] of [
 const asRoot = process.getuid!() === 0;
 const NOBODY = 65534;
 
-/** What looks as if a swap of ours had been killed, with a WAL whose one job is theirs. */
+/** Creates what looks like a killed swap, with a WAL that holds a job of another user. */
 async function plant(box: Sandbox, how: 'link' | 'file'): Promise<string[]> {
   const theirs = join(box.directory, 'theirs', 'queue.db');
   await box.run(['--db', theirs, 'enqueue', '--id', 'evil', 'true'], {
@@ -102,7 +102,7 @@ async function plant(box: Sandbox, how: 'link' | 'file'): Promise<string[]> {
 
 for (const how of ['link', 'file'] as const)
   test.skipIf(!asRoot).concurrent(
-    `what others put where a killed swap leaves a store (a ${how}) is not touched, nor read`,
+    `a ${how} of another user at the path that a killed swap leaves is neither changed nor read`,
     inSandbox(async (box) => {
       for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
       await box.json(['backup', backupOf(box)]);

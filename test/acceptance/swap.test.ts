@@ -16,7 +16,7 @@ import {
 
 const source = readFileSync('src/store/sqlite/care/swap.ts', 'utf8');
 const ALL_POINTS = [...source.matchAll(/step\('(\w+)'\)/g)].map(([, name]) => `swap-${name}`);
-/** Those of a restore where no store is. */
+/** Lists the crash points of a restore where no store exists. */
 const NEW_POINTS = ['swap-held', 'swap-named', 'swap-swept', 'swap-placed'];
 const POINTS = new Set(ALL_POINTS.filter((point) => !NEW_POINTS.includes(point)));
 const OLD = ['a', 'acked', 'b', 'c'];
@@ -27,12 +27,12 @@ function miscount(box: Sandbox): void {
   db.close();
 }
 
-/** All that is left of it is in the WAL, which SQLite would remove. */
+/** Empties the database. All that is left is in the WAL, which SQLite would remove. */
 const cutToNothing = (box: Sandbox): void => truncateSync(dbOf(box), 0);
 
 interface Scene {
   command: 'restore' | 'repair';
-  /** Before and after the last job went into the WAL. */
+  /** Runs before the last job is written into the WAL. */
   first?(box: Sandbox): void;
   last?(box: Sandbox): void;
 }
@@ -48,7 +48,7 @@ const SCENES: Record<string, Scene> = {
 for (const [what, { command, first, last }] of Object.entries(SCENES)) {
   for (const point of POINTS) {
     test.concurrent(
-      `${what}, killed at ${point}: nothing acknowledged is lost, and it can be repeated`,
+      `after a ${what} that was killed at ${point}, no acknowledged job is lost, and it can be repeated`,
       inSandbox(async (box) => {
         for (const id of ['a', 'b', 'c']) await enqueue(box, id, 'true');
         await box.json(['backup', backupOf(box)]);
@@ -59,7 +59,7 @@ for (const [what, { command, first, last }] of Object.entries(SCENES)) {
         const args = command === 'restore' ? ['restore', '--yes', backupOf(box)] : ['db', 'repair'];
         expect((await box.run(args, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
 
-        // The old queue whole, or the new one whole; what cannot be read still says so.
+        // Either the old queue or the new one is complete, and an unreadable file is still reported.
         const restored = command === 'restore' ? ['a', 'b', 'c'] : OLD;
         const replaced = ['swap-replaced', 'swap-kept'].includes(point);
         if (replaced) {
@@ -87,7 +87,7 @@ for (const [what, { command, first, last }] of Object.entries(SCENES)) {
   }
 }
 
-/** What is kept is a store still, or can be repaired as well as before. */
+/** Returns the jobs of a store that was kept aside, and repairs it first if necessary. */
 async function keptIds(box: Sandbox, db: string): Promise<string[]> {
   const { stdout } = await box.run(['db', 'check', '--db', db]);
   if (stdout !== 'ok\n') await box.run(['db', 'repair', '--db', db]);
@@ -95,7 +95,7 @@ async function keptIds(box: Sandbox, db: string): Promise<string[]> {
 }
 
 test.concurrent(
-  'who comes while a store is replaced waits, and finds the new one',
+  'a command that starts while a store is replaced waits and uses the new store',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupOf(box)]);
@@ -117,7 +117,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a store that others go on using is replaced again and again: each acknowledged job is in it, or was',
+  'while a store in use is replaced repeatedly, each acknowledged job is in it or in a kept store',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupOf(box)]);
@@ -152,7 +152,7 @@ test.concurrent(
 
 for (const point of [null, ...NEW_POINTS]) {
   test.concurrent(
-    `a WAL whose database is gone is not read with the one that is restored${point === null ? '' : `, nor when that is killed at ${point}`}`,
+    `a WAL whose database is gone is not used with a restored database${point === null ? '' : `, even if the restore is killed at ${point}`}`,
     inSandbox(async (box) => {
       await enqueue(box, 'a', 'true');
       await box.json(['backup', backupOf(box)]);
@@ -168,7 +168,7 @@ for (const point of [null, ...NEW_POINTS]) {
       expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
       const wals = readdirSync(box.home).filter((name) => name.endsWith('-wal'));
       expect(wals.some((name) => readFileSync(join(box.home, name)).equals(wal))).toBe(true);
-      // The directory of the draft may be left, and empty: the next worker removes it.
+      // An empty directory of the draft may be left, which the next worker removes.
       expect(readdirSync(box.home).filter((name) => name.startsWith('.queue.db'))).toEqual([]);
     }),
   );

@@ -8,7 +8,7 @@ const ESCAPE = '\x1b[2J';
 const OBEYED = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]/;
 
 test(
-  'S13: no path drives the terminal: in notes, warnings, questions and results',
+  'S13: no path in notes, warnings, questions or results controls the terminal',
   inSandbox(async (box) => {
     const odd = join(box.directory, `x${ESCAPE}\u202e`);
     const db = `${odd}.db`;
@@ -37,7 +37,7 @@ test(
 );
 
 test(
-  'S14: JSON on a terminal is the same JSON, with escapes; in a pipe it is left as it is',
+  'S14: JSON on a terminal is the same JSON with escapes, and in a pipe it is unchanged',
   inSandbox(async (box) => {
     const command = 'echo \u202e\u009b31m\u2028\u{e0041}';
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify({ id: 'job', command }) });

@@ -2,18 +2,18 @@ import { expect, test } from 'bun:test';
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, inSandbox, type JobJson, type Sandbox, until } from '../support/queuectl.ts';
-import { seen } from '../support/screen.ts';
+import { renderScreen } from '../support/screen.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 const TAB = '\t';
 const ENTER = '\r';
-/** Of `stty -a`: lines are edited, and what is typed is shown. */
+/** Matches `stty -a` when lines are edited and typed characters are shown. */
 const AS_BEFORE = /[^-]icanon[\s\S]*[^-]echo /;
 
-/** `top` on a terminal, and what is to be seen there. */
+/** Opens `top` on a terminal and reads its screen. */
 function openTop(box: Sandbox, rows = 24, columns = 80, more: Parameters<typeof onTerminal>[4] = {}) {
   const top = onTerminal(box, ['top'], rows, columns, more);
-  const look = () => seen(top.stdout(), rows, columns);
+  const look = () => renderScreen(top.stdout(), rows, columns);
   const line = (text: string) => look().lines.find((one) => one.includes(text));
   const sees = (...texts: string[]) =>
     until(() => texts.every((text) => line(text) !== undefined), `it shows ${texts.join(', ')}`).catch(
@@ -27,7 +27,7 @@ function openTop(box: Sandbox, rows = 24, columns = 80, more: Parameters<typeof 
 const state = async (box: Sandbox, id: string) => (await box.json<JobJson>(['show', id])).state;
 
 test(
-  'shows what runs, fails and waits, and what keys do to it',
+  'shows running, failed and waiting jobs and obeys keys',
   inSandbox(async (box) => {
     await enqueue(box, 'broken', 'test -e fixed || { echo no such bucket; exit 3; }', { max_retries: 1 });
     const workers = await box.startWorkers('--concurrency', '2');
@@ -36,19 +36,19 @@ test(
     await top.sees('RUNNING 0', 'FAILURES 1', 'exit code 3: no such bucket', 'WORKERS 1');
     expect(top.look()).toMatchObject({ alternate: true, cursor: false });
 
-    // What others do is seen.
+    // Changes by other processes appear.
     await enqueue(box, 'long', ": 日本語; printf 'one\\n\\033[31mtwo\\n'; sleep 300");
     await top.sees('> long');
     expect(top.line('> long')).toMatch(/> long +running +\d+s .*default.*日本語/);
     expect(top.line('WORKERS')).toBeDefined();
 
-    // Its output, with what would be colours.
+    // The output is shown with its escape sequences made visible.
     top.type(ENTER);
     await top.sees('\\x1b[31mtwo', 'following');
     top.type('q');
     await top.sees('QUEUES');
 
-    // No is no.
+    // Answering no changes nothing.
     top.type('c');
     await top.sees('cancel job long? y/n');
     top.type('n');
@@ -58,7 +58,7 @@ test(
     await top.sees('cancelled job long', 'RUNNING 0');
     expect(await state(box, 'long')).toBe('cancelled');
 
-    // A dead job, two lists below.
+    // Selects the dead job, two lists below.
     await box.run(['enqueue', 'touch fixed', '--wait']);
     top.type(TAB + TAB);
     await top.sees('> broken');
@@ -66,7 +66,7 @@ test(
     await top.sees('retried job broken', 'FAILURES 0');
     await until(async () => (await state(box, 'broken')) === 'completed', 'it runs again');
 
-    // Its queue, in the list above.
+    // Selects its queue, in the list above.
     top.type(`${TAB}${TAB}`);
     await top.sees('> default');
     top.type('p');
@@ -95,7 +95,7 @@ test(
 );
 
 test(
-  'a filter leaves only the rows that have it',
+  'shows only the rows that match the filter',
   inSandbox(async (box) => {
     for (const id of ['apple', 'pear', 'plum']) await enqueue(box, id, `echo ${id}`);
     const top = openTop(box);
@@ -113,7 +113,7 @@ test(
 );
 
 test(
-  'fits whatever the size becomes',
+  'fits every terminal size',
   inSandbox(async (box) => {
     for (let i = 0; i < 40; i++)
       await enqueue(box, `job-${i}`, `echo 漢字 ${'long '.repeat(40)}`, { queue: `q${i % 7}` });
@@ -126,9 +126,13 @@ test(
     ] as const) {
       const before = top.stdout().length;
       top.resize(rows, columns);
-      // Drawn anew after the change of size: nothing of it reaches beyond.
+      // The screen is drawn anew after a resize, and nothing may reach beyond it.
       const now = () =>
-        seen(`\x1b[H${top.stdout().slice(before).split('\x1b[2J').slice(1).at(-1) ?? ''}`, rows, columns);
+        renderScreen(
+          `\x1b[H${top.stdout().slice(before).split('\x1b[2J').slice(1).at(-1) ?? ''}`,
+          rows,
+          columns,
+        );
       await until(
         () => top.stdout().slice(before).includes('\x1b[2J') && now().lines.at(-1)!.startsWith('q quit'),
         'it is drawn anew',
@@ -140,7 +144,7 @@ test(
 );
 
 test(
-  'gives the terminal back when a signal ends it',
+  'restores the terminal when a signal ends it',
   inSandbox(async (box) => {
     const pidFile = join(box.directory, 'pid');
     const script = `sh -c 'echo $$ >"$0"; exec "$@"' "$0" "$@"; echo "code $?"; stty -a`;
@@ -160,7 +164,7 @@ test(
 );
 
 test(
-  'is stopped by Ctrl-Z and goes on with fg',
+  'stops on Ctrl-Z and continues with fg',
   inSandbox(async (box) => {
     const script =
       'set -m; "$@"; echo "stopped $?"; stty -a; read line; fg >/dev/null; echo "ended $?"; stty -a';
@@ -182,7 +186,7 @@ test(
 );
 
 test(
-  'says that the store is away, and goes on when it is back',
+  'reports a missing store and continues when it is back',
   inSandbox(async (box) => {
     await enqueue(box, 'before', 'true');
     const top = openTop(box, 24, 100);
@@ -200,7 +204,7 @@ test(
 );
 
 test(
-  'without a terminal: a hint, one picture, or JSON',
+  'prints a hint, one screen or JSON without a terminal',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     const refused = await box.run(['top']);

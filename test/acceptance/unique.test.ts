@@ -4,7 +4,7 @@ import { inSandbox, type JobJson, lines, untilState } from '../support/queuectl.
 import { expectRefusal } from '../support/refusal.ts';
 
 test.concurrent(
-  'twenty processes with one key at once add one job, and all answer its id',
+  'twenty parallel enqueues with one unique key add one job, and all print its id',
   inSandbox(async (box) => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => box.run(['enqueue', '--unique', 'report', 'echo ran >>traces'])),
@@ -18,7 +18,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an existing job is marked in JSON; the key is free again when it has ended',
+  'an existing job is marked in JSON, and its key is free again when it has ended',
   inSandbox(async (box) => {
     const first = await box.json<JobJson>(['enqueue', '--unique', 'k', '--id', 'one', 'exit 0']);
     expect(first).toMatchObject({ id: 'one', unique_key: 'k' });
@@ -36,7 +36,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'contradictions are refused and add nothing',
+  'contradictory flags are refused and add nothing',
   inSandbox(async (box) => {
     for (const flags of [
       ['--unique-for', '1h'],
@@ -56,7 +56,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a retried job takes its key again, unless another has it: then it stays as it is',
+  'a retried job takes its key again, unless another job has it; then the job is not retried',
   inSandbox(async (box) => {
     const add = (id: string) => box.json(['enqueue', '--unique', 'k', '--id', id, 'exit 3', '-r', '1']);
     await add('a');

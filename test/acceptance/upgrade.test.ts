@@ -6,7 +6,7 @@ import { untilWorkerOf } from '../support/processes.ts';
 import { configure, inSandbox, type Sandbox, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-/** As a newer queuectl does that migrates the file, and as if this one were that newer one. */
+/** Changes the schema version, as a newer queuectl does that migrates the file, and back. */
 function moveSchema(box: Sandbox, by: number): void {
   const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
   const { user_version: found } = db.prepare('PRAGMA user_version').get() as { user_version: number };
@@ -15,7 +15,7 @@ function moveSchema(box: Sandbox, by: number): void {
 }
 
 test(
-  'a newer queuectl has migrated the file: the old workers leave, their job goes on and is settled by the newer',
+  'after a newer queuectl has migrated the file, old workers exit and the newer version settles their job',
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
     const workers = await box.startWorkers('--count', '2');
@@ -29,7 +29,7 @@ test(
     moveSchema(box, -1);
     await box.startWorkers();
     await untilWorkerOf(box, 'job');
-    job.letGo();
+    job.release();
     expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
     expect(job.traces()).toEqual(ONE_RUN);
   }),

@@ -31,25 +31,25 @@ describe('wait', () => {
     });
   }
 
-  test('of several the first that is not 0, in the order given; tab-separated in a pipe', async () => {
+  test('exits with the first code that is not 0, in the order given, and prints tab-separated lines in a pipe', async () => {
     const { code, stdout } = await box.run(['wait', 'good', 'nine', 'seven', 'good']);
     expect(code).toBe(9);
     expect(stdout).toBe('good\tcompleted\t0\nnine\tdead\t9\nseven\tdead\t7\n');
     expect((await box.run(['wait', 'good', 'seven', '--quiet'])).stdout).toBe('');
   });
 
-  test('--any: the first that is over', async () => {
+  test('returns with --any when the first job ends', async () => {
     const { code, stdout } = await box.run(['wait', '--any', 'never', 'seven']);
     expect([code, stdout]).toEqual([7, 'seven\tdead\t7\n']);
   });
 
-  test('by the beginning of an id, or by a filter', async () => {
+  test('selects jobs by the prefix of an id or by a filter', async () => {
     expect((await box.run(['wait', 'sev', 'goo'])).stdout).toBe('seven\tdead\t7\ngood\tcompleted\t0\n');
     expect((await box.run(['wait', '--state', 'dead', '--exit-code', '7'])).stdout).toBe('seven\tdead\t7\n');
     expect(await box.run(['wait', '--queue', 'nosuch'])).toMatchObject({ code: 0, stdout: '' });
   });
 
-  test('130 when the job is cancelled, and it is woken by that', async () => {
+  test('exits with 130 as soon as the job is cancelled', async () => {
     await enqueue(box, 'unwanted', 'true', { queue: 'nobody' });
     const waiting = box.start(['wait', 'unwanted']);
     await until(() => waiting.output().includes('no worker serves'), 'it waits');
@@ -58,7 +58,7 @@ describe('wait', () => {
     expect(waiting.stdout()).toBe('unwanted\tcancelled\t-\n');
   });
 
-  test('as JSON one array of jobs', async () => {
+  test('prints one JSON array of jobs', async () => {
     const { code, stdout } = await box.run(['wait', 'good', 'seven', '--json']);
     expect(code).toBe(7);
     const jobs = JSON.parse(stdout) as JobJson[];
@@ -68,7 +68,7 @@ describe('wait', () => {
     ]);
   });
 
-  test('124 when the time is up, and it says who is missing', async () => {
+  test('exits with 124 on a timeout and lists the unfinished jobs', async () => {
     const { code, stdout, stderr } = await box.run(['wait', 'never', '--timeout', '200ms']);
     expect([code, stdout]).toEqual([124, '']);
     expect(stderr).toContain("job 'never' is still pending");
@@ -82,33 +82,33 @@ describe('wait', () => {
     ['an unknown flag', ['wait', 'good', '--tiemout', '1s']],
     ['a bad job', ['run', '{"command":']],
     ['a bad job to wait for', ['enqueue', '--wait', '--priority', 'x', 'true']],
-  ])('125 when queuectl itself fails, never a code that a job may have: %s', async (_, args) => {
+  ])('exits with 125, which no job has, when queuectl itself fails: %s', async (_, args) => {
     const { code, stderr } = await box.run(args);
     expect(code).toBe(125);
     expect(stderr).toStartWith('error: ');
   });
 
-  test('is woken by the end: ten jobs in a row take no ten looks', async () => {
+  test('is woken by the end of a job instead of polling', async () => {
     const start = performance.now();
     for (let i = 0; i < 10; i++) expect((await box.run(['enqueue', '--wait', 'true'])).code).toBe(0);
-    // By its slow look alone it would take half a second each on average.
+    // By polling alone each job would take half a second on average.
     expect(performance.now() - start).toBeLessThan(4000);
   });
 });
 
 describe('enqueue', () => {
-  test("a flag behind -- is the program's", async () => {
+  test('leaves flags after -- to the program', async () => {
     expect((await box.run(['enqueue', '--id', 'good', '--', 'rm', '-f', '--wait', 'x'])).code).toBe(4);
   });
 
-  test('--wait prints the id, then returns the code', async () => {
+  test("prints the id with --wait, then exits with the job's code", async () => {
     const { code, stdout } = await box.run(['enqueue', '--wait', '--id', 'waited', 'echo hidden; exit 6']);
     expect([code, stdout]).toEqual([6, 'waited\n']);
     const json = await box.run(['enqueue', '--wait', '--json', 'exit 6']);
     expect(JSON.parse(json.stdout)).toMatchObject({ state: 'dead', exit_code: 6 });
   });
 
-  test('--wait waits for a whole file', async () => {
+  test('waits for a whole file with --wait', async () => {
     const { code, stdout } = await box.run(['enqueue', '--wait', '--file', '-', '--json'], {
       stdin: 'true\nexit 5\nexit 4\n',
     });
@@ -116,7 +116,7 @@ describe('enqueue', () => {
     expect((JSON.parse(stdout) as JobJson[]).map((job) => job.exit_code)).toEqual([0, 5, 4]);
   });
 
-  test('--wait-timeout alone waits too; the job goes on', async () => {
+  test('waits with --wait-timeout alone, and the job continues', async () => {
     const { code, stderr } = await box.run([
       'enqueue',
       '--id',
@@ -132,7 +132,7 @@ describe('enqueue', () => {
     expect((await box.json<JobJson>(['show', 'late'])).state).toBe('pending');
   });
 
-  test('--follow prints the output alone and returns the code', async () => {
+  test("prints only the output with --follow and exits with the job's code", async () => {
     const { code, stdout, stderr } = await box.run([
       'enqueue',
       '-f',
@@ -144,7 +144,7 @@ describe('enqueue', () => {
     expect(stderr).toBe('enqueued followed in queue default\n');
   });
 
-  test('--follow takes one job only, and adds none of several', async () => {
+  test('accepts one job only with --follow, and adds none of several', async () => {
     const before = await box.json<{ total: number }>(['status']);
     const { code, stderr } = await box.run([
       'enqueue',
@@ -157,7 +157,7 @@ describe('enqueue', () => {
   });
 
   test(
-    'says so when no worker is running, and SIGTERM leaves the job alone',
+    'reports that no worker is running, and leaves the job alone on SIGTERM',
     inSandbox(async (own) => {
       const waiting = own.start(['enqueue', '--wait', '--id', 'alone', 'true']);
       await until(() => waiting.output().includes('no worker is running'), 'it says so');
@@ -169,7 +169,7 @@ describe('enqueue', () => {
   );
 });
 
-test('a hundred waiters see one end', async () => {
+test('a hundred waiting processes all see one job end', async () => {
   await enqueue(box, 'one-end', 'until [ -e one-end ]; do sleep 0.02; done; exit 3');
   const waiters = Array.from({ length: 100 }, () => box.start(['wait', 'one-end', '--quiet']));
   writeFileSync(join(box.directory, 'one-end'), '');

@@ -5,7 +5,7 @@ import { onTerminal } from '../support/terminal.ts';
 const OPEN = '\x1b[?1049h';
 const CLOSE = '\x1b[?1049l';
 
-/** The last picture drawn, as lines. */
+/** Returns the lines of the last screen that was drawn. */
 function picture(text: string): string[] {
   return text
     .split('\x1b[H')
@@ -15,7 +15,7 @@ function picture(text: string): string[] {
 }
 
 test(
-  'on a terminal a screen that follows changes and sizes, and leaves no trace',
+  '--watch on a terminal follows changes and resizes, and restores the screen at its end',
   inSandbox(async (box) => {
     await enqueue(box, 'first', 'echo a rather long command that does not fit into a narrow window at all');
     for (const command of ['list', 'status']) {
@@ -37,7 +37,7 @@ test(
 );
 
 test(
-  'in a pipe status prints what has changed and nothing else',
+  'status --watch in a pipe prints only what has changed',
   inSandbox(async (box) => {
     const watching = box.start(['status', '--watch=100ms']);
     const all = 'pending\t0\nprocessing\t0\ncompleted\t0\nfailed\t0\ndead\t0\ncancelled\t0\nworkers\t0\n';
@@ -46,7 +46,7 @@ test(
     await until(() => watching.stdout() === `${all}pending\t1\n`, 'it shows the change');
     const json = box.start(['status', '--watch=100ms', '--json']);
     await until(() => json.stdout().endsWith('}\n'), 'it shows everything once');
-    // Its heartbeats are no news, and there are some before the job is settled.
+    // Heartbeats are not printed, and there are some before the job is settled.
     await box.json(['config', 'set', 'heartbeat-interval', '200ms']);
     await box.startWorkers('--queue', 'default');
     await enqueue(box, 'two', 'sleep 1');
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  'in a pipe list prints each job as it changes, also out of the list',
+  'list --watch in a pipe prints each job that changes or leaves the list',
   inSandbox(async (box) => {
     await enqueue(box, 'old', 'exit 1', { max_retries: 1 });
     const watching = box.start(['list', '--watch=100ms', '--json', '--state', 'pending']);
@@ -96,7 +96,7 @@ test(
 );
 
 test(
-  'a time that is none is refused',
+  'an invalid interval is refused',
   inSandbox(async (box) => {
     for (const time of ['0', 'soon', '10ms', '2d'])
       expect((await box.run(['status', `--watch=${time}`])).code).toBe(2);

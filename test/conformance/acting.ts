@@ -3,7 +3,7 @@ import { claim, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from
 import type { Case } from './topic.ts';
 
 export const acting: Record<string, Case> = {
-  'a waiting job that is cancelled never runs': async ({ store }) => {
+  'a cancelled waiting job never runs': async ({ store }) => {
     await store.insert([jobSpec('now'), jobSpec('later', { runAt: NOW + 1000 })], NOW);
     const result = await store.cancel(['now', 'later'], NOW + 5);
     expect(result).toEqual({ cancelled: ['now', 'later'], ending: [], ended: [] });
@@ -11,7 +11,7 @@ export const acting: Record<string, Case> = {
     expect(await claim(store, { limit: 5 }, NOW + 5000)).toEqual([]);
   },
 
-  'of a running job the wish to end it is committed, once': async ({ store }) => {
+  'cancelling a running job stores the request once': async ({ store }) => {
     const job = await running(store, 'a');
     expect(await store.cancel(['a'], NOW)).toEqual({ cancelled: [], ending: ['a'], ended: [] });
     expect(await store.endings('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
@@ -20,7 +20,7 @@ export const acting: Record<string, Case> = {
     expect(await store.endings('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
   },
 
-  'a job cancelled while it ends for another reason is not tried again': async ({ store }) => {
+  'a running job that is cancelled and then fails is not retried': async ({ store }) => {
     for (const [id, outcome] of [
       ['failing', failedWith(1)],
       ['timed', { why: 'timeout' }],
@@ -37,7 +37,7 @@ export const acting: Record<string, Case> = {
     expect(await claim(store, { limit: 9 }, NOW + 3_600_000)).toEqual([]);
   },
 
-  'one that completed or died before it could be ended stays so': async ({ store }) => {
+  'a cancelled job that completes or dies before it is ended stays so': async ({ store }) => {
     const done = await running(store, 'done');
     await store.cancel(['done'], NOW);
     await store.settle(ending(done, succeeded));
@@ -56,14 +56,14 @@ export const acting: Record<string, Case> = {
     expect(await store.get('a')).toMatchObject({ state: 'pending', held: true, attempts: 0 });
   },
 
-  'an ended job is left as it is': async ({ store }) => {
+  'an ended job is left unchanged': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, succeeded));
     expect(await store.cancel(['a', 'unknown'], NOW)).toEqual({ cancelled: [], ending: [], ended: ['a'] });
     expect(await store.get('a')).toMatchObject({ state: 'completed' });
   },
 
-  'a held job waits, whenever it is due, until it is released': async ({ store }) => {
+  'a held job waits until it is released, even if it is due': async ({ store }) => {
     await store.insert([jobSpec('a'), jobSpec('b'), jobSpec('later', { runAt: NOW + 1000 })], NOW);
     expect(await store.hold(['a', 'later'], NOW)).toEqual(['a', 'later']);
     expect(await store.get('a')).toMatchObject({ state: 'pending', held: true });
@@ -83,7 +83,7 @@ export const acting: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 1 }, NOW + 60_000))).toEqual(['a']);
   },
 
-  'an at-most-once job that is cancelled while it is stopped is cancelled': async ({ store }) => {
+  'an at-most-once job that is cancelled during a stop is cancelled': async ({ store }) => {
     const job = await running(store, 'a', { policy: { atMostOnce: true } });
     await store.mark(job.claim, 'stopped');
     await store.cancel(['a'], NOW);
@@ -101,7 +101,7 @@ export const acting: Record<string, Case> = {
     expect(await store.edit(both, { priority: 5 }, NOW)).toEqual(both);
   },
 
-  'edit changes what is given, of waiting jobs only': async ({ store }) => {
+  'edit changes the given fields, of waiting jobs only': async ({ store }) => {
     await running(store, 'busy');
     await store.insert([jobSpec('a', { tags: { k: 'v' }, timeoutMs: 1000 })], NOW);
     const changes = { priority: 7, queue: 'other', command: 'echo new', maxRetries: 9, name: 'n' };
@@ -117,7 +117,7 @@ export const acting: Record<string, Case> = {
     expect(await store.counts()).toContainEqual({ queue: 'other', state: 'pending', jobs: 1 });
   },
 
-  'a changed time moves a job between ready and waiting, and leaves a held one held': async ({ store }) => {
+  'a changed time moves a job between ready and waiting, and a held job stays held': async ({ store }) => {
     await store.insert([jobSpec('a'), jobSpec('held')], NOW);
     await store.hold(['held'], NOW);
     await store.edit(['a', 'held'], { runAt: NOW + 5000 }, NOW);

@@ -13,7 +13,7 @@ import {
 import type { Case } from './topic.ts';
 
 export const adopt: Record<string, Case> = {
-  'the adopter holds the job, with a higher token on the same attempt': async ({ store }) => {
+  'the adopter holds the job with a higher token on the same attempt': async ({ store }) => {
     const job = await running(store, 'a');
     const adopted = await store.adopt(job.claim, 'w2');
     expect(adopted).toMatchObject({
@@ -40,7 +40,7 @@ export const adopt: Record<string, Case> = {
     expect(await store.get('a')).toMatchObject({ state: 'failed', attempts: 1, exitCode: 3 });
   },
 
-  'of several takers one wins': async ({ store, another }) => {
+  'only one of several adopters succeeds': async ({ store, another }) => {
     const job = await running(store, 'a');
     const takers = [store, await another(), await another()];
     const answers = await Promise.all(takers.map((taker, i) => taker.adopt(job.claim, `taker-${i}`)));
@@ -49,7 +49,7 @@ export const adopt: Record<string, Case> = {
     expect(await store.running()).toEqual(winners);
   },
 
-  'a job that ended or went back cannot be adopted': async ({ store }) => {
+  'a job that has ended or was requeued cannot be adopted': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, { why: 'lost' }));
     expect(await store.adopt(job.claim, 'w2')).toBeNull();
@@ -60,7 +60,7 @@ export const adopt: Record<string, Case> = {
     expect(await store.get('a')).toMatchObject({ state: 'completed', workerId: null });
   },
 
-  'a job can be adopted more than once, each time by the claim that holds': async ({ store }) => {
+  'a job can be adopted more than once, each time from the current claim': async ({ store }) => {
     const job = await running(store, 'a');
     const second = await store.adopt(job.claim, 'w2');
     const third = await store.adopt(second!.claim, 'w3');
@@ -85,7 +85,7 @@ export const adopt: Record<string, Case> = {
     expect((await store.running())[0]?.endReason).toBe('timeout');
   },
 
-  'the adopter learns the mark, also over a new connection': async ({ store, another, close }) => {
+  'the adopter reads the mark, also over a new connection': async ({ store, another, close }) => {
     const job = await running(store, 'a');
     await store.mark(job.claim, 'cancelled');
     await close(store);
@@ -114,7 +114,7 @@ export const adopt: Record<string, Case> = {
     expect((await claimOne(store)).endReason).toBeNull();
   },
 
-  'running names every running job with its holder, and no other': async ({ store }) => {
+  'running returns every running job with its holder, and no other': async ({ store }) => {
     const waiting = jobSpec('waiting', { runAt: NOW + 60_000, priority: 20 });
     await store.insert(
       [jobSpec('a'), jobSpec('b', { queue: 'x' }), jobSpec('c'), jobSpec('ready'), waiting],

@@ -6,7 +6,7 @@ import type { Case } from './topic.ts';
 const MINUTE = 60_000;
 const age = (store: Store, queue = 'default') => store.setQueue(queue, { agingMs: MINUTE });
 
-/** A high job comes every minute, and is taken; answers what was taken, in order. */
+/** Adds and claims a high-priority job every minute. Returns the claimed ids in order. */
 async function stream(store: Store, minutes: number): Promise<string[]> {
   const seen: string[] = [];
   for (let i = 1; i <= minutes; i++) {
@@ -17,17 +17,19 @@ async function stream(store: Store, minutes: number): Promise<string[]> {
 }
 
 export const aging: Record<string, Case> = {
-  'a low job has its turn, however many higher ones come': async ({ store }) => {
+  'a low-priority job is claimed eventually, however many higher ones are added': async ({ store }) => {
     await age(store);
     await store.insert([jobSpec('low'), jobSpec('lower', { priority: -5 })], NOW);
     const seen = await stream(store, 30);
-    // Level with a new one after ten minutes, and older.
+    // After ten minutes its priority equals that of a new job, and it is older.
     expect(seen.indexOf('low')).toBe(9);
     expect(seen.indexOf('high10')).toBe(10);
     expect(seen.indexOf('lower')).toBeGreaterThan(13);
   },
 
-  'without aging it never has, and with none it has no more': async ({ store }) => {
+  'a low-priority job is never claimed before the others without aging, nor after aging is removed': async ({
+    store,
+  }) => {
     await store.insert([jobSpec('low')], NOW);
     expect(await stream(store, 20)).not.toContain('low');
     await age(store);
@@ -36,7 +38,9 @@ export const aging: Record<string, Case> = {
     expect((await claimOne(store, 'w1', NOW + 60 * MINUTE)).id).toBe('last');
   },
 
-  'one priority for each whole stretch, no sooner, and a clock set back costs none': async ({ store }) => {
+  'a job gains one priority per whole interval, and a clock that is set back does not reduce it': async ({
+    store,
+  }) => {
     await age(store);
     await store.insert([jobSpec('low'), jobSpec('also', { priority: -100 })], NOW);
     await store.insert(
@@ -48,7 +52,9 @@ export const aging: Record<string, Case> = {
     expect((await claimOne(store, 'w1', NOW - 600 * MINUTE)).id).toBe('low');
   },
 
-  'within one priority the order stays that of enqueueing, whenever they fell due': async ({ store }) => {
+  'within one priority jobs are claimed in the order of their enqueue, whenever they became due': async ({
+    store,
+  }) => {
     await age(store);
     const first = jobSpec('first', { runAt: NOW + 50 * MINUTE });
     await store.insert([first, jobSpec('second'), jobSpec('third')], NOW);
@@ -61,7 +67,7 @@ export const aging: Record<string, Case> = {
     ]);
   },
 
-  'what counts is since when it is there and due, for a retry too': async ({ store }) => {
+  'aging starts when a job exists and is due, also for a retry': async ({ store }) => {
     await age(store);
     const job = await running(store, 'retried');
     await store.settle(ending(job, failedWith(1), NOW + 30 * MINUTE));
@@ -71,7 +77,7 @@ export const aging: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 9 }, NOW))).toEqual(['new', 'backdated']);
   },
 
-  'what was gained counts across queues; limits of a queue hold': async ({ store }) => {
+  'the gained priority counts across queues, and queue limits still apply': async ({ store }) => {
     await age(store, 'old');
     await store.setQueue('old', { concurrency: 2 });
     const old = [0, 1, 2].map((priority) => jobSpec(`old${priority}`, { queue: 'old', priority }));
@@ -79,7 +85,7 @@ export const aging: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 4 }, NOW + 3 * MINUTE))).toEqual(['old2', 'old1', 'plain']);
   },
 
-  'with any number of priorities each has its turn': async ({ store }) => {
+  'jobs of any number of priorities are all claimed eventually': async ({ store }) => {
     await age(store);
     await store.insert([jobSpec('low', { priority: -9 }), jobSpec('middle', { priority: 150 })], NOW);
     const late = NOW + 1000 * MINUTE;

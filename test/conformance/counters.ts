@@ -18,13 +18,13 @@ const OUTCOMES: Outcome[] = [
   { why: 'lost' },
 ];
 
-/** What happened so far: enough to choose the next step, also a wrong one. */
+/** Holds what happened so far, to choose the next step, which may be an invalid one. */
 interface Story {
   store: Store;
   random: Random;
   now: number;
   added: string[];
-  /** Claims that hold, and some that no longer do. */
+  /** Valid claims and some that are no longer valid. */
   claims: ClaimedJob[];
 }
 
@@ -43,7 +43,7 @@ const STEPS: Record<string, (story: Story) => Promise<void>> = {
   },
   async refusedInsert({ store, random, added, now }) {
     if (added.length === 0) return;
-    // Removed jobs leave their id free.
+    // The id of a removed job can be used again.
     const taken = pick(random, added);
     if ((await store.get(taken)) === null) return;
     await expect(store.insert([jobSpec('never', { queue: 'x' }), jobSpec(taken)], now)).rejects.toThrow();
@@ -92,7 +92,7 @@ async function counted(store: Store): Promise<string[]> {
 }
 
 export const counters: Record<string, Case> = {
-  'equal the real numbers after a random story': async ({ store, another }) => {
+  'counters equal the real numbers after a random sequence of steps': async ({ store, another }) => {
     const random = seededRandom('counters');
     const story: Story = { store, random, now: NOW, added: [], claims: [] };
     const other = await another();
@@ -107,7 +107,7 @@ export const counters: Record<string, Case> = {
     expect((await store.list({}, { limit: 1000 })).length).toBeGreaterThan(20);
   },
 
-  'no job has two holders in a random story': async ({ store }) => {
+  'no job has two holders in a random sequence of steps': async ({ store }) => {
     const random = seededRandom('holders');
     const story: Story = { store, random, now: NOW, added: [], claims: [] };
     for (let i = 0; i < 200; i++) {

@@ -27,7 +27,7 @@ const states = async (store: Store, ...names: string[]): Promise<string[]> => {
   return found;
 };
 
-/** Runs the jobs at the head until none is left, and answers their order. */
+/** Runs all jobs that can be claimed and returns their order. */
 async function runAll(store: Store, now = NOW): Promise<string[]> {
   const order: string[] = [];
   for (let [job] = await claim(store, {}, now); job !== undefined; ) {
@@ -40,7 +40,7 @@ async function runAll(store: Store, now = NOW): Promise<string[]> {
 const lastTry = { maxRetries: 1 };
 
 export const dependencies: Record<string, Case> = {
-  'a job that waits for another is not claimed before that has completed': async ({ store }) => {
+  'a job is not claimed before its parent has completed': async ({ store }) => {
     const parent = await running(store, 'parent');
     const [child] = await store.insert([after('child', ['parent'], { priority: 99 })], NOW);
     expect(child).toMatchObject({ state: 'pending', blocked: true, dependsOn: [{ id: 'parent', on: 'ok' }] });
@@ -51,14 +51,14 @@ export const dependencies: Record<string, Case> = {
     expect(ids(result.jobs)).toEqual(['child']);
   },
 
-  'a retry of the parent is no end of it': async ({ store }) => {
+  'a retry of the parent does not count as its end': async ({ store }) => {
     const parent = await running(store, 'parent');
     await store.insert([after('child', ['any:parent'])], NOW);
     await store.settle(ending(parent, failedWith(1)));
     expect(await states(store, 'parent', 'child')).toEqual(['failed', 'blocked']);
   },
 
-  'ok, any and notok: what each end means for those that wait': async ({ store }) => {
+  'ok, any and notok decide what each end of a parent means for its children': async ({ store }) => {
     const kinds = ['ok', 'any', 'notok'];
     for (const [end, expected] of [
       ['completed', ['pending', 'pending', 'cancelled']],
@@ -84,7 +84,7 @@ export const dependencies: Record<string, Case> = {
     expect((await store.get('deleted-any'))?.lastError).toBe("parent job 'deleted' was deleted");
   },
 
-  'a job that waits for several runs after the last': async ({ store }) => {
+  'a job with several parents runs after the last of them': async ({ store }) => {
     await store.insert([jobSpec('a'), jobSpec('b'), after('c', ['a', 'b'])], NOW);
     const [a, b] = await claim(store, { limit: 2 });
     await store.settle(ending(b!, succeeded));
@@ -93,7 +93,7 @@ export const dependencies: Record<string, Case> = {
     expect(await states(store, 'c')).toEqual(['pending']);
   },
 
-  'a diamond and a long chain run in order, whatever the order in the batch': async ({ store }) => {
+  'a diamond and a long chain run in order, whatever their order in the batch': async ({ store }) => {
     const diamond = [after('d', ['b', 'c']), after('b', ['a']), after('c', ['a']), jobSpec('a')];
     await store.insert(diamond, NOW);
     expect(await runAll(store)).toEqual(['a', 'b', 'c', 'd']);
@@ -103,9 +103,7 @@ export const dependencies: Record<string, Case> = {
     expect(await runAll(store)).toEqual(names);
   },
 
-  'the failure of one ends the whole chain behind it, and the reasons name each one before': async ({
-    store,
-  }) => {
+  'a failed job cancels the whole chain after it, and each reason names the parent': async ({ store }) => {
     const first = await running(store, 'a', lastTry);
     await store.insert([after('b', ['a']), after('c', ['b']), after('d', ['any:c'])], NOW);
     await store.settle(ending(first, failedWith(1)));
@@ -114,7 +112,7 @@ export const dependencies: Record<string, Case> = {
     expect(await store.cutOff('a')).toEqual(['b', 'c']);
   },
 
-  'instead of being cancelled a job may be held, or run': async ({ store }) => {
+  'a job whose parent failed may be held or run instead of being cancelled': async ({ store }) => {
     const parent = await running(store, 'parent', lastTry);
     await store.insert(
       [after('held', ['parent'], orElse('hold')), after('run', ['parent'], orElse('run'))],
@@ -127,7 +125,7 @@ export const dependencies: Record<string, Case> = {
     expect(ids(await claim(store))).toEqual(['held']);
   },
 
-  'to a parent that has ended already its end counts at once': async ({ store }) => {
+  'a parent that has ended already counts at once': async ({ store }) => {
     const good = await running(store, 'good', lastTry);
     await store.settle(ending(good, succeeded));
     const bad = await running(store, 'bad', lastTry);
@@ -151,7 +149,7 @@ export const dependencies: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 5 }))).toEqual(['a']);
   },
 
-  'unknown jobs, oneself and circles are refused, and nothing is added': async ({ store }) => {
+  'unknown parents, self-dependencies and cycles are refused, and nothing is added': async ({ store }) => {
     const refused = async (jobs: JobSpec[]): Promise<string> => {
       const error: QueueError = await store.insert(jobs, NOW).then(
         () => {
@@ -171,7 +169,7 @@ export const dependencies: Record<string, Case> = {
     );
   },
 
-  'a time of its own still counts when it is unblocked': async ({ store }) => {
+  'an unblocked job still waits for its own time': async ({ store }) => {
     const parent = await running(store, 'parent');
     await store.insert([after('later', ['parent'], { runAt: NOW + 60_000 })], NOW);
     await store.settle(ending(parent, succeeded));
@@ -179,7 +177,7 @@ export const dependencies: Record<string, Case> = {
     expect(ids(await claim(store, {}, NOW + 60_000))).toEqual(['later']);
   },
 
-  'a held job stays held when its parent completes; released before, it goes on waiting': async ({
+  'a held job stays held when its parent completes, and a released one still waits for its parent': async ({
     store,
   }) => {
     const parent = await running(store, 'parent');
@@ -193,7 +191,7 @@ export const dependencies: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 5 }, NOW + 1000))).toEqual(['a', 'b']);
   },
 
-  'a job cancelled while it waited, and retried, goes on waiting': async ({ store }) => {
+  'a job that is cancelled while blocked and then retried is blocked again': async ({ store }) => {
     const parent = await running(store, 'parent');
     await store.insert([after('child', ['parent'])], NOW);
     await store.cancel(['child'], NOW);
@@ -205,7 +203,9 @@ export const dependencies: Record<string, Case> = {
     expect(await states(store, 'child')).toEqual(['pending']);
   },
 
-  'retried with its parent a job waits for it again; retried alone it runs': async ({ store }) => {
+  'a job that is retried with its parent waits for it again, and one that is retried alone runs': async ({
+    store,
+  }) => {
     const fail = async (id: string): Promise<void> => {
       const [job] = await claim(store);
       expect(job!.id).toBe(id);
@@ -222,7 +222,7 @@ export const dependencies: Record<string, Case> = {
     expect(await store.cutOff('parent')).toEqual([]);
   },
 
-  'retried before its parent, in another step, a job waits for it all the same': async ({ store }) => {
+  'a job that is retried in a separate step before its parent still waits for it': async ({ store }) => {
     await store.insert(
       [jobSpec('parent', lastTry), after('child', ['parent']), after('last', ['child'])],
       NOW,
@@ -234,7 +234,9 @@ export const dependencies: Record<string, Case> = {
     expect(await runAll(store)).toEqual(['parent', 'child', 'last']);
   },
 
-  'retried together, what had been content with any end waits for the next one': async ({ store }) => {
+  'a job that accepts any end of its parent waits for the next one when both are retried': async ({
+    store,
+  }) => {
     await store.insert(
       [
         jobSpec('parent', lastTry),
@@ -249,7 +251,7 @@ export const dependencies: Record<string, Case> = {
     expect(await states(store, 'parent', 'any', 'run')).toEqual(['pending', 'blocked', 'blocked']);
   },
 
-  'a job that was cancelled by hand before is not cut off by its parent': async ({ store }) => {
+  'a job that was cancelled by hand is not reported as cancelled by its parent': async ({ store }) => {
     const parent = await running(store, 'parent', lastTry);
     await store.insert([after('mine', ['parent']), after('lost', ['parent'])], NOW);
     await store.cancel(['mine'], NOW);
@@ -258,22 +260,26 @@ export const dependencies: Record<string, Case> = {
     expect((await store.get('mine'))?.lastError).toBe('cancelled before it ran');
   },
 
-  'held for its parent it says why until it is released; who was held before is not told twice': async ({
+  'a job held for its parent shows why until it is released, and one held before gets no second reason':
+    async ({ store }) => {
+      const parent = await running(store, 'parent', lastTry);
+      await store.insert(
+        [after('a', ['parent'], orElse('hold')), after('b', ['parent'], orElse('hold'))],
+        NOW,
+      );
+      await store.hold(['b'], NOW);
+      await store.settle(ending(parent, failedWith(1)));
+      const why = "parent job 'parent' is dead";
+      expect([(await store.get('a'))?.lastError, (await store.get('b'))?.lastError]).toEqual([why, why]);
+      const held = (await store.events(0, 99)).filter((event) => event.kind === 'held');
+      expect(held.map((event) => event.jobId)).toEqual(['b', 'a']);
+      await store.release(['a', 'b'], NOW);
+      expect((await store.get('a'))?.lastError).toBeNull();
+    },
+
+  'a job whose unique key is taken is replaced by the existing job as a parent in its batch': async ({
     store,
   }) => {
-    const parent = await running(store, 'parent', lastTry);
-    await store.insert([after('a', ['parent'], orElse('hold')), after('b', ['parent'], orElse('hold'))], NOW);
-    await store.hold(['b'], NOW);
-    await store.settle(ending(parent, failedWith(1)));
-    const why = "parent job 'parent' is dead";
-    expect([(await store.get('a'))?.lastError, (await store.get('b'))?.lastError]).toEqual([why, why]);
-    const held = (await store.events(0, 99)).filter((event) => event.kind === 'held');
-    expect(held.map((event) => event.jobId)).toEqual(['b', 'a']);
-    await store.release(['a', 'b'], NOW);
-    expect((await store.get('a'))?.lastError).toBeNull();
-  },
-
-  'a job whose key another one has stands for that one in its batch': async ({ store }) => {
     const unique = { key: 'k', while: 'active' as const, forMs: null };
     const first = await running(store, 'first', { unique });
     const added = await store.insert([jobSpec('a', { unique }), after('b', ['a'])], NOW);
@@ -285,14 +291,14 @@ export const dependencies: Record<string, Case> = {
     expect(await states(store, 'b')).toEqual(['pending']);
   },
 
-  'a chain that is cancelled or removed as a whole is just that': async ({ store }) => {
+  'a whole chain can be cancelled or removed in one step': async ({ store }) => {
     await store.insert([jobSpec('a'), after('b', ['a']), after('c', ['b'])], NOW);
     expect(await store.cancel(['a', 'b', 'c'], NOW)).toMatchObject({ cancelled: ['a', 'b', 'c'], ended: [] });
     await store.insert([jobSpec('d'), after('e', ['d'])], NOW);
     expect(await store.remove(['d', 'e'], ['pending'], NOW)).toMatchObject({ ids: ['d', 'e'] });
   },
 
-  'what has become of each is told, gone ones too': async ({ store }) => {
+  'dependencies returns the state of each parent, including removed ones': async ({ store }) => {
     const a = await running(store, 'a');
     await store.insert([jobSpec('b'), after('child', ['notok:b', 'a'], orElse('run'))], NOW);
     await store.settle(ending(a, succeeded));
@@ -303,7 +309,7 @@ export const dependencies: Record<string, Case> = {
     ]);
   },
 
-  'ten thousand children are unblocked at once, and only once': async ({ store }) => {
+  'ten thousand children are unblocked together, and only once': async ({ store }) => {
     const parent = await running(store, 'parent');
     await store.insert(
       Array.from({ length: 10_000 }, (_, i) => after(`child-${i}`, ['parent'])),

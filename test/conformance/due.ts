@@ -3,7 +3,7 @@ import { claim, claimOne, ending, failedWith, jobSpec, NOW, running, succeeded }
 import type { Case } from './topic.ts';
 
 export const due: Record<string, Case> = {
-  'null when nothing waits': async ({ store }) => {
+  'returns null when nothing waits': async ({ store }) => {
     expect(await store.nextDue(null, NOW)).toBeNull();
     const job = await running(store, 'a');
     expect(await store.nextDue(null, NOW)).toBeNull();
@@ -11,7 +11,7 @@ export const due: Record<string, Case> = {
     expect(await store.nextDue(null, NOW)).toBeNull();
   },
 
-  'the earliest of the waiting jobs, scheduled or to be retried': async ({ store }) => {
+  'returns the earliest of the waiting jobs, scheduled or to be retried': async ({ store }) => {
     await store.insert(
       [jobSpec('late', { runAt: NOW + 90_000 }), jobSpec('early', { runAt: NOW + 60_000 })],
       NOW,
@@ -23,14 +23,14 @@ export const due: Record<string, Case> = {
     expect(await store.nextDue(null, NOW)).toBe(NOW + 3000);
   },
 
-  'a time in the past when a job is ready, whatever waits': async ({ store }) => {
+  'returns a time in the past when a job is ready': async ({ store }) => {
     await store.insert([jobSpec('later', { runAt: NOW + 60_000 }), jobSpec('ready')], NOW);
     expect(await store.nextDue(null, NOW)).toBeLessThanOrEqual(NOW);
     await claimOne(store);
     expect(await store.nextDue(null, NOW)).toBe(NOW + 60_000);
   },
 
-  'a released job is ready': async ({ store }) => {
+  'a released job counts as ready': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, { why: 'stopped' }, NOW + 500));
     expect(await store.nextDue(null, NOW)).toBeLessThanOrEqual(NOW + 500);

@@ -16,10 +16,10 @@ import type { Case } from './topic.ts';
 const DAY = 86_400_000;
 const all = (store: Store, after = 0): Promise<StoreEvent[]> => store.events(after, 100_000);
 
-/** Kind and job of each, in short. */
+/** Returns the kind and the job of each event. */
 const short = (events: StoreEvent[]): string[] => events.map((one) => `${one.kind} ${one.jobId ?? '-'}`);
 
-/** What a change is told as. */
+/** Returns the events that a change makes. */
 async function told(store: Store, change: () => Promise<unknown>): Promise<StoreEvent[]> {
   const before = await store.lastEvent();
   await change();
@@ -29,11 +29,11 @@ async function told(store: Store, change: () => Promise<unknown>): Promise<Store
 const specs = (many: number, over = {}) => Array.from({ length: many }, (_, i) => jobSpec(`j${i}`, over));
 
 export const events: Record<string, Case> = {
-  'nothing has happened in a new store': async ({ store }) => {
+  'a new store has no events': async ({ store }) => {
     expect([await all(store), await store.lastEvent()]).toEqual([[], 0]);
   },
 
-  'the life of a job, in order and numbered without a gap': async ({ store }) => {
+  'the events of a job are in order and numbered without a gap': async ({ store }) => {
     await store.settle(ending(await running(store, 'a', { maxRetries: 2, queue: 'q' }), failedWith(3)));
     const again = await claimOne(store, 'w2', NOW + 9000);
     await store.settle(ending(again, failedWith(4), NOW + 9000));
@@ -48,7 +48,7 @@ export const events: Record<string, Case> = {
     expect(await store.lastEvent()).toBe(5);
   },
 
-  'those of one job are found among all, newest first': async ({ store }) => {
+  'the events of one job are found among all, newest first': async ({ store }) => {
     await store.insert([jobSpec('alone')], NOW);
     await store.insert([...specs(3), jobSpec('elsewhere', { queue: 'q' }), jobSpec('last')], NOW);
     await store.hold(['j1', 'alone', 'elsewhere'], NOW);
@@ -61,7 +61,7 @@ export const events: Record<string, Case> = {
       const mine = every.filter((event) => event.jobId === id).reverse();
       expect(await store.eventsOfJob(id, 0, last, 100)).toEqual(mine);
       expect(await store.eventsOfJob(id, 0, last, 1)).toEqual(mine.slice(0, 1));
-      // In stretches nothing is left out and nothing comes twice.
+      // Reading in pages skips nothing and repeats nothing.
       const parts: StoreEvent[] = [];
       for (let to = last; to > 0; to -= 2)
         parts.push(...(await store.eventsOfJob(id, Math.max(0, to - 2), to, 100)));
@@ -70,7 +70,7 @@ export const events: Record<string, Case> = {
     expect(short(await store.eventsOfJob('j2', 0, last, 100))).toEqual(['deleted j2', 'cancelled j2']);
   },
 
-  'many jobs at once are an event each, and one may go on in the midst of them': async ({ store }) => {
+  'a batch of jobs makes one event each, and reading can resume in the middle of it': async ({ store }) => {
     await store.insert([jobSpec('first')], NOW);
     await store.insert(specs(1234, { queue: 'bulk' }), NOW);
     await store.insert([jobSpec('last')], NOW);
@@ -88,9 +88,7 @@ export const events: Record<string, Case> = {
     expect(new Set(pages.slice(1, -1).map((one) => one.queue))).toEqual(new Set(['bulk']));
   },
 
-  'of jobs with a unique key only those that were added; the queue is that of each job': async ({
-    store,
-  }) => {
+  'only added jobs with a unique key make events, each with the queue of its job': async ({ store }) => {
     const unique = (key: string) => ({ unique: { key, while: 'active' as const, forMs: null } });
     await store.insert([jobSpec('u', unique('k'))], NOW);
     const given = [
@@ -115,7 +113,7 @@ export const events: Record<string, Case> = {
     ]);
   },
 
-  'what was refused or rolled back is no event': async ({ store }) => {
+  'a refused or rolled-back change makes no event': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     await store.insert([...specs(60), jobSpec('a')], NOW).catch(() => {});
     expect(await store.hold(['none'], NOW)).toEqual([]);
@@ -133,7 +131,7 @@ export const events: Record<string, Case> = {
     expect(await store.lastEvent()).toBe(2);
   },
 
-  'a job that is gone: its own events keep its name, one of many has none': async ({ store }) => {
+  'the events of a removed job keep its id, except for an event of a batch': async ({ store }) => {
     await store.insert([jobSpec('alone')], NOW);
     await store.insert(specs(3), NOW);
     await store.remove(['alone', 'j1'], ['pending'], NOW);
@@ -147,7 +145,7 @@ export const events: Record<string, Case> = {
     ]);
   },
 
-  'what people do, and who did it': async ({ store: first, another }) => {
+  'each action makes an event with its actor': async ({ store: first, another }) => {
     await first.insert(specs(2), NOW);
     await running(first, 'runs', { priority: 9 });
     const store = await another('me@here');
@@ -184,7 +182,7 @@ export const events: Record<string, Case> = {
     expect(seen[11]!.detail).toEqual({ key: 'lease', value: '1m' });
   },
 
-  'what became of attempts: adopted, ending once, put back': async ({ store }) => {
+  'attempts make events when they are adopted, ended once and requeued': async ({ store }) => {
     const job = await running(store, 'a');
     const seen = await told(store, async () => {
       const mine = (await store.adopt(job.claim, 'w2'))!;
@@ -202,14 +200,14 @@ export const events: Record<string, Case> = {
     expect(seen[1]!.detail).toEqual({ reason: 'stopped' });
   },
 
-  'a cancel that meets an attempt which never started ends the job once': async ({ store }) => {
+  'a cancel of an attempt that never started ends the job once': async ({ store }) => {
     const job = await running(store, 'a');
     await store.cancel(['a'], NOW);
     const seen = await told(store, () => store.settle(ending(job, { why: 'never-started' })));
     expect(short(seen)).toEqual(['cancelled a']);
   },
 
-  'schedules and workers': async ({ store }) => {
+  'schedules and workers make events': async ({ store }) => {
     const timing = { kind: 'every' as const, everyMs: 1000, anchorAt: NOW };
     const spec = { name: 's', timing, overlap: 'skip' as const, catchUp: 'one' as const, job: {} };
     const seen = await told(store, async () => {
@@ -239,7 +237,7 @@ export const events: Record<string, Case> = {
     expect(seen.slice(-2).map((one) => one.detail.worker_id)).toEqual(['w1', 'w1']);
   },
 
-  'hooks are enqueued, pruned jobs counted': async ({ store }) => {
+  'enqueued hooks and pruned jobs make events': async ({ store }) => {
     const job = await running(store, 'a');
     const hooks = [jobSpec('h', { queue: 'hooks' })];
     const seen = await told(store, async () => {
@@ -251,13 +249,13 @@ export const events: Record<string, Case> = {
     expect(seen[2]!.detail).toEqual({ state: 'completed', jobs: 1, bytes: 0 });
   },
 
-  'what somebody notes is there as it was said, with who said it': async ({ store }) => {
+  'a noted event is stored with its details and its actor': async ({ store }) => {
     const detail = { operation: 'x', action: 'hold', jobs: 3 };
     const [seen] = await told(store, () => store.as('somebody').note({ kind: 'operation-begun', detail }));
     expect(seen).toMatchObject({ kind: 'operation-begun', actor: 'somebody', jobId: null, detail });
   },
 
-  'by number: the last stay, and numbers are never used again': async ({ store }) => {
+  'removing events by number keeps the newest, and numbers are never reused': async ({ store }) => {
     for (const id of ['a', 'b', 'c']) await store.insert([jobSpec(id)], NOW);
     const keep = { ageMs: null, count: 1 };
     expect(await store.prunableEvents(keep, NOW)).toBe(2);
@@ -270,7 +268,7 @@ export const events: Record<string, Case> = {
     expect((await all(store)).map((one) => one.number)).toEqual([4]);
   },
 
-  'by age, a few at a time': async ({ store }) => {
+  'removing events by age works in small steps': async ({ store }) => {
     await store.insert(specs(3), NOW);
     for (let i = 0; i < 1100; i++) await store.setQueue('q', { concurrency: 1 });
     const week = { ageMs: 7 * DAY, count: null };
@@ -284,7 +282,7 @@ export const events: Record<string, Case> = {
     expect(await all(store)).toEqual([]);
   },
 
-  'the last before a time': async ({ store }) => {
+  'lastEventBefore returns the last event before a time': async ({ store }) => {
     expect(await store.lastEventBefore(0)).toBe(0);
     const before = Date.now();
     await store.insert(specs(3), NOW);

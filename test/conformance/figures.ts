@@ -34,7 +34,7 @@ const OUTCOMES: Outcome[] = [
 
 type Counts = Partial<Record<Exclude<keyof Figures, 'wait' | 'run'>, number>>;
 
-/** Figures with these counts, and these times in their buckets. */
+/** Returns figures with these counts and with these times in their histograms. */
 function figures(counts: Counts, waits: number[] = [], runs: number[] = []): Figures {
   const made = { ...noFigures(), ...counts };
   for (const [histogram, times] of [
@@ -55,13 +55,13 @@ async function total(store: Store): Promise<Figures> {
   return sum;
 }
 
-/** What happens to jobs at random; `expected` is kept beside it, by queue and name. */
+/** Changes jobs at random and keeps the `expected` figures by queue and name. */
 class Story {
   now = NOW;
   claims: ClaimedJob[] = [];
   added = 0;
   readonly expected = new Map<string, Figures>();
-  /** Jobs whose attempt was never started wait anew. */
+  /** The wait of a job whose attempt never started begins again. */
   private readonly releasedAt = new Map<string, number>();
   private readonly store: Store;
   private readonly random: Random;
@@ -94,7 +94,7 @@ class Story {
     this.claims.push(...(await claim(this.store, { limit: 3 }, this.now)));
   }
 
-  /** Some are settled twice, or by one that has lost its claim: those count once, or not at all. */
+  /** Some jobs are settled twice or with a lost claim. Those count once or not at all. */
   async settle(): Promise<void> {
     if (this.claims.length === 0) return;
     const job = pick(this.random, this.claims);
@@ -138,7 +138,7 @@ class Story {
 }
 
 export const figuresOverTime: Record<string, Case> = {
-  'equal what happened, in every tier and over all connections, after a random story': async ({
+  'figures equal what happened, in every tier and over all connections, after random steps': async ({
     store,
     another,
   }) => {
@@ -175,7 +175,7 @@ export const figuresOverTime: Record<string, Case> = {
     }
   },
 
-  'equal the own rows of the attempts': async ({ store }) => {
+  'figures equal the rows of the attempts': async ({ store }) => {
     const random = seededRandom('attempts');
     const story = new Story(store, random);
     for (let i = 0; i < 200; i++) {
@@ -197,7 +197,7 @@ export const figuresOverTime: Record<string, Case> = {
     expect(ended.length).toBeGreaterThan(10);
   },
 
-  'a retry waits in no histogram, a first attempt does': async ({ store }) => {
+  'the wait of a first attempt is in the histogram, and that of a retry is not': async ({ store }) => {
     const first = await running(store, 'a', { name: 'mail' });
     await store.settle(ending(first, failedWith(1), NOW + 30));
     const [second] = await claim(store, {}, NOW + 50_000);
@@ -211,7 +211,7 @@ export const figuresOverTime: Record<string, Case> = {
     ]);
   },
 
-  'a range ends before its end, and leaves out what is empty': async ({ store }) => {
+  'a range excludes its end and omits empty intervals': async ({ store }) => {
     await store.insert([jobSpec('a'), jobSpec('b')], NOW);
     await store.insert([jobSpec('c')], NOW + 3 * 60_000);
     const minutes = async (from: number, to: number) =>
@@ -224,7 +224,7 @@ export const figuresOverTime: Record<string, Case> = {
     expect(await store.series({ tier: 'hour', ...ALWAYS, queue: 'nobody' })).toEqual([]);
   },
 
-  'stay when the jobs go, and are not counted for an insert that is refused': async ({ store }) => {
+  'figures stay when jobs are removed, and a refused insert does not count': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     await expect(store.insert([jobSpec('b'), jobSpec('a')], NOW)).rejects.toThrow();
     await store.cancel(['a'], NOW);
@@ -232,7 +232,7 @@ export const figuresOverTime: Record<string, Case> = {
     expect(await total(store)).toEqual(figures({ enqueued: 1, dropped: 1 }));
   },
 
-  'a unique job that exists counts once; one cancelled with its parent counts as dropped': async ({
+  'an existing unique job counts once, and a job cancelled with its parent counts as dropped': async ({
     store,
   }) => {
     const unique = { key: 'k', while: 'active', forMs: null } as const;
@@ -242,7 +242,7 @@ export const figuresOverTime: Record<string, Case> = {
     expect(await total(store)).toEqual(figures({ enqueued: 2, dropped: 2 }));
   },
 
-  'names beyond the most share one': async ({ store }) => {
+  'names above the maximum share one row': async ({ store }) => {
     const specs = Array.from({ length: MOST_NAMES + 5 }, (_, i) => jobSpec(`j${i}`, { name: `n${i}` }));
     await store.insert(specs, NOW);
     await store.insert([jobSpec('again', { name: 'n0', queue: 'second' }), jobSpec('none')], NOW);
@@ -259,7 +259,9 @@ export const figuresOverTime: Record<string, Case> = {
     expect(others.map((row) => row.completed).sort()).toEqual([1, 5]);
   },
 
-  'old ones go, a few at a time, each tier in its time; those of all time stay': async ({ store }) => {
+  'old figures are removed in small steps, by the age limit of each tier, and totals stay': async ({
+    store,
+  }) => {
     for (const day of [0, 8, 100]) await store.insert([jobSpec(`d${day}`)], NOW + day * DAY);
     const left = async () =>
       Promise.all(
@@ -274,7 +276,7 @@ export const figuresOverTime: Record<string, Case> = {
     expect((await total(store)).enqueued).toBe(3);
   },
 
-  'the oldest that may run: ready or due, not held, blocked or before its time': async ({ store }) => {
+  'the oldest waiting job is ready or due, and not held, blocked or early': async ({ store }) => {
     await store.insert(
       [
         jobSpec('past', { queue: 'a', runAt: NOW - 1e9 }),
@@ -294,7 +296,7 @@ export const figuresOverTime: Record<string, Case> = {
       { queue: 'd', since: null },
       { queue: 'e', since: NOW },
     ]);
-    // Those that had to wait for their time stand before younger ones, and are not older for it.
+    // Jobs that became due later are before younger ones, but their wait starts when they are due.
     const line = ['one', 'two', 'three'].map((id) => jobSpec(id, { queue: 'f', runAt: NOW + 80 }));
     await store.insert(line, NOW);
     await store.insert([jobSpec('fresh', { queue: 'f' })], NOW + 60);
@@ -309,7 +311,7 @@ export const figuresOverTime: Record<string, Case> = {
     ]);
   },
 
-  'the write-ahead log has a size, or there is none': async ({ store }) => {
+  'the write-ahead log has a size if there is one': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     const bytes = await store.walBytes();
     if (bytes !== null) expect(bytes).toBeGreaterThan(0);

@@ -24,7 +24,7 @@ export const filters: Record<string, Case> = {
     expect(await found({ name: "' OR 1=1 --" })).toEqual([]);
   },
 
-  'a text is found in id, name, command, tags and last error, whatever its case; % and _ are just text':
+  'a text is found in id, name, command, tags and last error, ignoring case, and % and _ are literal':
     async ({ store }) => {
       await store.insert(
         [jobSpec('Alpha', { command: 'echo 100%' }), jobSpec('b_c', { tags: { k: 'Tag' } })],
@@ -46,12 +46,12 @@ export const filters: Record<string, Case> = {
       expect(await found('kind', { queue: 'default' })).toEqual([]);
       expect(await found('kind', { states: ['dead'] })).toEqual([]);
       expect(await found('kind', { name: 'Kind' })).toEqual(['d']);
-      // Not from the end of one into the beginning of the next.
+      // The text must not match across the end of one field and the start of the next.
       expect(await found('alphaecho')).toEqual([]);
       expect(await store.count({ text: 'a' }, 10)).toBe(3);
     },
 
-  'a list and a count can be kept to a stretch, and scanEnd says how long it is': async ({ store }) => {
+  'a list and a count can be limited to a range, and scanEnd returns where it ends': async ({ store }) => {
     const specs = Array.from({ length: 30 }, (_, i) =>
       jobSpec(`j${i}`, {
         queue: i % 3 === 0 ? 'third' : 'default',
@@ -79,7 +79,7 @@ export const filters: Record<string, Case> = {
         for (let before = Number.MAX_SAFE_INTEGER; ; ) {
           const above = await store.scanEnd(filter, many, before);
           const part = await store.list(filter, { limit: 100, before, above });
-          // One of each queue and state may come on top.
+          // The result may contain one more job for each queue and state.
           expect(part.length).toBeLessThanOrEqual(many + 6);
           seen.push(...ids(part));
           counted += await store.count(filter, 100, { before, above });
@@ -94,7 +94,7 @@ export const filters: Record<string, Case> = {
     expect(await store.scanEnd({ queue: 'nowhere' }, 1)).toBe(0);
   },
 
-  'a search goes through the newest jobs only, and scanEnd ends with them': async ({ store }) => {
+  'a text search covers the newest jobs only, and scanEnd stops there': async ({ store }) => {
     const many = function* () {
       for (let i = 0; i <= SEARCHED; i++) yield jobSpec(`n${i}`, { command: 'true' });
     };
@@ -107,7 +107,7 @@ export const filters: Record<string, Case> = {
     expect(await store.scanEnd({}, SEARCHED)).toBe(1);
   },
 
-  'dead jobs are told with their errors, as a list has them': async ({ store }) => {
+  'dead jobs are returned with their errors': async ({ store }) => {
     for (const [id, over] of [
       ['a', { name: 'kind' }],
       ['b', { queue: 'other' }],
@@ -131,7 +131,7 @@ export const filters: Record<string, Case> = {
     }
   },
 
-  'ids are found by their beginning, and a whole id alone': async ({ store }) => {
+  'ids are found by a prefix, and a whole id finds only itself': async ({ store }) => {
     await store.insert([jobSpec('ab'), jobSpec('abc'), jobSpec('abd'), jobSpec('b%')], NOW);
     expect(await store.startingWith('ab', 5)).toEqual(['ab']);
     expect(await store.startingWith('a', 2)).toEqual(['ab', 'abc']);

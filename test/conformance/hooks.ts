@@ -19,7 +19,7 @@ const hook = (id: string) =>
 const all = async (store: Store): Promise<string[]> => ids(await store.list({}, { limit: 99 })).reverse();
 
 export const hooks: Record<string, Case> = {
-  'hooks are added with the settlement that applies, and with no other': async ({ store }) => {
+  'hooks are added only with a settlement that applies': async ({ store }) => {
     const job = await running(store, 'a');
     const settlement = ending(job, succeeded, NOW, { hooks: [hook('h1'), hook('h2')] });
     expect(await store.settle(settlement)).toBe('applied');
@@ -29,7 +29,7 @@ export const hooks: Record<string, Case> = {
     expect(await all(store)).toEqual(['a', 'h1', 'h2']);
   },
 
-  'a claim that was lost adds nothing': async ({ store }) => {
+  'a lost claim adds no hooks': async ({ store }) => {
     const job = await running(store, 'a');
     await store.adopt(job.claim, 'w2');
     const late = ending(job, succeeded, NOW, { hooks: [hook('h1')], onIdle: hook('idle') });
@@ -37,14 +37,14 @@ export const hooks: Record<string, Case> = {
     expect(await all(store)).toEqual(['a']);
   },
 
-  'settling and claiming in one go, the hook may be what is claimed': async ({ store }) => {
+  'a hook can be claimed in the step that adds it': async ({ store }) => {
     const job = await running(store, 'a');
     const settle = [ending(job, succeeded, NOW, { hooks: [hook('h1')] })];
     const result = await store.claim(want({ settle, queues: ['hooks'] }), NOW);
     expect([result.settled, ids(result.jobs)]).toEqual([['applied'], ['h1']]);
   },
 
-  'an id that is taken stops neither the hook nor the settlement': async ({ store }) => {
+  'an id that is taken prevents neither the hook nor the settlement': async ({ store }) => {
     await store.insert([jobSpec('h1', { runAt: NOW + 1e6 })], NOW);
     const job = await running(store, 'a');
     expect(await store.settle(ending(job, succeeded, NOW, { hooks: [hook('h1')] }))).toBe('applied');
@@ -52,7 +52,7 @@ export const hooks: Record<string, Case> = {
     expect(await store.counts()).toContainEqual({ queue: 'hooks', state: 'pending', jobs: 1 });
   },
 
-  'the idle hook comes with the last of those that run, and only then': async ({ store }) => {
+  'the idle hook is added when the last running job ends, and only then': async ({ store }) => {
     await store.insert([jobSpec('a'), jobSpec('b', { queue: 'mail' })], NOW);
     const [a, b] = await claim(store, { limit: 2 });
     await store.settle(ending(a!, succeeded, NOW, { onIdle: hook('idle1') }));
@@ -61,7 +61,7 @@ export const hooks: Record<string, Case> = {
     expect(await store.get('idle2')).toMatchObject({ state: 'pending', queue: 'hooks' });
   },
 
-  'a job that is ready, due by now or to be retried keeps it from idling': async ({ store }) => {
+  'a job that is ready, due or to be retried prevents the idle hook': async ({ store }) => {
     const idle = { onIdle: hook('idle') };
     const first = await running(store, 'first');
     await store.insert([jobSpec('ready')], NOW);
@@ -76,7 +76,9 @@ export const hooks: Record<string, Case> = {
     expect(await store.get('idle')).not.toBeNull();
   },
 
-  'jobs due later, held, in a paused queue or in the queue of hooks do not': async ({ store }) => {
+  'jobs that are due later, held, in a paused queue or in the queue of hooks do not prevent it': async ({
+    store,
+  }) => {
     const job = await running(store, 'a');
     const paused = jobSpec('paused', { queue: 'paused' });
     await store.insert([jobSpec('later', { runAt: NOW + 1e6 }), jobSpec('held'), paused, hook('h')], NOW);
@@ -86,9 +88,7 @@ export const hooks: Record<string, Case> = {
     expect(await store.get('idle')).not.toBeNull();
   },
 
-  'nor does a job that has just unblocked another, and one that ended the last of them does': async ({
-    store,
-  }) => {
+  'an unblocked job prevents the idle hook, and the end of the last job adds it': async ({ store }) => {
     await store.insert([jobSpec('a'), jobSpec('b', { dependsOn: [{ id: 'a', on: 'ok' }] })], NOW);
     await store.settle(ending(await claimOne(store), succeeded, NOW, { onIdle: hook('idle1') }));
     expect(await store.get('idle1')).toBeNull();

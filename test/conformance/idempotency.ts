@@ -15,7 +15,7 @@ const add = (store: Store, names: string[], how = once, now = NOW) =>
 const all = async (store: Store) => ids(await store.list({}, { limit: 99 })).reverse();
 
 export const idempotency: Record<string, Case> = {
-  'the same key and body add nothing the second time, and answer the first job': async ({ store }) => {
+  'the same key and body add nothing the second time and return the first job': async ({ store }) => {
     expect((await add(store, ['first']))[0]).not.toHaveProperty('existing');
     expect(await add(store, ['again'], once, NOW + 1)).toMatchObject([
       { id: 'first', existing: true, createdAt: NOW },
@@ -24,9 +24,7 @@ export const idempotency: Record<string, Case> = {
     expect(ids(await add(store, ['other'], { ...once, key: 'other' }))).toEqual(['other']);
   },
 
-  'the order of the answer is that of the jobs, also of those that wait for each other': async ({
-    store,
-  }) => {
+  'the result has the order of the jobs, also of jobs that depend on each other': async ({ store }) => {
     const jobs = [
       jobSpec('b', { dependsOn: [{ id: 'a', on: 'ok' }] }),
       jobSpec('a'),
@@ -39,16 +37,14 @@ export const idempotency: Record<string, Case> = {
     expect(await store.counts()).toEqual([{ queue: 'default', state: 'pending', jobs: 3 }]);
   },
 
-  'a key is for all that is added with it, in its order; what is kept is made of the answer': async ({
-    store,
-  }) => {
+  'a key covers all jobs that were added with it, in order': async ({ store }) => {
     const names = Array.from({ length: 120 }, (_, i) => `job${i}`);
     await add(store, names);
     const answer = await store.insert([jobSpec('new')], NOW, (job) => [job.id, job.existing], once);
     expect(answer).toEqual(names.map((name) => [name, true]));
   },
 
-  'another body is refused, and nothing is changed': async ({ store }) => {
+  'a different body is refused and changes nothing': async ({ store }) => {
     await add(store, ['first']);
     const another = add(store, ['again'], { key: 'k', body: 'another' });
     await expect(another).rejects.toMatchObject({ code: 'key-reused' });
@@ -56,16 +52,13 @@ export const idempotency: Record<string, Case> = {
     expect(ids(await add(store, ['again']))).toEqual(['first']);
   },
 
-  'a key that comes with a refused job is not taken': async ({ store }) => {
+  'a key of a refused insert is not taken': async ({ store }) => {
     await store.insert([jobSpec('taken')], NOW);
     await expect(add(store, ['new', 'taken'])).rejects.toMatchObject({ code: 'job-exists' });
     expect(ids(await add(store, ['new'], { key: 'k', body: 'another' }))).toEqual(['new']);
   },
 
-  'of many at once, over several connections, one adds and all answer its job': async ({
-    store,
-    another,
-  }) => {
+  'one of many parallel inserts adds the job, and all return it': async ({ store, another }) => {
     const stores = [store, await another(), await another(), await another()];
     const answers = await Promise.all(
       stores.flatMap((one, i) => [0, 1, 2].map((n) => add(one, [`by-${i}-${n}`]))),
@@ -76,9 +69,7 @@ export const idempotency: Record<string, Case> = {
     expect(await all(store)).toHaveLength(1);
   },
 
-  'a key outlives the end of its job, and of one that was removed only the id is answered': async ({
-    store,
-  }) => {
+  'a key outlives its job, and for a removed job only the id is returned': async ({ store }) => {
     const done = await running(store, 'before');
     await store.settle(ending(done, succeeded));
     await add(store, ['first']);
@@ -93,7 +84,7 @@ export const idempotency: Record<string, Case> = {
     expect(await all(store)).toEqual(['before', 'first']);
   },
 
-  'a job with a unique key that is taken is answered again, too': async ({ store }) => {
+  'an existing job of a unique key is returned again, too': async ({ store }) => {
     const unique = { key: 'u', while: 'active', forMs: null } as const;
     await store.insert([jobSpec('holder', { unique })], NOW);
     const both = () => [jobSpec('plain'), jobSpec('second', { unique })];
@@ -101,13 +92,13 @@ export const idempotency: Record<string, Case> = {
     expect(ids(await store.insert(both(), NOW, undefined, once))).toEqual(['plain', 'holder']);
   },
 
-  'a key is free again after its time, removed or not': async ({ store }) => {
+  'a key is free again after its time, even before it is removed': async ({ store }) => {
     await add(store, ['first']);
     expect(ids(await add(store, ['again'], once, NOW + KEY_KEPT_MS - 1))).toEqual(['first']);
     expect(ids(await add(store, ['again'], { key: 'k', body: 'b' }, NOW + KEY_KEPT_MS))).toEqual(['again']);
   },
 
-  'old keys are removed a few at a time, young ones stay': async ({ store }) => {
+  'old keys are removed in small steps, and recent ones stay': async ({ store }) => {
     for (let i = 0; i < 130; i++) await add(store, [`job${i}`], { key: `k${i}`, body: 'b' });
     await add(store, ['young'], once, NOW + 1);
     expect(await store.forgetKeys(NOW + KEY_KEPT_MS - 1)).toBe(0);

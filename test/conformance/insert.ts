@@ -12,7 +12,7 @@ const awkward = [
 ];
 
 export const insert: Record<string, Case> = {
-  'adds all jobs and answers them as they are read back': async ({ store }) => {
+  'adds all jobs and returns them as they are stored': async ({ store }) => {
     const specs = [
       jobSpec('a'),
       jobSpec('b', {
@@ -49,7 +49,7 @@ export const insert: Record<string, Case> = {
     expect(later).toMatchObject({ state: 'pending', dueAt: NOW + 5000, runAt: NOW + 5000 });
   },
 
-  'takes jobs from an iterable, in batches or not, and answers what keep makes of them': async ({
+  'takes jobs from an iterable, in batches or not, and returns what `keep` makes of them': async ({
     store,
   }) => {
     for (const count of [1, 49, 50, 51, 230]) {
@@ -66,7 +66,7 @@ export const insert: Record<string, Case> = {
     expect((await store.counts()).reduce((sum, { jobs }) => sum + jobs, 0)).toBe(381);
   },
 
-  'an iterable that fails half way adds nothing': async ({ store }) => {
+  'an iterable that fails halfway adds nothing': async ({ store }) => {
     function* specs() {
       for (let i = 0; i < 120; i++) yield jobSpec(`job-${i}`, { queue: 'new' });
       throw new QueueError('invalid-job', 'line 121: bad');
@@ -78,7 +78,7 @@ export const insert: Record<string, Case> = {
     expect(ids(await store.list({}, { limit: 10 }))).toEqual(['after']);
   },
 
-  'a taken id deep in a long batch is named': async ({ store }) => {
+  'a taken id deep in a long batch is named in the error': async ({ store }) => {
     const specs = Array.from({ length: 130 }, (_, i) => jobSpec(`job-${i}`));
     for (const taken of ['job-0', 'job-49', 'job-50', 'job-77', 'job-129']) {
       const rejected = store.insert([...specs, jobSpec(taken)], NOW);
@@ -90,17 +90,17 @@ export const insert: Record<string, Case> = {
     }
   },
 
-  'no jobs are no error': async ({ store }) => {
+  'an insert without jobs is not an error': async ({ store }) => {
     expect(await store.insert([], NOW)).toEqual([]);
     expect(await store.counts()).toEqual([]);
   },
 
-  'an unknown id reads as null': async ({ store }) => {
+  'an unknown id returns null': async ({ store }) => {
     expect(await store.get('nobody')).toBeNull();
     expect(await store.attempts('nobody')).toEqual([]);
   },
 
-  'commands read back unchanged': async ({ store }) => {
+  'commands are stored unchanged': async ({ store }) => {
     await store.insert(
       awkward.map((command, i) => jobSpec(`job-${i}`, { command })),
       NOW,
@@ -110,7 +110,7 @@ export const insert: Record<string, Case> = {
     }
   },
 
-  'ids differ by every character, and by case': async ({ store }) => {
+  'ids differ by every character and by case': async ({ store }) => {
     const alike = ['job', 'Job', 'job ', 'jöb', 'jo\u0308b', "j'ob", 'j%b', 'j_b'];
     await store.insert(
       alike.map((id) => jobSpec(id)),
@@ -120,7 +120,7 @@ export const insert: Record<string, Case> = {
     expect(await store.get('JOB')).toBeNull();
   },
 
-  'an id that exists is refused and the original stays as it was': async ({ store }) => {
+  'an id that exists is refused, and its job stays unchanged': async ({ store }) => {
     const [original] = await store.insert([jobSpec('a', { command: 'true' })], NOW);
     const again = store.insert([jobSpec('a', { command: 'false' })], NOW + 1);
     await expect(again).rejects.toMatchObject({
@@ -145,7 +145,7 @@ export const insert: Record<string, Case> = {
     expect(await store.list({}, { limit: 10 })).toEqual([]);
   },
 
-  'a store works on after a refusal': async ({ store }) => {
+  'a store continues to work after a refusal': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     await expect(store.insert([jobSpec('a')], NOW)).rejects.toMatchObject({ code: 'job-exists' });
     await store.insert([jobSpec('b')], NOW);

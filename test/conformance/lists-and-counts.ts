@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, failedWith, ids, jobSpec, NOW, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-/** One job in each state and each of two queues, named `queue-state`; oldest first. */
+/** Adds one job in each state to each of two queues, named `queue-state`, and returns their ids, oldest first. */
 async function everyState(store: Store): Promise<string[]> {
   const made: string[] = [];
   for (const queue of ['x', 'y']) {
@@ -18,7 +18,7 @@ async function everyState(store: Store): Promise<string[]> {
 }
 
 async function bring(store: Store, id: string, queue: string, state: State): Promise<void> {
-  // The pending one is due later, so that it is never at the head.
+  // The pending job is due later, so that it is never claimed.
   if (state === 'pending') return void (await store.insert([jobSpec(id, { queue, runAt: NOW + 1e9 })], NOW));
   const job = await running(store, id, { queue, maxRetries: state === 'dead' ? 1 : 3 });
   if (state === 'completed') await store.settle(ending(job, succeeded));
@@ -44,9 +44,9 @@ async function pages(
 }
 
 export const lists: Record<string, Case> = {
-  'newest first, with a number that rises with every enqueue': async ({ store }) => {
+  'jobs are listed newest first, with a number that rises with every enqueue': async ({ store }) => {
     await store.insert([jobSpec('b'), jobSpec('a')], NOW);
-    // The order is that of enqueueing, not of a clock that stepped back.
+    // The order is that of the enqueues, not of a clock that stepped back.
     await store.insert([jobSpec('c')], NOW - 1000);
     const found = await store.list({}, { limit: 10 });
     expect(ids(found)).toEqual(['c', 'a', 'b']);
@@ -103,7 +103,7 @@ export const lists: Record<string, Case> = {
     expect(seen.filter((id) => id.startsWith('old'))).toEqual(old.filter((_, i) => i % 2 === 1).toReversed());
   },
 
-  'count says how many a filter finds, and no more than asked for': async ({ store }) => {
+  'count returns how many jobs a filter finds, up to the limit': async ({ store }) => {
     await everyState(store);
     await store.insert([jobSpec('named', { queue: 'x', name: 'n', runAt: NOW + 1e9 })], NOW);
     const filters: JobFilter[] = [
@@ -120,7 +120,7 @@ export const lists: Record<string, Case> = {
     }
   },
 
-  'counts say how many there are of each queue and state': async ({ store }) => {
+  'counts returns the number of jobs of each queue and state': async ({ store }) => {
     expect(await store.counts()).toEqual([]);
     await everyState(store);
     await store.insert([jobSpec('more', { queue: 'y', runAt: NOW + 1e9 })], NOW);
@@ -134,7 +134,7 @@ export const lists: Record<string, Case> = {
     expect(counts.size).toBe(12);
   },
 
-  'finished gives the newest attempts that ended, at most so many': async ({ store }) => {
+  'finished returns the newest attempts that have ended, up to the limit': async ({ store }) => {
     await store.insert([jobSpec('a'), jobSpec('b', { runAt: NOW + 500 }), jobSpec('c')], NOW);
     const a = await claimOne(store, 'w1', NOW + 100);
     const c = await claimOne(store, 'w1', NOW + 200);
@@ -151,12 +151,12 @@ export const lists: Record<string, Case> = {
     expect(await store.finished(10)).toHaveLength(3);
   },
 
-  'last ended gives the jobs that ended in a state, the last to end first': async ({ store }) => {
+  'lastEnded returns the jobs that ended in a state, the latest first': async ({ store }) => {
     const jobs = [];
     for (const id of ['first', 'second', 'third', 'good'])
       jobs.push(await running(store, id, { maxRetries: 1 }));
     const [first, second, third, good] = jobs as [ClaimedJob, ClaimedJob, ClaimedJob, ClaimedJob];
-    // In another order than they were enqueued in.
+    // The jobs end in another order than they were enqueued in.
     await store.settle(ending(second, failedWith(1), NOW + 10));
     await store.settle(ending(third, failedWith(1), NOW + 20));
     await store.settle(ending(first, failedWith(1), NOW + 30));
@@ -167,7 +167,7 @@ export const lists: Record<string, Case> = {
     expect(await store.lastEnded('cancelled', 10)).toEqual([]);
   },
 
-  'check has nothing to say about a store that is there': async ({ store }) => {
+  'check finds no problem in an existing store': async ({ store }) => {
     await store.check();
   },
 };

@@ -3,15 +3,15 @@ import { claim, claimOne, ending, failedWith, ids, jobSpec, NOW } from '../suppo
 import type { Case } from './topic.ts';
 
 export const orderAndClaim: Record<string, Case> = {
-  'jobs of one priority come in the order of enqueueing': async ({ store }) => {
-    // All within one millisecond, and ids that sort otherwise.
+  'jobs of one priority are claimed in the order of their enqueue': async ({ store }) => {
+    // The jobs are added within one millisecond, and their ids sort differently.
     for (const id of ['c', 'a', 'd', 'b']) await store.insert([jobSpec(id)], NOW);
     const seen: string[] = [];
     for (let i = 0; i < 4; i++) seen.push((await claimOne(store)).id);
     expect(seen).toEqual(['c', 'a', 'd', 'b']);
   },
 
-  'higher priority comes first within a queue': async ({ store }) => {
+  'higher priority is claimed first within a queue': async ({ store }) => {
     const priorities = [0, -5, 20, 0, 3, 20];
     await store.insert(
       priorities.map((priority, i) => jobSpec(`job-${i}`, { priority })),
@@ -22,7 +22,7 @@ export const orderAndClaim: Record<string, Case> = {
     expect(seen).toEqual(['job-2', 'job-5', 'job-4', 'job-0', 'job-3', 'job-1']);
   },
 
-  'higher priority comes first, across queues': async ({ store }) => {
+  'higher priority is claimed first across queues': async ({ store }) => {
     await store.insert(
       [
         jobSpec('low', { queue: 'x', priority: -10 }),
@@ -39,7 +39,7 @@ export const orderAndClaim: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 4 }))).toEqual(order.slice(4));
   },
 
-  'at most limit jobs are taken, none twice, none from nothing': async ({ store }) => {
+  'at most `limit` jobs are claimed, and none twice': async ({ store }) => {
     await store.insert([jobSpec('a'), jobSpec('b', { queue: 'x' }), jobSpec('c', { queue: 'y' })], NOW);
     expect(await claim(store, { limit: 0 })).toEqual([]);
     expect(ids(await claim(store, { limit: 2 }))).toEqual(['a', 'b']);
@@ -47,7 +47,7 @@ export const orderAndClaim: Record<string, Case> = {
     expect(await claim(store, { limit: 2 })).toEqual([]);
   },
 
-  'only the queues asked for are served': async ({ store }) => {
+  'only the given queues are served': async ({ store }) => {
     await store.insert(
       [
         jobSpec('a', { queue: 'x', priority: 20 }),
@@ -62,20 +62,20 @@ export const orderAndClaim: Record<string, Case> = {
     expect((await store.get('a'))?.state).toBe('pending');
   },
 
-  'a job is not taken before its time': async ({ store }) => {
+  'a job is not claimed before its time': async ({ store }) => {
     await store.insert([jobSpec('a', { runAt: NOW + 1000 })], NOW);
     expect(await claim(store, {}, NOW)).toEqual([]);
     expect(await claim(store, {}, NOW + 999)).toEqual([]);
     expect(ids(await claim(store, {}, NOW + 1000))).toEqual(['a']);
   },
 
-  'a future urgent job does not stand in front of a ready one': async ({ store }) => {
+  'a high-priority job that is due later does not delay a ready one': async ({ store }) => {
     await store.insert([jobSpec('future', { priority: 20, runAt: NOW + 60_000 }), jobSpec('ready')], NOW);
     expect(ids(await claim(store, { limit: 1 }))).toEqual(['ready']);
     expect(await claim(store, { limit: 1 })).toEqual([]);
   },
 
-  'a job that falls due takes its place by priority, then by enqueueing': async ({ store }) => {
+  'a job that becomes due is ordered by priority, then by its enqueue': async ({ store }) => {
     await store.insert(
       [jobSpec('early', { runAt: NOW + 2000 }), jobSpec('urgent', { priority: 20, runAt: NOW + 3000 })],
       NOW,
@@ -89,7 +89,7 @@ export const orderAndClaim: Record<string, Case> = {
     expect(ids(await claim(store))).toEqual(['a']);
   },
 
-  'more jobs than one promotion moves are all taken in the end': async ({ store }) => {
+  'all jobs are claimed even if there are more than one promotion moves': async ({ store }) => {
     const many = Array.from({ length: 1100 }, (_, i) => jobSpec(`job-${i}`, { runAt: NOW + 1 }));
     await store.insert(many, NOW);
     const taken = new Set<string>();
@@ -149,7 +149,7 @@ export const orderAndClaim: Record<string, Case> = {
     }
   },
 
-  'two connections claiming at once never share a job': async ({ store, another }) => {
+  'two connections that claim at the same time never share a job': async ({ store, another }) => {
     const other = await another();
     const all = Array.from({ length: 60 }, (_, i) => `job-${i}`);
     await store.insert(

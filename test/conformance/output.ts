@@ -3,7 +3,7 @@ import { claimOne, ending, failedWith, NOW, running, succeeded } from '../suppor
 import type { Case } from './topic.ts';
 
 export const output: Record<string, Case> = {
-  'kept output reads back byte by byte': async ({ store, another, close }) => {
+  'stored output is returned byte by byte': async ({ store, another, close }) => {
     const bytes = Uint8Array.from({ length: 16 * 1024 }, (_, i) => i % 256);
     const job = await running(store, 'a');
     await store.settle(
@@ -15,7 +15,7 @@ export const output: Record<string, Case> = {
     expect(Buffer.from(read!).equals(bytes)).toBe(true);
   },
 
-  'output in a file is null, with its size and whether it was cut': async ({ store }) => {
+  'output in a file is null, with its size and whether it was trimmed': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(
       ending(job, succeeded, NOW, { output: { bytes: 20_000_000, truncated: true, kept: null } }),
@@ -24,13 +24,13 @@ export const output: Record<string, Case> = {
     expect(await store.attempts('a')).toMatchObject([{ outputBytes: 20_000_000, truncated: true }]);
   },
 
-  'none while it runs, and none of an attempt that is not': async ({ store }) => {
+  'a running or unknown attempt has no output': async ({ store }) => {
     const job = await running(store, 'a');
     expect(await store.output(job.claim.attempt)).toBeNull();
     expect(await store.output(999)).toBeNull();
   },
 
-  'each attempt has its own': async ({ store }) => {
+  'each attempt has its own output': async ({ store }) => {
     const kept = (text: string) => ({
       output: { bytes: text.length, truncated: false, kept: Buffer.from(text) },
     });
@@ -42,7 +42,7 @@ export const output: Record<string, Case> = {
     expect(Buffer.from((await store.output(second.claim.attempt))!).toString()).toBe('second');
   },
 
-  'a settlement that lost its claim brings no output': async ({ store }) => {
+  'a settlement with a lost claim stores no output': async ({ store }) => {
     const old = await running(store, 'a');
     const adopted = await store.adopt(old.claim, 'w2');
     const kept = { output: { bytes: 3, truncated: false, kept: Buffer.from('old') } };
@@ -50,7 +50,7 @@ export const output: Record<string, Case> = {
     expect(await store.output(adopted!.claim.attempt)).toBeNull();
   },
 
-  'split output is kept apart, also where one of the two is empty': async ({ store }) => {
+  'the streams of split output are stored separately, also if one is empty': async ({ store }) => {
     for (const [id, out, err] of [
       ['both', 'out', 'err'],
       ['out', 'out', ''],

@@ -8,7 +8,7 @@ import type { Case } from './topic.ts';
 
 const keep = (over: Partial<Retention>): Retention => ({ ageMs: null, count: null, bytes: null, ...over });
 
-/** A job that ended at that time, with so many bytes of output in a file or in the store. */
+/** Adds a job that ended at that time with this many bytes of output, in a file or in the store. */
 async function ended(
   store: Store,
   id: string,
@@ -31,7 +31,7 @@ interface Options extends Partial<JobSpec> {
 const left = async (store: Store): Promise<string[]> => ids(await store.list({}, { limit: 1000 })).sort();
 
 export const prune: Record<string, Case> = {
-  'by age: what ended before goes, in the order of ending and not of enqueueing': async ({ store }) => {
+  'pruning by age removes jobs in the order of their end, not of their enqueue': async ({ store }) => {
     await store.insert([jobSpec('waited', { runAt: NOW + 500 })], NOW);
     for (const [i, id] of ['a', 'b', 'c'].entries()) await ended(store, id, NOW + 1000 * i);
     const job = await claimOne(store, 'w1', NOW + 600);
@@ -45,14 +45,14 @@ export const prune: Record<string, Case> = {
     expect(await store.prune('completed', keep({ ageMs: 1000 }), NOW + 2500)).toMatchObject({ jobs: 0 });
   },
 
-  'by number: the newest stay': async ({ store }) => {
+  'pruning by number keeps the newest jobs': async ({ store }) => {
     for (const [i, id] of ['a', 'b', 'c', 'd'].entries()) await ended(store, id, NOW + i);
     expect(await store.prunable('completed', keep({ count: 1 }), NOW)).toEqual({ jobs: 3, bytes: 0 });
     expect(await store.prune('completed', keep({ count: 1 }), NOW)).toMatchObject({ jobs: 3 });
     expect(await left(store)).toEqual(['d']);
   },
 
-  'what a job reads counts with what it wrote, and goes a little at a time, too': async ({ store }) => {
+  'stdin counts like output and is also removed in small steps': async ({ store }) => {
     const stdin = 'x'.repeat(600_000);
     for (const [i, id] of ['a', 'b', 'c'].entries()) await ended(store, id, NOW + i, { stdin, bytes: 10 });
     expect(await store.prunable('completed', keep({ bytes: 700_000 }), NOW)).toEqual({
@@ -66,7 +66,9 @@ export const prune: Record<string, Case> = {
     expect(await left(store)).toEqual(['c']);
   },
 
-  'by size: stored output counts, wherever it is and whatever was dropped of it': async ({ store }) => {
+  'pruning by size counts stored output, in files and in the store, but not dropped output': async ({
+    store,
+  }) => {
     await ended(store, 'file', NOW, { bytes: 50_000, filed: true });
     await ended(store, 'kept', NOW + 1, { bytes: 10_000 });
     const job = await running(store, 'cut');
@@ -79,7 +81,7 @@ export const prune: Record<string, Case> = {
     expect(await store.prune('completed', keep({ bytes: 0 }), NOW)).toMatchObject({ jobs: 2, bytes: 70_000 });
   },
 
-  'every attempt of a job counts, and moves with it from state to state': async ({ store }) => {
+  'every attempt of a job counts, whichever state the job is in': async ({ store }) => {
     const five = { output: { bytes: 5000, truncated: false, kept: null } };
     await store.settle(ending(await running(store, 'a', { maxRetries: 2 }), failedWith(1), NOW, five));
     await store.settle(ending(await claimOne(store, 'w1', NOW + 9000), failedWith(1), NOW + 9000, five));
@@ -90,7 +92,7 @@ export const prune: Record<string, Case> = {
     expect(await store.prune('cancelled', keep({ count: 0 }), NOW)).toMatchObject({ jobs: 1, bytes: 10_000 });
   },
 
-  'only the given state goes, and never a job that waits, runs or is to be retried': async ({ store }) => {
+  'only jobs of the given state are pruned, and never one that waits or runs': async ({ store }) => {
     await ended(store, 'done', NOW);
     await ended(store, 'dead', NOW, { outcome: failedWith(1) });
     await store.insert([jobSpec('cancelled')], NOW);
@@ -109,7 +111,9 @@ export const prune: Record<string, Case> = {
     expect(await left(store)).toEqual(all.filter((id) => !gone.includes(id)));
   },
 
-  'a pruned job is gone with its attempts and their output; those in files are named': async ({ store }) => {
+  'a pruned job is removed with its attempts and output, and attempts with files are returned': async ({
+    store,
+  }) => {
     const kept = await ended(store, 'kept', NOW, { bytes: 10 });
     const filed = await ended(store, 'filed', NOW, { bytes: 20_000, filed: true });
     await ended(store, 'silent', NOW);
@@ -121,7 +125,7 @@ export const prune: Record<string, Case> = {
     expect(await store.counts()).toEqual([]);
   },
 
-  'a few at a time, by jobs and by attempts': async ({ store }) => {
+  'pruning works in small steps, by jobs and by attempts': async ({ store }) => {
     for (let i = 0; i < 150; i++) await ended(store, `job${i}`, NOW + i);
     const sizes: number[] = [];
     for (;;) {
@@ -144,7 +148,7 @@ export const prune: Record<string, Case> = {
     expect(await store.prune('cancelled', keep({ count: 0 }), NOW)).toMatchObject({ jobs: 1 });
   },
 
-  'several at once remove each job once': async ({ store, another }) => {
+  'several prunes at the same time remove each job once': async ({ store, another }) => {
     for (let i = 0; i < 120; i++) await ended(store, `job${i}`, NOW + i);
     const stores = [store, await another(), await another()];
     const removed = await Promise.all(

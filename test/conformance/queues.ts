@@ -6,7 +6,7 @@ const three = (queue: string, priority = 0) =>
   ['1', '2', '3'].map((n) => jobSpec(`${queue}${n}`, { queue, priority }));
 
 export const queues: Record<string, Case> = {
-  'queues come into being by use, and by being set': async ({ store }) => {
+  'a queue is created by its first job or setting': async ({ store }) => {
     await store.insert([jobSpec('a', { queue: 'mail' })], NOW);
     await store.setQueue('api', { concurrency: 2 });
     expect(await store.queues()).toEqual([
@@ -24,7 +24,7 @@ export const queues: Record<string, Case> = {
     const before = await store.events(0, 99);
     expect(await store.removeQueue('mail')).toBe('removed');
     expect(await store.queues()).toEqual([]);
-    // One that comes later has nothing of it, whatever its number.
+    // A queue that is created later inherits nothing, even if it gets the same number.
     await store.insert([jobSpec('b', { queue: 'other' })], NOW);
     expect(await store.counts()).toEqual([{ queue: 'other', state: 'pending', jobs: 1 }]);
     const after = await store.events(0, 99);
@@ -35,7 +35,7 @@ export const queues: Record<string, Case> = {
     ]);
   },
 
-  'a paused queue gives nothing, and stands in nobody’s way': async ({ store }) => {
+  'a paused queue gives no jobs and does not delay other queues': async ({ store }) => {
     await store.insert([...three('mail', 10), ...three('other')], NOW);
     await store.setQueue('mail', { paused: { at: NOW, by: 'me' } });
     expect(ids(await claim(store, { limit: 2 }))).toEqual(['other1', 'other2']);
@@ -44,7 +44,7 @@ export const queues: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 1 }))).toEqual(['mail1']);
   },
 
-  'no more jobs of a queue run than its limit, whoever claims': async ({ store }) => {
+  'no more jobs of a queue run than its limit, whichever worker claims': async ({ store }) => {
     await store.insert([...three('mail', 10), ...three('other')], NOW);
     await store.setQueue('mail', { concurrency: 2 });
     const first = await claim(store, { limit: 3, workerId: 'w1' });
@@ -56,7 +56,7 @@ export const queues: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 3, queues: ['mail'] }))).toEqual(['mail3']);
   },
 
-  'a rate lets its jobs go one by one': async ({ store }) => {
+  'a rate limit releases jobs one by one': async ({ store }) => {
     await store.insert(three('api'), NOW);
     await store.setQueue('api', { rate: { jobs: 2, perMs: 1000 } });
     expect(ids(await claim(store, { limit: 5 }))).toEqual(['api1']);
@@ -64,17 +64,17 @@ export const queues: Record<string, Case> = {
     expect(await store.nextDue(null, NOW)).toBe(NOW + 500);
     expect(ids(await claim(store, { limit: 5 }, NOW + 499))).toEqual([]);
     expect(ids(await claim(store, { limit: 5 }, NOW + 500))).toEqual(['api2']);
-    // What was not used long ago is not saved up.
+    // Capacity that was not used long ago is not saved up.
     expect(ids(await claim(store, { limit: 5 }, NOW + 60_000))).toEqual(['api3']);
   },
 
-  'a high rate lets a few go together': async ({ store }) => {
+  'a high rate limit releases a few jobs together': async ({ store }) => {
     await store.insert(three('api'), NOW);
     await store.setQueue('api', { rate: { jobs: 20, perMs: 1000 } });
     expect(await claim(store, { limit: 5 })).toHaveLength(2);
   },
 
-  'a clock that is set back does not dry up a rate': async ({ store }) => {
+  'a clock that is set back does not block a rate-limited queue': async ({ store }) => {
     await store.insert(three('api'), NOW);
     await store.setQueue('api', { rate: { jobs: 1, perMs: 1000 } });
     expect(ids(await claim(store, { limit: 5 }))).toEqual(['api1']);
@@ -83,24 +83,23 @@ export const queues: Record<string, Case> = {
     expect(ids(await claim(store, { limit: 5 }, NOW - 3_600_000 + 1000))).toEqual(['api3']);
   },
 
-  'busy: running, ready behind any limit, or waiting for a retry; not held, paused or due later': async ({
-    store,
-  }) => {
-    await store.insert([jobSpec('later', { queue: 'later', runAt: NOW + 1000 }), ...three('rate')], NOW);
-    await store.setQueue('rate', { rate: { jobs: 1, perMs: 1000 } });
-    expect(await store.busy(NOW)).toEqual(['rate']);
-    for (const job of await claim(store, { limit: 5 })) await store.settle(ending(job, failedWith(1)));
-    await store.cancel(['rate2', 'rate3'], NOW);
-    expect(await store.busy(NOW)).toEqual(['rate']);
-    await store.hold(['rate1'], NOW);
-    expect(await store.busy(NOW)).toEqual([]);
-    await store.release(['rate1'], NOW);
-    await store.setQueue('rate', { paused: { at: NOW, by: 'me' } });
-    expect(await store.busy(NOW)).toEqual([]);
-    expect(await store.busy(NOW + 1000)).toEqual(['later']);
-  },
+  'a busy queue has jobs that run, are ready or wait for a retry, but not held, paused or later ones':
+    async ({ store }) => {
+      await store.insert([jobSpec('later', { queue: 'later', runAt: NOW + 1000 }), ...three('rate')], NOW);
+      await store.setQueue('rate', { rate: { jobs: 1, perMs: 1000 } });
+      expect(await store.busy(NOW)).toEqual(['rate']);
+      for (const job of await claim(store, { limit: 5 })) await store.settle(ending(job, failedWith(1)));
+      await store.cancel(['rate2', 'rate3'], NOW);
+      expect(await store.busy(NOW)).toEqual(['rate']);
+      await store.hold(['rate1'], NOW);
+      expect(await store.busy(NOW)).toEqual([]);
+      await store.release(['rate1'], NOW);
+      await store.setQueue('rate', { paused: { at: NOW, by: 'me' } });
+      expect(await store.busy(NOW)).toEqual([]);
+      expect(await store.busy(NOW + 1000)).toEqual(['later']);
+    },
 
-  'no more jobs run in all than asked for': async ({ store }) => {
+  'no more jobs run in total than the given limit': async ({ store }) => {
     await store.insert([...three('a'), ...three('b')], NOW);
     await store.set('max-concurrent-jobs', '2', () => {});
     expect(await claim(store, { limit: 5 })).toHaveLength(2);

@@ -2,9 +2,9 @@ import { expect } from 'bun:test';
 import { ending, jobSpec, NOW, newWorker, running } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-/** A copy becomes a store of its own. */
+/** Tests that a copy becomes a store of its own. */
 export const renew: Record<string, Case> = {
-  async 'the epoch is new, and the old one is remembered as the origin'({ store, another }) {
+  async 'renew sets a new epoch and keeps the old one as the origin'({ store, another }) {
     const before = store.epoch;
     expect(store.origin).toBe(null);
     await store.renew((job) => ending(job, { why: 'lost' }));
@@ -12,7 +12,7 @@ export const renew: Record<string, Case> = {
     expect(await another()).toMatchObject({ epoch: store.epoch, origin: before });
   },
 
-  async 'no worker is left, and what ran is settled as told'({ store }) {
+  async 'renew removes all workers and settles the running jobs'({ store }) {
     await store.register(newWorker('w1'));
     await store.registerSupervisor({ ...newWorker('s1') });
     const job = await running(store, 'job');

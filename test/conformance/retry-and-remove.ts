@@ -65,7 +65,7 @@ export const retryAndRemove: Record<string, Case> = {
     expect((await store.attempts('a')).map((one) => one.ordinal)).toEqual([1, 2]);
   },
 
-  'crashes are forgiven too': async ({ store }) => {
+  'a retry resets crashes, too': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     for (let i = 0; i < 5; i++) await store.settle(ending(await claimOne(store), { why: 'lost' }));
     expect((await store.get('a'))?.state).toBe('dead');
@@ -88,14 +88,14 @@ export const retryAndRemove: Record<string, Case> = {
     expect(await store.retry([], ['dead'], NOW)).toEqual([]);
   },
 
-  'a failed job is retried now instead of later': async ({ store }) => {
+  'a failed job is retried at once instead of later': async ({ store }) => {
     await store.settle(ending(await running(store, 'a'), failedWith(1), NOW + 1e6));
     expect(await claim(store)).toEqual([]);
     await store.retry(['a'], ['failed'], NOW + 1);
     expect(ids(await claim(store, {}, NOW + 1))).toEqual(['a']);
   },
 
-  'an at-most-once job that was started is retried by its id only': async ({ store }) => {
+  'an at-most-once job that was started is retried only by its id': async ({ store }) => {
     const policy = { atMostOnce: true };
     await store.insert([jobSpec('never', { policy, maxRetries: 1 })], NOW);
     await store.cancel(['never'], NOW);
@@ -141,7 +141,7 @@ export const retryAndRemove: Record<string, Case> = {
     expect(await next.counts()).toEqual([]);
   },
 
-  'remove names every attempt of every job it removed': async ({ store }) => {
+  'remove returns every attempt of every job it removed': async ({ store }) => {
     const a = await dead(store, 'a');
     await store.retry(['a'], ['dead'], NOW);
     const again = await claimOne(store);
@@ -165,7 +165,7 @@ export const retryAndRemove: Record<string, Case> = {
     expect(await store.remove(['completed'], [], NOW)).toEqual({ ids: [], attempts: [] });
   },
 
-  'jobs that wait can be removed, and then never run': async ({ store }) => {
+  'waiting jobs can be removed and then never run': async ({ store }) => {
     await store.settle(ending(await running(store, 'failed'), failedWith(1), NOW));
     await store.insert([jobSpec('ready'), jobSpec('later', { runAt: NOW + 1 })], NOW);
     const removed = await store.remove(['ready', 'later', 'failed'], ['pending', 'failed'], NOW);

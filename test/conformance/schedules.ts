@@ -32,7 +32,9 @@ interface FireOptions {
   job?: JobSpec;
 }
 
-/** Fires the given seconds of a schedule as it is now, or as it was seen. The jobs are named by their ticks. */
+/**
+ * Fires the given seconds of a schedule, in its current or in an earlier version. The jobs are named by their ticks.
+ */
 async function fire(
   store: Store,
   seconds: number[],
@@ -58,7 +60,7 @@ async function finish(store: Store, now = NOW + 60 * SECOND): Promise<Job> {
 }
 
 export const schedules: Record<string, Case> = {
-  'a schedule is kept as it was given, and its name is its own': async ({ store, another }) => {
+  'a schedule is stored as given, and its name is unique': async ({ store, another }) => {
     const cron = { kind: 'cron', cron: '0 3 * * *', zone: 'Europe/Berlin' } as const;
     const given = spec({
       timing: cron,
@@ -75,7 +77,7 @@ export const schedules: Record<string, Case> = {
     expect((await store.schedules())[1]).toEqual(added);
   },
 
-  'a tick becomes a job, once, whoever fires it': async ({ store, another }) => {
+  'a tick becomes one job, whichever worker fires it': async ({ store, another }) => {
     const seen = await add(store, { overlap: 'allow' });
     expect(await store.nextTick()).toBe(NOW + SECOND);
     expect(await store.dueSchedules(NOW + SECOND - 1)).toEqual([]);
@@ -87,7 +89,7 @@ export const schedules: Record<string, Case> = {
     expect(ids(await store.list({}, { limit: 9 }))).toEqual(['tick1']);
   },
 
-  'a tick that was dealt with is left out, wherever the schedule stands': async ({ store }) => {
+  'a tick that was handled is not repeated, whatever the next tick of the schedule is': async ({ store }) => {
     await add(store, { overlap: 'allow' });
     await fire(store, [1, 2]);
     await fire(store, []);
@@ -95,7 +97,7 @@ export const schedules: Record<string, Case> = {
     expect(results(await fire(store, [1, 2, 3]))).toEqual(['tick3']);
   },
 
-  'a tick whose job cannot be added leaves everything as it was': async ({ store }) => {
+  'a tick whose job cannot be added changes nothing': async ({ store }) => {
     const seen = await add(store, { overlap: 'allow' });
     await store.insert([jobSpec('tick2')], NOW);
     const refused = await fire(store, [1, 2]).catch((error) => error);
@@ -105,7 +107,7 @@ export const schedules: Record<string, Case> = {
     expect(results(await fire(store, [1]))).toEqual(['tick1']);
   },
 
-  'skip: no tick while a job is unfinished': async ({ store }) => {
+  'with overlap skip, no tick fires while a job is unfinished': async ({ store }) => {
     await add(store);
     expect(results(await fire(store, [1, 2]))).toEqual(['tick1', 'skipped']);
     const [running] = await claim(store);
@@ -116,7 +118,7 @@ export const schedules: Record<string, Case> = {
     expect(results(await fire(store, [5]))).toEqual(['tick5']);
   },
 
-  'queue: ticks go one after another, each when the job before it has ended': async ({ store }) => {
+  'with overlap queue, ticks run one after another': async ({ store }) => {
     await add(store, { overlap: 'queue' });
     const all = { mayWait: true };
     expect(results(await fire(store, [1, 2, 3], all))).toEqual(['tick1', 'waits', 'waits']);
@@ -135,13 +137,13 @@ export const schedules: Record<string, Case> = {
     expect(await current(store)).toMatchObject({ waiting: 0 });
   },
 
-  'allow: ticks go whatever runs': async ({ store }) => {
+  'with overlap allow, ticks fire whatever runs': async ({ store }) => {
     await add(store, { overlap: 'allow' });
     expect(results(await fire(store, [1, 2]))).toEqual(['tick1', 'tick2']);
     expect(results(await fire(store, [3]))).toEqual(['tick3']);
   },
 
-  'a job has the command of its firing, the id of its tick and the time of its tick': async ({ store }) => {
+  'a job has the command of its schedule and the id and time of its tick': async ({ store }) => {
     await add(store, { overlap: 'allow' });
     const job = jobSpec('of every tick', { command: 'report', env: { A: 'b' } });
     await fire(store, [1, 2], { job });
@@ -153,7 +155,7 @@ export const schedules: Record<string, Case> = {
     expect(await store.get('of every tick')).toBeNull();
   },
 
-  'ticks that waited go together once jobs may overlap': async ({ store }) => {
+  'waiting ticks run together once jobs may overlap': async ({ store }) => {
     await add(store, { overlap: 'queue' });
     await fire(store, [1, 2, 3], { mayWait: true });
     await store.editSchedule(spec({ overlap: 'allow' }), null);
@@ -162,7 +164,7 @@ export const schedules: Record<string, Case> = {
     expect(await current(store)).toMatchObject({ waiting: 0 });
   },
 
-  'no more ticks wait than a thousand': async ({ store }) => {
+  'at most a thousand ticks wait': async ({ store }) => {
     await add(store, { overlap: 'queue' });
     const many = Array.from({ length: 1003 }, (_, i) => i + 1);
     const fired = results(await fire(store, many, { mayWait: true }))!;
@@ -171,7 +173,7 @@ export const schedules: Record<string, Case> = {
     expect(await current(store)).toMatchObject({ waiting: 1000 });
   },
 
-  'a paused schedule neither fires nor comes next; resumed it goes on': async ({ store }) => {
+  'a paused schedule does not fire and has no next tick, and a resumed one continues': async ({ store }) => {
     const seen = await add(store);
     expect(await store.pauseSchedule('none', { at: NOW, by: 'me' }, null)).toBeNull();
     const paused = await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
@@ -184,9 +186,7 @@ export const schedules: Record<string, Case> = {
     expect(await store.nextTick()).toBe(NOW + 5 * SECOND);
   },
 
-  'an edited schedule is what it was told to be; its tick stays unless another is given': async ({
-    store,
-  }) => {
+  'an edited schedule has the new fields, and keeps its tick unless another is given': async ({ store }) => {
     const seen = await add(store, { job: { command: 'before' } });
     expect(await store.editSchedule(spec({ name: 'none' }), null)).toBeNull();
     const edited = await store.editSchedule(spec({ overlap: 'allow', job: { command: 'after' } }), null);
@@ -194,7 +194,7 @@ export const schedules: Record<string, Case> = {
     const cron = { kind: 'cron', cron: '0 3 * * *', zone: 'Europe/Berlin' } as const;
     const moved = await store.editSchedule(spec({ timing: cron }), NOW + 7 * SECOND);
     expect(moved).toMatchObject({ timing: cron, nextAt: NOW + 7 * SECOND, overlap: 'skip' });
-    // Who saw it before has nothing to fire any more.
+    // A caller that has the earlier version has nothing left to fire.
     expect(await fire(store, [1], { seen })).toBeNull();
     await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
     expect(await store.editSchedule(spec(), NOW + 9 * SECOND)).toMatchObject({
@@ -205,7 +205,7 @@ export const schedules: Record<string, Case> = {
     expect(told.map(({ detail }) => detail)).toEqual(Array(3).fill({ schedule: 's' }));
   },
 
-  'a removed schedule fires no more, and its jobs stay': async ({ store }) => {
+  'a removed schedule no longer fires, and its jobs stay': async ({ store }) => {
     await add(store, { overlap: 'queue' });
     await fire(store, [1, 2], { mayWait: true });
     const seen = await current(store);
@@ -213,12 +213,12 @@ export const schedules: Record<string, Case> = {
     expect(await store.removeSchedule('s')).toBe(false);
     expect(await fire(store, [3], { seen })).toBeNull();
     expect(await store.get('tick1')).toMatchObject({ state: 'pending' });
-    // Another one of the same name is not held for the old one.
+    // A new schedule with the same name is not mistaken for the old one.
     await add(store, { overlap: 'allow' });
     expect(await fire(store, [3], { seen })).toBeNull();
   },
 
-  'a job at once stands beside the ticks, and counts as unfinished': async ({ store }) => {
+  'a run on request does not affect the ticks, and counts as unfinished': async ({ store }) => {
     await add(store);
     const at = NOW + SECOND;
     expect(await store.fireNow('none', jobSpec('x'), at)).toBeNull();
@@ -228,7 +228,7 @@ export const schedules: Record<string, Case> = {
     expect(results(await fire(store, [1]))).toEqual(['skipped']);
   },
 
-  'a tick whose unique key is taken is skipped, and the next goes on': async ({ store }) => {
+  'a tick whose unique key is taken is skipped, and the next one fires': async ({ store }) => {
     await add(store, { overlap: 'allow' });
     const unique = { key: 'k', while: 'active', forMs: null } as const;
     const tick = async (second: number) =>

@@ -3,11 +3,11 @@ import { claimOne, jobSpec, NOW, newWorker } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 export const seal: Record<string, Case> = {
-  'there is none at first': async ({ store }) => {
+  'a new store has no seal': async ({ store }) => {
     expect(await store.seal()).toBeNull();
   },
 
-  'it holds for attempts after the one that was last when its value was stored first': async ({
+  'a seal covers the attempts after the last one before its value was first stored': async ({
     store,
     another,
   }) => {

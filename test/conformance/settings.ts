@@ -4,7 +4,7 @@ import type { Case } from './topic.ts';
 const accept = (): void => {};
 
 export const settings: Record<string, Case> = {
-  'there are none at first': async ({ store }) => {
+  'a new store has no settings': async ({ store }) => {
     expect(await store.settings()).toEqual(new Map());
   },
 
@@ -25,7 +25,7 @@ export const settings: Record<string, Case> = {
     expect(await next.settings()).toEqual(new Map([['lease', '30s']]));
   },
 
-  'check sees the whole that results': async ({ store }) => {
+  'check gets all settings as they would be after the change': async ({ store }) => {
     const seen: Map<string, string>[] = [];
     const look = (stored: Map<string, string>): void => void seen.push(new Map(stored));
     await store.set('a', '1', look);
@@ -56,7 +56,7 @@ export const settings: Record<string, Case> = {
     expect((await store.settings()).size).toBe(2);
   },
 
-  'any text is kept as it is': async ({ store }) => {
+  'any text is stored unchanged': async ({ store }) => {
     for (const text of ['', ' 5 ', "it's", 'ü\n🚀', '%', '0x10']) {
       await store.set('key', text, accept);
       expect((await store.settings()).get('key')).toBe(text);

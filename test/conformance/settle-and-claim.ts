@@ -3,7 +3,7 @@ import { ending, failedWith, ids, jobSpec, NOW, running, succeeded, want } from 
 import type { Case } from './topic.ts';
 
 export const settleAndClaim: Record<string, Case> = {
-  'settling and claiming are one step': async ({ store }) => {
+  'settling and claiming happen in one step': async ({ store }) => {
     const first = await running(store, 'a');
     await store.insert([jobSpec('b'), jobSpec('c')], NOW);
     const result = await store.claim(want({ settle: [ending(first, succeeded)] }), NOW + 1000);
@@ -12,7 +12,7 @@ export const settleAndClaim: Record<string, Case> = {
     expect((await store.get('a'))?.state).toBe('completed');
   },
 
-  'what is settled in the same step can be claimed in it': async ({ store }) => {
+  'a job that is settled in a step can be claimed in the same step': async ({ store }) => {
     const first = await running(store, 'a');
     const result = await store.claim(want({ settle: [ending(first, { why: 'stopped' })] }), NOW + 1000);
     expect(result.settled).toEqual(['applied']);
@@ -20,7 +20,7 @@ export const settleAndClaim: Record<string, Case> = {
     expect(result.jobs[0]!.claim.token).toBeGreaterThan(first.claim.token);
   },
 
-  'a fused step settles even when it takes nothing, and answers each settlement': async ({ store }) => {
+  'a combined step settles even if it claims nothing, and returns each result': async ({ store }) => {
     const a = await running(store, 'a');
     const b = await running(store, 'b');
     const lost = { ...a, claim: { ...a.claim, token: a.claim.token + 5 } };

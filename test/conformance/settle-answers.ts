@@ -3,13 +3,13 @@ import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, failedWith, NOW, running, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
-/** Everything a store tells of one job: to show that nothing of it changed. */
+/** Returns everything a store holds about one job, to show that nothing changed. */
 async function whole(store: Store, id: string): Promise<unknown> {
   return [await store.get(id), await store.attempts(id), await store.running(), await store.counts()];
 }
 
 export const settleAnswers: Record<string, Case> = {
-  'the same settlement again is already mine and changes nothing': async ({ store }) => {
+  'repeating a settlement returns already-mine and changes nothing': async ({ store }) => {
     for (const [i, outcome] of [succeeded, failedWith(1), { why: 'lost' } as const].entries()) {
       const job = await running(store, `job-${i}`);
       const settlement = ending(job, outcome, NOW + 1000, {
@@ -23,13 +23,13 @@ export const settleAnswers: Record<string, Case> = {
     }
   },
 
-  'the same settlement again is already mine when the command never started, too': async ({ store }) => {
+  'repeating a settlement also returns already-mine if the command never started': async ({ store }) => {
     const settlement = ending(await running(store, 'a'), { why: 'never-started' });
     expect(await store.settle(settlement)).toBe('applied');
     expect(await store.settle(settlement)).toBe('already-mine');
   },
 
-  'the same settlement is already mine after the next claim, too': async ({ store }) => {
+  'repeating a settlement also returns already-mine after the next claim': async ({ store }) => {
     const settlement = ending(await running(store, 'a'), failedWith(1), NOW);
     await store.settle(settlement);
     const next = await claimOne(store, 'w2', NOW + 2000);
@@ -59,7 +59,7 @@ export const settleAnswers: Record<string, Case> = {
     expect(await whole(store, 'a')).toEqual(before);
   },
 
-  'a settled job cannot be settled otherwise': async ({ store }) => {
+  'a settled job cannot be settled differently': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, succeeded));
     const before = await whole(store, 'a');
@@ -67,7 +67,7 @@ export const settleAnswers: Record<string, Case> = {
     expect(await whole(store, 'a')).toEqual(before);
   },
 
-  'a token from the future, an unknown job and a removed job are lost': async ({ store }) => {
+  'a future token, an unknown job and a removed job return lost': async ({ store }) => {
     const job = await running(store, 'a');
     const settlement = ending(job, succeeded);
     expect(await store.settle({ ...settlement, claim: { ...job.claim, token: job.claim.token + 1 } })).toBe(

@@ -26,7 +26,7 @@ export const settle: Record<string, Case> = {
     expect(await store.running()).toEqual([]);
   },
 
-  'a duration that was measured counts, whatever the clock shows': async ({ store }) => {
+  'a measured duration is stored, whatever the clock shows': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, succeeded, NOW - 5000, { durationMs: 700 }));
     expect(await store.get('a')).toMatchObject({ durationMs: 700 });
@@ -34,7 +34,7 @@ export const settle: Record<string, Case> = {
     expect(await store.finished(1)).toMatchObject([{ runMs: 700 }]);
   },
 
-  'failure waits for its retry, then dies when no retry is left': async ({ store }) => {
+  'a failed job waits for its retry, and is dead when no retry is left': async ({ store }) => {
     let job = await running(store, 'a', { maxRetries: 2 });
     await store.settle(ending(job, failedWith(3), NOW + 1000));
     expect(await store.get('a')).toMatchObject({
@@ -70,7 +70,7 @@ export const settle: Record<string, Case> = {
     });
   },
 
-  'a retry is not taken before its time': async ({ store }) => {
+  'a retry is not claimed before its time': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, failedWith(1), NOW));
     const early = await store.claim({ workerId: 'w1', limit: 1, queues: null, settle: [] }, NOW + 1999);
@@ -78,13 +78,13 @@ export const settle: Record<string, Case> = {
     expect((await claimOne(store, 'w1', NOW + 2000)).id).toBe('a');
   },
 
-  'cancelled ends the job uncharged': async ({ store }) => {
+  'a cancelled attempt ends the job uncharged': async ({ store }) => {
     const job = await running(store, 'a');
     await store.settle(ending(job, { why: 'cancelled' }));
     expect(await store.get('a')).toMatchObject({ state: 'cancelled', attempts: 0, finishedAt: NOW + 1000 });
   },
 
-  'a stopped job is pending again, uncharged, in its old place': async ({ store }) => {
+  'a stopped job is pending again, uncharged, in its old position': async ({ store }) => {
     const job = await running(store, 'a');
     await store.insert([jobSpec('b')], NOW);
     await store.settle(ending(job, { why: 'stopped' }));
@@ -100,7 +100,7 @@ export const settle: Record<string, Case> = {
     expect(again).toMatchObject({ id: 'a', ordinal: 2 });
   },
 
-  'a command that never started leaves no attempt and counts nowhere': async ({ store }) => {
+  'a command that never started leaves no attempt and is not counted': async ({ store }) => {
     const job = await running(store, 'a');
     expect(await store.settle(ending(job, { why: 'never-started' }))).toBe('applied');
     expect(await store.get('a')).toMatchObject({ state: 'pending', attempts: 0, crashes: 0, workerId: null });
@@ -112,7 +112,7 @@ export const settle: Record<string, Case> = {
     expect(again.claim.token).toBeGreaterThan(job.claim.token);
   },
 
-  'a command that never started leaves the job as the attempt before had left it': async ({ store }) => {
+  'a command that never started leaves the job as it was after the previous attempt': async ({ store }) => {
     await store.settle(ending(await running(store, 'a'), failedWith(3), NOW));
     const again = await claimOne(store, 'w1', NOW + 2000);
     await store.settle(ending(again, { why: 'never-started' }, NOW + 2001));

@@ -6,7 +6,7 @@ const TEXT = 'größe\0\n\u{1f600}'.repeat(1000);
 const BYTES = Buffer.byteLength(TEXT);
 
 export const start: Record<string, Case> = {
-  'stdin reads back as it was given; jobs that are read, listed or claimed tell its size alone': async ({
+  'stdin is stored unchanged, and jobs that are read, listed or claimed have only its size': async ({
     store,
     another,
     close,
@@ -21,14 +21,14 @@ export const start: Record<string, Case> = {
     expect(await (await another()).stdin('a')).toBe(TEXT);
   },
 
-  'without one: null, and so for a job that is not': async ({ store }) => {
+  'a job without stdin and an unknown job return null': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     expect(await store.get('a')).toMatchObject({ stdin: null, stdinBytes: 0 });
     expect(await store.stdin('a')).toBeNull();
     expect(await store.stdin('nobody')).toBeNull();
   },
 
-  'among many jobs each has its own, and the order is that of the enqueueing': async ({ store }) => {
+  'each of many jobs has its own stdin, in the order of their enqueue': async ({ store }) => {
     const specs = Array.from({ length: 120 }, (_, i) =>
       jobSpec(`job${i}`, i % 7 === 0 ? { stdin: `text of ${i}` } : {}),
     );
@@ -38,7 +38,7 @@ export const start: Record<string, Case> = {
     for (const spec of specs) expect(await store.stdin(spec.id)).toBe(spec.stdin);
   },
 
-  'all or none: an id that is taken leaves no stdin behind': async ({ store }) => {
+  'an insert that is refused because of a taken id stores no stdin': async ({ store }) => {
     await store.insert([jobSpec('taken', { stdin: 'first' })], NOW);
     const two = [jobSpec('b', { stdin: 'b' }), jobSpec('taken', { stdin: 'second' })];
     expect(store.insert(two, NOW)).rejects.toThrow(/'taken'/);
@@ -46,7 +46,7 @@ export const start: Record<string, Case> = {
     expect(await store.stdin('taken')).toBe('first');
   },
 
-  'a job with a unique key that is taken brings no stdin': async ({ store }) => {
+  'a job with a unique key that is taken stores no stdin': async ({ store }) => {
     const unique = { key: 'k', while: 'active', forMs: null } as const;
     await store.insert([jobSpec('a', { unique, stdin: 'first' })], NOW);
     const [answer] = await store.insert([jobSpec('b', { unique, stdin: 'second' })], NOW);
@@ -55,7 +55,7 @@ export const start: Record<string, Case> = {
     expect(await store.stdin('b')).toBeNull();
   },
 
-  'every attempt finds it, and it goes with its job': async ({ store }) => {
+  'every attempt can read stdin, and it is removed with its job': async ({ store }) => {
     const first = await running(store, 'a', { stdin: TEXT });
     await store.settle(ending(first, failedWith(1)));
     const second = await claimOne(store, 'w1', NOW + 60_000);
@@ -63,12 +63,12 @@ export const start: Record<string, Case> = {
     await store.settle(ending(second, succeeded, NOW + 60_000));
     await store.remove(['a'], ['completed'], NOW);
     expect(await store.stdin('a')).toBeNull();
-    // A job of the same id is another one.
+    // A new job with the same id has no stdin.
     await store.insert([jobSpec('a')], NOW);
     expect(await store.stdin('a')).toBeNull();
   },
 
-  'secrets by name, split output and backoff come back with the job': async ({ store, another }) => {
+  'secret names, split output and backoff are stored with the job': async ({ store, another }) => {
     const policy = { backoff: 'linear', retryDelayMs: 0, backoffMaxMs: 1500, jitter: 0.5 } as const;
     const given = { secretEnv: ['TOKEN', 'KEY'], splitOutput: true, policy };
     const [added] = await store.insert([jobSpec('a', given)], NOW);

@@ -33,13 +33,13 @@ import { unique } from './unique.ts';
 import { workers } from './workers.ts';
 
 export interface StoreUnderTest {
-  /** A fresh, empty store. */
+  /** Opens a new, empty store. */
   open(): Promise<OpenedForTest>;
-  /** Cases this store cannot pass, as `topic > case`, each with its reason. */
+  /** Lists cases this store cannot pass, as `topic > case`, each with its reason. */
   skip?: Record<string, string>;
 }
 
-/** The topics of each part of the contract. */
+/** Lists the topics of each part of the contract. */
 const PARTS: Record<string, Record<string, Record<string, Case>>> = {
   jobs: {
     insert,
@@ -75,11 +75,11 @@ const PARTS: Record<string, Record<string, Record<string, Case>>> = {
 };
 const TOPICS = Object.values(PARTS).flatMap((topics) => Object.entries(topics));
 
-/** Puts a store under every sentence of the contract in src/store/contract/. */
+/** Runs every case of the contract in src/store/contract/ on a store. */
 export function describeStore(name: string, { open, skip = {} }: StoreUnderTest): void {
   refuseStaleSkips(skip);
   describe(name, () => {
-    test('every store has an epoch of its own, the same over all connections', () =>
+    test('every store has its own epoch, which is the same over all connections', () =>
       onFreshStore(open, (one) => onFreshStore(open, (two) => haveOwnEpochs(one, two))));
     for (const [part, topics] of Object.entries(PARTS))
       describe(part, () => {

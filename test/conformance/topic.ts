@@ -2,19 +2,19 @@ import type { Store } from '../../src/store/store.ts';
 
 export interface OpenedForTest {
   store: Store;
-  /** One more connection to the same store; the first may be open still. `actor`: who acts through it. */
+  /** Opens another connection to the same store, as `actor`. The first may still be open. */
   reopen(actor?: string): Promise<Store>;
-  /** Called when every connection is closed. */
+  /** Runs after every connection is closed. */
   cleanup(): Promise<void> | void;
 }
 
 export interface Setting {
   store: Store;
-  /** One more connection to the same store; the suite closes it. */
+  /** Opens another connection to the same store, which the suite closes. */
   another(actor?: string): Promise<Store>;
-  /** Closes one before the test ends. */
+  /** Closes a connection before the test ends. */
   close(store: Store): Promise<void>;
 }
 
-/** One promise of the contract on a fresh store. A topic is a table of them. */
+/** Tests one promise of the contract on a new store. A topic is a table of cases. */
 export type Case = (setting: Setting) => Promise<void>;

@@ -18,7 +18,7 @@ const add = (
   keepFile: (file: ExportedFile) => void = () => {},
 ) => store.load(rows, { onConflict, settleLost: lost, keepFile });
 
-/** Something of everything, as rows; the store is empty again afterwards. */
+/** Returns rows of every kind and leaves the store empty. */
 async function aQueue(store: Store): Promise<ExportedRow[]> {
   await store.setQueue('mail', { concurrency: 3 });
   const job = await running(store, 'done');
@@ -33,7 +33,7 @@ async function aQueue(store: Store): Promise<ExportedRow[]> {
 }
 
 export const transfer: Record<string, Case> = {
-  async 'what was dumped can be loaded: jobs, attempts, output, queues, settings and counts'({ store }) {
+  async 'dumped rows can be loaded: jobs, attempts, output, queues, settings and counts'({ store }) {
     const rows = await aQueue(store);
     expect((await add(store, rows)).added).toMatchObject({ job: 2, attempt: 1, output: 1, setting: 1 });
     expect(await store.get('done')).toMatchObject({ state: 'completed', attempts: 1 });
@@ -45,7 +45,7 @@ export const transfer: Record<string, Case> = {
     expect((await claimOne(store)).id).toBe('waits');
   },
 
-  async 'what is here already refuses all of it, or is skipped with all that belongs to it'({ store }) {
+  async 'an existing job refuses the load, or is skipped with all its rows'({ store }) {
     const rows = await aQueue(store);
     await store.insert([jobSpec('done', { command: 'mine' })], NOW);
     await expect(add(store, rows)).rejects.toMatchObject({ code: 'import-conflict' });
@@ -56,7 +56,7 @@ export const transfer: Record<string, Case> = {
     expect(await store.attempts('done')).toEqual([]);
   },
 
-  async 'what ran is settled as told'({ store }) {
+  async 'a job that ran when it was dumped is settled by the given function'({ store }) {
     await running(store, 'runs');
     const rows = await dumped(store);
     await store.renew(lost);
@@ -66,9 +66,7 @@ export const transfer: Record<string, Case> = {
     expect(await store.attempts('runs')).toMatchObject([{ why: 'lost' }]);
   },
 
-  'a file is passed on with the new number of its attempt; with a skipped attempt it is skipped': async ({
-    store,
-  }) => {
+  'a file gets the new number of its attempt, and is skipped with a skipped attempt': async ({ store }) => {
     await running(store, 'runs');
     const rows = await dumped(store);
     const old = Number(rows.find((one) => one.table === 'attempt')!.row.number);
@@ -84,7 +82,7 @@ export const transfer: Record<string, Case> = {
     expect(attempt!.number).not.toBe(old);
   },
 
-  async 'a job goes on waiting for others, whatever their numbers; for one that is here already, too'({
+  async 'a loaded job still waits for its parents, whatever their numbers, also for existing ones'({
     store,
   }) {
     const after = (id: string, parent: string) => jobSpec(id, { dependsOn: [{ id: parent, on: 'ok' }] });
@@ -106,7 +104,7 @@ export const transfer: Record<string, Case> = {
     expect(counted).toEqual({ completed: 2, processing: 1 });
   },
 
-  async 'figures come along into a store that has none, and leave alone those of one that has'({ store }) {
+  async 'figures are loaded into a store without figures, and skipped if it has its own'({ store }) {
     await store.setQueue('mail', { concurrency: 3 });
     const [queue] = (await dumped(store)).filter((one) => one.table === 'queue' && one.row.name === 'mail');
     const figures: ExportedRow[] = [
@@ -120,7 +118,7 @@ export const transfer: Record<string, Case> = {
     expect(await store.totals()).toMatchObject([{ queue: 'mail', name: 'n', completed: 5 }]);
   },
 
-  async 'a row that breaks a rule is refused, and nothing is added'({ store }) {
+  async 'a row that violates the schema is refused, and nothing is added'({ store }) {
     const rows = await aQueue(store);
     for (const change of [{ state: 'asleep' }, { priority: 'x' }, { nonsense: 1 }, { tags: '{' }]) {
       const broken = rows.map((one) =>

@@ -7,7 +7,7 @@ const active: Uniqueness = { key: 'k', while: 'active', forMs: null };
 const again = jobSpec('again', { unique: active });
 
 export const unique: Record<string, Case> = {
-  'a second job with a key that is taken is not added, and the first is answered': async ({ store }) => {
+  'a second job with a taken key is not added, and the first is returned': async ({ store }) => {
     await store.insert([jobSpec('first', { unique: active })], NOW);
     const [answer, other] = await store.insert([again, jobSpec('other')], NOW + 1);
     expect(answer).toMatchObject({ id: 'first', existing: true, createdAt: NOW });
@@ -15,7 +15,7 @@ export const unique: Record<string, Case> = {
     expect(ids(await store.list({}, { limit: 5 }))).toEqual(['other', 'first']);
   },
 
-  'the key is taken while the job waits, runs and waits for a retry, and free when it has ended': async ({
+  'a key is taken while its job waits, runs or waits for a retry, and free when the job has ended': async ({
     store,
   }) => {
     const job = await running(store, 'first', { unique: active });
@@ -30,9 +30,7 @@ export const unique: Record<string, Case> = {
     });
   },
 
-  'while pending: the key is free as soon as the job runs, and its own retries do not take it': async ({
-    store,
-  }) => {
+  'a pending-only key is free as soon as the job runs, and its retries do not take it': async ({ store }) => {
     const pending: Uniqueness = { ...active, while: 'pending' };
     const job = await running(store, 'first', { unique: pending });
     expect((await store.insert([jobSpec('next', { unique: pending })], NOW))[0]).toMatchObject({
@@ -42,7 +40,7 @@ export const unique: Record<string, Case> = {
     expect(await store.get('first')).toMatchObject({ state: 'failed' });
   },
 
-  'for a time: the key is taken that long, whatever becomes of the job': async ({ store }) => {
+  'a timed key is taken for its time, whatever happens to the job': async ({ store }) => {
     const hour: Uniqueness = { ...active, forMs: 3_600_000 };
     const job = await running(store, 'first', { unique: hour });
     await store.settle(ending(job, succeeded));
@@ -62,7 +60,7 @@ export const unique: Record<string, Case> = {
     });
   },
 
-  'within one batch the first of a key is added, and answered for the others': async ({ store }) => {
+  'within one batch the first job of a key is added and returned for the others': async ({ store }) => {
     const jobs = ['a', 'b', 'c'].map((id) => jobSpec(id, { unique: active }));
     const answers = await store.insert([jobSpec('plain'), ...jobs], NOW);
     expect(ids(answers)).toEqual(['plain', 'a', 'a', 'a']);
@@ -78,12 +76,12 @@ export const unique: Record<string, Case> = {
     expect((await store.insert([jobSpec('b', { unique: never })], NOW))[0]).toMatchObject({ id: 'waits' });
   },
 
-  'a job whose key another has now is not retried, and it is known who has it': async ({ store }) => {
+  'a job whose key another job has is not retried, and keyHolder returns that job': async ({ store }) => {
     await store.insert([jobSpec('first', { unique: active })], NOW);
     await store.cancel(['first'], NOW);
     await store.insert([again], NOW);
     await store.cancel(['again'], NOW);
-    // Of two that are retried together the first takes it.
+    // Of two jobs that are retried together, the first one takes the key.
     expect(await store.retry(['again', 'first'], ['cancelled'], NOW)).toEqual(['again']);
     expect(await store.get('first')).toMatchObject({ state: 'cancelled' });
     expect(await store.keyHolder('first', ['cancelled'], NOW)).toBe('again');
@@ -94,7 +92,7 @@ export const unique: Record<string, Case> = {
     expect(await store.retry(['first'], ['cancelled'], NOW)).toEqual(['first']);
   },
 
-  'for a time: who is retried after it has no key, nor stands in the way of one that has': async ({
+  'a job that is retried after the time of its key has no key and does not block another holder': async ({
     store,
   }) => {
     const hour: Uniqueness = { ...active, forMs: 3_600_000 };
@@ -103,7 +101,7 @@ export const unique: Record<string, Case> = {
     expect((await store.insert([again], NOW + 3_600_000))[0]).toMatchObject({ id: 'again' });
     expect(await store.retry(['first'], ['cancelled'], NOW + 3_600_000)).toEqual(['first']);
     await store.cancel(['again', 'first'], NOW);
-    // A key whose time is over is nobody's, though nobody has asked for it since.
+    // A key whose time is over belongs to no job, even if nothing has used it since.
     await store.insert([jobSpec('third', { unique: hour })], NOW);
     expect(await store.keyHolder('again', ['cancelled'], NOW + 1)).toBe('third');
     expect(await store.retry(['again'], ['cancelled'], NOW + 1)).toEqual([]);

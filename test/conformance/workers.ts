@@ -7,7 +7,9 @@ const SEEN = { pidNamespace: 'pid', running: ['7:8', '9:10'], forked: ['11:12'] 
 const MARK = { boot: 'boot', at: 1234, by: ['7:8', '1:2'], programs: SEEN };
 
 export const workers: Record<string, Case> = {
-  'no attempt gets a number that was used before, whatever the store knows of it': async ({ store }) => {
+  'no attempt reuses a number at or below the given one, even if the store does not know it': async ({
+    store,
+  }) => {
     for (const [id, used] of [
       ['a', 70],
       ['b', 20],
@@ -18,7 +20,7 @@ export const workers: Record<string, Case> = {
       expect(job.claim.attempt).toBe(id === 'a' ? 71 : 72);
     }
   },
-  'a registered worker reads back as it came': async ({ store, another }) => {
+  'a registered worker is stored unchanged': async ({ store, another }) => {
     const all = newWorker('w1');
     const some = newWorker('w2', {
       pid: 12,
@@ -36,7 +38,7 @@ export const workers: Record<string, Case> = {
     ]);
   },
 
-  'a beat raises the counter, also when the clock steps back': async ({ store }) => {
+  'a heartbeat raises the counter, also when the clock steps back': async ({ store }) => {
     await store.register(newWorker('w1'));
     expect(await store.beat('w1', false, NOW + 5000)).toEqual({ order: null });
     expect(await store.workers()).toMatchObject([{ beat: 1, lastHeartbeat: NOW + 5000, draining: false }]);
@@ -44,14 +46,14 @@ export const workers: Record<string, Case> = {
     expect(await store.workers()).toMatchObject([{ beat: 2, draining: true }]);
   },
 
-  'a beat of one worker is no beat of another': async ({ store }) => {
+  'a heartbeat of one worker does not count for another': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.register(newWorker('w2'));
     await store.beat('w2', false, NOW + 1);
     expect((await store.workers()).map((worker) => worker.beat)).toEqual([0, 1]);
   },
 
-  'a worker that is not registered gets null': async ({ store }) => {
+  'the heartbeat of an unregistered worker returns null': async ({ store }) => {
     expect(await store.beat('w1', false, NOW)).toBeNull();
     await store.register(newWorker('w1'));
     expect(await store.unregister('w1')).toBe(true);
@@ -70,7 +72,7 @@ export const workers: Record<string, Case> = {
     expect(await store.workers()).toEqual([]);
   },
 
-  'an adopted job holds its new worker and frees the old one': async ({ store }) => {
+  'an adopted job belongs to its new worker and no longer to the old one': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.register(newWorker('w2'));
     const job = await running(store, 'a');
@@ -79,7 +81,7 @@ export const workers: Record<string, Case> = {
     expect(await store.unregister('w1')).toBe(true);
   },
 
-  'workers name the jobs they run now': async ({ store }) => {
+  'workers returns the jobs that each worker runs': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.register(newWorker('w2'));
     await store.insert([jobSpec('a'), jobSpec("b'"), jobSpec('c')], NOW);
@@ -102,7 +104,7 @@ export const workers: Record<string, Case> = {
     expect((await store.workers()).map((worker) => worker.order)).toEqual(['leave', null, 'leave']);
   },
 
-  'what a supervisor is ordered holds for its workers, whenever they register': async ({ store }) => {
+  'an order to a supervisor applies to its workers, even those that register later': async ({ store }) => {
     const { host, pid, startTime } = newWorker('w');
     await store.registerSupervisor({ id: 's', host, pid, startTime });
     await store.register(newWorker('before', { supervisor: 's' }));
@@ -114,7 +116,7 @@ export const workers: Record<string, Case> = {
     expect(await store.ordered('other')).toBeNull();
   },
 
-  'an order to all reaches workers and supervisors, those included that register later under one': async ({
+  'an order to all reaches workers and supervisors, including workers that register later': async ({
     store,
     another,
   }) => {
@@ -129,7 +131,7 @@ export const workers: Record<string, Case> = {
     expect((await store.supervisors()).map((one) => one.order)).toEqual(['leave']);
   },
 
-  'a supervisor that registers is told of the last order to all, and is not ordered itself': async ({
+  'a supervisor that registers gets the last order to all returned, but is not ordered itself': async ({
     store,
     another,
   }) => {
@@ -149,7 +151,7 @@ export const workers: Record<string, Case> = {
     ]);
   },
 
-  'a worker hands its jobs over only to one that is registered and goes on': async ({ store }) => {
+  'a worker hands its jobs over only to a registered worker that is not stopping': async ({ store }) => {
     for (const id of ['w1', 'drains', 'ordered', 'heir']) await store.register(newWorker(id));
     await store.beat('drains', true, NOW);
     await store.order(['ordered'], 'drain');
@@ -175,14 +177,14 @@ export const workers: Record<string, Case> = {
     }
   },
 
-  'a beat leaves the order standing': async ({ store }) => {
+  'a heartbeat does not clear the order': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.order(['w1'], 'force');
     expect(await store.beat('w1', true, NOW)).toEqual({ order: 'force' });
     expect(await store.beat('w1', true, NOW)).toEqual({ order: 'force' });
   },
 
-  'a stop never poisons the next start': async ({ store }) => {
+  'a stop does not affect the next start': async ({ store }) => {
     await store.register(newWorker('w1'));
     await store.order(['w1'], 'force');
     await store.unregister('w1');

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { carrying, processesOfJob, send } from '../support/processes.ts';
+import { processesOfJob, processesWith, send } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import { below, pick } from '../support/random.ts';
 import { readJobs } from './audit.ts';
@@ -75,7 +75,7 @@ async function signalAll(lab: Lab, supervisor: Supervisor): Promise<void> {
   const signal = pick(lab.random, SIGNALS);
   const workers = supervisor.workers();
   const ours = new Set([supervisor.pid, ...workers]);
-  const jobs = carrying(`QUEUECTL_HOME=${lab.box.home}`).filter((pid) => !ours.has(pid));
+  const jobs = processesWith(`QUEUECTL_HOME=${lab.box.home}`).filter((pid) => !ours.has(pid));
   const order = pick(lab.random, ORDERS);
   const groups: Record<(typeof ORDERS)[number], number[][]> = {
     'jobs first': [jobs, [supervisor.pid], workers],

@@ -1,4 +1,4 @@
-import { reach } from '../support/http.ts';
+import { connectTo } from '../support/http.ts';
 import { until } from '../support/queuectl.ts';
 import { type Crash, recovered } from './crash.ts';
 import type { Lab } from './lab.ts';
@@ -17,7 +17,7 @@ export async function serving(lab: Lab, crash: Crash): Promise<void> {
 /** False: the server died meanwhile. */
 async function releaseAll(crash: Crash): Promise<boolean> {
   const server = crash.server();
-  const site = await reach(server);
+  const site = await connectTo(server);
   const body = { action: 'release', ids: IDS };
   const begun = await site.call('POST', '/api/v1/operations', { body }).catch(() => null);
   if (begun !== null && begun.status !== 202) throw new Error(begun.text);

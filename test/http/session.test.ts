@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { reach, type Site, serve } from '../support/http.ts';
+import { connectTo, type Site, serve } from '../support/http.ts';
 import { inSandbox, until } from '../support/queuectl.ts';
 import { add, later, ok, refused } from './api/topic.ts';
 
@@ -48,7 +48,7 @@ test(
     await denied(await serve(box), session, 'server-restarted');
     process.kill(site.server.pid, 'SIGKILL');
     await site.server.exit;
-    const next = await reach(box.start(['serve', '--port', String(site.port)]));
+    const next = await connectTo(box.start(['serve', '--port', String(site.port)]));
     await denied(next, session, 'server-restarted');
     await refused(next, ['POST', '/api/v1/session'], { token: session }, [401, 'server-restarted']);
     // It is no guess, and slows nobody down.

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { printed, serve } from '../support/http.ts';
+import { readAddress, serve } from '../support/http.ts';
 import { inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
@@ -130,7 +130,7 @@ test(
     const server = box.start(['serve', '--port', '0', '--open'], {
       env: { PATH: `${box.directory}:${process.env.PATH}` },
     });
-    const { token } = await printed(server);
+    const { token } = await readAddress(server);
     const page = await until(() => {
       try {
         return readFileSync(called, 'utf8').trim();

@@ -205,7 +205,7 @@ function parentEnded(model: Model, parent: ModelJob, how: ParentEnd): void {
     for (const one of child.dependsOn) {
       if (one.parent !== parent || one.phase !== 'open') continue;
       one.phase = suited.includes(one.on) || child.onParentFailure === 'run' ? 'met' : 'failed';
-      if (one.phase === 'met') letGo(model, child);
+      if (one.phase === 'met') unblock(model, child);
       else if (child.onParentFailure === 'hold' && child.phase === 'blocked') child.phase = 'held';
       else if (child.onParentFailure !== 'hold' && child.phase !== 'running' && child.phase !== 'ended')
         end(model, child, 'cancelled');
@@ -213,7 +213,7 @@ function parentEnded(model: Model, parent: ModelJob, how: ParentEnd): void {
   }
 }
 
-function letGo(model: Model, child: ModelJob): void {
+function unblock(model: Model, child: ModelJob): void {
   if (child.dueAt !== null) child.dueAt = Math.max(child.dueAt, model.now);
   if (child.phase === 'blocked' && !isBlocked(child)) child.phase = 'waits';
 }

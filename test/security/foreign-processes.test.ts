@@ -7,7 +7,7 @@ import { processes } from '../../src/exec/processes.ts';
 import { placeOf } from '../../src/state/place.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { startGatedJob } from '../support/gated-job.ts';
-import { argumentsOf, carrying, isAlive, killAll, processesOfJob, uidOf } from '../support/processes.ts';
+import { argumentsOf, isAlive, killAll, processesOfJob, processesWith, uidOf } from '../support/processes.ts';
 import {
   configure,
   enqueue,
@@ -57,7 +57,7 @@ test.concurrent.skipIf(!IS_ROOT)(
       const stranger = await startStranger(
         `QUEUECTL_RUN=${name} sleep 1000 & QUEUECTL_RUN=${name}-${MAC} sleep 1000 & wait`,
       );
-      await until(() => carrying(`QUEUECTL_RUN=${name}-${MAC}`).length > 0, 'it carries the cookie');
+      await until(() => processesWith(`QUEUECTL_RUN=${name}-${MAC}`).length > 0, 'it carries the cookie');
       await whileThere(stranger, async () =>
         expect(await nameOfNext(box, `job${i}`)).toMatchObject({ number: i + 2 }),
       );
@@ -89,7 +89,10 @@ test.concurrent.skipIf(!IS_ROOT)(
       const lasting = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
       await whileThere(lasting, async () =>
         whileThere(await startStranger(again), async () => {
-          await until(() => carrying(`QUEUECTL_RUN=${name}`).length > 2, 'its processes carry the cookie');
+          await until(
+            () => processesWith(`QUEUECTL_RUN=${name}`).length > 2,
+            'its processes carry the cookie',
+          );
           await box.run(['cancel', `job${i}`]);
           await untilState(box, `job${i}`, 'cancelled', 20_000);
         }),
@@ -112,7 +115,7 @@ test.concurrent.skipIf(!IS_ROOT)(
       rmSync(join(box.home, 'queue.db.d', 'attempts', name, 'rec'));
       const stranger = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
       await whileThere(stranger, async () => {
-        job.letGo();
+        job.release();
         await box.run(['worker', 'start', '--drain']);
         expect(await box.json(['show', job.id])).toMatchObject({ state: 'completed' });
       });
@@ -167,7 +170,7 @@ test.concurrent(
         expect(text.includes(key) || text.includes(key.toString('hex'))).toBe(false);
       }
     }
-    job.letGo();
+    job.release();
     await untilState(box, 'job', 'completed');
   }),
 );

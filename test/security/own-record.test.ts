@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ONE_RUN } from '../support/gated-job.ts';
-import { killAll, processesOfJob, untilBeats, untilWorkerOf, workersOf } from '../support/processes.ts';
+import { killAll, processesOfJob, untilHeartbeats, untilWorkerOf, workersOf } from '../support/processes.ts';
 import {
   configure,
   enqueue,
@@ -35,7 +35,7 @@ async function startForging(box: Sandbox, record: string, more: Record<string, u
 }
 
 const traces = (box: Sandbox): string[] => lines(join(box.directory, 'log'));
-const letGo = (box: Sandbox): void => writeFileSync(join(box.directory, 'go'), '');
+const release = (box: Sandbox): void => writeFileSync(join(box.directory, 'go'), '');
 
 for (const [what, record] of FORGED) {
   test.concurrent(
@@ -47,9 +47,9 @@ for (const [what, record] of FORGED) {
       await box.run(['worker', 'stop', '--leave']);
       await first.exit;
       await box.startWorkers();
-      await untilBeats(box, 3);
+      await untilHeartbeats(box, 3);
       expect(await box.json(['show', 'job'])).toMatchObject({ state: 'processing' });
-      letGo(box);
+      release(box);
       expect(await untilState(box, 'job', 'dead')).toMatchObject({ attempts: 1, crashes: 0, exit_code: 3 });
       expect(traces(box)).toEqual(ONE_RUN);
     }),
@@ -97,9 +97,9 @@ test.concurrent(
     await startForging(box, ENDED);
     const { id } = await untilWorkerOf(box, 'job');
     // The watchdog looks every five seconds, and so does the heart beat.
-    await untilBeats(box, 2);
+    await untilHeartbeats(box, 2);
     expect((await workersOf(box)).map((one) => [one.id, one.current_jobs])).toEqual([[id, ['job']]]);
-    letGo(box);
+    release(box);
     expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 3 });
   }),
 );

@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { launch, logIn, openDashboard } from '../support/browser.ts';
-import { reach } from '../support/http.ts';
+import { connectTo } from '../support/http.ts';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 
 let browser: Browser;
@@ -90,7 +90,7 @@ test(
     for (const one of tokens) expect(all).not.toContain(one);
     const loot = JSON.parse(impostor.heard.find(({ url }) => url === '/loot')!.body);
     expect([loot.session, loot.cookie, loot.databases, loot.caches]).toEqual([{}, '', [], []]);
-    const next = await reach(box.start(['serve', '--port', String(port)]));
+    const next = await connectTo(box.start(['serve', '--port', String(port)]));
     expect(next.token).toBe(token);
     // Each word of what it was sent, as a token and as a session.
     const words = new Set(all.match(/[\w-]{20,}/g));

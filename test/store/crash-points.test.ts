@@ -18,7 +18,9 @@ const SUPERVISOR = { id: 's1', pid: 1, startTime: '1', host: HOST };
 
 let passed: string[] = [];
 
-/** Every verb of the contract that changes something, done once, in this order. One that is not here does not compile. */
+/**
+ * Calls every verb of the contract that writes, once and in this order. The compiler finds a verb that is missing.
+ */
 const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unknown>> = {
   note: (store) => store.note({ kind: 'operation-begun' }),
   set: (store) => store.set('max-retries', '2', () => {}),
@@ -80,7 +82,7 @@ type Reads =
   | ('seal' | 'keyHolder' | 'eventsOfJob' | 'scanEnd' | 'deadJobs')
   | ('dump' | 'origin' | 'as' | 'count' | 'series' | 'breakdown' | 'totals' | 'oldestWaiting' | 'walBytes');
 
-test('every verb that writes passes its three points', () =>
+test('every verb that writes passes its three crash points', () =>
   inTempDir(async (dir) => {
     passed = [];
     watchCrashPoints((name) => passed.push(name));
@@ -100,13 +102,13 @@ test('every verb that writes passes its three points', () =>
     }
   }));
 
-test('all of them are among the points that F2 goes through', () => {
+test('F2 covers all of these crash points', () => {
   const points = allPoints();
   for (const verb of Object.keys(WRITES))
     expect(points).toEqual(expect.arrayContaining([`before-${verb}`, `in-${verb}`, `after-${verb}`]));
 });
 
-test('a point is found however its line is broken', () => {
+test('a crash point is found however its line is broken', () => {
   expect(pointsIn([`db.write(\n  'mark',\n  () => 1,\n)`, `db\n  .write( 'claim' , f)`])).toEqual(
     ['mark', 'claim'].flatMap((verb) => ['before', 'in', 'after'].map((when) => `${when}-${verb}`)).sort(),
   );
@@ -115,12 +117,12 @@ test('a point is found however its line is broken', () => {
   expect(pointsIn([`${step}step('taken');`])).toEqual(['swap-taken']);
 });
 
-/** What changes something outside the store. */
+/** Matches calls that change something outside the store. */
 const STEP =
   /\b(?:spawn|mkdirSync|(?<!\w)writeSync|writeFileSync|appendFileSync|copyFileSync|renameSync|linkSync|utimesSync|writeAtomically)\((?!1,)|\bprocess\.kill\((?!.*, 0\))/;
 /** A point inside of an atomic write is neither before nor after it. */
 const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
-/** Those without a point of their own, and why. */
+/** Lists functions without crash points, each with its reason. */
 const FREE: Record<string, string> = {
   'exec/editor.ts': 'a file for the editor of the user',
   'exec/name.ts takeName': 'writes to the kernel, nothing that stays',
@@ -138,7 +140,7 @@ const FREE: Record<string, string> = {
   'store/sqlite/care/swap.ts': 'its steps have names of their own',
 };
 
-test('whatever starts, signals or writes outside the store has a point before and after it', () => {
+test('every call that starts, signals or writes outside the store has a crash point before and after it', () => {
   const folders = ['files', 'state', 'exec', 'store', 'store/sqlite/care', 'actions', 'worker'];
   const files = folders.flatMap((folder) => readdirSync(`src/${folder}`).map((name) => `${folder}/${name}`));
   const found: string[] = [];
@@ -149,7 +151,9 @@ test('whatever starts, signals or writes outside the store has a point before an
   expect(found).toEqual([]);
 });
 
-/** The functions that take a step without a point right before and right after it, in the order of the text. */
+/**
+ * Returns the functions with such a call without a crash point right before and after it, in the order of the text.
+ */
 function bareSteps(text: string): string[] {
   const found = new Set<string>();
   let name = '';
@@ -169,7 +173,7 @@ function bareSteps(text: string): string[] {
   return [...found];
 }
 
-test('a step without a point before or after it is found', () => {
+test('a call without a crash point before or after it is found', () => {
   const point = "  crashPoint('x-y');\n";
   const step = '  renameSync(a, b);\n';
   const named = (body: string) => bareSteps(`function f(): void {\n${body}}\n`);

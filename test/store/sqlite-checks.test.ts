@@ -5,7 +5,7 @@ const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancell
 const PHASES = ['ready', 'waiting', 'blocked', 'held', 'running', 'ended', 'other'];
 const MAYBE = [null, 1];
 
-/** What a row of a phase must look like, said in another way than the schema says it. */
+/** Defines which rows each phase allows, independently of the schema. */
 const ALLOWED: Record<string, (state: string, worker: boolean, finished: boolean, due: boolean) => boolean> =
   {
     running: (state, worker, finished, due) => state === 'processing' && worker && !finished && !due,
@@ -17,7 +17,7 @@ for (const phase of ['ready', 'waiting', 'blocked', 'held'])
     ['pending', 'failed'].includes(state) && !worker && !finished && due;
 
 describe('the schema', () => {
-  test('pins what a phase goes with', () =>
+  test('allows only the valid combinations of a phase with other columns', () =>
     withSqlite(async (_, db) => {
       db.exec("INSERT INTO queue (number, name) VALUES (1, 'q')");
       for (const phase of PHASES)

@@ -8,10 +8,10 @@ import { withSqlite } from '../support/sqlite.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 describe('connection', () => {
-  test('every connection is durable and checks its references', () =>
+  test('every connection is durable and checks foreign keys', () =>
     inTempDir(async (dir) => {
       const path = join(dir, 'queue.db');
-      // The first one makes the file, the second finds it: settings of the connection hold for both.
+      // The first connection creates the file and the second one finds it. Their settings must be the same.
       for (let i = 0; i < 2; i++) {
         await (await openSqlite(path)).store.close();
         const connection = await connect(path);
@@ -23,14 +23,14 @@ describe('connection', () => {
       }
     }));
 
-  test('the references are enforced', () =>
+  test('foreign keys are enforced', () =>
     withSqlite(async (_, connection) => {
       expect(() => connection.run("INSERT INTO output (attempt, bytes) VALUES (99, x'00')")).toThrow(
         /FOREIGN KEY/,
       );
     }));
 
-  test('a write happens as a whole or not at all', () =>
+  test('a write happens completely or not at all', () =>
     withSqlite(async (store, connection) => {
       const broken = connection.write('set', () => {
         connection.run("INSERT INTO setting VALUES ('a', '1')");
@@ -40,7 +40,7 @@ describe('connection', () => {
       expect(await store.settings()).toEqual(new Map());
     }));
 
-  test('a write holds the lock from its beginning, before it has changed anything', () =>
+  test('a write holds the lock from its start, before it has changed anything', () =>
     withSqlite(async (_, connection) => {
       const other = await connect(connection.path);
       await connection.write('set', () => {
@@ -53,14 +53,14 @@ describe('connection', () => {
     withSqlite(async (store, connection) => {
       connection.exec('BEGIN IMMEDIATE');
       const waiting = store.insert([jobSpec('a')], NOW);
-      // Let it meet the lock first: its first try is over when this read has been answered.
+      // This read is answered after the write has met the lock once.
       expect(await store.get('a')).toBeNull();
       connection.exec('COMMIT');
       expect(await waiting).toHaveLength(1);
       expect((await store.get('a'))?.id).toBe('a');
     }));
 
-  test('the schema refuses states that cannot be', () =>
+  test('the schema refuses impossible states', () =>
     withSqlite(async (store, connection) => {
       await store.insert([jobSpec('a')], NOW);
       for (const change of [
@@ -94,7 +94,7 @@ describe('isSqliteSound', () => {
     expect(isSqliteSound(version)).toBe(sound);
   });
 
-  test('the SQLite that runs here is sound', () =>
+  test('the SQLite of this runtime is sound', () =>
     withSqlite(async (_, connection) => {
       expect(isSqliteSound(String(connection.get('SELECT sqlite_version() AS version')?.version))).toBe(true);
     }));

@@ -11,7 +11,7 @@ const CHILD = join(import.meta.dirname, '../support/store-child.ts');
 
 describe('files', () => {
   for (const umask of ['000', '077', '022']) {
-    test(`are for their owner only under umask ${umask}`, () =>
+    test(`are accessible to their owner only under umask ${umask}`, () =>
       inTempDir((dir) => {
         const command = ['-c', 'umask "$1"; shift; exec "$@"', 'sh', umask, process.execPath, CHILD, 'modes'];
         const child = spawnSync('sh', [...command, join(dir, 'new/queue.db')], { encoding: 'utf8' });
@@ -40,7 +40,7 @@ describe('files', () => {
       expect(readdirSync(dir).sort()).toEqual(['link.db', 'real.db', 'real.db.d']);
     }));
 
-  test('check tells when the file was removed, and when another took its place', () =>
+  test('check reports a removed and a replaced file', () =>
     inTempDir(async (dir) => {
       const path = join(dir, 'queue.db');
       const { store } = await openSqlite(path);
@@ -61,7 +61,7 @@ describe('files', () => {
     }));
 });
 
-/** Every file below, with its bytes: what "nothing was written" means. Only while nothing of it is open. */
+/** Returns every file below the directory with its bytes, to show that nothing was written. No file may be open. */
 function everything(dir: string): Record<string, string> {
   const entries = readdirSync(dir, { recursive: true, withFileTypes: true });
   return Object.fromEntries(
@@ -107,7 +107,7 @@ const REFUSED: [what: string, code: string, make: (path: string) => unknown][] =
 
 describe('refusal', () => {
   for (const [what, code, make] of REFUSED) {
-    test(`of ${what}, which stays as it was`, () =>
+    test(`of ${what} leaves it unchanged`, () =>
       inTempDir(async (dir) => {
         const path = join(dir, 'queue.db');
         await make(path);
@@ -117,7 +117,7 @@ describe('refusal', () => {
       }));
   }
 
-  test('of a path through a file', () =>
+  test('covers a path through a file', () =>
     inTempDir(async (dir) => {
       writeFileSync(join(dir, 'file'), '');
       for (const path of ['file/queue.db', 'file/deeper/queue.db']) {
@@ -125,7 +125,7 @@ describe('refusal', () => {
       }
     }));
 
-  test('of a link that leads nowhere', () =>
+  test('covers a broken link', () =>
     inTempDir(async (dir) => {
       symlinkSync(join(dir, 'gone/queue.db'), join(dir, 'link.db'));
       await expect(openSqlite(join(dir, 'link.db'))).rejects.toMatchObject({ name: 'QueueError' });

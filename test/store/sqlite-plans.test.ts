@@ -14,7 +14,7 @@ import { withSqlite } from '../support/sqlite.ts';
 
 const { countAttempt, ...ofFigures } = figures;
 const { list, countJobs, scanEnd, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...ofJobs } = jobs;
-/** Every statement but those of care, which may read whole tables. */
+/** Holds every statement except those of care, which may read whole tables. */
 const sql = {
   ...ofJobs,
   ...acting,
@@ -38,7 +38,7 @@ const sql = {
   countAttempt: countAttempt(['completed', 'w0', 'r0']),
 };
 
-/** How each statement that claims, lists or looks for what is due must find its jobs. */
+/** Lists how each statement that claims, lists or finds due jobs must find its rows. */
 const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['promote', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
   ['claimableQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
@@ -54,7 +54,7 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['settleJob', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
   ['jobById', /^SEARCH job USING INDEX sqlite_autoindex_job_1 \(id=\?\)$/],
   ['listAll', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
-  // With one of the two alone the cost would grow with the jobs of the queue, or of the state.
+  // With only one of the two columns the cost would grow with the jobs of the queue or of the state.
   [
     'listByQueueAndState',
     /^SEARCH job USING INDEX \w+ \((queue=\? AND state|state=\? AND queue)=\? AND number<\?\)$/,
@@ -116,12 +116,15 @@ const INTENDED: [name: keyof typeof sql, plan: RegExp][] = [
   ['eventFrom', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
-  // Not by state: held ones are failed, too, and may be many.
+  // The index is not by state, because held jobs are failed, too, and may be many.
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_retry \(queue=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
-/** Workers, and what one job waits for or has cut off, are few, and sorted for people; a breakdown sorts its range, queues and kinds are not many. */
+/**
+ * These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds. A
+ * breakdown sorts its range.
+ */
 const MAY_SORT = ['workers', 'dependenciesOfJob', 'cutOff', 'breakdown', 'countKinds', 'oldestWaiting'];
 
 function plan(connection: Connection, statement: string): string[] {
@@ -131,7 +134,7 @@ function plan(connection: Connection, statement: string): string[] {
 
 describe('query plans', () => {
   for (const [name, intended] of INTENDED) {
-    test(`${name} finds its rows by the index meant for it: ${intended}`, () =>
+    test(`${name} finds its rows by the intended index: ${intended}`, () =>
       withSqlite(async (_, connection) => {
         expect(plan(connection, sql[name])).toContainEqual(expect.stringMatching(intended));
       }));

@@ -1,4 +1,4 @@
-/** Real stores with damaged trees: rows are found page by page, and none that never was. */
+/** Tests the repair of real stores with damaged trees: rows are found page by page, and none is invented. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   closeSync,
@@ -24,7 +24,7 @@ import { randomFrom } from '../support/random.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
 const JOBS = 12_000;
-/** Of those, so many were deleted: their pages are free, and still full of them. */
+/** This many jobs were deleted. Their pages are free but still contain them. */
 const DELETED = 600;
 
 const dir = makeTempDir();
@@ -32,7 +32,7 @@ const base = join(dir.path, 'base.db');
 const before = join(dir.path, 'before.db');
 let original: Map<string, string>;
 
-/** Every row of a table, as JSON, by its key; what is made anew with every repair is left out. */
+/** Returns every row of a table as JSON by its key, without columns that every repair sets anew. */
 function rowsOf(path: string, table: string): Map<string, string> {
   const db = new DatabaseSync(path, { readOnly: true });
   const { key } = SAVED.find((one) => one.name === table)!;
@@ -41,7 +41,7 @@ function rowsOf(path: string, table: string): Map<string, string> {
   return new Map(rows.map((row) => [key.map((column) => row[column]).join(' '), JSON.stringify(row)]));
 }
 
-/** Without what depends on other rows: who waits for a job that was lost is told so. */
+/** Returns the row without columns that depend on other rows, such as the reason to wait for a lost job. */
 function itself(row: string): string {
   const { number, id, command, tags, created_at, depends_on, start } = JSON.parse(row);
   return JSON.stringify({ number, id, command, tags, created_at, depends_on, start });
@@ -101,7 +101,7 @@ beforeAll(async () => {
 });
 afterAll(() => dir.remove());
 
-/** Damages a copy and repairs it; what is in the new file, and that it is sound, is for the caller to judge. */
+/** Damages a copy and repairs it, and returns the rows of the new file. The caller checks them. */
 async function repaired(
   harm: (path: string) => void,
 ): Promise<{ said: Repaired; rows(table: string): Map<string, string> } | null> {
@@ -122,7 +122,7 @@ async function repaired(
   return { said, rows: (table) => rowsOf(draft, table) };
 }
 
-test('the root page of the jobs: every job is there as it was, and is said to have been loose', async () => {
+test('after damage to the root page of the jobs every job is recovered and reported as loose', async () => {
   const { said, rows } = (await repaired((path) => zero(path, root(path, 'job'))))!;
   expect(rows('job')).toEqual(original);
   expect(said.loose).toEqual({ job: original.size });
@@ -131,10 +131,10 @@ test('the root page of the jobs: every job is there as it was, and is said to ha
     expect(rows(table)).toEqual(rowsOf(base, table));
 });
 
-test('JSON of another kind is no JSON of ours', async () => {
+test('JSON of the wrong type is not taken over', async () => {
   const { said, rows } = (await repaired((path) => {
     const db = new DatabaseSync(path);
-    // As a flipped bit would do it, past the schema.
+    // A flipped bit would change the file in the same way, without the checks of the schema.
     db.exec("UPDATE job SET depends_on = '0' WHERE number = 2; UPDATE job SET tags = '[]' WHERE number = 3");
     db.exec("UPDATE job SET argv = '{}' WHERE number = 5");
     db.close();
@@ -144,7 +144,7 @@ test('JSON of another kind is no JSON of ours', async () => {
     expect(said.lost.join()).toContain(`its ${column} is unreadable`);
 });
 
-test('a page in the midst of the tree of jobs', async () => {
+test('jobs are recovered after damage to a page in the middle of their tree', async () => {
   const inner = childrenOf(pageOf(base, root(base, 'job')), 2);
   expect(childrenOf(pageOf(base, inner[1]!), 2).length).toBeGreaterThan(5);
   const { said, rows } = (await repaired((path) => zero(path, inner[1]!)))!;
@@ -153,7 +153,7 @@ test('a page in the midst of the tree of jobs', async () => {
   expect(said.loose.job).toBeLessThan(original.size);
 });
 
-test('the root pages of jobs and queues: without a way to either, the jobs are found', async () => {
+test('jobs are recovered after damage to the root pages of jobs and queues', async () => {
   const harm = (path: string): void => {
     for (const table of ['job', 'queue']) zero(path, root(path, table));
   };
@@ -162,7 +162,7 @@ test('the root pages of jobs and queues: without a way to either, the jobs are f
   expect(said.how).toContain('page by page');
 });
 
-test('without a schema, and without the roots of jobs and queues: found, and said that there may have been more', async () => {
+test('without a schema and the roots of jobs and queues, jobs are recovered and the loss is reported', async () => {
   const harm = (path: string): void => {
     const first = [1, ...childrenOf(pageOf(path, 1), 1)];
     for (const number of [root(path, 'job'), root(path, 'queue'), ...first]) zero(path, number);
@@ -173,7 +173,7 @@ test('without a schema, and without the roots of jobs and queues: found, and sai
   expect([...original].filter(([number, row]) => itself(found.get(number) ?? '{}') !== itself(row))).toEqual(
     [],
   );
-  // The list of free pages went with the first: what was deleted may come back, and is counted with the loose ones.
+  // The list of free pages was lost with page 1, so deleted jobs may come back. They are counted as loose.
   expect([...found].filter(([number, row]) => itself(row) !== itself(older.get(number)!))).toEqual([]);
   expect(said.how).toBe('with a new schema, page by page');
   expect(said.loose.job).toBe(found.size);
@@ -181,14 +181,14 @@ test('without a schema, and without the roots of jobs and queues: found, and sai
 });
 
 for (const table of ['attempt', 'output', 'stdin', 'event'])
-  test(`the root page of ${table}: all of it is found, and nothing that belongs to another table`, async () => {
+  test(`after damage to the root page of ${table} all its rows are recovered, and no row of another table`, async () => {
     const { said, rows } = (await repaired((path) => zero(path, root(path, table))))!;
     for (const { name } of SAVED)
       expect({ name, rows: rows(name) }).toEqual({ name, rows: rowsOf(base, name) });
     expect(Object.keys(said.loose)).toEqual([table]);
   });
 
-test('the root page of dependency holds rows itself: they are lost, and said to be', async () => {
+test('rows in the damaged root page of dependency are lost and reported', async () => {
   const { said, rows } = (await repaired((path) => zero(path, root(path, 'dependency'))))!;
   const [were, are] = [rowsOf(base, 'dependency'), rows('dependency')];
   expect(are.size).toBeGreaterThan(were.size - 20);
@@ -196,14 +196,14 @@ test('the root page of dependency holds rows itself: they are lost, and said to 
   expect(said.lost.join()).toContain('dependency');
 });
 
-/** The list of free pages is not to be read: nobody knows that those pages are free. */
+/** Makes the list of free pages unreadable, so that nothing shows which pages are free. */
 function loseFreeList(path: string): void {
   const trunk = pageOf(path, 1).readUInt32BE(32);
   expect(trunk).toBeGreaterThan(0);
   put(path, trunk, Buffer.alloc(PAGE, 0xa5));
 }
 
-test('free pages: nothing that was deleted comes back, as long as the list or the index of ids tells', async () => {
+test('deleted rows do not come back as long as the free list or the index of ids can be read', async () => {
   const harms = [
     (path: string) => zero(path, root(path, 'sqlite_autoindex_job_1')),
     (path: string) => loseFreeList(path),
@@ -218,12 +218,12 @@ test('free pages: nothing that was deleted comes back, as long as the list or th
   }
 });
 
-test('old versions: of each number the newest is taken, never two, and it is said that they were loose', async () => {
+test('of several versions of a row the newest is recovered, once, and reported as loose', async () => {
   const older = rowsOf(before, 'job');
   const { said, rows } = (await repaired((path) => {
     for (const name of ['job', 'sqlite_autoindex_job_1']) zero(path, root(path, name));
     loseFreeList(path);
-    // All pages of the file as it was, behind those of now.
+    // All pages of the older file follow those of the current one.
     const end = statSync(path).size / PAGE;
     put(path, end + 1, readFileSync(before));
     const first = pageOf(path, 1);
@@ -237,7 +237,7 @@ test('old versions: of each number the newest is taken, never two, and it is sai
   expect([...original.keys()].filter((number) => !found.has(number))).toEqual([]);
 });
 
-test('noise: nothing is thrown, and no row is invented', async () => {
+test('random damage neither throws nor invents rows', async () => {
   const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1_000_000));
   console.info(`repair of noise: TEST_SEED=${seed}`);
   const random = randomFrom(seed);
@@ -250,9 +250,9 @@ test('noise: nothing is thrown, and no row is invented', async () => {
       for (let i = 0; i < pages / 2; i++) {
         const number = 3 + below(pages - 2);
         const page = pageOf(base, number);
-        // Pages of text alone: what is changed there nobody can see.
+        // Pages of text alone are skipped, because a change there cannot be noticed.
         if (![2, 5, 10, 13].includes(page[0]!)) continue;
-        // A leaf of noise, or one whose cells lie elsewhere: its rows are whole, or are none.
+        // The page is either random or has moved cells. Its rows must be complete or missing.
         if (i % 2 === 0)
           for (let at = 0; at < PAGE; at++) page[at] = at === 0 ? [2, 5, 10, 13][below(4)]! : below(256);
         else for (let at = 3; at < 40; at++) page[at] = below(256);

@@ -10,7 +10,7 @@ test('every table of the schema is saved by export and repair, or left out for a
     expect([...SAVED.map((table) => table.name), ...Object.keys(LEFT_OUT)].sort()).toEqual(tables.sort());
   }));
 
-test('what refers to a row of another table says so', () =>
+test('every foreign key of a saved table is listed in its refs', () =>
   withSqlite(async (_, connection) => {
     for (const { name, refs, key } of SAVED) {
       const columns = connection.all('SELECT name, pk FROM pragma_table_info(?)', name);

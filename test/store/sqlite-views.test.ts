@@ -10,7 +10,7 @@ import { withSqlite } from '../support/sqlite.ts';
 
 const JSON_COLUMNS = ['argv', 'env', 'tags', 'queues', 'depends_on', 'current_jobs', 'secret_env'];
 
-/** A row as a person reads it: what is JSON text in the view, as values. */
+/** Returns a row of a view with its JSON columns parsed. */
 function read(row: Row): Record<string, unknown> {
   const parse = (column: string, value: unknown) =>
     JSON_COLUMNS.includes(column) && typeof value === 'string' ? JSON.parse(value) : value;
@@ -61,7 +61,7 @@ describe('views', () => {
       }
     }));
 
-  test('dlq_jobs shows the dead ones, with the same columns', () =>
+  test('dlq_jobs shows the dead jobs with the same columns', () =>
     withSqlite(async (store, connection) => {
       await someJobs(store);
       expect(connection.all('SELECT * FROM dlq_jobs')).toEqual(
@@ -114,7 +114,7 @@ describe('views', () => {
       expect(rows[1]).toMatchObject({ queues: ['mail'], last_heartbeat: toIso(NOW + 5), status: 'draining' });
     }));
 
-  test("workers says idle, busy or draining, in the program's own words", () =>
+  test("workers shows idle, busy or draining in the program's own words", () =>
     withSqlite(async (store, connection) => {
       for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
       await running(store, 'a');
@@ -129,7 +129,7 @@ describe('views', () => {
       expect(connection.all('SELECT * FROM config')).toEqual([{ key: 'lease', value: '30s' }]);
     }));
 
-  test('schedules shows each schedule as the program does, but for the times to come', () =>
+  test('schedules shows each schedule as the program does, except for its next runs', () =>
     withSqlite(async (store, connection) => {
       const cron = { kind: 'cron', cron: '30 2 * * *', zone: 'Europe/Berlin' } as const;
       const every = { kind: 'every', everyMs: 90_000, anchorAt: NOW } as const;

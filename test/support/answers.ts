@@ -6,11 +6,11 @@ import { ROUTES } from '../../src/http/routes.ts';
 import { SCHEMAS } from '../../src/http/schemas.ts';
 import type { Answer } from './http.ts';
 
-/** Every answer that a test got, held against what the table of routes promises of it. */
+/** Compares every answer that a test got with the table of routes. */
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 formats.default(ajv);
-// A word of OpenAPI, not of checking.
+// This keyword belongs to OpenAPI and not to JSON Schema.
 ajv.addVocabulary(['components']);
 ajv.addSchema({ $id: 'api', components: { schemas: SCHEMAS } });
 const compiled = new Map<object, ValidateFunction>();
@@ -21,7 +21,7 @@ const PATTERNS = ROUTES.map((route) => ({
   pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
-/** `200`, or `default` for what is an error everywhere. */
+/** Names an answer by its route and its status, or `default` for any error. */
 const nameOf = (route: Route, status: number | 'default'): string =>
   `${route.method} ${route.path} ${status}`;
 
@@ -46,8 +46,8 @@ export function checkAnswer(method: string, url: string, answer: Omit<Answer, 't
   seen.add(name);
 }
 
-/** Of all documented answers those that nobody has got. */
-export function unseen(): string[] {
+/** Returns the documented answers that no test got. */
+export function untestedAnswers(): string[] {
   const documented = ROUTES.flatMap((route) => [
     ...Object.keys(route.answers).map((status) => nameOf(route, Number(status))),
     nameOf(route, 'default'),

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { printed } from './http.ts';
+import { readAddress } from './http.ts';
 import type { Sandbox } from './queuectl.ts';
 
 const CACHE = resolve(import.meta.dir, '../../node_modules/.cache');
@@ -10,8 +10,11 @@ const FLAGS = [
   '--no-first-run',
 ];
 
-/** The Chromium of the package, unpacked once: aside, and moved into place, since test files run side by side. */
-async function unpacked(): Promise<string> {
+/**
+ * Unpacks the Chromium of the package once and returns its path. Test files run in parallel, so it is unpacked aside
+ * and moved into place.
+ */
+async function unpackChromium(): Promise<string> {
   const { default: packed } = await import('@sparticuz/chromium');
   mkdirSync(CACHE, { recursive: true });
   const aside = mkdtempSync(join(CACHE, 'chromium-'));
@@ -26,7 +29,7 @@ async function unpacked(): Promise<string> {
     try {
       renameSync(aside, place);
     } catch {
-      // Somebody else was first.
+      // Another test file was first.
     }
   }
   rmSync(aside, { recursive: true, force: true });
@@ -34,21 +37,21 @@ async function unpacked(): Promise<string> {
 }
 
 export async function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: await unpacked(), headless: true, args: FLAGS });
+  return chromium.launch({ executablePath: await unpackChromium(), headless: true, args: FLAGS });
 }
 
 export interface Dashboard {
   page: Page;
-  /** Without the token. */
+  /** The address of the server without the token. */
   origin: string;
   token: string;
-  /** The server, as somebody who ends it. */
+  /** Ends the server with SIGTERM. */
   stop(): Promise<void>;
-  /** The same without a word. */
+  /** Ends the server with SIGKILL. */
   kill(): Promise<void>;
-  /** What no page may ever do: dialogs, errors of scripts, refusals of the content security policy. */
-  wrongs: string[];
-  /** Another page of it, with the session of the browser. */
+  /** Collects what no page may ever cause: dialogs, script errors, violations of the content security policy. */
+  violations: string[];
+  /** Opens another page of the dashboard in the same session. */
   show(path: string): Promise<void>;
 }
 
@@ -56,29 +59,29 @@ export interface Dashboard {
 export async function openDashboard(box: Sandbox, browser: Browser, ...flags: string[]): Promise<Dashboard> {
   const port = flags.includes('--port') ? [] : ['--port', '0'];
   const server = box.start(['serve', ...port, ...flags]);
-  const { url, token } = await printed(server);
+  const { url, token } = await readAddress(server);
   const origin = url.replace(/\/$/, '');
   const context = await browser.newContext({ locale: 'en-GB' });
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
-  const wrongs: string[] = [];
+  const violations: string[] = [];
   page.on('dialog', (dialog) => {
-    wrongs.push(`a dialog: ${dialog.message()}`);
+    violations.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  page.on('pageerror', (error) => wrongs.push(`an error: ${error.message}`));
+  page.on('pageerror', (error) => violations.push(`an error: ${error.message}`));
   page.on('console', (message) => {
-    if (/content security|trusted type/i.test(message.text())) wrongs.push(message.text());
+    if (/content security|trusted type/i.test(message.text())) violations.push(message.text());
   });
   await page.goto(`${url}#token=${token}`);
-  // A page that is left before the login would not be logged in.
+  // A page that is left before the login has ended would not be logged in.
   await page.locator('.frame').waitFor();
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     process.kill(server.pid, signal);
     await server.exit;
   };
   return {
-    ...{ page, origin, token, wrongs },
+    ...{ page, origin, token, violations },
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
     async show(path) {

@@ -1,6 +1,6 @@
 import { QueueError } from '../../src/core/errors.ts';
 
-/** The error of an action that must be refused; anything but a QueueError is a failure of the test. */
+/** Returns the QueueError that the action throws. Fails if it throws anything else or nothing. */
 export function caught(action: () => unknown): QueueError {
   let value: unknown;
   try {

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { type JobJson, type Sandbox, until } from './queuectl.ts';
 
-export interface Shown extends JobJson {
+export interface JobDetails extends JobJson {
   argv: string[] | null;
   history: {
     attempt: number;
@@ -12,24 +12,24 @@ export interface Shown extends JobJson {
   }[];
 }
 
-/** A job that has ended, and the output of its last attempt. */
-export interface Ended {
-  job: Shown;
+/** A job that has ended, with the output of its last attempt. */
+export interface EndedJob {
+  job: JobDetails;
   output: string;
 }
 
-export async function ended(box: Sandbox, id: string): Promise<Ended> {
+export async function untilEnded(box: Sandbox, id: string): Promise<EndedJob> {
   const job = await until(async () => {
-    const seen = await box.json<Shown>(['show', id]);
+    const seen = await box.json<JobDetails>(['show', id]);
     return seen.state === 'completed' || seen.state === 'dead' ? seen : false;
   }, `${id} has ended`);
   return { job, output: (await box.run(['logs', id])).stdout };
 }
 
-/** Adds a job object, for one execution unless it says more, and waits for its end. */
-export async function execute(box: Sandbox, job: object): Promise<Ended> {
+/** Adds a job object with one attempt unless it says otherwise, and waits for its end. */
+export async function execute(box: Sandbox, job: object): Promise<EndedJob> {
   const stdin = JSON.stringify({ max_retries: 1, ...job });
   const added = await box.run(['enqueue', '--file', '-'], { stdin });
   expect(added).toMatchObject({ code: 0, stderr: '' });
-  return ended(box, added.stdout.trim());
+  return untilEnded(box, added.stdout.trim());
 }

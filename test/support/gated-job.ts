@@ -2,18 +2,21 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, lines, type Sandbox, until } from './queuectl.ts';
 
-/** A job that says `start` on disk, waits until it is let go, says `end` and exits. Nothing about it is timed. */
+/**
+ * A job that writes `start` to a file, waits until it is released, writes `end` and exits. It does not depend on
+ * time.
+ */
 export interface GatedJob {
   id: string;
-  letGo(): void;
-  /** What its runs left on disk: ['start', 'end'] is one run, from its beginning to its end. */
+  release(): void;
+  /** Returns the lines that its runs wrote; ['start', 'end'] is one complete run. */
   traces(): string[];
 }
 
-/** The traces of exactly one run. */
+/** The traces of exactly one complete run. */
 export const ONE_RUN = ['start', 'end'];
 
-/** Enqueues it and waits until it runs. */
+/** Enqueues a gated job and waits until it runs. */
 export async function startGatedJob(
   box: Sandbox,
   id: string,
@@ -29,7 +32,7 @@ export async function startGatedJob(
 export function gatedJob(box: Sandbox, id: string): GatedJob {
   return {
     id,
-    letGo: () => writeFileSync(join(box.directory, `${id}.go`), ''),
+    release: () => writeFileSync(join(box.directory, `${id}.go`), ''),
     traces: () => lines(join(box.directory, `${id}.log`)),
   };
 }

@@ -7,19 +7,19 @@ export interface Site {
   server: Running;
   port: number;
   token: string;
-  /** With the token unless told otherwise. */
+  /** Sends a request, with the token unless another one or null is given. */
   call(method: string, path: string, how?: Call): Promise<Answer>;
-  /** Exactly these bytes; what comes back until the connection ends or `enough` is seen. */
+  /** Sends exactly these bytes and returns the answer, up to its end or until `enough` matches. */
   raw(bytes: string, enough?: RegExp): Promise<string>;
-  /** An event stream, behind event `after` (from now on without it). */
+  /** Opens an event stream after event `after`, or from now on without it. */
   events(after?: number | null, bearer?: string): Promise<Stream>;
 }
 
 export interface Stream {
-  /** All that came so far. */
+  /** All events so far. */
   // biome-ignore lint/suspicious/noExplicitAny: whatever the server says
   seen: { id: number; event: string; data: any }[];
-  /** The server, or close(), has ended it. */
+  /** True after the server or close() has ended the stream. */
   over: boolean;
   close(): void;
 }
@@ -40,11 +40,11 @@ export interface Answer {
 
 /** Starts the server of a sandbox on a free port. */
 export async function serve(box: Sandbox, ...args: string[]): Promise<Site> {
-  return reach(box.start(['serve', '--port', '0', ...args]));
+  return connectTo(box.start(['serve', '--port', '0', ...args]));
 }
 
-/** The address of a server, and the token from the file that it names. */
-export async function printed(server: Running): Promise<{ url: string; token: string }> {
+/** Waits for the address that a server prints, and reads the token from its file. */
+export async function readAddress(server: Running): Promise<{ url: string; token: string }> {
   const [, url, file] = await until(
     () => /^(http\S+)\ntoken file: (.*)\n/m.exec(server.stdout()) ?? false,
     'the server prints its URL',
@@ -52,9 +52,9 @@ export async function printed(server: Running): Promise<{ url: string; token: st
   return { url: url!, token: readFileSync(file!, 'utf8').trim() };
 }
 
-/** Of a server that has been started so. */
-export async function reach(server: Running): Promise<Site> {
-  const { url, token } = await printed(server);
+/** Returns a client for a server that was started with `serve`. */
+export async function connectTo(server: Running): Promise<Site> {
+  const { url, token } = await readAddress(server);
   const { port } = new URL(url);
   const site: Site = {
     server,
@@ -64,7 +64,7 @@ export async function reach(server: Running): Promise<Site> {
       const bearer = other === null ? {} : { authorization: `Bearer ${other ?? token}` };
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
-        // A connection that the server is just closing as idle would lose the request.
+        // A request on a connection that the server is just closing as idle would be lost.
         keepalive: false,
         headers: {
           ...bearer,

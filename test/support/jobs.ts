@@ -6,7 +6,7 @@ import type { ClaimRequest, Settlement } from '../../src/store/contract/claims.t
 import type { NewWorker } from '../../src/store/contract/workers.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** When the stories of the tests begin. */
+/** The time at which the tests begin. */
 export const NOW = Date.UTC(2030, 0, 1);
 
 const POLICY: Policy = {
@@ -45,14 +45,14 @@ export async function claim(
   return (await store.claim(want(over), now)).jobs;
 }
 
-/** Takes the one job at the head. */
+/** Claims the first job. */
 export async function claimOne(store: Store, workerId = 'w1', now = NOW): Promise<ClaimedJob> {
   const [job] = await claim(store, { workerId }, now);
   if (job === undefined) throw new Error('no job was due');
   return job;
 }
 
-/** Adds one job and takes it. */
+/** Adds one job and claims it. */
 export async function running(store: Store, id: string, over: Partial<JobSpec> = {}): Promise<ClaimedJob> {
   await store.insert([jobSpec(id, over)], NOW);
   const job = await claimOne(store);
@@ -60,7 +60,7 @@ export async function running(store: Store, id: string, over: Partial<JobSpec> =
   return job;
 }
 
-/** What a worker hands in when an attempt has ended. */
+/** Returns the settlement that a worker writes when an attempt has ended. */
 export function ending(
   job: ClaimedJob,
   outcome: Outcome,

@@ -1,4 +1,4 @@
-/** A strict reader of OpenMetrics text: what the standard forbids is an error, where others would look away. */
+/** Reads OpenMetrics text strictly: anything that the standard forbids is an error. */
 
 export interface Family {
   name: string;
@@ -73,7 +73,7 @@ function readLabels(text: string): Record<string, string> {
   return labels;
 }
 
-/** No sample may have a name that another family could give to its own. */
+/** Throws if a sample has a name that another family could also use. */
 function refuseClashes(families: Family[]): void {
   const owners = new Map<string, string>();
   for (const { name, type } of families) {
@@ -107,7 +107,7 @@ function checkHistograms(name: string, samples: Sample[]): void {
   }
 }
 
-/** The values of a metric whose samples have these labels, summed. */
+/** Returns the sum of a metric's samples with these labels. */
 export function sampleValue(
   families: Map<string, Family>,
   name: string,

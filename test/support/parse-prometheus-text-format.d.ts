@@ -1,4 +1,4 @@
-/** The package brings no types of its own. */
+/** The package has no types of its own. */
 declare module 'parse-prometheus-text-format' {
   export default function parse(text: string): {
     name: string;

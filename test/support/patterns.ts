@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Pattern {
-  /** Where it stands: `src/core/id.ts:63`. */
+  /** File and line, such as `src/core/id.ts:63`. */
   where: string;
   regex: RegExp;
 }
 
-/** A regular expression begins where an operand may, closes on its line, and something follows that can. */
+/**
+ * A regular expression starts where an operand may, ends on the same line, and is followed by something that can
+ * follow.
+ */
 const LITERAL =
   /(?:^|[=(,:!&|?{}[;>]|\breturn)\s*\/((?![*/])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([dgimsuyv]*)(?=\s*(?:$|[.,;)\]}:?]))/g;
 /** The dashboard's bundle repeats ui/ and its packages. */
@@ -33,7 +36,7 @@ function literalsIn(directories: string[]): Pattern[] {
   );
 }
 
-/** Returns the files that build regular expressions out of strings, where this search cannot see them. */
+/** Returns the files that build regular expressions out of strings, which this search cannot find. */
 export function filesWithConstructors(directories: string[]): string[] {
   return sourceFiles(directories).filter((file) => /\bRegExp\(/.test(readFileSync(file, 'utf8')));
 }
@@ -46,18 +49,18 @@ function sourceFiles(directories: string[]): string[] {
   );
 }
 
-/** One step in a search for hostile text: what comes once, what is repeated, what comes last. */
+/** A text that is hard to match: a prefix, a repeated unit and a suffix. */
 export interface Attack {
   prefix: string;
   unit: string;
   suffix: string;
 }
 
-/** Plain characters that stand for the classes of a pattern. */
+/** Plain characters that represent the classes of a pattern. */
 const ALPHABET = [...'a1A _-.:/="\'\n\r\t;,|&({[#@$\\<>+\x1b\x00é…'];
 const MOST_PIECES = 7;
 
-/** Makes attacks from the pieces of a pattern: repeating what a part of it accepts makes it try again and again. */
+/** Builds attacks from the pieces of a pattern. Repeating what a part accepts makes the pattern backtrack. */
 export function attacksOn({ source, flags }: RegExp): Attack[] {
   const pieces = piecesOf(source, flags);
   const units = [...pieces, ...pieces.flatMap((a) => pieces.filter((b) => a !== b).map((b) => a + b))];
@@ -66,7 +69,7 @@ export function attacksOn({ source, flags }: RegExp): Attack[] {
   );
 }
 
-/** Literal text of the pattern first, then a character for each class, the rarest class first. */
+/** Returns literal text of the pattern first, then a character for each class, the rarest class first. */
 function piecesOf(source: string, flags: string): string[] {
   const atoms = source.match(/\\[pP]\{[^}]*\}|\\[^bB]|\[(?:\\.|[^\]\\])*\]|[^()[\]|?*+^$]/g) ?? [];
   const words = source.match(/(?:[\w:/ -]|\\[/.-])+/g) ?? [];
@@ -91,17 +94,17 @@ function tester(atom: string, flags: string): (char: string) => boolean {
 
 export function textOf({ prefix, unit, suffix }: Attack, length: number): string {
   const text = prefix + unit.repeat(Math.ceil(length / unit.length)) + suffix;
-  // Joined text is a rope until it is read; reading it is not what is measured.
+  // A joined string is a rope until it is read. Reading it here keeps that out of the measurement.
   text.charCodeAt(text.length >> 1);
   return text;
 }
 
-/** Milliseconds that the pattern needs for the text, as the code uses it: all matches of a global one. */
+/** Returns the ms that the pattern needs for the text, as the code uses it: all matches if it is global. */
 export function timeOf(regex: RegExp, text: string, tries = 1): number {
   return timeToRun(() => (regex.global ? text.replace(regex, '') : regex.test(text)), tries);
 }
 
-/** Milliseconds of the processor, which do not depend on what else the machine does; the best of several tries. */
+/** Returns the CPU time in ms, which does not depend on other processes. Takes the best of several tries. */
 export function timeToRun(work: () => unknown, tries: number): number {
   let best = Number.POSITIVE_INFINITY;
   for (let i = 0; i < tries; i++) {
@@ -110,7 +113,7 @@ export function timeToRun(work: () => unknown, tries: number): number {
     const { user, system } = process.cpuUsage(before);
     best = Math.min(best, (user + system) / 1000);
   }
-  // The clock of the processor is read in steps.
+  // The CPU clock advances in steps, so the result could be 0.
   return Math.max(best, 0.001);
 }
 
@@ -124,7 +127,7 @@ export function worstAttack(
   let worst = { attack: attacks[0]!, time: 0 };
   for (const attack of attacks) {
     const text = textOf(attack, length);
-    // The clock of the wall is quicker to read, and runs on while others have their turn.
+    // The wall clock is quicker to read, but it includes the time of other processes.
     const start = performance.now();
     if (regex.global) text.replace(regex, '');
     else regex.test(text);
@@ -136,7 +139,7 @@ export function worstAttack(
   return worst;
 }
 
-/** What a linear pattern needs for a text of this length that it reads to its end and refuses. */
+/** Returns the time that a linear pattern needs to read and refuse a text of this length. */
 export function linearTime(length: number): number {
   return timeOf(/([a-z])(\d) /g, textOf({ prefix: '', unit: 'a1 ', suffix: '' }, length), 20);
 }

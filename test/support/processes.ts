@@ -13,14 +13,16 @@ export function workersOf(box: Sandbox): Promise<WorkerJson[]> {
   return box.json<WorkerJson[]>(['worker', 'list']);
 }
 
-/** The worker process that runs the job, once it does: one that lives, and no zombie that held it before. */
+/**
+ * Waits for the live worker process that runs the job, and returns it. A zombie that ran it before does not count.
+ */
 export function untilWorkerOf(box: Sandbox, job: string): Promise<WorkerJson> {
   const holds = (worker: WorkerJson): boolean => worker.current_jobs.includes(job) && isAlive(worker.pid);
   return until(async () => (await workersOf(box)).find(holds), `a worker runs ${job}`);
 }
 
-/** Waits until some worker has shown so many more times that it lives. */
-export async function untilBeats(box: Sandbox, beats: number): Promise<void> {
+/** Waits until any worker has sent this many more heartbeats. */
+export async function untilHeartbeats(box: Sandbox, beats: number): Promise<void> {
   for (let seen = 0; seen < beats; seen++) {
     const times = async () => (await workersOf(box)).map((worker) => worker.last_heartbeat).join();
     const before = await times();
@@ -28,15 +30,15 @@ export async function untilBeats(box: Sandbox, beats: number): Promise<void> {
   }
 }
 
-/** Waits until every worker knows that it is to stop. */
+/** Waits until every worker has received the stop. */
 export function untilStopping(box: Sandbox): Promise<boolean> {
   const draining = (worker: WorkerJson): boolean => worker.status === 'draining';
   return until(async () => (await workersOf(box)).every(draining), 'all workers are stopping');
 }
 
-/** The live processes of a job, its frame and whatever its command has started. */
+/** Returns the live processes of a job: its frame and everything its command has started. */
 export function processesOfJob(box: Sandbox, job: string): number[] {
-  return carrying(`QUEUECTL_HOME=${box.home}`, `QUEUECTL_JOB_ID=${job}`);
+  return processesWith(`QUEUECTL_HOME=${box.home}`, `QUEUECTL_JOB_ID=${job}`);
 }
 
 export function untilNoProcessOf(box: Sandbox, job: string): Promise<boolean> {
@@ -48,7 +50,7 @@ export function send(pids: number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended in between.
+      // The process has ended meanwhile.
     }
   }
 }
@@ -58,7 +60,7 @@ export function isAlive(pid: number): boolean {
   return state !== undefined && state !== 'Z' && state !== 'X';
 }
 
-/** SIGKILL to the processes, and the wait until they are gone. */
+/** Sends SIGKILL to the processes and waits until they are gone. */
 export async function killAll(pids: number[]): Promise<void> {
   send(pids, 'SIGKILL');
   await until(() => !pids.some(isAlive), `${pids.join(', ')} are gone`);
@@ -66,15 +68,15 @@ export async function killAll(pids: number[]): Promise<void> {
 
 /** Ends everything that was started with this home, workers and jobs alike. */
 export async function killSurvivors(home: string): Promise<void> {
-  const left = () => carrying(`QUEUECTL_HOME=${home}`);
+  const left = () => processesWith(`QUEUECTL_HOME=${home}`);
   await until(() => {
     send(left(), 'SIGKILL');
     return left().length === 0;
   }, 'nothing of the sandbox runs');
 }
 
-/** Live processes with all of these in their environment. */
-export function carrying(...variables: string[]): number[] {
+/** Returns the live processes with all of these variables in their environment. */
+export function processesWith(...variables: string[]): number[] {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.filter((pid) => {
     const environment = `\0${read(`/proc/${pid}/environ`)}`;
@@ -82,12 +84,12 @@ export function carrying(...variables: string[]): number[] {
   });
 }
 
-/** The arguments of a process, its name first; of one that is gone an empty one. */
+/** Returns the arguments of a process, or one empty string if it is gone. */
 export function argumentsOf(pid: number): string[] {
   return read(`/proc/${pid}/cmdline`).split('\0');
 }
 
-/** The user that a process runs as. */
+/** Returns the user that a process runs as. */
 export function uidOf(pid: number): number {
   return Number(/^Uid:\s*(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1]);
 }

@@ -1,7 +1,9 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A reverse proxy as people put one in front: it shows the server below a path, which it takes away before it asks. */
+/**
+ * Starts a reverse proxy that serves the dashboard below a path. It removes that path from the requests it forwards.
+ */
 export async function startProxy(prefix: string) {
   const free = await listening(createServer());
   const port = String(portOf(free));
@@ -24,7 +26,7 @@ export async function startProxy(prefix: string) {
   await listening(server);
   return {
     url: `http://127.0.0.1:${portOf(server)}${prefix}/`,
-    /** Where it expects the server. */
+    /** The port on which it expects the server. */
     port,
     close() {
       server.close();

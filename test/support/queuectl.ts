@@ -14,7 +14,7 @@ export interface Result {
   stderr: string;
 }
 
-/** A store of its own in a directory of its own, used through the built executable as a person would. */
+/** A store in a directory of its own, used through the built executable as a user would. */
 export interface Sandbox {
   directory: string;
   home: string;
@@ -22,9 +22,9 @@ export interface Sandbox {
   run(args: string[], options?: RunOptions): Promise<Result>;
   /** Runs a command with --json and parses its output; fails when it did not exit with 0. */
   json<T = unknown>(args: string[]): Promise<T>;
-  /** Starts a command and leaves it running; ended by cleanup() at the latest. */
+  /** Starts a command and leaves it running. cleanup() ends it at the latest. */
   start(args: string[], options?: RunOptions): Running;
-  /** Workers in the foreground; resolves when they are ready. */
+  /** Starts workers in the foreground and resolves when they are ready. */
   startWorkers(...args: string[]): Promise<Running>;
   cleanup(): Promise<void>;
 }
@@ -33,21 +33,21 @@ export interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
   stdin?: string;
-  /** Its standard input stays open, for whoever writes to it. */
+  /** Keeps standard input open, so that the test can write to it. */
   open?: boolean;
-  /** A program that becomes queuectl in the end, such as nohup, with its arguments. */
+  /** A program that ends by executing queuectl, such as nohup, with its arguments. */
   through?: string[];
 }
 
 export interface Running {
   child: ChildProcess;
   pid: number;
-  /** What it wrote so far. */
+  /** Returns everything it wrote so far. */
   output(): string;
-  /** The part of it that is the result. */
+  /** Returns what it wrote to stdout so far. */
   stdout(): string;
   exit: Promise<number>;
-  /** The same, once all that it wrote has been read. */
+  /** Resolves like `exit`, but after all output has been read. */
   closed: Promise<number>;
 }
 
@@ -61,7 +61,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
     return [first!, rest];
   };
 
-  // With CI set nobody is asked anything: the tests behave the same wherever they run.
+  // With CI set queuectl asks no questions, so the tests behave the same everywhere.
   const environment = (options: RunOptions) => ({
     ...process.env,
     CI: '',
@@ -136,15 +136,16 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
       return workers;
     },
     async cleanup() {
-      // Should the executable be gone (a build under way), what follows ends them all the same.
+      // If a build has just removed the executable, the code below still ends the processes.
       await run(['worker', 'stop', '--force', '--timeout', '20s']).catch(() => {});
       for (const { child } of running) {
-        // The pid of one that has ended may be another's by now; what it left is found by its environment.
+        // The pid of a process that has ended may be reused. What the process left running is found by its
+        // environment.
         if (child.exitCode !== null || child.signalCode !== null) continue;
         try {
           process.kill(-child.pid!, 'SIGKILL');
         } catch {
-          // Already over.
+          // The process has ended already.
         }
       }
       await killSurvivors(home);
@@ -153,7 +154,7 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
   };
 }
 
-/** The body of a test that has a sandbox to itself and leaves nothing behind, however it ends. */
+/** Runs the body of a test in its own sandbox and cleans up, however it ends. */
 export function inSandbox(
   body: (box: Sandbox) => Promise<void>,
   limitMs = BODY_LIMIT_MS,
@@ -161,7 +162,7 @@ export function inSandbox(
   return async () => {
     const box = sandbox();
     let timer: Timer | undefined;
-    // Before the runner's own limit, which would leave the sandbox as it is.
+    // This limit is shorter than the runner's own, which would leave the sandbox behind.
     const limit = new Promise<never>((_, fail) => {
       timer = setTimeout(() => fail(new Error(`not within ${limitMs} ms`)), limitMs);
     });
@@ -174,7 +175,7 @@ export function inSandbox(
   };
 }
 
-/** Polls until the condition holds; a bound, not a wait: it ends as soon as it can. */
+/** Polls until the condition holds and returns its value. Throws after the limit. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   what: string,
@@ -189,7 +190,9 @@ export async function until<T>(
   }
 }
 
-/** The lines of a file that jobs append to: side effects on disk, which no database can make up. */
+/**
+ * Returns the lines of a file that jobs append to. Such side effects prove what has run, whatever the database says.
+ */
 export function lines(file: string): string[] {
   try {
     return readFileSync(file, 'utf8').split('\n').slice(0, -1);
@@ -224,7 +227,7 @@ export function untilState(box: Sandbox, id: string, state: string, limitMs = 60
   );
 }
 
-/** Adds a job with this id and command; what else a job object can hold goes into `more`. */
+/** Adds a job with this id and command. Other fields of the job object go into `more`. */
 export function enqueue(
   box: Sandbox,
   id: string,
@@ -234,7 +237,7 @@ export function enqueue(
   return box.json<JobJson>(['enqueue', JSON.stringify({ id, command, ...more })]);
 }
 
-/** Runs each of these through `config set`, in this order. */
+/** Runs `config set` for each of these settings, in order. */
 export async function configure(box: Sandbox, settings: Record<string, string>): Promise<void> {
   for (const [key, value] of Object.entries(settings)) await box.json(['config', 'set', key, value]);
 }

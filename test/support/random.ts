@@ -1,6 +1,6 @@
 import type { Random } from '../../src/core/clock.ts';
 
-/** Chance that can be had again: the seed is printed, and TEST_SEED repeats a run. */
+/** Returns a repeatable random source. The seed is printed, and TEST_SEED repeats a run. */
 export function seededRandom(what: string): Random {
   const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32)) >>> 0;
   console.info(`${what}: TEST_SEED=${seed}`);
@@ -9,7 +9,7 @@ export function seededRandom(what: string): Random {
 
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
-  // mulberry32
+  // The algorithm is mulberry32.
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -18,7 +18,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** A whole number from 0 up to, not including, `below`. */
+/** Returns an integer from 0 to `limit` - 1. */
 export function below(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import type { Result } from './queuectl.ts';
 
-/** One clear line and at most a hint, nothing on stdout, no stack trace. */
+/** Expects one clear error line with at most a hint, nothing on stdout, and no stack trace. */
 export function expectRefusal(result: Result, code: number, says: RegExp): void {
   expect({ code: result.code, stdout: result.stdout }).toEqual({ code, stdout: '' });
   const [first, ...more] = result.stderr.trimEnd().split('\n');

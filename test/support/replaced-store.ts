@@ -6,7 +6,7 @@ import type { Sandbox } from './queuectl.ts';
 export const dbOf = (box: Sandbox): string => join(box.home, 'queue.db');
 export const backupOf = (box: Sandbox): string => join(box.directory, 'backup.db');
 
-/** Acknowledged, and in the WAL alone: its process dies before it could tidy up. */
+/** Enqueues a job that is in the WAL alone, because its process dies before the checkpoint. */
 export async function enqueueIntoWal(box: Sandbox, id: string): Promise<void> {
   await box.run(['enqueue', '--id', id, 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
   expect(statSync(`${dbOf(box)}-wal`).size).toBeGreaterThan(0);
@@ -17,13 +17,13 @@ export async function idsIn(box: Sandbox, db = dbOf(box)): Promise<string[]> {
   return jobs.map((job) => job.id).sort();
 }
 
-/** The stores that were replaced. */
+/** Returns the paths of the stores that were replaced and kept. */
 export const keptIn = (box: Sandbox): string[] =>
   readdirSync(box.home)
     .filter((name) => /^queue\.db\.(before|damaged)-\w+Z(\.\d+)?$/.test(name))
     .map((name) => join(box.home, name));
 
-/** SQLite cannot read it any more. */
+/** Overwrites the header, so that SQLite can no longer read the file. */
 export function cutHeader(box: Sandbox): void {
   const file = openSync(dbOf(box), 'r+');
   writeSync(file, Buffer.alloc(100), 0, 100, 0);

@@ -1,19 +1,19 @@
 import { displayWidth } from '../../src/cli/text.ts';
 
-/** What a person would see on a terminal that got this text. */
-export interface Seen {
+/** What a user would see on a terminal that got this text. */
+export interface Screen {
   lines: string[];
-  /** The other screen is shown. */
+  /** Whether the alternate screen is shown. */
   alternate: boolean;
   cursor: boolean;
 }
 
-/** Knows what queuectl sends: cursor addresses, clearing, modes, colours. Anything else fails. */
-export function seen(text: string, rows: number, columns: number): Seen {
+/** Renders the sequences that queuectl uses: cursor addresses, clearing, modes, colours. Throws on any other. */
+export function renderScreen(text: string, rows: number, columns: number): Screen {
   let lines = Array.from({ length: rows }, () => Array<string>(columns).fill(' '));
   let [row, column] = [0, 0];
   let [alternate, cursor] = [false, true];
-  // The end may not have come yet.
+  // The last sequence may still be incomplete.
   const whole = text.replace(/\x1b(\[[?0-9;]*)?$/, '');
   const clear = (): void => {
     lines = lines.map((line) => line.map(() => ' '));

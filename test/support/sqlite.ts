@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { OpenedForTest } from '../conformance/topic.ts';
 import { inTempDir, makeTempDir } from './temp-dir.ts';
 
-/** A fresh SQLite store in a directory of its own. */
+/** Opens a new SQLite store in a directory of its own. */
 export async function openTempSqlite(): Promise<OpenedForTest> {
   const dir = makeTempDir();
   const open = async (actor?: string): Promise<Store> =>
@@ -13,7 +13,7 @@ export async function openTempSqlite(): Promise<OpenedForTest> {
   return { store: await open(), reopen: open, cleanup: dir.remove };
 }
 
-/** A fresh store together with a plain connection to its file, for what the contract does not show. */
+/** Runs a test on a new store with a plain connection to its file, for what the contract does not show. */
 export function withSqlite(work: (store: Store, connection: Connection) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
     const path = join(dir, 'queue.db');

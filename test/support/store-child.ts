@@ -1,7 +1,7 @@
 /**
- * A process of its own that uses one store, told by its arguments what to do; it prints what it saw as one JSON line.
- *   modes PATH        opens the store, adds a job, and tells the mode of everything beside it while it is open
- *   race PATH NAME    says "ready", waits for a line, then opens, adds five jobs and claims until nothing is left
+ * Uses one store in a process of its own, as its arguments say, and prints the result as one JSON line.
+ *   modes PATH        opens the store, adds a job, and prints the mode of every file beside it while it is open
+ *   race PATH NAME    prints "ready", waits for a line, then opens, adds five jobs and claims until nothing is left
  */
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, relative } from 'node:path';

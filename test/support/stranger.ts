@@ -13,7 +13,10 @@ export interface Stranger {
   end(): void;
 }
 
-/** Starts a shell command as another local user, in a session of its own. Resolves when it is that user's. */
+/**
+ * Starts a shell command as another local user in a session of its own. Resolves when the process belongs to that
+ * user.
+ */
 export async function startStranger(command: string): Promise<Stranger> {
   const user = ['--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'];
   const child = spawn('setpriv', [...user, '/bin/sh', '-c', command], {

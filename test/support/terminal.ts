@@ -4,12 +4,12 @@ import { type Running, type Sandbox, until } from './queuectl.ts';
 export interface OnTerminal extends Running {
   /** Types Ctrl-C. */
   interrupt(): void;
-  /** Types this, escape sequences and control characters included. */
+  /** Types this text, which may contain escape sequences and control characters. */
   type(text: string): void;
   resize(rows: number, columns: number): void;
 }
 
-/** Starts a command on a terminal of its own, stdin, stdout and stderr alike; `through` a shell on it, perhaps. */
+/** Starts a command with stdin, stdout and stderr on a terminal of its own, optionally `through` a shell. */
 export function onTerminal(
   box: Sandbox,
   args: string[],
@@ -35,8 +35,11 @@ export function onTerminal(
   };
 }
 
-/** Ctrl-C again and again: two that come together are one to the system. Answers the exit code. */
-export async function interruptUntilOver(running: OnTerminal): Promise<number> {
+/**
+ * Types Ctrl-C repeatedly until the command ends, because the system merges two that arrive together. Returns the
+ * exit code.
+ */
+export async function interruptUntilClosed(running: OnTerminal): Promise<number> {
   let over = false;
   running.closed.then(() => {
     over = true;

@@ -34,9 +34,9 @@ test(
   inSandbox(async (box) => {
     await enqueue(box, 'victim', 'true', { queue: 'mail' });
     const { page, show } = await openDashboard(box, browser);
-    let letGo = (): void => {};
+    let release = (): void => {};
     const gate = new Promise<void>((resolve) => {
-      letGo = resolve;
+      release = resolve;
     });
     await page.route('**/api/v1/jobs?*', async (route) => {
       await gate;
@@ -48,7 +48,7 @@ test(
     await page.keyboard.press('#');
     await page.getByText('Still counting these jobs').first().waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
-    letGo();
+    release();
     await page.locator('[data-row="victim"]').waitFor();
     await page.keyboard.press('a');
     await page.keyboard.press('#');
@@ -126,7 +126,7 @@ test(
     await page.getByRole('heading', { name: 'Cancel job busy?' }).waitFor();
     await page.getByRole('button', { name: 'Go back' }).click();
     await untilState(box, 'busy', 'processing');
-    job.letGo();
+    job.release();
     await state.getByText('completed').waitFor();
 
     await show('/jobs/later');

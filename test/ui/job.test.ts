@@ -23,7 +23,7 @@ test(
     await enqueue(box, 'one', 'seq 1 3000; echo ERROR: disk full; seq 1 3000; exit 3', more);
     await box.startWorkers();
     await untilState(box, 'one', 'failed');
-    const { page, show, wrongs } = await openDashboard(box, browser);
+    const { page, show, violations } = await openDashboard(box, browser);
     await show('/jobs/one');
     const main = page.locator('main');
     await main
@@ -55,7 +55,7 @@ test(
     await main.getByRole('cell', { name: 'enqueued' }).waitFor();
     await tab('JSON');
     await main.getByText('"retry_delay_ms": 3600000').waitFor();
-    expect(wrongs).toEqual([]);
+    expect(violations).toEqual([]);
   }),
 );
 

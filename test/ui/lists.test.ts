@@ -25,7 +25,7 @@ test(
     await enqueue(box, 'low', 'echo "a, b"', { queue: 'mail', priority: 1 });
     await enqueue(box, 'high', 'true', { queue: 'mail', priority: 9 });
     await enqueue(box, 'other', 'true');
-    const { page, show, wrongs, origin, token } = await openDashboard(box, browser);
+    const { page, show, violations, origin, token } = await openDashboard(box, browser);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await show('/jobs?queue=mail');
     await page.locator('[data-row="low"]').waitFor();
@@ -75,7 +75,7 @@ test(
     await other.getByText('View Urgent mail saved').waitFor();
     await other.getByRole('button', { name: 'Delete view Urgent mail' }).click();
     expect(await other.evaluate('localStorage.getItem("queuectl-views")')).toBe('[]');
-    expect(wrongs).toEqual([]);
+    expect(violations).toEqual([]);
   }),
 );
 

@@ -13,13 +13,13 @@ afterAll(() => browser.close());
 test(
   'the printed address opens the dashboard, and the token leaves the address bar',
   inSandbox(async (box) => {
-    const { page, wrongs, origin } = await openDashboard(box, browser);
+    const { page, violations, origin } = await openDashboard(box, browser);
     await page.getByText('No jobs yet. Run these two commands').waitFor();
     expect(page.url()).toBe(`${origin}/`);
     // A reload of the same tab needs no token in the address.
     await page.reload();
     await page.getByText('No jobs yet. Run these two commands').waitFor();
-    expect(wrongs).toEqual([]);
+    expect(violations).toEqual([]);
   }),
 );
 
@@ -52,17 +52,17 @@ test(
   'a job is seen to come, run and end without a reload',
   inSandbox(async (box) => {
     await box.startWorkers();
-    const { page, show, wrongs } = await openDashboard(box, browser);
+    const { page, show, violations } = await openDashboard(box, browser);
     await show('/jobs');
     await page.getByText('No jobs yet. Enqueue the first one').waitFor();
     await page.evaluate('window.same = true');
     const job = await startGatedJob(box, 'one');
     const row = page.locator('[data-row="one"]');
     await row.getByText('processing').waitFor();
-    job.letGo();
+    job.release();
     await row.getByText('completed').waitFor();
     expect(await page.evaluate('window.same')).toBe(true);
-    expect(wrongs).toEqual([]);
+    expect(violations).toEqual([]);
   }),
 );
 

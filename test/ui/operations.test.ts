@@ -17,7 +17,7 @@ test(
     await enqueue(box, 'bad', 'exit 3', { queue: 'mail', name: 'import', max_retries: 1 });
     await box.run(['worker', 'start', '--drain']);
     await enqueue(box, 'waits', 'sleep 60', { queue: 'mail' });
-    const { page, show, wrongs } = await openDashboard(box, browser);
+    const { page, show, violations } = await openDashboard(box, browser);
     await show('/queues');
     await page.getByRole('link', { name: 'mail' }).click();
     await page.getByRole('heading', { name: 'mail' }).waitFor();
@@ -57,7 +57,7 @@ test(
       .getByText(/^\d+s$/)
       .waitFor();
     await page.getByText('Served by').waitFor();
-    expect(wrongs).toEqual([]);
+    expect(violations).toEqual([]);
   }),
 );
 
@@ -75,7 +75,7 @@ interface ScheduleJson {
 test(
   'a schedule is added with a look at its times, edited, paused, run and removed',
   inSandbox(async (box) => {
-    const { page, show, wrongs } = await openDashboard(box, browser);
+    const { page, show, violations } = await openDashboard(box, browser);
     const all = () => box.json<ScheduleJson[]>(['schedule', 'list']);
     await show('/schedules');
     await page.getByText('No schedules yet').waitFor();
@@ -130,7 +130,7 @@ test(
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('No schedules yet').waitFor();
     expect(await all()).toEqual([]);
-    expect(wrongs).toEqual([]);
+    expect(violations).toEqual([]);
   }),
 );
 
@@ -141,7 +141,7 @@ test(
     await box.startWorkers('--queue', 'slow');
     await enqueue(box, 'long', 'sleep 60', { queue: 'slow', name: 'sleeper' });
     await untilState(box, 'long', 'processing');
-    const { page, show, wrongs } = await openDashboard(box, browser);
+    const { page, show, violations } = await openDashboard(box, browser);
     await show('/workers');
     await page.getByText('2 workers, 1 of 4 slots busy').waitFor();
     await page.locator('tr', { hasText: 'None' }).getByRole('link').first().click();
@@ -157,7 +157,7 @@ test(
     }, 'one worker is left');
     expect(left[0]!.current_jobs).toEqual(['long']);
     await untilState(box, 'long', 'processing');
-    expect(wrongs).toEqual([]);
+    expect(violations).toEqual([]);
   }),
 );
 
@@ -168,7 +168,7 @@ test(
     await box.run(['worker', 'start', '--drain']);
     await enqueue(box, 'stays', 'true', { queue: 'mail' });
     await box.run(['config', 'set', 'max-retries', '7']);
-    const { page, show, wrongs } = await openDashboard(box, browser);
+    const { page, show, violations } = await openDashboard(box, browser);
     const attention = page.getByRole('list', { name: 'Needs attention' });
     await attention.getByText('1 job is waiting, but no worker is running').waitFor();
     await attention.getByText('1 job failed permanently in the last hour').waitFor();
@@ -202,6 +202,6 @@ test(
     await box.run(['worker', 'stop']);
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.locator('[data-row="workers"]').getByText('queuectl worker start').waitFor();
-    expect(wrongs).toEqual([]);
+    expect(violations).toEqual([]);
   }),
 );

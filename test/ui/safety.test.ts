@@ -26,7 +26,7 @@ test(
     await enqueue(box, IMAGE, command, more);
     await box.run(['schedule', 'add', SCRIPT, '--every', '1d', `echo ${IMAGE}`]);
     await box.run(['worker', 'start', '--drain']);
-    const { page, show, wrongs } = await openDashboard(box, browser);
+    const { page, show, violations } = await openDashboard(box, browser);
     const job = `/jobs/${encodeURIComponent(IMAGE)}`;
     const places: [string, string][] = [
       ['/', 'Queues'],
@@ -64,7 +64,7 @@ test(
       .first()
       .waitFor();
     expect(await page.locator('main img, main script, dialog img').count()).toBe(0);
-    expect(wrongs).toEqual([]);
+    expect(violations).toEqual([]);
   }),
 );
 

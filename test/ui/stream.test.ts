@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { printed } from '../support/http.ts';
+import { readAddress } from '../support/http.ts';
 import { inSandbox, type Sandbox } from '../support/queuectl.ts';
 
 interface Batch {
@@ -12,7 +12,7 @@ async function served(
   box: Sandbox,
 ): Promise<(path: string, headers?: Record<string, string>) => Promise<Response>> {
   const server = box.start(['serve', '--port', '0']);
-  const { url, token } = await printed(server);
+  const { url, token } = await readAddress(server);
   return (path, headers = {}) =>
     fetch(`${url}api/v1${path}`, { headers: { ...headers, authorization: `Bearer ${token}` } });
 }

@@ -102,7 +102,7 @@ test(
     const proxy = await startProxy('/ops/queue');
     try {
       const flags = ['--url', proxy.url, '--port', proxy.port];
-      const { page, wrongs, token } = await openDashboard(box, browser, ...flags);
+      const { page, violations, token } = await openDashboard(box, browser, ...flags);
       const missed: string[] = [];
       page.on('response', (response) => {
         if (response.status() === 404) missed.push(response.url());
@@ -127,7 +127,7 @@ test(
       const foreign = await fetch(`${proxy.url}api/v1/jobs/one/retry`, { method: 'POST', headers });
       expect(foreign.status).toBe(403);
       expect(missed).toEqual([]);
-      expect(wrongs).toEqual([]);
+      expect(violations).toEqual([]);
     } finally {
       proxy.close();
     }

@@ -2,7 +2,7 @@
 
 const ANY = '…';
 
-/** What differs from run to run, and what stands for it in the comparison. The order matters. */
+/** Lists what differs from run to run and its placeholder in the comparison. The order matters. */
 const VARYING: [pattern: RegExp, name: string][] = [
   [/\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?/g, 'TIME'],
   [/\b\d[0-9a-z]{12}\b/g, 'ID'],
@@ -25,7 +25,7 @@ export function withoutHiddenNotes(shown: string[], actual: string[]): string[] 
   return shown.some(isNote) ? actual : actual.filter((line) => !isNote(line));
 }
 
-/** Whether the output has the shape that the page shows, apart from ids, times and the like. */
+/** Returns whether the output has the shape that the page shows, apart from ids, times and the like. */
 export function matches(shown: string[], actual: string[]): boolean {
   const [first, ...rest] = shown;
   if (first === undefined) return actual.length === 0;
@@ -36,7 +36,7 @@ export function matches(shown: string[], actual: string[]): boolean {
   return actual.length > 0 && lineMatches(first, actual[0]!) && matches(rest, actual.slice(1));
 }
 
-/** Either line may be cut: the one on the page by hand, the other one by the width of its column. */
+/** Either line may be cut off: the one on the page by hand, the other one by the width of its column. */
 function lineMatches(shown: string, actual: string): boolean {
   return patternOf(shown).test(normalise(actual)) || patternOf(actual).test(normalise(shown));
 }
@@ -46,7 +46,7 @@ function patternOf(line: string): RegExp {
   return new RegExp(`^${parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*')}$`);
 }
 
-/** Returns the output to show instead. Where the page left lines out, it leaves out those that resemble none of its own. */
+/** Returns the output to show instead. Where the page leaves lines out, so does the result. */
 export function reshown(shown: string[], actual: string[]): string[] {
   if (!shown.includes(ANY)) return actual;
   const wanted = shown.filter((line) => line !== ANY);
@@ -59,7 +59,10 @@ export function reshown(shown: string[], actual: string[]): string[] {
   return result.length > 0 ? result : [ANY];
 }
 
-/** Pairs the shown lines with lines of the output, in order and as alike as possible. Returns the indexes of the latter. */
+/**
+ * Pairs the shown lines with lines of the output, in order and as similar as possible. Returns the indexes of the
+ * latter.
+ */
 function alignment(wanted: string[], actual: string[]): Set<number> {
   const best = Array.from({ length: wanted.length + 1 }, () =>
     Array.from({ length: actual.length + 1 }, () => ({ score: 0, kept: [] as number[] })),
@@ -78,7 +81,7 @@ function alignment(wanted: string[], actual: string[]): Set<number> {
   return new Set(best[wanted.length]![actual.length]!.kept);
 }
 
-/** From 0 to 1: the share of words that two lines have in common. */
+/** Returns the share of words that two lines have in common, from 0 to 1. */
 function alike(a: string, b: string): number {
   const [one, other] = [words(a), words(b)];
   const common = [...one].filter((word) => other.has(word)).length;

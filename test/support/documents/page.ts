@@ -15,7 +15,7 @@ export interface Step {
   /** The number of the line on the page, from 1. */
   line: number;
   command: string;
-  /** The output that the page shows; null if it is not compared. */
+  /** The output that the page shows, or null if it is not compared. */
   shown: string[] | null;
   exit: number | 'error';
 }

@@ -5,10 +5,10 @@ import { readPage, type Step, withOutputs } from './page.ts';
 import { startShell } from './shell.ts';
 
 const ROOT = resolve(import.meta.dir, '../../..');
-/** Pages that scripts write; other tests keep them up to date. */
+/** Lists pages that scripts write. Other tests keep them up to date. */
 const GENERATED = ['docs/commands.md', 'docs/configuration.md', 'docs/screens.md'];
 
-/** The pages that people write. */
+/** Returns the pages that people write. */
 export function pages(): string[] {
   const docs = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
   return ['README.md', ...docs.map((name) => `docs/${name}`)]
@@ -26,12 +26,12 @@ export interface Problem {
   printed?: string;
 }
 
-/** Runs the commands of a page in order. Returns what is not as the page shows it. */
+/** Runs the commands of a page in order. Returns the differences from what the page shows. */
 export async function runPage(page: string): Promise<Problem[]> {
   return (await tryPage(page)).problems;
 }
 
-/** Runs a page, and writes the real output into it where that differs. Returns the commands with a wrong exit code. */
+/** Runs a page and writes the real output into it where that differs. Returns the commands with a wrong exit code. */
 export async function updatePage(page: string): Promise<Problem[]> {
   const { problems, outputs } = await tryPage(page);
   const before = readText(page);

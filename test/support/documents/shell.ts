@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { carrying, send } from '../processes.ts';
+import { processesWith, send } from '../processes.ts';
 import { EXECUTABLE, until } from '../queuectl.ts';
 import { matches, withoutHiddenNotes } from './compare.ts';
 import type { Step } from './page.ts';
@@ -13,7 +13,7 @@ const ROWS = 50;
 const COLUMNS = 120;
 const LIMIT_MS = 60_000;
 const BACKGROUND_LIMIT_MS = 10_000;
-/** The names that the pages use for what differs from machine to machine. */
+/** The pages use these names for what differs from machine to machine. */
 const SHOWN_HOME = '/home/ana';
 const SHOWN_HOST = 'vm';
 const SHOWN_PORT = '7780';
@@ -27,7 +27,7 @@ while IFS= read -r -d '' command <&3; do
   code=$?
   printf '\\036%d\\036' $code
 done`;
-/** A script fails with the first command of it that fails. */
+/** A script fails with its first command that fails. */
 const STRICT = ['failed=0', "trap 'failed=$?' ERR"];
 
 export interface Shell {
@@ -65,7 +65,7 @@ export async function startShell(): Promise<Shell> {
       .trimEnd()
       .split('\n')
       .map((line) => line.trimEnd())
-      // Where the tests run as root, queuectl warns of it.
+      // queuectl warns when the tests run as root.
       .filter((line, _, all) => (line !== '' || all.length > 1) && !/^warning: .*\broot\b/.test(line));
 
   return {
@@ -76,7 +76,7 @@ export async function startShell(): Promise<Shell> {
       const what = `line ${line}: ${command} has ended`;
       const [, before, code] = await until(() => /^([\s\S]*?)\x1e(\d+)\x1e/.exec(text), what, LIMIT_MS);
       let output = tidy(before!);
-      // A command in the background prints while the next one could already be typed.
+      // A background command prints while the next one could already be typed.
       if (inBackground(command) && shown !== null && shown.length > 0) {
         const printed = () => tidy(text.replaceAll(/\x1e\d+\x1e/g, ''));
         const complete = () => matches(shown, withoutHiddenNotes(shown, printed()));
@@ -87,7 +87,7 @@ export async function startShell(): Promise<Shell> {
     },
     async close() {
       commands.end();
-      const left = (): number[] => carrying(`HOME=${home}`);
+      const left = (): number[] => processesWith(`HOME=${home}`);
       await until(() => {
         send(left(), 'SIGKILL');
         return left().length === 0;

@@ -5,14 +5,14 @@ import { configure, inSandbox, until, untilState } from '../support/queuectl.ts'
 
 const LEASE_MS = 3000;
 
-test('workers that all stood still for longer than a lease do not take each other for dead', () =>
+test('workers that were all stopped for longer than a lease do not consider each other dead', () =>
   inSandbox(async (box) => {
     await configure(box, { 'heartbeat-interval': '200ms', lease: '3s' });
     const supervisor = await box.startWorkers('--count', '3');
     const jobs = await Promise.all(['a', 'b', 'c'].map((id) => startGatedJob(box, id)));
     const workers = await workersOf(box);
     const pids = workers.map((worker) => worker.pid);
-    // Long enough that each of them has seen the others alive.
+    // By then each worker has seen a heartbeat of the others.
     const beats = async (): Promise<string> =>
       (await workersOf(box)).map((worker) => worker.last_heartbeat).join();
     const first = await beats();
@@ -26,7 +26,7 @@ test('workers that all stood still for longer than a lease do not take each othe
       const [old, now] = [before.split(','), (await beats()).split(',')];
       return now.every((beat, i) => beat !== old[i]);
     }, 'all of them beat again');
-    for (const job of jobs) job.letGo();
+    for (const job of jobs) job.release();
     for (const { id } of jobs) await untilState(box, id, 'completed');
     expect(pids.every(isAlive)).toBe(true);
     expect(supervisor.output()).not.toMatch(/adopted|no longer registered/);

@@ -15,7 +15,7 @@ function placesOf(box: Sandbox): string {
 }
 
 test.concurrent(
-  'a job of a store that was put back from an older copy runs, though its number was used',
+  'a job of a store that was replaced by an older copy runs although its attempt number was used',
   inSandbox(async (box) => {
     const [db, copy] = [join(box.home, 'queue.db'), join(box.directory, 'copy')];
     await box.run(['enqueue', 'true']);
@@ -34,7 +34,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a place that is taken by nobody holds up no job, and is left as it is',
+  'an attempt directory that exists already delays no job and is left unchanged',
   inSandbox(async (box) => {
     await box.run(['enqueue', LONG]);
     await box.startWorkers();
@@ -55,7 +55,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a number whose attempt left nothing but a process is not used again: that would be ended with another',
+  'an attempt number whose process still runs is not reused, because that process would be ended with the new attempt',
   inSandbox(async (box) => {
     const [db, copy, pid] = [
       join(box.home, 'queue.db'),

@@ -21,7 +21,7 @@ function shell(home: string, line: string, cwd = '/') {
 }
 
 test.concurrent(
-  'a job is stored although nobody reads the warning about it',
+  'a job is stored although the warning about it cannot be written',
   inSandbox(async (box) => {
     const line = `"$q" enqueue '{"id":"x","command":"true","bogus":1}' 2> >(exec 0<&-; sleep 0.2); echo $?`;
     for (let i = 0; i < 5; i++) {
@@ -33,7 +33,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'commands work in a directory that is gone; only enqueue needs one, and says so',
+  'commands work in a deleted directory, except enqueue, which reports it',
   inSandbox(async (box) => {
     const gone = join(box.directory, 'gone');
     mkdirSync(gone);
@@ -45,7 +45,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--version is never an enqueue',
+  '--version never enqueues a job',
   inSandbox(async (box) => {
     expect((await box.run(['enqueue', 'true', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(await box.json(['list'])).toEqual([]);
@@ -53,7 +53,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a list shows no job twice, however they change meanwhile',
+  'a list shows no job twice although the jobs change meanwhile',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--file', '-'], { stdin: 'true\n'.repeat(300) });
     const workers = box.start(['worker', 'start', '--concurrency', '2', '--drain', '--quiet']);
@@ -70,7 +70,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a stop reaches a supervisor that is about to replace its worker',
+  'worker stop reaches a supervisor that is about to replace its worker',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     for (let i = 0; i < 5; i++) {
@@ -123,7 +123,7 @@ test.concurrent(
     await enqueue(box, 'loud', 'head -c 6000000 /dev/zero | tr "\\0" x; sleep 0.6; echo; echo last');
     const job = await untilState(box, 'loud', 'completed');
     expect((job as JobJson).exit_code).toBe(0);
-    // The slow one is done by then, whichever file it was for.
+    // By then the slow trimming process has ended, whichever file it was for.
     await until(() => !spawnSync('pgrep', ['-f', bin]).stdout.length, 'nothing trims any more');
     const { stdout } = await box.run(['logs', 'loud']);
     expect(stdout.includes('\0')).toBe(false);
@@ -132,7 +132,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a command whose record somebody deleted is still found, and not run twice at a time',
+  'a command whose record was deleted is still found and never runs twice at the same time',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await enqueue(
@@ -147,21 +147,21 @@ test.concurrent(
     await until(() => next.output().includes('adopted'), 'it is adopted');
     expect(lines(join(box.directory, 'traces'))).toEqual(['start']);
     writeFileSync(join(box.directory, 'go'), '');
-    // How it ended is unknown now: it is run again, after the first has ended.
+    // The exit code is unknown now, so the job runs again after the first run has ended.
     await untilState(box, 'job', 'completed');
     expect(lines(join(box.directory, 'traces'))).toEqual(['start', 'end', 'start', 'end']);
   }),
 );
 
 test.concurrent(
-  'a signal to the process and then to its group is one stop, not two',
+  'a signal to the process and then to its group counts as one stop',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     process.kill(workers.pid, 'SIGTERM');
     process.kill(-workers.pid, 'SIGTERM');
     await until(() => workers.output().includes('stopping'), 'it stops');
-    job.letGo();
+    job.release();
     expect(await workers.exit).toBe(0);
     expect(workers.output()).not.toContain('again');
     expect(job.traces()).toEqual(ONE_RUN);
@@ -169,7 +169,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'what is not UTF-8, twice, empty or contradictory is refused',
+  'arguments that are not UTF-8, repeated, empty or contradictory are refused',
   inSandbox(async (box) => {
     for (const line of [
       `"$q" enqueue -- ls "$(printf 'f\\xff')"`,
@@ -190,7 +190,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job that removes the directory of all attempts harms no later one',
+  'a job that removes the directory of all attempts does not harm later jobs',
   inSandbox(async (box) => {
     await box.startWorkers();
     await enqueue(box, 'vandal', `rm -rf ${join(box.home, 'queue.db.d', 'attempts')}`);

@@ -1,4 +1,4 @@
-/** RELIABILITY S1–S25: which rows are tested where. */
+/** Lists the attacks S1 to S25 and the test files that cover each of them. */
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,13 +33,13 @@ const ROWS: Record<string, string[] | string> = {
 
 const TESTS = join(import.meta.dirname, '..');
 const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
-  (name) => name.endsWith('.test.ts') && !name.includes('node_modules') && !name.includes('attack-rows'),
+  (name) => name.endsWith('.test.ts') && !name.includes('node_modules') && !name.includes('attack-coverage'),
 );
 
 for (let n = 1; n <= 25; n++) {
   const where = ROWS[`S${n}`]!;
-  test(`S${n} is tested where it is said to be${typeof where === 'string' ? `: not yet, ${where}` : ''}`, () => {
-    // As the name of a test, or of a row of a table of them.
+  test(`S${n} is tested in the listed files${typeof where === 'string' ? `: none yet, ${where}` : ''}`, () => {
+    // A test or a row of a table names the attack it covers.
     const named = files.filter((name) =>
       new RegExp(`(['"\`]|test\\(.*)(S\\d+, )*S${n}\\b|^/\\*\\* S${n}:`, 'm').test(
         readFileSync(join(TESTS, name), 'utf8'),

@@ -12,7 +12,7 @@ import { sandbox } from '../support/queuectl.ts';
 const ROOT = resolve(import.meta.dir, '../..');
 const MAN = join(ROOT, 'dist/queuectl.1');
 const box = sandbox();
-/** Hidden ones are for queuectl's own use. */
+/** Returns the flags that are not hidden; hidden ones are for queuectl's own use. */
 const shown = (flags: Record<string, Flag>) => Object.keys(flags).filter((name) => !flags[name]!.hidden);
 let commands: [name: string, command: Command][];
 
@@ -34,7 +34,7 @@ async function printed(...args: string[]): Promise<string> {
   return stdout;
 }
 
-test('a command has the name of its table entry, and examples that use it', () => {
+test('a command has the name of its table entry and examples that use it', () => {
   for (const [name, command] of commands) {
     expect(command.name).toBe(name);
     const examples = command.examples.filter((line) => !line.startsWith('#'));
@@ -43,7 +43,7 @@ test('a command has the name of its table entry, and examples that use it', () =
   }
 });
 
-test('a summary has no full stop and stays on one line of the overview at 80 columns', async () => {
+test('a summary has no full stop and fits on one line of the overview at 80 columns', async () => {
   const overview = await printed('help');
   for (const [, { summary }] of commands) {
     expect(summary).toMatch(/^[A-Z].*[^.]$/);

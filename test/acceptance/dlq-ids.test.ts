@@ -9,7 +9,7 @@ import {
 } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-/** Dead: report-1, report-2, other. Waiting, and enqueued last: later. */
+/** Makes the dead jobs report-1, report-2 and other, and a waiting job later, which is enqueued last. */
 async function withDead(box: Sandbox): Promise<void> {
   await configure(box, { 'max-retries': '1' });
   for (const id of ['report-1', 'report-2', 'other']) await enqueue(box, id, 'exit 1');
@@ -19,21 +19,21 @@ async function withDead(box: Sandbox): Promise<void> {
 const dead = async (box: Sandbox) => (await box.json<JobJson[]>(['dlq', 'list'])).map((job) => job.id);
 
 test.concurrent(
-  'dlq show, retry and purge take the beginning of an id',
+  'dlq show, retry and purge accept the prefix of an id',
   inSandbox(async (box) => {
     await withDead(box);
     expect(await box.json<JobJson>(['dlq', 'show', 'oth'])).toMatchObject({ id: 'other' });
     expect((await box.run(['dlq', 'retry', 'oth', 'other'])).stdout).toContain('other');
     await untilState(box, 'other', 'pending');
     expect((await box.run(['dlq', 'purge', 'report-1'])).code).toBe(0);
-    // Now no other has that beginning.
+    // No other job has that prefix any more.
     expect((await box.run(['dlq', 'purge', 'report'])).code).toBe(0);
     expect(await dead(box)).toEqual([]);
   }),
 );
 
 test.concurrent(
-  '@last is the job enqueued last',
+  '@last is the job that was enqueued last',
   inSandbox(async (box) => {
     await withDead(box);
     for (const verb of ['show', 'retry', 'purge'])
@@ -49,7 +49,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a beginning of several ids, or of none, is refused and changes nothing',
+  'an ambiguous or unknown id prefix is refused and changes nothing',
   inSandbox(async (box) => {
     await withDead(box);
     for (const verb of ['show', 'retry', 'purge']) {

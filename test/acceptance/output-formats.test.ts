@@ -1,4 +1,4 @@
-/** The looks of a result: --json=FIELDS, --format, --header, --time, --utc, --wide. */
+/** Tests how results are printed: --json=FIELDS, --format, --header, --time, --utc, --wide. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sandbox, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -26,7 +26,7 @@ async function printed(...args: string[]): Promise<string> {
 
 const lines = (text: string): string[] => text.split('\n').slice(0, -1);
 
-/** Those that are there only now and then. */
+/** Lists fields that are present only sometimes. */
 const SELDOM = ['licenses', 'existing', 'gone'];
 
 for (const args of [
@@ -46,7 +46,7 @@ for (const args of [
   ['version'],
 ]) {
   const name = args.slice(0, 2).join(' ');
-  test(`${name} --json=help names the fields, and each can be chosen`, async () => {
+  test(`${name} --json=help lists the fields, and each can be selected`, async () => {
     const fields = lines(await printed(...args, '--json=help'));
     const whole = [JSON.parse(await printed(...args, '--json'))].flat()[0] as object;
     expect(fields.filter((field) => !SELDOM.includes(field)).sort()).toEqual(Object.keys(whole).sort());
@@ -55,7 +55,7 @@ for (const args of [
   });
 }
 
-test('fields of events, statistics, and of what is added and waited for', async () => {
+test('fields of events, statistics, enqueued jobs and awaited jobs can be selected', async () => {
   const fields = lines(await printed('events', '--json=help'));
   for (const line of lines(await printed('events', '--json', '--lines', '100')))
     for (const name of Object.keys(JSON.parse(line))) expect(fields).toContain(name);
@@ -70,7 +70,7 @@ test('fields of events, statistics, and of what is added and waited for', async 
   await printed('delete', 'x');
 });
 
-test('every format of a list', async () => {
+test('list supports every format', async () => {
   expect(await printed('list', '--format', 'ids')).toBe('two\none\n');
   expect(JSON.parse(await printed('list', '--format', 'json'))).toHaveLength(2);
   const objects = lines(await printed('list', '--format=jsonl')).map((line) => JSON.parse(line));
@@ -94,7 +94,7 @@ test('every format of a list', async () => {
   expect(row).toMatch(/(ago|now) {2}.*…$/);
 });
 
-test('the same formats for other lists', async () => {
+test('other lists support the same formats', async () => {
   expect(await printed('queue', 'list', '-q')).toBe('default\nmail\n');
   expect(await printed('schedule', 'list', '--format', '{name} {cron}')).toBe('nightly 0 3 * * *\n');
   expect(await printed('config', 'list', '--format', 'ids')).toStartWith('max-retries\n');
@@ -106,7 +106,7 @@ test('the same formats for other lists', async () => {
   expect(await printed('events', '--job', 'one', '--format', '{kind}')).toBe('enqueued\nstarted\ndead\n');
 });
 
-test('times as one asks for them', async () => {
+test('--time and --utc change how times are printed', async () => {
   const env = { TZ: 'Asia/Tokyo' };
   const at = async (...flags: string[]): Promise<string> =>
     (await box.run(['list', '--state', 'dead', ...flags], { env })).stdout.split('\t')[5]!;
@@ -122,7 +122,7 @@ test('times as one asks for them', async () => {
   expect(await printed('status', '--time', 'unix')).toMatch(/\t\d{10}(\.\d+)?\t/);
 });
 
-test('a terminal: cut to its width unless --wide, a whole list in any other format', async () => {
+test('on a terminal a list is cut to the width unless --wide, and other formats print it whole', async () => {
   const shown = async (...flags: string[]): Promise<string> => {
     const running = onTerminal(box, ['list', '--state', 'dead', ...flags], 24, 60);
     expect(await running.closed).toBe(0);
@@ -160,7 +160,7 @@ for (const [args, says] of REFUSED) {
   test(`refused: ${args.join(' ')}`, async () => expectRefusal(await box.run(args), 2, says));
 }
 
-test('with --json a mistake is told as JSON, before anything is done', async () => {
+test('with --json an invalid flag is reported as JSON before anything is done', async () => {
   for (const [args, says] of [
     [['list', '--json=id,stat'], /unknown field 'stat'; did you mean 'state'/],
     [['enqueue', '--json=idd', 'true'], /did you mean 'id'/],
@@ -183,7 +183,7 @@ test('a watched list keeps its format', async () => {
   await watching.closed;
 });
 
-test('completion knows fields, formats and styles, and takes --json for a switch', async () => {
+test('completion offers fields, formats and time styles, and treats --json as a switch', async () => {
   const values = async (...words: string[]): Promise<string[]> =>
     lines(await printed('__complete', ...words)).map((line) => line.split('\t')[0]!);
   expect(await values('list', '--json=id,sta')).toEqual(['--json=id,state', '--json=id,started_at']);

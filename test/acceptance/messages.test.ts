@@ -9,7 +9,7 @@ import { onTerminal } from '../support/terminal.ts';
 const FULL = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
 
 test.concurrent(
-  'who cannot write what was added says that it was, and nothing is unexpected',
+  'enqueue to a full stdout reports that the jobs were added',
   inSandbox(async (box) => {
     const one = await box.run(['enqueue', '--id', 'one', 'true'], { through: FULL });
     expect(one.code).toBe(1);
@@ -22,7 +22,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a stderr that cannot be written to ends nothing',
+  'a stderr that cannot be written does not end a command',
   inSandbox(async (box) => {
     const through = ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'];
     const added = await box.run(['enqueue', '--id', 'a', '{"command":"true","unknown":1}'], { through });
@@ -32,7 +32,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'quotes around the values of an --env-file are taken off, others stay',
+  'quotes around whole values of an --env-file are removed, and other quotes stay',
   inSandbox(async (box) => {
     const file = join(box.directory, 'env');
     writeFileSync(file, `A="a b"\nexport B='c $HOME'\nC="half\nD=plain "x"\nE=""\n`);
@@ -43,7 +43,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a long circle is told in a line of bearable length',
+  'an error about a long dependency cycle is shortened',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 1000 }, (_, i) => ({
       ...{ id: `n${i}`, command: 'true', depends_on: [`n${(i + 1) % 1000}`] },
@@ -58,7 +58,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a wait for nothing says so, and is over',
+  'wait warns and exits with 0 when no job matches',
   inSandbox(async (box) => {
     expect(await box.run(['wait', '--queue', 'none'])).toEqual({
       code: 0,
@@ -69,7 +69,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'what could not be done is said of one job and of many',
+  'an action without effect gives the reason for one job and for many',
   inSandbox(async (box) => {
     for (const id of ['a', 'b']) await enqueue(box, id, 'true');
     const said = async (...args: string[]): Promise<string> => (await box.run(args)).stderr.split('\n')[0]!;
@@ -85,7 +85,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an editor that changes nothing changes nothing, and one that breaks the JSON is told so',
+  'an editor that changes nothing leaves the job unchanged, and one that breaks the JSON is refused',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'echo old');
     const before = await box.json(['show', 'job']);
@@ -99,7 +99,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'fewer retries than attempts leave the last attempt, and explain says so',
+  'fewer max_retries than attempts so far leave one last attempt, and explain shows it',
   inSandbox(async (box) => {
     await configure(box, { 'backoff-base': '1000' });
     await box.startWorkers();
@@ -112,7 +112,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a suspended job says so, and so does one whose worker is gone',
+  'explain and show report a suspended job, and explain a job whose worker is gone',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
@@ -137,14 +137,14 @@ test.concurrent(
     expect((await box.run(['explain', 'job'])).stdout).toMatch(
       /^the job has been running for .*, but its worker is gone; the next worker will adopt it\n$/,
     );
-    job.letGo();
+    job.release();
     await untilNoProcessOf(box, 'job');
     expect((await box.run(['explain', 'job'])).stdout).toContain('but its worker is gone');
   }),
 );
 
 test.concurrent(
-  'on a terminal: a list counts what matches, shows names, and what is to be done is shown before',
+  'on a terminal a list counts matches and shows names, and a bulk action shows its jobs before it asks',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 15 }, (_, i) => ({
       ...{ id: `j${i}`, command: `echo ${i}` },
@@ -171,7 +171,7 @@ test.concurrent(
     const show = (await box.run(['show', 'j3'])).stdout;
     expect(show).toContain('name\timport\n');
     expect(show).toContain('unique key\tk3\n');
-    // Scripts count columns.
+    // The piped list keeps its columns, because scripts count them.
     expect((await box.run(['list', '-n', '1', '--name', 'import'])).stdout.split('\t')).toHaveLength(8);
   }),
 );

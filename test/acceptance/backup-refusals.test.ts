@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { enqueue, inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 test.concurrent(
-  'a backup or export that has nowhere to go: the place is named, not the draft, and nothing is left',
+  'a backup or export to a missing directory names that directory and leaves no draft',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     writeFileSync(join(box.directory, 'file'), '');
@@ -27,7 +26,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a file that is no backup is refused before anybody is asked about the queue',
+  'a file that is not a backup is refused before the question about the queue',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     const file = join(box.directory, 'five');
@@ -38,19 +37,5 @@ test.concurrent(
     expect(asked.output()).toContain('is not a queuectl database');
     expect(asked.output()).toContain('queuectl backup');
     expect(asked.output()).not.toContain('[y/N]');
-  }),
-);
-
-test.concurrent(
-  'what a repair finds lost is judged by the settings of that store',
-  inSandbox(async (box) => {
-    await enqueue(box, 'job', 'true');
-    await box.run(['config', 'set', 'crash-limit', '1']);
-    const db = new DatabaseSync(join(box.home, 'queue.db'));
-    db.exec("UPDATE job SET state = 'processing', phase = 'running', worker_id = 'w', due_at = NULL");
-    db.close();
-    mkdirSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
-    await box.run(['db', 'repair']);
-    expect(await box.json(['show', 'job'])).toMatchObject({ state: 'dead', crashes: 1 });
   }),
 );

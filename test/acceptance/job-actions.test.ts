@@ -14,7 +14,7 @@ import {
 } from '../support/queuectl.ts';
 
 test.concurrent(
-  'cancel ends a running job and everything it started, and it is cancelled when the command returns',
+  'cancel stops a running job and all its processes before it returns',
   inSandbox(async (box) => {
     await box.startWorkers();
     await enqueue(box, 'job', 'sh -c "trap : TERM; sleep 600 & sleep 600" & setsid sleep 600 & sleep 600');
@@ -41,7 +41,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'long output of a job that was cancelled without a worker is still there',
+  'the long output of a job that was cancelled without a worker can still be read',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await enqueue(box, 'job', 'head -c 50000 /dev/zero | tr "\\0" x; touch wrote; sleep 600');
@@ -53,7 +53,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a waiting job that is cancelled never runs; a finished one is a conflict; a part is 7',
+  'a cancelled waiting job never runs, cancelling a finished job exits with 4, and a partial result exits with 7',
   inSandbox(async (box) => {
     await enqueue(box, 'done', 'true');
     await box.run(['worker', 'start', '--drain']);
@@ -68,7 +68,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'many by filter need a yes, --dry-run changes nothing, prefixes and @last name one',
+  'a bulk action asks for confirmation, --dry-run changes nothing, and id prefixes and @last select one job',
   inSandbox(async (box) => {
     for (const id of ['mail-1', 'mail-2', 'other']) {
       await box.run(['enqueue', '--id', id, '--queue', id.slice(0, 4), '--tag', `n=${id}`, 'true']);
@@ -92,7 +92,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a queue is paused, limited and let go without a restart',
+  'a queue is paused, limited and resumed without a restart of the workers',
   inSandbox(async (box) => {
     await box.startWorkers('--count', '3');
     await box.run(['queue', 'set', 'mail', '--concurrency', '1']);
@@ -116,7 +116,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a suspended job stands still with all its processes, and goes on',
+  'a suspended job stops with all its processes and continues when it is resumed',
   inSandbox(async (box) => {
     await box.startWorkers();
     await enqueue(box, 'job', 'while ! test -e go; do sleep 0.02; done & wait');
@@ -124,10 +124,10 @@ test.concurrent(
     await until(() => processesOfJob(box, 'job').length >= 3, 'it has started its children');
     expect((await box.run(['suspend', 'job'])).stdout).toBe('job\n');
     writeFileSync(join(box.directory, 'go'), '');
-    // A signal takes its moment; then all of them stand still.
+    // SIGSTOP takes effect with a delay, so the test polls until all processes are stopped.
     const states = () =>
       processesOfJob(box, 'job').map((pid) => /\) (.)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))![1]);
-    // D: a shell that waits for a child which was stopped between its fork and its exec.
+    // State D is a shell that waits for a child which was stopped between its fork and its exec.
     await until(() => states().every((state) => state === 'T' || state === 'D'), 'all of it is stopped');
     expect(states().length).toBeGreaterThanOrEqual(3);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'processing' });
@@ -138,7 +138,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job cancelled in the grace of its timeout is cancelled, not tried again',
+  'a job that is cancelled during the grace period of its timeout is cancelled, not retried',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '3s' });
     const workers = await box.startWorkers();
@@ -152,7 +152,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'rate 10/s: fifty jobs take between 4.5 and 8 s, and --drain waits for them',
+  'a rate limit of 10/s spreads fifty jobs over 4.5 to 8 s, and --drain waits for all of them',
   inSandbox(async (box) => {
     await box.run(['queue', 'set', 'api', '--rate', '10/s']);
     await box.run(['enqueue', '--queue', 'api', '--file', '-'], {
@@ -170,7 +170,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  '--drain leaves what is held or paused, and names it',
+  '--drain leaves held and paused jobs and lists them',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'failing', '--backoff-base', '100', 'exit 1']);
     const workers = await box.startWorkers();
@@ -187,7 +187,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'one job can be edited by hand; an editor that fails changes nothing',
+  'edit opens one job in an editor, and an editor that fails changes nothing',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'job', '--timeout', '5m', 'echo old']);
     const edit = (editor: string) => box.run(['edit', 'job'], { env: { EDITOR: editor, VISUAL: '' } });
@@ -207,7 +207,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'variables from a file, from here, and given win over each other in that order',
+  '--env overrides --inherit-env, which overrides --env-file',
   inSandbox(async (box) => {
     const file = join(box.directory, 'vars');
     writeFileSync(file, '# comment\n\nexport A=file\r\nB=file=1\nC=file\n');
@@ -222,7 +222,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'bad input changes nothing',
+  'invalid input changes nothing',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     for (const args of [

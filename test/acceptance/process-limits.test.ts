@@ -4,7 +4,7 @@ import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inProcessGroup, noProcessLimit } from '../faults/process-limit.ts';
 import { gatedJob } from '../support/gated-job.ts';
-import { killAll, processesOfJob, untilBeats, workersOf } from '../support/processes.ts';
+import { killAll, processesOfJob, untilHeartbeats, workersOf } from '../support/processes.ts';
 import {
   configure,
   EXECUTABLE,
@@ -18,11 +18,11 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-/** Threads and processes of one user: room for a supervisor and two workers, and then some for a job to use up. */
+/** Leaves room for the threads and processes of a supervisor and two workers, and some for a job to use up. */
 const LIMIT = 80;
 const JOBS = Array.from({ length: 10 }, (_, i) => `job${i}`);
 
-/** The limit counts by user and spares root: each test runs as a user that nobody else is. */
+/** The limit counts by user and exempts root, so each test runs as a user of its own. */
 function asUser(uid: number): string[] {
   return ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
 }
@@ -37,8 +37,8 @@ function works(): boolean {
 }
 
 /**
- * Takes every process the user may have, and gives them back when told to by a line in a pipe: neither `read` nor
- * `kill` needs a process. The loop ends with its subshell when no more is to be had, so one is free again after it.
+ * Uses up every process that the user may have and frees them after a line in a pipe. Neither `read` nor `kill` needs
+ * a process. The loop ends with its subshell when no process is left, so one is free again after it.
  */
 function hog(free: 0 | 1): string {
   const fill = '(while :; do sleep 600 & done) 2>/dev/null';
@@ -48,7 +48,7 @@ function hog(free: 0 | 1): string {
 
 async function withFullUser(
   free: 0 | 1,
-  body: (box: Sandbox, workers: Running, letGo: () => void) => Promise<void>,
+  body: (box: Sandbox, workers: Running, release: () => void) => Promise<void>,
 ): Promise<void> {
   const uid = someUid();
   const box = sandbox(asUser(uid));
@@ -72,7 +72,7 @@ async function enqueueJobs(box: Sandbox): Promise<void> {
   for (const id of JOBS) await enqueue(box, id, `echo run >> ${id}.log`, { max_retries: 1 });
 }
 
-/** Each job has run once, as the disk says, and the workers still stop. */
+/** Expects that each job ran once, by its trace on disk, and that the workers still stop. */
 async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> {
   await untilState(box, 'hog', 'completed');
   const waiting = ['pending', 'processing', 'failed'];
@@ -90,45 +90,47 @@ async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> 
 }
 
 for (const free of [0, 1] as const) {
-  test.skipIf(!works())(`ulimit -u used up by a job but for ${free}: nothing is lost`, () =>
-    withFullUser(free, async (box, workers, letGo) => {
+  test.skipIf(!works())(`nothing is lost when a job uses up ulimit -u except for ${free}`, () =>
+    withFullUser(free, async (box, workers, release) => {
       await enqueueJobs(box);
-      await untilBeats(box, 5);
-      letGo();
+      await untilHeartbeats(box, 5);
+      release();
       await expectNothingLost(box, workers);
     }),
   );
 }
 
 test.skipIf(!works())('a worker that dies while ulimit -u is used up is replaced, and nothing is lost', () =>
-  withFullUser(0, async (box, workers, letGo) => {
+  withFullUser(0, async (box, workers, release) => {
     const holder = (await workersOf(box)).find((worker) => worker.current_jobs.includes('hog'))!;
     await killAll([holder.pid]);
     await enqueueJobs(box);
-    await untilBeats(box, 5);
+    await untilHeartbeats(box, 5);
     expect(processesOfJob(box, 'hog')).not.toEqual([]);
-    letGo();
+    release();
     await expectNothingLost(box, workers);
     expect(lines(join(box.directory, 'hog.log'))).toEqual(['full']);
   }),
 );
 
-test.skipIf(noProcessLimit() !== null)('a worker that cannot start a single thread or process says so', () =>
-  inProcessGroup(8, async (through) => {
-    const box = sandbox();
-    try {
-      await enqueue(box, 'job', 'true');
-      const workers = box.start(['worker', 'start'], { through });
-      await until(() => workers.output().includes('requeued'), 'the log tells why no job runs');
-      expect(workers.output()).toContain(' ready ');
-    } finally {
-      await box.cleanup();
-    }
-  }),
+test.skipIf(noProcessLimit() !== null)(
+  'a worker that cannot start a single thread or process reports it',
+  () =>
+    inProcessGroup(8, async (through) => {
+      const box = sandbox();
+      try {
+        await enqueue(box, 'job', 'true');
+        const workers = box.start(['worker', 'start'], { through });
+        await until(() => workers.output().includes('requeued'), 'the log tells why no job runs');
+        expect(workers.output()).toContain(' ready ');
+      } finally {
+        await box.cleanup();
+      }
+    }),
 );
 
 test.skipIf(Bun.which('prlimit') === null)(
-  'slots that the machine has no room for are left empty',
+  'slots for which the machine has no processes left stay empty',
   async () => {
     const box = sandbox();
     try {
@@ -140,7 +142,7 @@ test.skipIf(Bun.which('prlimit') === null)(
       expect(await workers.closed).toBe(0);
       const jobs = await box.json<JobJson[]>(['list']);
       expect(jobs.filter((job) => job.state === 'completed' && job.attempts === 1)).toHaveLength(200);
-      // Most of them in the first moment, when all slots are tried.
+      // Most of them are requeued at the start, when all slots are tried.
       expect(workers.output().split('requeued').length - 1).toBeLessThan(600);
     } finally {
       await box.cleanup();

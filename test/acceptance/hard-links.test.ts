@@ -9,7 +9,7 @@ import { backupOf, dbOf, enqueueIntoWal, idsIn } from '../support/replaced-store
 const MOUNT = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
 const cannotMount = spawnSync('unshare', ['-m', 'mount', '--bind', '/', '/']).status !== 0;
 
-/** Runs queuectl where `from` is mounted on `to`; nobody else sees that. */
+/** Runs queuectl in a mount namespace of its own, where `from` is mounted on `to`. */
 const mounted = (from: string, to: string): { through: string[] } => ({
   through: ['unshare', '-m', 'sh', '-c', MOUNT, 'sh', from, to],
 });
@@ -28,7 +28,7 @@ const COMMANDS = (box: Sandbox): string[][] => [
 ];
 
 test.concurrent(
-  'a database with a second hard link is refused by both names, until one is removed',
+  'a database with a second hard link is refused by both names until one is removed',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupOf(box)]);
@@ -66,7 +66,7 @@ test.concurrent(
 
 for (const point of ['swap-linked', 'swap-cleared']) {
   test.concurrent(
-    `the second name that a restore killed at ${point} left does not count, another one does`,
+    `the second name that a restore killed at ${point} left is tolerated, and any other name is not`,
     inSandbox(async (box) => {
       await enqueue(box, 'a', 'true');
       await box.json(['backup', backupOf(box)]);
@@ -89,7 +89,7 @@ for (const point of ['swap-linked', 'swap-cleared']) {
 }
 
 test.concurrent(
-  'the second name that a restore into an empty place left when it was killed does not count',
+  'the second name that a killed restore into an empty place left is tolerated',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupOf(box)]);
@@ -103,7 +103,7 @@ test.concurrent(
 );
 
 test.skipIf(cannotMount).concurrent(
-  'a database that is mounted as a single file is refused; one whose directory is mounted is not',
+  'a database mounted as a single file is refused, but not one whose directory is mounted',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');
     await box.json(['backup', backupOf(box)]);

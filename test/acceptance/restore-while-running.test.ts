@@ -20,7 +20,7 @@ const PAGE = 4096;
 const restore = (box: Sandbox): string[] => ['restore', '--yes', backupOf(box)];
 const REPAIR = (): string[] => ['db', 'repair'];
 
-/** Two jobs that are done, and one whose command runs on without a worker. */
+/** Completes two jobs and leaves one whose command keeps running without a worker. */
 async function leaveRunning(box: Sandbox): Promise<GatedJob> {
   const workers = await box.startWorkers();
   for (const id of ['a', 'b']) {
@@ -56,7 +56,7 @@ const SCENES: [string, (box: Sandbox) => void, (box: Sandbox) => string[]][] = [
 
 for (const [what, damage, args] of SCENES) {
   test.concurrent(
-    `${what} waits for the command that still runs: it is never started beside itself`,
+    `${what} is refused while a command runs, so that the command never runs twice at the same time`,
     inSandbox(async (box) => {
       const job = await leaveRunning(box);
       damage(box);
@@ -65,14 +65,14 @@ for (const [what, damage, args] of SCENES) {
       end(refused);
       await untilNoProcessOf(box, 'job');
       expect((await box.run(args(box))).stderr).not.toContain('error');
-      job.letGo();
+      job.release();
       expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
       expect(job.traces()).toEqual(['start', 'start', 'end']);
     }),
   );
 }
 
-/** As the hint says. */
+/** Ends the command as the hint suggests. */
 function end({ stderr }: Result): void {
   const group = /kill -- (-\d+)$/m.exec(stderr)![1]!;
   expect(spawnSync('kill', ['--', group]).status).toBe(0);
@@ -86,13 +86,13 @@ for (const [what, damage] of [
   ['a command of this queue', (box: Sandbox) => zero(box, 100, 0)],
 ] as const)
   test.skipIf(missing).concurrent(
-    `restore from another pid namespace waits for ${what}, too`,
+    `restore from another pid namespace is also refused because of ${what}`,
     inSandbox(async (box) => {
       await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
       await leaveRunning(box);
       damage(box);
       const says = new RegExp(`${what} may still be running in another pid namespace`);
-      // From there the worker seems to live until its lease is over.
+      // In that namespace the worker seems to live until its lease is over.
       const refused = await until(async () => {
         const result = await box.run(restore(box), { through });
         return /worker \w+ is running/.test(result.stderr) ? null : result;

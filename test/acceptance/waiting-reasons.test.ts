@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
-/** Starts it, waits for what it says of why nothing happens, and lets the job go. */
+/** Starts the command, waits until it prints why the job does not run, and resumes the queue. */
 async function saysOnce(box: Sandbox, args: string[], what: string): Promise<void> {
   const running = box.start(args);
   await until(() => running.output().includes(what), `${args[0]} says: ${what}`);
@@ -13,7 +13,7 @@ async function saysOnce(box: Sandbox, args: string[], what: string): Promise<voi
 }
 
 test.concurrent(
-  'whoever waits for a job of a paused queue is told, once',
+  'commands that wait for a job of a paused queue warn once',
   inSandbox(async (box) => {
     await box.startWorkers();
     await box.run(['queue', 'pause', 'gpu']);
@@ -28,7 +28,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'the queue that nobody serves is named with what helps, after enqueueing too',
+  'a queue without a worker is reported with a command to start one, also by enqueue',
   inSandbox(async (box) => {
     await box.startWorkers('--queue', 'mail');
     const hint = 'no worker serves queue gpu; to start one: queuectl worker start --queue gpu';
@@ -41,7 +41,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an attempt that could not start says why, also to a pipe',
+  'an attempt that could not start has its reason printed, also in a pipe',
   inSandbox(async (box) => {
     await box.startWorkers();
     const why = "secret variable NOBODY_HAS_THIS is not in the worker's environment";
@@ -54,7 +54,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'of a job that was cancelled before it ran, logs waits for nothing and says so',
+  'logs of a job that was cancelled before it ran ends at once and reports it',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     await box.run(['cancel', 'job']);
@@ -73,7 +73,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a queue that does not exist is not resumed, and a new one is called new',
+  'an unknown queue is not resumed, and a new queue is reported as new',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { queue: 'mail' });
     const { code, stderr } = await box.run(['queue', 'resume', 'mial']);
