@@ -154,10 +154,10 @@ function formatting(): Block[] {
         ['in a pipe', 'the same columns separated by tabs, without a header, with ISO 8601 times'],
         [
           '--json',
-          'one JSON document: a list is an array of all matches, an error is {"error":{"code","message","hint"}} on stderr',
+          'one JSON document (events: one per line); a list is an array of all matches, an error is {"error":{"code","message","hint"}} on stderr',
         ],
         ['--json=id,state', 'only these fields of each object; --json=help lists the fields'],
-        ['--quiet', 'only ids for lists and new jobs; no notes or warnings'],
+        ['--quiet', 'only ids for lists and new jobs, unless --json is given; no notes or warnings'],
         ['--color WHEN', 'auto (on a terminal, unless NO_COLOR is set), always or never'],
       ],
     },
@@ -169,11 +169,11 @@ function formatting(): Block[] {
       rows: [
         ['--format table', 'aligned columns, in a pipe too'],
         ['--format tsv, csv', 'full values; a tab or line break in a value is written as \\t or \\n'],
-        ['--format json, jsonl', 'a JSON array, or one JSON object per line'],
+        ['--format json, jsonl', 'a JSON array, or one JSON object per line; events are always lines'],
         ['--format ids', 'the same as --quiet'],
         [
           '--format TEXT',
-          "a template with fields in braces for each line, such as '{id}\\t{state}'; \\t is a tab, \\n a line break",
+          "a template with fields in braces for each line, such as '{id}\\t{state}' for jobs; \\t is a tab, \\n a line break",
         ],
         ['--header', 'print column titles first, with tsv and csv'],
         ['--wide', 'show all columns in full, even on a narrow terminal (alias: --no-trunc)'],
@@ -192,7 +192,7 @@ function formatting(): Block[] {
     },
     { heading: 'Details' },
     {
-      text: 'Flags that contradict each other are refused: --json with --format, --quiet with any format but ids, --time with JSON or ids.',
+      text: 'Flags that contradict each other are refused: --json with --format, --quiet with --format other than ids, --time with JSON or ids.',
     },
     {
       text: 'Times in JSON are ISO 8601 in UTC with milliseconds. Durations in JSON are whole milliseconds, in fields that end in _ms. On a terminal, control characters are shown as escapes such as \\x1b.',

@@ -11,7 +11,7 @@ import type { Command, Input } from '../command.ts';
 import { EVENT_DETAILS, printEvents } from '../event-line.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
-import { LIST_FLAGS } from '../layout.ts';
+import { listFlags, TIME_FLAGS } from '../layout.ts';
 
 const USUAL_LINES = 20;
 const LINES = { min: 0, max: 1_000_000_000, integer: true };
@@ -31,7 +31,8 @@ export default {
     job: { value: 'ID', help: 'only events of this job' },
     queue: { value: 'NAME', help: 'only events of this queue and its jobs' },
     kind: { value: 'K,…', many: true, help: 'only events of these kinds, such as failed,dead' },
-    ...LIST_FLAGS,
+    ...listFlags('{number}\\t{kind}'),
+    time: { ...TIME_FLAGS.time!, help: 'how to show times (default: iso)' },
   },
   prints: { object: 'Event', fields: EVENT_DETAILS },
   examples: [

@@ -1,6 +1,6 @@
 import { listWorkers } from '../../actions/workers.ts';
 import type { Command } from '../command.ts';
-import { LIST_FLAGS } from '../layout.ts';
+import { listFlags } from '../layout.ts';
 import { printList } from '../print-list.ts';
 import { workerListing } from '../worker-table.ts';
 
@@ -9,7 +9,7 @@ export default {
   summary: 'List active workers',
   args: '',
   most: 0,
-  flags: LIST_FLAGS,
+  flags: listFlags('{id}\\t{status}'),
   prints: { object: 'Worker' },
   examples: ['queuectl worker list', 'queuectl worker list --json=id,status,current_jobs'],
   async run(context) {
