@@ -100,7 +100,8 @@ async function changesByHand(
     2,
   );
   const after = editText(`${before}\n`, editor);
-  if (after === null) throw new QueueError('usage', 'the editor failed. Nothing was changed');
+  if (after === null)
+    throw new QueueError('editor-failed', `the editor '${editor}' failed. Nothing was changed`);
   const { inputs } = readEdited(after, id, now);
   if (JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(before))) return null;
   const changes = changesOf(inputs[0]!);

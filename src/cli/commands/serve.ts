@@ -66,7 +66,8 @@ export default {
     const url = io.tty ? secret : server.url;
     if (io.json) io.out(`${JSON.stringify({ url, token_file: server.tokenFile })}\n`);
     else io.out(io.tty ? `${url}\n` : `${url}\ntoken file: ${server.tokenFile}\n`);
-    const leave = input.has('open') ? openBrowser(opened.stateDirectory, secret) : () => {};
+    const noBrowser = (): void => io.warn('could not open a browser. Open the printed URL in one');
+    const leave = input.has('open') ? openBrowser(opened.stateDirectory, secret, noBrowser) : () => {};
     // After the browser has started, which would inherit the priority.
     stepBack();
     try {

@@ -17,7 +17,7 @@ export default {
     const app = await context.app();
     const workers = await listWorkers(app);
     await printList(io, workerListing(io, app.clock.now()), workers);
-    if (workers.length === 0) io.note('no active workers. To start one: queuectl worker start');
+    if (workers.length === 0) io.note('no worker is running; to start one: queuectl worker start');
     return 0;
   },
 } satisfies Command as Command;
