@@ -57,7 +57,10 @@ export function actingCommand(command: ActingCommand): Command {
         if (!confirmed(context, question, `queuectl ${name} … --yes`)) return 1;
       }
       const acted = await act(app, ids, input, context);
-      if (acted === null) context.io.note('no changes made');
+      if (acted === null && context.io.tty && !context.io.json && !context.io.quiet) {
+        context.io.out('nothing was changed\n');
+        return 0;
+      }
       return report(context, done, acted ?? { changed: [], unchanged: [], why: '' });
     },
   };
@@ -86,7 +89,9 @@ export function confirmed({ io, environment }: Context, question: string, hint: 
   }
   io.err(`${printable(question)} [y/N] `);
   const answer = Buffer.alloc(16);
-  return /^y(es)?$/i.test(answer.toString('utf8', 0, readSync(0, answer)).trim());
+  const isYes = /^y(es)?$/i.test(answer.toString('utf8', 0, readSync(0, answer)).trim());
+  if (!isYes) io.err('nothing was changed\n');
+  return isYes;
 }
 
 /** A question names this many jobs. */

@@ -5,7 +5,7 @@ import { readJobFile } from '../actions/read-job-file.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
 import { formatBytes, formatPercent } from '../core/numbers.ts';
-import { secretWarning } from '../core/secrets.ts';
+import { secretWarnings } from '../core/secrets.ts';
 import { compileTemplate } from '../core/template.ts';
 import { countOf } from '../core/words.ts';
 import type { Context, Input } from './command.ts';
@@ -60,14 +60,13 @@ export async function enqueueFile(
     },
   };
   try {
-    const secret = checkHead(file, jobs);
+    const secrets = checkHead(file, jobs);
     const ids = await enqueue(await context.app(), jobs, cwd, (job) => {
       if (job.existing) existing.set(job.id, 'gone' in job);
       return job.id;
     });
     progress.end();
-    if (secret !== null) io.warn(printable(secret));
-    for (const warning of warnings.shown) io.warn(printable(warning));
+    for (const warning of [...secrets, ...warnings.shown]) io.warn(printable(warning));
     if (warnings.total > SHOWN_WARNINGS)
       io.warn(`${countOf(warnings.total - SHOWN_WARNINGS, 'similar warning')} not shown`);
     if (shows) await orSayAdded(ids, () => print(context, ids, existing, now));
@@ -122,17 +121,17 @@ async function added(app: App, id: string, existing: Map<string, boolean>): Prom
 }
 
 /**
- * Reads the first jobs before anything is stored. Returns the warning about secrets in them, if any. Later jobs are not
+ * Reads the first jobs before anything is stored. Returns the warnings about secrets in them. Later jobs are not
  * checked, because the jobs of a long file are alike.
  */
-function checkHead(file: TextFile, jobs: Iterable<JobInput>): string | null {
-  let secret: string | null = null;
+function checkHead(file: TextFile, jobs: Iterable<JobInput>): string[] {
+  let secrets: string[] = [];
   let count = 0;
   for (const job of jobs) {
-    if (count++ < BATCH) secret ??= secretWarning(job);
+    if (count++ < BATCH && secrets.length === 0) secrets = secretWarnings(job);
     if (file.at > HEAD) break;
   }
-  return secret;
+  return secrets;
 }
 
 function storing(count: number, file: TextFile): string {

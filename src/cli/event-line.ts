@@ -7,7 +7,7 @@ import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import { headerOf, type Listing, lineOf } from './print-list.ts';
 import { type Column, isAligned } from './table.ts';
-import { type Color, pad, paint, printable, STATE_COLORS } from './text.ts';
+import { type Color, cut, displayWidth, pad, paint, printable, STATE_COLORS } from './text.ts';
 import { type TimeFormat, timesFor } from './times.ts';
 
 const WIDEST = Math.max(...EVENT_KINDS.map((kind) => kind.length));
@@ -57,15 +57,37 @@ function columns(times: TimeFormat): Column<StoreEvent>[] {
 
 function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: StoreEvent): string {
   const color = colorOf(kind);
-  const shown = pad(kind, WIDEST);
   const facts: string[] = [];
   for (const [name, value] of Object.entries<Value>({ queue, attempt, ...detail, by: actor })) {
     if (value !== null && value !== false) facts.push(`${name}=${pairValue(maskUrls(String(value)))}`);
   }
   // The line stays on the screen, so a relative time would soon be wrong. It is used only on request.
   const when = io.layout.time === null && !io.layout.utc ? toIso(at) : timesFor(io, Date.now()).text(at);
-  const parts = [when, io.color && color ? paint(shown, color) : shown];
-  return [...parts, pad(printable(jobId ?? '-'), ID_WIDTH), facts.join(' ')].join('  ');
+  const id = pad(printable(jobId ?? '-'), ID_WIDTH);
+  const room = io.layout.wide ? Number.POSITIVE_INFINITY : io.width;
+  const head = `${when}  ${pad(kind, WIDEST)}  ${id}`;
+  const isNarrow = displayWidth(head) > room;
+  const lines = isNarrow
+    ? [`${when}  ${kind}`, ...packed([id.trimEnd(), ...facts], room - INDENT.length)]
+    : [head, ...packed(facts, room - INDENT.length)];
+  // One line if everything fits on it.
+  const whole = `${head}  ${facts.join(' ')}`;
+  const shown = displayWidth(whole) <= room ? [whole] : lines;
+  const text = shown.map((line, i) => (i === 0 ? line : INDENT + line).trimEnd()).join('\n');
+  return io.color && color ? text.replace(kind, (word) => paint(word, color)) : text;
+}
+
+const INDENT = '    ';
+
+/** Distributes facts over lines. A fact that is wider than a line is cut. */
+function packed(facts: string[], room: number): string[] {
+  const lines: string[] = [];
+  for (const fact of facts) {
+    const longer = lines.length === 0 ? fact : `${lines.at(-1)} ${fact}`;
+    if (lines.length > 0 && displayWidth(longer) <= room) lines[lines.length - 1] = longer;
+    else lines.push(cut(fact, room));
+  }
+  return lines;
 }
 
 type Value = EventDetail[string];

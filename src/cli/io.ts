@@ -68,7 +68,10 @@ export function createIo(options: IoOptions): Io {
       if (errTty && !options.quiet && !options.json) writeStderr(`note: ${printable(text)}\n`);
     },
     warn: (text) => {
-      if (!options.quiet) writeStderr(`warning: ${printable(text)}\n`);
+      if (options.quiet) return;
+      // With --json, each line of stderr is one JSON object.
+      if (options.json) writeStderr(`${printableJson(JSON.stringify({ warning: { message: text } }))}\n`);
+      else writeStderr(`warning: ${printable(text)}\n`);
     },
     err: (text) => writeStderr(errTty ? printableLines(text, true) : text),
     errBytes: writeStderr,
@@ -91,7 +94,8 @@ export function isTerminal(fd: number): boolean {
 
 function useColor({ color, environment }: IoOptions, tty: boolean): boolean {
   if (color !== 'auto') return color === 'always';
-  if (environment.FORCE_COLOR || environment.CLICOLOR_FORCE) return true;
+  if (environment.FORCE_COLOR) return !/^(0|false)$/.test(environment.FORCE_COLOR);
+  if (environment.CLICOLOR_FORCE && environment.CLICOLOR_FORCE !== '0') return true;
   return tty && !environment.NO_COLOR && environment.TERM !== 'dumb';
 }
 

@@ -13,7 +13,7 @@ export function jobColumns(times: TimeFormat): Column<Job>[] {
     { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
     { title: 'NAME', value: (job) => job.name ?? '', drop: 2, terminal: true },
     { title: 'PRIORITY', value: (job) => String(job.priority), drop: 4 },
-    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}` },
+    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 0 },
     { title: 'CREATED', value: (job) => times.text(job.createdAt), drop: 3 },
     {
       title: 'DUE',
@@ -34,12 +34,12 @@ function dueLook(job: Job, times: TimeFormat): string {
 export function deadColumns(times: TimeFormat): Column<Job>[] {
   return [
     { title: 'ID', value: (job) => job.id },
-    { title: 'QUEUE', value: (job) => job.queue, drop: 1 },
-    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}` },
+    { title: 'QUEUE', value: (job) => job.queue, drop: 2 },
+    { title: 'ATTEMPTS', value: (job) => `${job.attempts}/${attemptsAllowed(job)}`, drop: 1 },
     { title: 'EXIT', value: exitText },
-    { title: 'DEAD SINCE', value: (job) => times.text(job.finishedAt), drop: 2 },
+    { title: 'DEAD SINCE', value: (job) => times.text(job.finishedAt), drop: 3 },
     { title: 'COMMAND', value: (job) => maskUrls(job.command), shrinks: true },
-    { title: 'LAST ERROR', value: (job) => job.lastError ?? '', shrinks: true },
+    { title: 'LAST ERROR', value: (job) => job.lastError ?? '', shrinks: true, drop: 0 },
   ];
 }
 

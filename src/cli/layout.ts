@@ -35,12 +35,16 @@ export const TIME_FLAGS: Record<string, Flag> = {
   utc: { help: 'show dates and times in UTC' },
 };
 
-/** The flags of every command that prints a list. */
-export const LIST_FLAGS: Record<string, Flag> = {
-  format: {
+/** Returns the flags of a command that prints a list. The template is an example with fields of its objects. */
+export function listFlags(template: string): Record<string, Flag> {
+  const format = {
     value: 'FORMAT',
-    help: "table, tsv, csv, json, jsonl, ids, or a template such as '{id}\\t{state}'",
-  },
+    help: `table, tsv, csv, json, jsonl, ids, or a template such as '${template}'`,
+  };
+  return { format, ...LOOK_FLAGS };
+}
+
+const LOOK_FLAGS: Record<string, Flag> = {
   ...TIME_FLAGS,
   header: { help: 'print the column titles in the first line (tsv and csv)' },
   wide: { help: 'do not shorten or leave out columns to fit the terminal' },
@@ -49,7 +53,9 @@ export const LIST_FLAGS: Record<string, Flag> = {
 
 /** Checks for flags of the layout, so that the code that reads them is loaded only when needed. */
 export function hasLayoutFlags(input: Input): boolean {
-  return Object.keys(LIST_FLAGS).some((flag) => input.has(flag)) || input.all('json').some(Boolean);
+  return (
+    ['format', ...Object.keys(LOOK_FLAGS)].some((flag) => input.has(flag)) || input.all('json').some(Boolean)
+  );
 }
 
 /** Returns an object as JSON text, with all fields or the selected ones. A missing field becomes null. */

@@ -26,6 +26,7 @@ const columns = (times: TimeFormat): Column<QueueObject>[] => [
     title: 'STATUS',
     value: (queue) => (queue.paused ? 'paused' : 'open'),
     color: (queue) => (queue.paused ? 'yellow' : undefined),
+    drop: 0,
   },
   {
     title: 'RUNNING',

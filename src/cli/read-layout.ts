@@ -59,7 +59,7 @@ function readFormat(text: string, command: Command): Format {
     throw new QueueError(
       'invalid-value',
       `--format must be one of ${FORMATS.join(', ')} or a template with fields in braces, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
-      `queuectl ${command.name} --format '{id}\\t{state}'`,
+      `queuectl ${command.name} --format '${example(command)}'`,
     );
   }
   const known = fieldsOf(command);
@@ -68,6 +68,12 @@ function readFormat(text: string, command: Command): Format {
     checkField(part, known, command, '--format');
     return { field: part };
   });
+}
+
+/** Returns a template with the first two fields of the objects that a command prints. */
+function example(command: Command): string {
+  const fields = fieldsOf(command).slice(0, 2);
+  return fields.map((field) => `{${field}}`).join('\\t');
 }
 
 /** Escapes in a template, because a shell does not expand them in single quotes. */

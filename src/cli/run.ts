@@ -145,7 +145,11 @@ async function findCommand(args: string[]): Promise<{ command: Command; args: st
   if (name === WORKER_PROCESS)
     return { command: (await import('./commands/worker-process.ts')).default, args: rest };
   const entry = COMMANDS[name];
-  if (entry === undefined) throw unknown(name, Object.keys(COMMANDS), 'queuectl help');
+  if (entry === undefined) {
+    const { topicNamed } = await import('./topics.ts');
+    const topic = topicNamed(name);
+    throw unknown(name, Object.keys(COMMANDS), topic === null ? 'queuectl help' : `queuectl help ${topic}`);
+  }
   if (!isGroup(entry)) return { command: (await entry()).default, args: rest };
   const next = commandIndex(rest);
   if (next === -1) return (await import('./help.ts')).groupHelp(name, entry);
@@ -194,15 +198,26 @@ function readColor(input: Input): 'auto' | 'always' | 'never' {
 
 async function helpFor(words: string[]): Promise<Block[]> {
   const help = await import('./help.ts');
-  const { TOPICS } = await import('./topics.ts');
+  const { TOPICS, topicNamed } = await import('./topics.ts');
   const names = words.filter((word, i) => !word.startsWith('-') && words[i - 1] !== '--color');
   if (names.length === 0) return help.fullHelp();
   const topic = names.length === 1 ? TOPICS[names[0]!] : undefined;
   if (topic !== undefined && COMMANDS[names[0]!] === undefined) return topic.page();
+  if (COMMANDS[names[0]!] === undefined && names[0] !== 'help')
+    throw unknownTopic(names[0]!, topicNamed(names[0]!));
   const found = await findCommand(names);
   if (typeof found === 'string') return [{ text: found }];
+  const extra = Array.isArray(found) ? undefined : found.args[0];
+  if (extra !== undefined)
+    throw new QueueError('usage', `help: unexpected argument '${extra}'`, 'queuectl help');
   const page = Array.isArray(found) ? found : help.commandHelp(found.command);
   return topic === undefined ? page : [...page, ...topic.page()];
+}
+
+function unknownTopic(name: string, topic: string | null): QueueError {
+  const guess = topic ?? nearest(name, Object.keys(COMMANDS));
+  const meant = guess === null ? '' : `; did you mean '${guess}'?`;
+  return new QueueError('unknown-command', `unknown command or topic '${name}'${meant}`, 'queuectl help');
 }
 
 function unknown(name: string, known: string[], hint: string): QueueError {

@@ -91,6 +91,7 @@ function columns(times: TimeFormat): Column<ScheduleObject>[] {
       title: 'STATUS',
       value: (one) => (one.paused ? 'paused' : 'active'),
       color: (one) => (one.paused ? 'yellow' : undefined),
+      drop: 0,
     },
     { title: 'WHEN', value: (one) => one.cron ?? `every ${exactDuration(one.every_ms!)}` },
     { title: 'TIME ZONE', value: (one) => one.timezone ?? '-', drop: 3 },

@@ -22,6 +22,8 @@ export interface Column<Row> {
 export const GAP = '  ';
 /** Shrinking columns keep this width, because a shorter command cannot be recognized. */
 const NARROWEST = 20;
+/** Shrinking columns become this narrow if no more columns can be left out. */
+const LAST_RESORT = 4;
 
 /** Prints aligned columns on a terminal. Elsewhere, prints them in full, separated by tabs, without a header. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
@@ -65,7 +67,7 @@ function choose<Row>(columns: Column<Row>[], rows: Row[], room: number): Column<
     (column) => column.drop === undefined || rows.some((row) => shown(column, row) !== ''),
   );
   while (chosen.reduce((sum, column) => sum + least(column) + GAP.length, -GAP.length) > room) {
-    const last = chosen.reduce((a, b) => ((b.drop ?? 0) > (a.drop ?? 0) ? b : a));
+    const last = chosen.reduce((a, b) => ((b.drop ?? -1) > (a.drop ?? -1) ? b : a));
     if (last.drop === undefined) break;
     chosen.splice(chosen.indexOf(last), 1);
   }
@@ -100,7 +102,7 @@ export function align<Row>(columns: Column<Row>[], rows: Row[], width: number): 
     return i === chosen.length - 1 ? text : pad(text, widths[i]!);
   };
   return {
-    titles: chosen.map((column, i) => place(column.title, i)),
+    titles: chosen.map((column, i) => place(cut(column.title, widths[i]!), i)),
     rows: rows.map((row) =>
       chosen.map((column, i) => ({
         text: place(cut(shown(column, row), widths[i]!), i),
@@ -124,9 +126,13 @@ function line(parts: string[]): string {
 
 function fit<Row>(widths: number[], columns: Column<Row>[], room: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length);
-  for (const [i, column] of columns.entries()) {
-    if (!column.shrinks) continue;
-    const over = Math.max(0, total() - room);
-    widths[i] = Math.min(widths[i]!, Math.max(NARROWEST, widths[i]! - over));
-  }
+  const shrink = (least: (column: Column<Row>) => number): void => {
+    for (const [i, column] of columns.entries()) {
+      if (!column.shrinks) continue;
+      const over = Math.max(0, total() - room);
+      widths[i] = Math.min(widths[i]!, Math.max(least(column), widths[i]! - over));
+    }
+  };
+  shrink((column) => column.least ?? NARROWEST);
+  shrink(() => LAST_RESORT);
 }

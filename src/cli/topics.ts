@@ -1,6 +1,7 @@
 import { ERRORS, EXIT_CODES, NO_ANSWER_CODE, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { CONDITION_FIELDS } from '../core/filter.ts';
 import { STATE_ALIASES, STATES } from '../core/job.ts';
+import { nearest } from '../core/nearest.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../core/settings.ts';
 import type { Block, Row } from './help-page.ts';
 
@@ -20,6 +21,13 @@ export const TOPICS: Record<string, Topic> = {
   environment: { summary: 'Environment variables', page: environment },
   'exit-codes': { summary: 'Exit codes of queuectl', page: exitCodes },
 };
+
+const SYNONYMS: Record<string, string> = { setting: 'config', settings: 'config', configuration: 'config' };
+
+/** Returns the topic that a word probably means, or null. */
+export function topicNamed(word: string): string | null {
+  return SYNONYMS[word] ?? nearest(word, Object.keys(TOPICS));
+}
 
 function exitCodes(): Block[] {
   const rows = Object.entries(EXIT_CODES).map(([code, meaning]): Row => {
@@ -60,7 +68,7 @@ function environment(): Block[] {
         ['QUEUECTL_NO_INPUT', 'if set: never ask for confirmation (alias: CI)'],
         ['QUEUECTL_ANY_OWNER', '1: use a database that another user owns or can write to'],
         ['NO_COLOR', 'if set: no colors'],
-        ['FORCE_COLOR', 'if set: colors even in a pipe (alias: CLICOLOR_FORCE)'],
+        ['FORCE_COLOR', 'if set: colors even in a pipe; 0 turns colors off (alias: CLICOLOR_FORCE)'],
         ['TERM', 'dumb: no colors and no pager'],
         ['TZ', 'local time zone, such as Europe/Berlin (default: time zone of this machine)'],
         ['LC_ALL', 'locale (else LC_CTYPE, LANG); top uses ASCII characters if it is not UTF-8'],
@@ -154,10 +162,10 @@ function formatting(): Block[] {
         ['in a pipe', 'the same columns separated by tabs, without a header, with ISO 8601 times'],
         [
           '--json',
-          'one JSON document: a list is an array of all matches, an error is {"error":{"code","message","hint"}} on stderr',
+          'one JSON document (events: one per line); a list is an array of all matches, an error is {"error":{"code","message","hint"}} and a warning {"warning":{"message"}} on stderr. Help and the log of worker start are always text',
         ],
         ['--json=id,state', 'only these fields of each object; --json=help lists the fields'],
-        ['--quiet', 'only ids for lists and new jobs; no notes or warnings'],
+        ['--quiet', 'only ids for lists and new jobs, unless --json is given; no notes or warnings'],
         ['--color WHEN', 'auto (on a terminal, unless NO_COLOR is set), always or never'],
       ],
     },
@@ -169,11 +177,11 @@ function formatting(): Block[] {
       rows: [
         ['--format table', 'aligned columns, in a pipe too'],
         ['--format tsv, csv', 'full values; a tab or line break in a value is written as \\t or \\n'],
-        ['--format json, jsonl', 'a JSON array, or one JSON object per line'],
+        ['--format json, jsonl', 'a JSON array, or one JSON object per line; events are always lines'],
         ['--format ids', 'the same as --quiet'],
         [
           '--format TEXT',
-          "a template with fields in braces for each line, such as '{id}\\t{state}'; \\t is a tab, \\n a line break",
+          "a template with fields in braces for each line, such as '{id}\\t{state}' for jobs; \\t is a tab, \\n a line break",
         ],
         ['--header', 'print column titles first, with tsv and csv'],
         ['--wide', 'show all columns in full, even on a narrow terminal (alias: --no-trunc)'],
@@ -192,7 +200,7 @@ function formatting(): Block[] {
     },
     { heading: 'Details' },
     {
-      text: 'Flags that contradict each other are refused: --json with --format, --quiet with any format but ids, --time with JSON or ids.',
+      text: 'Flags that contradict each other are refused: --json with --format, --quiet with --format other than ids, --time with JSON or ids.',
     },
     {
       text: 'Times in JSON are ISO 8601 in UTC with milliseconds. Durations in JSON are whole milliseconds, in fields that end in _ms. On a terminal, control characters are shown as escapes such as \\x1b.',
@@ -220,7 +228,7 @@ function retries(): Block[] {
   const delays = [1, 2, 3].map((attempts) => `${base ** attempts}s`).join(', ');
   return [
     {
-      text: 'An attempt fails if the exit code is not 0, a signal kills it, it times out (exit code 124), or the command cannot start (126 or 127).',
+      text: 'An attempt fails if the exit code is not 0, a signal kills it, it times out (exit code 124), the command cannot start (126 or 127), or a --secret-env variable is missing (no exit code).',
     },
     {
       text: `max_retries is the maximum number of attempts, including the first (default: ${SETTINGS['max-retries'].default}). 0 and 1 both mean one attempt.`,

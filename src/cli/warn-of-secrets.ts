@@ -1,10 +1,10 @@
 import type { JobInput } from '../core/job-input.ts';
-import { secretWarning } from '../core/secrets.ts';
+import { secretWarnings } from '../core/secrets.ts';
 import type { Io } from './io.ts';
 import { printable } from './text.ts';
 
-/** Warns about the first secret in these jobs, before anything is stored. */
+/** Warns about secrets before anything is stored. Of many jobs, only the first one with secrets causes warnings. */
 export function warnOfSecrets(io: Io, jobs: JobInput[]): void {
-  const warning = jobs.map(secretWarning).find((one) => one !== null);
-  if (warning !== undefined) io.warn(printable(warning));
+  const warnings = jobs.map(secretWarnings).find((some) => some.length > 0) ?? [];
+  for (const warning of warnings) io.warn(printable(warning));
 }

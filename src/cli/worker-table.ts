@@ -22,7 +22,7 @@ function columns(times: TimeFormat): Column<WorkerObject>[] {
     { title: 'STATUS', value: (worker) => worker.status },
     { title: 'QUEUES', value: (worker) => worker.queues.join(','), drop: 1 },
     { title: 'STARTED', drop: 3, value: (worker) => at(worker.started_at) },
-    { title: 'HEARTBEAT', value: (worker) => at(worker.last_heartbeat) },
+    { title: 'HEARTBEAT', value: (worker) => at(worker.last_heartbeat), drop: 0 },
     {
       title: 'SLOTS',
       value: (worker) => `${worker.current_jobs.length}/${worker.concurrency}`,

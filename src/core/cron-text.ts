@@ -88,6 +88,8 @@ function listed(field: string, name: (one: string) => string): string {
 
 function dayName(one: string): string {
   const [day = '', nth] = one.split('#');
+  const last = /^(.+)l$/.exec(day)?.[1];
+  if (last !== undefined) return `the last ${dayName(last)} of the month`;
   const name = DAYS[Number(day)] ?? DAYS.find((known) => known.toLowerCase().startsWith(day)) ?? day;
   return nth === undefined ? name : `the ${ORDINALS[Number(nth)] ?? nth} ${name} of the month`;
 }

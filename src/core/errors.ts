@@ -92,6 +92,7 @@ export const ERRORS = {
   'worker-failed': { exit: 1, status: 500, hint: null },
   timeout: { exit: 1, status: 504, hint: null },
   'output-failed': { exit: 1, status: 500, hint: null },
+  'editor-failed': { exit: 1, status: 500, hint: null },
   internal: {
     exit: 1,
     status: 500,

@@ -67,10 +67,11 @@ export function secretIn(command: string): string | null {
   const header = AUTHORIZATION.exec(command)?.[1];
   if (header !== undefined && isWrittenOut(header)) return 'Authorization';
   for (const [, , password] of command.matchAll(URL_PASSWORDS))
-    if (isWrittenOut(password!)) return 'the password of a URL';
+    if (isWrittenOut(password!)) return URL_PASSWORD;
   return null;
 }
 
+const URL_PASSWORD = 'the password of a URL';
 /** Most commands contain none of these words and need no further search. */
 const HINT = /pass|pwd|secret|token|key|auth|jwt|cookie|cred|bearer|webhook|dsn|pat|conn|:\/\/[^\s/]*@/i;
 /**
@@ -106,15 +107,24 @@ interface Given {
   hooks?: JobHooks;
 }
 
-/** Returns the warning for a job that has a secret in its text or its variables, or null. */
-export function secretWarning({ command, argv, env = {}, hooks = {} }: Given): string | null {
+/** Returns the warnings for a job: at most one about its variables, and one about its command and hooks. */
+export function secretWarnings(given: Given): string[] {
+  return [variableWarning(given), commandWarning(given)].filter((warning) => warning !== null);
+}
+
+function variableWarning({ env = {} }: Given): string | null {
   const name = Object.keys(env).find((key) => isSecretName(key) && isWrittenOut(env[key]!));
-  if (name !== undefined)
-    return `${name} looks like a secret, and its value is stored with the job. Use --secret-env ${name} to read it from the worker's environment instead`;
+  return name === undefined
+    ? null
+    : `${name} looks like a secret, and its value is stored with the job. Use --secret-env ${name} to read it from the worker's environment instead`;
+}
+
+function commandWarning({ command, argv, hooks = {} }: Given): string | null {
   for (const text of [command ?? argv?.join(' ') ?? '', ...Object.values(hooks as object)]) {
     const found = secretIn(String(text));
-    if (found !== null)
-      return `the command seems to contain a secret (${found}), and it is stored and shown as is. Use --secret-env NAME, and "$NAME" in the command, to read the secret from the worker's environment`;
+    if (found === null) continue;
+    const shown = found === URL_PASSWORD ? 'stored as is, but masked when shown' : 'stored and shown as is';
+    return `the command seems to contain a secret (${found}), and it is ${shown}. Use --secret-env NAME, and "$NAME" in the command, to read the secret from the worker's environment`;
   }
   return null;
 }

@@ -71,3 +71,46 @@ test('help has colors only where colors are on', async () => {
 test('help creates nothing', () => {
   expect(existsSync(box.home)).toBe(false);
 });
+
+test.each([
+  [['help', 'exitcodes'], "did you mean 'exit-codes'"],
+  [['help', 'setting'], "did you mean 'config'"],
+  [['exit-codes'], 'try: queuectl help exit-codes'],
+  [['help', 'enqueue', 'extra'], "unexpected argument 'extra'"],
+])('%p is refused with a suggestion', async (args, says) => {
+  const { code, stdout, stderr } = await box.run(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(says);
+});
+
+test('FORCE_COLOR=0 turns colors off, and status obeys --color always', async () => {
+  const status = async (args: string[], FORCE_COLOR: string) =>
+    (await box.run(['status', ...args], { env: { FORCE_COLOR, NO_COLOR: '' } })).stdout;
+  expect(await status([], '1')).toContain('\x1b[');
+  expect(await status([], '0')).not.toContain('\x1b[');
+  expect(await status(['--color', 'always'], '')).toContain('\x1b[');
+});
+
+test('with --json, a warning on stderr is a JSON object', async () => {
+  const { stderr } = await box.run(['enqueue', '--json', 'mysql --password=hunter2']);
+  expect(JSON.parse(stderr).warning.message).toContain('--password');
+});
+
+test('after no to a question, and after an edit without a change, one line says so', async () => {
+  for (const id of ['n1', 'n2']) await box.run(['enqueue', '--queue', 'no', '--id', id, 'true']);
+  const asked = onTerminal(box, ['cancel', '--queue', 'no'], 24, 80, { env: { CI: '' } });
+  await until(() => asked.output().includes('[y/N]'), 'the question');
+  asked.type('n\r');
+  expect(await asked.closed).toBe(1);
+  expect(asked.output()).toContain('nothing was changed');
+  const edited = onTerminal(box, ['edit', 'n1'], 24, 80, { env: { EDITOR: 'true', VISUAL: '' } });
+  expect(await edited.closed).toBe(0);
+  expect(edited.output()).toBe('nothing was changed\r\n');
+});
+
+test('says that it could not open a browser', async () => {
+  const serving = box.start(['serve', '--port', '0', '--open'], { env: { PATH: box.directory } });
+  await until(() => serving.output().includes('could not open a browser'), 'the warning');
+  serving.child.kill('SIGTERM');
+  await serving.closed;
+});

@@ -191,7 +191,9 @@ test.concurrent(
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'job', '--timeout', '5m', 'echo old']);
     const edit = (editor: string) => box.run(['edit', 'job'], { env: { EDITOR: editor, VISUAL: '' } });
-    expect(await edit('false')).toMatchObject({ code: 2, stdout: '' });
+    const failed = await edit('false');
+    expect(failed).toMatchObject({ code: 1, stdout: '' });
+    expect(failed.stderr).toBe("error: the editor 'false' failed. Nothing was changed\n");
     expect(await edit("sed -i 's/echo old/{/'")).toMatchObject({ code: 0 });
     expect(await edit('sed -i \'s/"priority": 0/"priority": "no"/\'')).toMatchObject({ code: 2, stdout: '' });
     expect(

@@ -191,3 +191,20 @@ test('completion offers fields, formats and time styles, and treats --json as a 
   expect(await values('list', '--time', '')).toEqual(['iso', 'relative', 'local', 'unix']);
   expect(await values('show', '--json', 'on')).toEqual(['one']);
 });
+
+for (const columns of [60, 40])
+  test(`lists fit a terminal of ${columns} columns`, async () => {
+    const lists = ['list', 'dlq list', 'queue list', 'schedule list', 'worker list', 'config list', 'events'];
+    for (const args of [...lists, 'doctor --quick'].map((text) => text.split(' '))) {
+      const running = onTerminal(box, args, 24, columns);
+      await running.closed;
+      const widest = Math.max(
+        ...running
+          .output()
+          .replaceAll('\r', '')
+          .split('\n')
+          .map((line) => line.length),
+      );
+      expect({ args, widest, fits: widest <= columns }).toEqual({ args, widest, fits: true });
+    }
+  });

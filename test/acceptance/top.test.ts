@@ -99,7 +99,7 @@ test(
   inSandbox(async (box) => {
     for (const id of ['apple', 'pear', 'plum']) await enqueue(box, id, `echo ${id}`);
     const top = openTop(box);
-    await top.sees('apple', 'pear', 'plum', 'no active workers');
+    await top.sees('apple', 'pear', 'plum', 'no worker is running');
     top.type('/PEA');
     await top.sees('/PEA_', 'WAITING 1');
     expect(top.line('apple')).toBeUndefined();

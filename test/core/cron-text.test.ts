@@ -15,6 +15,8 @@ test.each([
   ['0 0 1 JAN,jul *', 'at 00:00, on day 1 of the month in January and July'],
   ['0 0 13 * fri', 'at 00:00, on day 13 of the month or on Friday'],
   ['0 9 * * fri#2', 'at 09:00, on the second Friday of the month'],
+  ['0 9 * * 5L', 'at 09:00, on the last Friday of the month'],
+  ['0 9 * * 1,friL', 'at 09:00, on Monday and the last Friday of the month'],
   ['0 0 L * *', 'at 00:00, on the last day of the month'],
   ['0 0 * * 7', 'at 00:00, on Sunday'],
   ['@Daily', 'every day at 00:00'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isSecretName, secretIn, secretWarning } from '../../src/core/secrets.ts';
+import { isSecretName, secretIn, secretWarnings } from '../../src/core/secrets.ts';
 
 describe('names', () => {
   const SECRET = `PASSWORD DB_PASSWORD PGPASSWORD MYSQL_PWD SMTP_PASS SSHPASS DB_PASSWD GPG_PASSPHRASE TOKEN GITHUB_TOKEN
@@ -91,12 +91,27 @@ describe('commands', () => {
 });
 
 test('says once what to do instead, and never the value', () => {
-  const of = (told: Parameters<typeof secretWarning>[0]): string => secretWarning(told) ?? '';
+  const of = (told: Parameters<typeof secretWarnings>[0]): string => secretWarnings(told).join('\n');
   expect(of({ command: 'true', env: { A_TOKEN: 'hunter2' } })).toMatch(/A_TOKEN .*--secret-env A_TOKEN/);
   expect(of({ argv: ['x', '--password', 'hunter2'] })).toMatch(/\(--password\).*--secret-env NAME/);
   expect(of({ command: 'true', hooks: { dead: 'tell --token=hunter2' } })).toMatch(/--token/);
   for (const told of [{ command: 'x --token=hunter2' }, { env: { TOKEN: 'hunter2' } }])
     expect(of(told)).not.toContain('hunter2');
-  expect(secretWarning({ command: 'true', env: { TOKEN: '', PATH: '/bin' } })).toBeNull();
-  expect(secretWarning({ command: 'x --password="$PW"' })).toBeNull();
+  expect(secretWarnings({ command: 'true', env: { TOKEN: '', PATH: '/bin' } })).toEqual([]);
+  expect(secretWarnings({ command: 'x --password="$PW"' })).toEqual([]);
+});
+
+test('warns about a variable and about the command', () => {
+  const [variable, command, ...more] = secretWarnings({
+    command: 'mysql --password=other',
+    env: { DB_PASSWORD: 'hunter2' },
+  });
+  expect(variable).toContain('DB_PASSWORD');
+  expect(command).toContain('(--password), and it is stored and shown as is');
+  expect(more).toEqual([]);
+});
+
+test('the password of a URL is masked when shown, and the warning says so', () => {
+  const [warning] = secretWarnings({ command: 'psql postgres://me:hunter2@db/x' });
+  expect(warning).toContain('stored as is, but masked when shown');
 });

@@ -13,6 +13,7 @@ export default defineCommand({
     '# For the current shell only',
     'source <(queuectl completion bash)',
     '# Permanently (start a new shell afterwards)',
+    'mkdir -p ~/.local/share/bash-completion/completions',
     'queuectl completion bash >~/.local/share/bash-completion/completions/queuectl',
     'queuectl completion zsh >$fpath[1]/_queuectl',
     'queuectl completion fish >~/.config/fish/completions/queuectl.fish',

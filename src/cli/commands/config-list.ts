@@ -1,7 +1,7 @@
 import { listSettings, type SettingObject } from '../../actions/config.ts';
 import { maskUrls } from '../../core/mask.ts';
 import { defineCommand } from '../command.ts';
-import { LIST_FLAGS } from '../layout.ts';
+import { listFlags } from '../layout.ts';
 import { printList } from '../print-list.ts';
 import type { Column } from '../table.ts';
 import { timesFor } from '../times.ts';
@@ -11,7 +11,7 @@ export default defineCommand({
   summary: 'List all settings with their values',
   args: '',
   most: 0,
-  flags: LIST_FLAGS,
+  flags: listFlags('{key}\\t{value}'),
   prints: { object: 'Setting' },
   examples: ['queuectl config list', 'queuectl config list --json=key,value'],
   async run(context) {
@@ -35,5 +35,5 @@ const COLUMNS: Column<SettingObject>[] = [
     shrinks: true,
     color: (setting) => (setting.is_default ? 'dim' : 'green'),
   },
-  { title: 'DESCRIPTION', value: (setting) => setting.help, shrinks: true },
+  { title: 'DESCRIPTION', value: (setting) => setting.help, shrinks: true, least: 16, drop: 0 },
 ];

@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import { deadColumns } from '../job-table.ts';
-import { LIST_FLAGS } from '../layout.ts';
+import { listFlags } from '../layout.ts';
 import { printJobs } from '../list-jobs.ts';
 
 const { state: _, ...FLAGS } = FILTER_FLAGS;
@@ -11,7 +11,7 @@ export default defineCommand({
   summary: 'List dead jobs, newest first',
   args: '',
   most: 0,
-  flags: { ...FLAGS, limit: LIMIT_FLAG, ...LIST_FLAGS },
+  flags: { ...FLAGS, limit: LIMIT_FLAG, ...listFlags('{id}\\t{exit_code}') },
   prints: { object: 'Job' },
   examples: ['queuectl dlq list', 'queuectl dlq list --json', 'queuectl dlq list --format csv --header'],
   async run(context, input) {

@@ -67,9 +67,22 @@ function print(io: Io, findings: Finding[]): void {
 
 /** Returns the lines of a finding on a narrow terminal, with the fix below what was found. */
 function linesOf({ check, status, says, fix }: Finding, room: number): Line[] {
-  const [first = '', ...more] = [...wrap(says, room), ...(fix === null ? [] : wrap(`try: ${fix}`, room))];
+  const texts = [says, ...(fix === null ? [] : [`try: ${fix}`])];
+  const [first = '', ...more] = texts
+    .flatMap((text) => wrap(text, room))
+    .flatMap((text) => pieces(text, room));
   return [
     { check, status, says: first },
     ...more.map((text): Line => ({ check: '', status: '', says: text })),
   ];
 }
+
+/** Splits a line that is wider than the room, such as a long path. */
+function pieces(text: string, room: number): string[] {
+  const size = Math.max(room, NARROWEST);
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+    text.slice(i * size, (i + 1) * size),
+  );
+}
+
+const NARROWEST = 8;

@@ -67,7 +67,8 @@ async function changesByHand(
   const shown = Object.entries(object).filter(([name]) => EDITED.some((field) => field.name === name));
   const before = JSON.stringify(Object.fromEntries(shown), null, 2);
   const after = editText(`${before}\n`, editor);
-  if (after === null) throw new QueueError('usage', 'the editor failed. Nothing was changed');
+  if (after === null)
+    throw new QueueError('editor-failed', `the editor '${editor}' failed. Nothing was changed`);
   const { inputs } = readEdited(after, id, now);
   if (JSON.stringify(JSON.parse(after)) === JSON.stringify(JSON.parse(before))) return null;
   const given = JSON.parse(after) as Record<string, unknown>;

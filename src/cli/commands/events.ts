@@ -18,7 +18,7 @@ import { defineCommand, type Input } from '../command.ts';
 import { EVENT_DETAILS, printEvents } from '../event-line.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
-import { LIST_FLAGS } from '../layout.ts';
+import { listFlags, TIME_FLAGS } from '../layout.ts';
 
 const DEFAULT_LINES = 20;
 const LINES = { min: 0, max: 1_000_000_000, integer: true };
@@ -38,7 +38,8 @@ export default defineCommand({
     job: { value: 'ID', help: 'only events of this job' },
     queue: { value: 'NAME', help: 'only events of this queue and its jobs' },
     kind: { value: 'K,…', many: true, help: 'only events of these kinds, such as failed,dead' },
-    ...LIST_FLAGS,
+    ...listFlags('{number}\\t{kind}'),
+    time: { ...TIME_FLAGS.time!, help: 'how to show times (default: iso)' },
   },
   prints: { object: 'Event', fields: EVENT_DETAILS },
   examples: [

@@ -5,7 +5,7 @@ import { type Context, defineCommand } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import type { Io } from '../io.ts';
 import { jobColumns } from '../job-table.ts';
-import { LIST_FLAGS } from '../layout.ts';
+import { listFlags } from '../layout.ts';
 import { jobListing, printJobs } from '../list-jobs.ts';
 import { lineOf } from '../print-list.ts';
 import { readWatch, WATCH_FLAG, type WatchedItem, type WatchedView, watch } from '../watch.ts';
@@ -20,7 +20,7 @@ export default defineCommand({
   summary: 'List jobs, newest first',
   args: '',
   most: 0,
-  flags: { ...FILTER_FLAGS, limit: LIMIT_FLAG, watch: WATCH_FLAG, ...LIST_FLAGS },
+  flags: { ...FILTER_FLAGS, limit: LIMIT_FLAG, watch: WATCH_FLAG, ...listFlags('{id}\\t{state}') },
   prints: { object: 'Job' },
   examples: [
     'queuectl list',

@@ -1,6 +1,6 @@
 import { listQueues } from '../../actions/queues.ts';
 import { defineCommand } from '../command.ts';
-import { LIST_FLAGS } from '../layout.ts';
+import { listFlags } from '../layout.ts';
 import { printList } from '../print-list.ts';
 import { queueListing } from '../queue-table.ts';
 
@@ -9,7 +9,7 @@ export default defineCommand({
   summary: 'List queues with their jobs and limits',
   args: '',
   most: 0,
-  flags: LIST_FLAGS,
+  flags: listFlags('{name}\\t{paused}'),
   prints: { object: 'Queue' },
   examples: ['queuectl queue list', 'queuectl queue list --json=name,jobs'],
   async run({ io, app }) {

@@ -1,6 +1,6 @@
 import { listSchedules } from '../../actions/schedules.ts';
 import { defineCommand } from '../command.ts';
-import { LIST_FLAGS } from '../layout.ts';
+import { listFlags } from '../layout.ts';
 import { printSchedules } from '../schedule-table.ts';
 
 export default defineCommand({
@@ -8,7 +8,7 @@ export default defineCommand({
   summary: 'List schedules with their next runs',
   args: '',
   most: 0,
-  flags: LIST_FLAGS,
+  flags: listFlags('{name}\\t{next_run_at}'),
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule list', 'queuectl schedule list --json=name,next_run_at'],
   async run({ io, app }) {

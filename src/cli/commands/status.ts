@@ -34,11 +34,9 @@ function print(io: Io, result: Status, now: number): void {
   const width = Math.max(...Object.values(result.jobs).map((jobs) => formatCount(jobs).length));
   for (const state of STATES) {
     const jobs = formatCount(result.jobs[state]);
-    if (!io.tty) io.out(`${state}\t${result.jobs[state]}\n`);
-    else
-      io.out(
-        `${io.color ? paint(pad(state, 10), STATE_COLORS[state]!) : pad(state, 10)}  ${jobs.padStart(width)}\n`,
-      );
+    const painted = (text: string): string => (io.color ? paint(text, STATE_COLORS[state]!) : text);
+    if (!io.tty) io.out(`${painted(state)}\t${result.jobs[state]}\n`);
+    else io.out(`${painted(pad(state, 10))}  ${jobs.padStart(width)}\n`);
   }
   if (io.tty)
     io.out(
@@ -47,7 +45,7 @@ function print(io: Io, result: Status, now: number): void {
   else io.out(`workers\t${result.workers.length}\n`);
   printWorkers(io, result.workers, now);
   if (result.workers.length === 0 && result.jobs.pending > 0)
-    io.note('no worker is running. To start one: queuectl worker start');
+    io.note('no worker is running; to start one: queuectl worker start');
 }
 
 function viewOf(app: App): WatchedView {

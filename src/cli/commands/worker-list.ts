@@ -1,6 +1,6 @@
 import { listWorkers } from '../../actions/workers.ts';
 import { defineCommand } from '../command.ts';
-import { LIST_FLAGS } from '../layout.ts';
+import { listFlags } from '../layout.ts';
 import { printList } from '../print-list.ts';
 import { workerListing } from '../worker-table.ts';
 
@@ -9,7 +9,7 @@ export default defineCommand({
   summary: 'List active workers',
   args: '',
   most: 0,
-  flags: LIST_FLAGS,
+  flags: listFlags('{id}\\t{status}'),
   prints: { object: 'Worker' },
   examples: ['queuectl worker list', 'queuectl worker list --json=id,status,current_jobs'],
   async run(context) {
@@ -17,7 +17,7 @@ export default defineCommand({
     const app = await context.app();
     const workers = await listWorkers(app);
     await printList(io, workerListing(io, app.clock.now()), workers);
-    if (workers.length === 0) io.note('no active workers. To start one: queuectl worker start');
+    if (workers.length === 0) io.note('no worker is running; to start one: queuectl worker start');
     return 0;
   },
 });

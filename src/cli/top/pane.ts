@@ -80,6 +80,6 @@ function empty(
 ): { text: string; color: 'dim' | 'yellow' } {
   if (filter !== '') return { text: '  (no match)', color: 'dim' };
   if (name === 'workers' && jobs.pending + jobs.failed > 0)
-    return { text: '  no active workers; try: queuectl worker start', color: 'yellow' };
+    return { text: '  no worker is running; to start one: queuectl worker start', color: 'yellow' };
   return { text: '  (none)', color: 'dim' };
 }

@@ -9,7 +9,8 @@ const VARYING: [pattern: RegExp, name: string][] = [
   [/\b[0-9a-f]{12}\b(?:\s+\d+\b)?/g, 'WORKER'],
   [/\b(pids?[=: ]+)\d+(?:, \d+)*/g, '$1PID'],
   [/(_ms"?: ?|_at"?: ?)\d+/g, '$1NUMBER'],
-  [/\b\d+(?:\.\d+)?(?:ms|s|m|h|d)(?: ?\d+(?:ms|s|m|h))*\b/g, 'DURATION'],
+  // Only in the form that the program prints, so that a page with another form is noticed.
+  [/\b(?:\d{1,3}ms|\d\.\ds|\d+s|\d+m(?: \d+s)?|\d+h(?: \d+m)?|\d+d(?: \d+h)?)\b/g, 'DURATION'],
   [/DURATION ago|\b(?:just )?now\b/g, 'AGO'],
   [/\b\d+(?:\.\d+)? ?(?:[KMGT]iB|[KMGT]B?)\b/g, 'SIZE'],
   [/\s+/g, ' '],

@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test';
+import type { Command } from '../../src/cli/command.ts';
+import { SECTIONS } from '../../src/cli/commands.ts';
+import { fieldsOf } from '../../src/cli/read-layout.ts';
+
+const loads = Object.values(SECTIONS)
+  .flatMap((section) => Object.values(section))
+  .flatMap((entry) => (typeof entry === 'function' ? [entry] : Object.values(entry.commands)));
+
+test('the help of --format shows a template with fields that the command has', async () => {
+  const commands = await Promise.all(loads.map(async (load) => (await load()).default));
+  const lists = commands.filter(({ flags }: Command) => flags?.format?.value === 'FORMAT');
+  expect(lists.length).toBeGreaterThan(5);
+  for (const command of lists) {
+    const fields = [...command.flags!.format!.help.matchAll(/\{(\w+)\}/g)].map(([, field]) => field!);
+    expect(fields.length).toBe(2);
+    for (const field of fields) expect([command.name, ...fieldsOf(command)]).toContain(field);
+  }
+});
+
+test('times of events are ISO by default, and the help says so', async () => {
+  const { default: events } = await import('../../src/cli/commands/events.ts');
+  expect(events.flags!.time!.help).toContain('default: iso');
+});
