@@ -13,12 +13,14 @@ export default defineCommand({
     '# For the current shell only',
     'source <(queuectl completion bash)',
     '# Permanently (start a new shell afterwards)',
-    'mkdir -p ~/.local/share/bash-completion/completions',
     'queuectl completion bash >~/.local/share/bash-completion/completions/queuectl',
     'queuectl completion zsh >$fpath[1]/_queuectl',
     'queuectl completion fish >~/.config/fish/completions/queuectl.fish',
   ],
-  notes: ['The script completes commands, flags, job ids, queues, settings and file names.'],
+  notes: [
+    'If the directory does not exist, create it first: mkdir -p ~/.local/share/bash-completion/completions',
+    'The script completes commands, flags, job ids, queues, settings and file names.',
+  ],
   async run({ io }, input) {
     const shell = required(input, 0, 'the shell', 'queuectl completion bash');
     const script = COMPLETION_SCRIPTS[shell];
