@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { readAfter, readDependencies } from '../core/dependency-input.ts';
 import { QueueError } from '../core/errors.ts';
-import { FIELDS, type NamedField } from '../core/field-list.ts';
+import type { NamedField } from '../core/field.ts';
+import { FIELDS } from '../core/field-list.ts';
 import { readTag } from '../core/filter.ts';
 import { withoutHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts';

@@ -44,9 +44,21 @@ export interface Field {
 
 export type Fields = Record<string, Field>;
 
-/** Puts the flags of these fields under one heading of the help. */
+/** A row with everything that follows from its place in the table. */
+export interface NamedField extends Field {
+  name: string;
+  key: string;
+}
+
+/** Completes the rows of one section. Their flags stand under one heading of the help. */
 export function section<const T extends Fields>(group: string, fields: T): T {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, group }])) as T;
+  for (const [name, field] of Object.entries<Field>(fields))
+    Object.assign(field, { name, group, key: field.key ?? camelCase(name) } satisfies Partial<NamedField>);
+  return fields;
+}
+
+export function camelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S;

@@ -76,7 +76,7 @@ async function migrate(box: Sandbox, source: string): Promise<void> {
   expect(old.status).toBe(0);
   const { default: views } = await import(join(source, 'src/store/sqlite/views.ts'));
   const db = new DatabaseSync(join(box.home, 'queue.db'));
-  db.exec(`ALTER TABLE job ADD COLUMN mood TEXT; ${views}`);
+  db.exec(`ALTER TABLE job ADD COLUMN mood TEXT; ${views()}`);
   db.close();
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test';
-import { fieldValue, JOB_DEFAULTS, KEPT, type NamedField } from '../../src/core/field-list.ts';
+import type { NamedField } from '../../src/core/field.ts';
+import { fieldValue, JOB_DEFAULTS, KEPT } from '../../src/core/field-list.ts';
 import type { JobSpec } from '../../src/core/job.ts';
 import type { Schema } from '../../src/core/schema.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';

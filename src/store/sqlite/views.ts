@@ -1,10 +1,10 @@
-import { JOB_VIEW } from './job-view.ts';
+import { jobView } from './job-view.ts';
 
 /**
  * The views that anyone sees who opens the file with `sqlite3`, with documented names and ISO times. Every migration
  * creates them again, so that none has to repeat them.
  */
-export default `
+export default (): string => `
 DROP VIEW IF EXISTS dlq_jobs;
 DROP VIEW IF EXISTS jobs;
 DROP VIEW IF EXISTS workers;
@@ -12,7 +12,7 @@ DROP VIEW IF EXISTS config;
 DROP VIEW IF EXISTS schedules;
 
 CREATE VIEW jobs AS
-SELECT ${JOB_VIEW}
+SELECT ${jobView()}
 FROM job j JOIN queue q ON q.number = j.queue;
 
 CREATE VIEW dlq_jobs AS SELECT * FROM jobs WHERE state = 'dead';
