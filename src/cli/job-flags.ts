@@ -17,10 +17,10 @@ interface FieldFlag {
   field: NamedField;
 }
 
-/** Reads the usage of a flag in the table, such as `--priority -p N`. */
-function fieldFlag(field: NamedField, usage: string, help: string): FieldFlag {
-  const [, name, short, value] = /^--([\w-]+)(?: -(\w))?(?: (.+))?$/.exec(usage)!;
-  const flag: Flag = { help };
+/** Reads a flag as the table writes it: `--priority -p N  help`. */
+function fieldFlag(field: NamedField, line: string): FieldFlag {
+  const [, name, short, value, help] = /^--([\w-]+)(?: -(\w))?(?: (\S+))? {2}(.+)$/.exec(line)!;
+  const flag: Flag = { help: help! };
   if (value !== undefined) flag.value = value;
   if (short !== undefined) flag.short = short;
   if (field.many) flag.many = true;
@@ -28,13 +28,10 @@ function fieldFlag(field: NamedField, usage: string, help: string): FieldFlag {
   return { name: name!, flag, field };
 }
 
-const ALL = FIELDS.flatMap((field) =>
-  field.flag === undefined ? [] : [fieldFlag(field, field.flag, field.help!)],
-);
+const ALL = FIELDS.flatMap((field) => (field.flag === undefined ? [] : [fieldFlag(field, field.flag)]));
 const EDITS = FIELDS.flatMap((field) => {
-  const { edit, flag } = field;
-  const [usage, help] = typeof edit === 'object' ? edit : [flag, field.help];
-  return edit === undefined || usage === undefined ? [] : [fieldFlag(field, usage, help!)];
+  const line = typeof field.edit === 'string' ? field.edit : field.edit && field.flag;
+  return line === undefined ? [] : [fieldFlag(field, line)];
 });
 
 const flagsOf = (flags: FieldFlag[]): Record<string, Flag> =>
