@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { readAfter, readDependencies } from '../core/dependency-input.ts';
 import { QueueError } from '../core/errors.ts';
-import { FIELDS, type NamedField } from '../core/field-list.ts';
+import type { NamedField } from '../core/field.ts';
+import { FIELDS } from '../core/field-list.ts';
 import { readTag } from '../core/filter.ts';
 import { withoutHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts';
@@ -16,10 +17,10 @@ interface FieldFlag {
   field: NamedField;
 }
 
-/** Reads the usage of a flag in the table, such as `--priority -p N`. */
-function fieldFlag(field: NamedField, usage: string, help: string): FieldFlag {
-  const [, name, short, value] = /^--([\w-]+)(?: -(\w))?(?: (.+))?$/.exec(usage)!;
-  const flag: Flag = { help };
+/** Reads a flag as the table writes it: `--priority -p N  help`. */
+function fieldFlag(field: NamedField, line: string): FieldFlag {
+  const [, name, short, value, help] = /^--([\w-]+)(?: -(\w))?(?: (\S+))? {2}(.+)$/.exec(line)!;
+  const flag: Flag = { help: help! };
   if (value !== undefined) flag.value = value;
   if (short !== undefined) flag.short = short;
   if (field.many) flag.many = true;
@@ -27,13 +28,10 @@ function fieldFlag(field: NamedField, usage: string, help: string): FieldFlag {
   return { name: name!, flag, field };
 }
 
-const ALL = FIELDS.flatMap((field) =>
-  field.flag === undefined ? [] : [fieldFlag(field, field.flag, field.help!)],
-);
+const ALL = FIELDS.flatMap((field) => (field.flag === undefined ? [] : [fieldFlag(field, field.flag)]));
 const EDITS = FIELDS.flatMap((field) => {
-  const { edit, flag } = field;
-  const [usage, help] = typeof edit === 'object' ? edit : [flag, field.help];
-  return edit === undefined || usage === undefined ? [] : [fieldFlag(field, usage, help!)];
+  const line = typeof field.edit === 'string' ? field.edit : field.edit && field.flag;
+  return line === undefined ? [] : [fieldFlag(field, line)];
 });
 
 const flagsOf = (flags: FieldFlag[]): Record<string, Flag> =>

@@ -1,22 +1,11 @@
-import type { Field, Fields } from './field.ts';
+import type { NamedField } from './field.ts';
 import type { JobSpec } from './job.ts';
 import { JOB_FIELDS } from './job-fields.ts';
 import type { JobInput } from './job-input.ts';
 import { maybe, type Schema } from './schema.ts';
 
-export interface NamedField extends Field {
-  name: string;
-  key: string;
-}
-
-/** The rows of the table as a list, each with its name and key. */
-export const FIELDS: readonly NamedField[] = Object.entries<Field>(JOB_FIELDS satisfies Fields).map(
-  ([name, field]) => ({ ...field, name, key: field.key ?? camelCase(name) }),
-);
-
-export function camelCase(name: string): string {
-  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-}
+/** The rows of the table. */
+export const FIELDS = Object.values<unknown>(JOB_FIELDS) as readonly NamedField[];
 
 /** The rows that hold a value of a job. The others give such a value in another unit. */
 export const KEPT = FIELDS.filter((field) => field.type !== undefined);
@@ -62,6 +51,7 @@ export function printedSchema({ type, in: group, default: value }: NamedField): 
 
 /** Compares names by their place in a list. A name that is not listed follows the others. */
 export function listedFirst(order: readonly string[]): (a: string, b: string) => number {
-  const place = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  const places = new Map(order.map((name, i) => [name, i]));
+  const place = (name: string): number => places.get(name) ?? order.length;
   return (a, b) => place(a) - place(b);
 }

@@ -27,15 +27,14 @@ export interface Field {
   column?: 'start' | null;
   /** True if the column is written for every job. A job that sets no other field is plain. */
   plain?: true;
-  /** Allows to edit a waiting job. It may have a flag and a help text of its own. */
-  edit?: true | readonly [flag: string, help: string];
+  /** Allows editing a waiting job, by the same flag or by one of its own. */
+  edit?: true | string;
   /** True if the job of a schedule has no such flag. */
   unscheduled?: true;
-  /** The flag, its short form and the placeholder of its value, as in `--priority -p N`. */
+  /** The flag, its short form, the placeholder of its value and its help: `--priority -p N  help`. */
   flag?: string;
   /** True if the flag can be repeated. */
   many?: true;
-  help?: string;
   /** The heading under which the help lists the flag. */
   group?: string;
   /** The label of the field in `show`, and how to convert the value for it. */
@@ -44,9 +43,21 @@ export interface Field {
 
 export type Fields = Record<string, Field>;
 
-/** Puts the flags of these fields under one heading of the help. */
+/** A row with everything that follows from its place in the table. */
+export interface NamedField extends Field {
+  name: string;
+  key: string;
+}
+
+/** Completes the rows of one section. Their flags stand under one heading of the help. */
 export function section<const T extends Fields>(group: string, fields: T): T {
-  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, group }])) as T;
+  for (const [name, field] of Object.entries<Field>(fields))
+    Object.assign(field, { name, group, key: field.key ?? camelCase(name) } satisfies Partial<NamedField>);
+  return fields;
+}
+
+export function camelCase(name: string): string {
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S;

@@ -1,8 +1,8 @@
-import type { InputOf } from './field.ts';
-import { camelCase, FIELDS } from './field-list.ts';
+import { camelCase, type InputOf } from './field.ts';
+import { FIELDS } from './field-list.ts';
 import type { JobHooks, JobPolicy, Uniqueness } from './job.ts';
+import { JOB_FACTS } from './job-facts.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
-import { FACT_NAMES } from './job-object.ts';
 import { nearest } from './nearest.ts';
 import { invalid, kindOf } from './read-value.ts';
 
@@ -28,7 +28,7 @@ const BY_NAME = new Map(READERS.flatMap((reader) => reader.names.map((name) => [
 
 /** Fields that are ignored, so that a job object printed by queuectl can be enqueued again. */
 const SERVER_OWNED = new Set([
-  ...FACT_NAMES,
+  ...Object.keys(JOB_FACTS),
   ...['history', 'existing', 'schema_version', 'createdAt', 'updatedAt', 'nextRunAt'],
 ]);
 

@@ -1,35 +1,11 @@
 import type { PrintedOf } from './field.ts';
-import { KEPT, listedFirst, type NamedField, printedSchema } from './field-list.ts';
-import { type Job, STATES } from './job.ts';
+import { JOB_DEFAULTS, KEPT, listedFirst } from './field-list.ts';
+import type { Job } from './job.ts';
+import { JOB_FACTS } from './job-facts.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
 import { signalOf } from './outcome.ts';
-import { integer, maybe, oneOf, record, type Schema, type TypeOf, text, time } from './schema.ts';
+import type { TypeOf } from './schema.ts';
 import { toIso } from './time.ts';
-
-interface Fact<T = unknown> {
-  type: Schema<T>;
-  print(job: Job): T;
-}
-const fact = <T>(type: Schema<T>, print: (job: Job) => T): Fact<T> => ({ type, print });
-
-/** The fields of a printed job that queuectl sets. */
-const FACTS = {
-  state: fact(oneOf(STATES), (job) => job.state),
-  attempts: fact(integer, (job) => job.attempts),
-  created_at: fact(time, (job) => toIso(job.createdAt)),
-  updated_at: fact(time, (job) => toIso(job.updatedAt)),
-  // Nobody can tell when the job that it waits for will end.
-  next_run_at: fact(maybe(time), (job) => (job.blocked ? null : toIso(job.dueAt))),
-  stdin_bytes: fact(integer, (job) => job.stdinBytes),
-  worker_id: fact(maybe(text), (job) => job.workerId),
-  started_at: fact(maybe(time), (job) => toIso(job.startedAt)),
-  finished_at: fact(maybe(time), (job) => toIso(job.finishedAt)),
-  exit_code: fact(maybe(integer), (job) => job.exitCode),
-  signal: fact(maybe(text), (job) => signalOf(job.exitCode)),
-  last_error: fact(maybe(text), (job) => job.lastError),
-  crashes: fact(integer, (job) => job.crashes),
-  duration_ms: fact(maybe(integer), (job) => job.durationMs),
-};
 
 /** A job as everybody outside sees it. The command line, the library and the HTTP API show this and nothing else. */
 export interface JobObject extends PrintedOf<typeof JOB_FIELDS>, Facts {
@@ -37,7 +13,7 @@ export interface JobObject extends PrintedOf<typeof JOB_FIELDS>, Facts {
   existing?: true;
 }
 
-type Facts = { [K in keyof typeof FACTS]: TypeOf<(typeof FACTS)[K]['type']> };
+type Facts = { [K in keyof typeof JOB_FACTS]: TypeOf<(typeof JOB_FACTS)[K]> };
 
 /** The order of the fields in a printed job. A field that is not listed follows the others. */
 const ORDER =
@@ -46,33 +22,61 @@ const ORDER =
   retry_delay_ms backoff_max_ms jitter on_complete on_failure on_dead cwd env secret_env split_output clean_env stdin
   stdin_bytes worker_id started_at finished_at exit_code signal last_error crashes duration_ms`.split(/\s+/);
 
-const printed: [name: string, fact: Fact][] = [
-  ...KEPT.map((field): [string, Fact] => [field.name, printField(field)]),
-  ...Object.entries<Fact>(FACTS),
-];
-const compare = listedFirst(ORDER);
-const PRINTED = printed
-  .map(([name, one]) => ({ name, type: one.type, print: one.print }))
-  .sort((a, b) => compare(a.name, b.name));
+const PRINTERS = KEPT.map(({ name, key, in: group, print = null, type }) => ({
+  name,
+  key,
+  group,
+  print: print as ((value: unknown) => unknown) | null,
+  unset: group === undefined ? JOB_DEFAULTS[key] : type!.type === 'boolean' ? false : null,
+}));
+const OWN = PRINTERS.filter(({ group }) => group === undefined);
+const GROUPS = (['hooks', 'policy', 'unique'] as const).map((group) => ({
+  group,
+  unset: JOB_DEFAULTS[group],
+  printers: PRINTERS.filter((one) => one.group === group),
+}));
 
-/** Returns a fact with the value of a field. */
-function printField(field: NamedField): Fact {
-  const { key, in: group, print = (value: unknown) => value } = field;
-  const type = printedSchema(field);
-  const unset = type.type === 'boolean' ? false : null;
-  const convert = print as (value: unknown) => unknown;
-  if (group === undefined) return { type, print: (job) => convert(job[key as keyof Job]) };
-  return { type, print: (job) => convert((job[group] as Record<string, unknown> | null)?.[key] ?? unset) };
-}
+export const PRINTED_NAMES = [...KEPT.map(({ name }) => name), ...Object.keys(JOB_FACTS)].sort(
+  listedFirst(ORDER),
+);
 
-export const FACT_NAMES = Object.keys(FACTS);
-export const PRINTED_NAMES = PRINTED.map(({ name }) => name);
-export const JOB_SCHEMA = record(Object.fromEntries(PRINTED.map(({ name, type }) => [name, type])));
-const NOTHING = Object.fromEntries(PRINTED.map(({ name }) => [name, null]));
+/** A printed job that sets nothing. It has all fields in their order. */
+const NOTHING = {
+  ...Object.fromEntries(PRINTED_NAMES.map((name) => [name, null])),
+  ...Object.fromEntries(PRINTERS.map(({ name, unset, print }) => [name, print ? print(unset) : unset])),
+};
 
+/** Long lists print every job by this function, so it skips what a job does not set. */
 export function toJobObject(job: Job): JobObject {
   const object: Record<string, unknown> = { ...NOTHING };
-  for (const { name, print } of PRINTED) object[name] = print(job);
+  for (const { name, key, print, unset } of OWN) {
+    const value = job[key as keyof Job];
+    if (value !== unset) object[name] = print === null ? value : print(value);
+  }
+  for (const { group, unset, printers } of GROUPS) {
+    const values = job[group] as Record<string, unknown> | null;
+    if (values === unset || values === null) continue;
+    for (const { name, key } of printers) if (values[key] !== undefined) object[name] = values[key];
+  }
+  printFacts(job, object as unknown as Facts);
   if (job.existing) object.existing = true;
   return object as unknown as JobObject;
+}
+
+function printFacts(job: Job, object: Facts): void {
+  object.state = job.state;
+  object.attempts = job.attempts;
+  object.created_at = toIso(job.createdAt);
+  object.updated_at = toIso(job.updatedAt);
+  // Nobody can tell when the job that it waits for will end.
+  object.next_run_at = job.blocked ? null : toIso(job.dueAt);
+  object.stdin_bytes = job.stdinBytes;
+  object.worker_id = job.workerId;
+  object.started_at = toIso(job.startedAt);
+  object.finished_at = toIso(job.finishedAt);
+  object.exit_code = job.exitCode;
+  object.signal = signalOf(job.exitCode);
+  object.last_error = job.lastError;
+  object.crashes = job.crashes;
+  object.duration_ms = job.durationMs;
 }

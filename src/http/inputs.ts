@@ -1,4 +1,5 @@
-import { FIELDS, type NamedField } from '../core/field-list.ts';
+import type { NamedField } from '../core/field.ts';
+import { FIELDS } from '../core/field-list.ts';
 import { isEditable } from '../core/job-changes.ts';
 import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
 import {

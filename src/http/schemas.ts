@@ -1,9 +1,11 @@
 import { RANGES } from '../actions/stats-series.ts';
 import { ERRORS } from '../core/errors.ts';
 import { EVENT_KINDS } from '../core/events.ts';
+import { KEPT, printedSchema } from '../core/field-list.ts';
 import { COUNTS } from '../core/figures.ts';
 import { STATES } from '../core/job.ts';
-import { JOB_SCHEMA } from '../core/job-object.ts';
+import { JOB_FACTS } from '../core/job-facts.ts';
+import { PRINTED_NAMES } from '../core/job-object.ts';
 import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
 import {
   flag,
@@ -27,6 +29,12 @@ const percentiles = maybe(record({ p50: number, p95: number, p99: number }));
 const outcome = oneOf(['exited', 'timeout', 'cancelled', 'stopped', 'spawn-error', 'never-started', 'lost']);
 const detail: Schema = { type: ['string', 'number', 'boolean', 'null', 'array'], items: text };
 
+const printed: Record<string, Schema> = {
+  ...JOB_FACTS,
+  ...Object.fromEntries(KEPT.map((field) => [field.name, printedSchema(field)])),
+};
+const job = record(Object.fromEntries(PRINTED_NAMES.map((name) => [name, printed[name]!])));
+
 /** What a stretch of time is told by. */
 const figures = {
   ...Object.fromEntries(COUNTS.map((name) => [name, integer])),
@@ -36,9 +44,9 @@ const figures = {
 export const SCHEMAS: Record<string, Schema> = {
   ...INPUTS,
   Job: {
-    ...JOB_SCHEMA,
+    ...job,
     properties: {
-      ...(JOB_SCHEMA.properties as object),
+      ...(job.properties as object),
       existing: {
         const: true,
         description: 'present only if nothing was added, because this job already existed',

@@ -20,8 +20,7 @@ const ROWS: Patch = {
       read: read.checked((value) => value),
       default: null,
       edit: true,
-      flag: '--mood WORD',
-      help: 'mood of the job',
+      flag: '--mood WORD  mood of the job',
       show: 'mood',
     },
     polite: {
@@ -29,8 +28,7 @@ const ROWS: Patch = {
       read: read.switchedOn,
       default: false,
       column: 'start',
-      flag: '--polite',
-      help: 'ask first',
+      flag: '--polite  ask first',
       show: 'polite',
     },
 `,
@@ -76,7 +74,7 @@ async function migrate(box: Sandbox, source: string): Promise<void> {
   expect(old.status).toBe(0);
   const { default: views } = await import(join(source, 'src/store/sqlite/views.ts'));
   const db = new DatabaseSync(join(box.home, 'queue.db'));
-  db.exec(`ALTER TABLE job ADD COLUMN mood TEXT; ${views}`);
+  db.exec(`ALTER TABLE job ADD COLUMN mood TEXT; ${views()}`);
   db.close();
 }
 

@@ -1,6 +1,8 @@
 import { expect } from 'bun:test';
-import { fieldValue, JOB_DEFAULTS, KEPT, type NamedField } from '../../src/core/field-list.ts';
+import type { NamedField } from '../../src/core/field.ts';
+import { fieldValue, JOB_DEFAULTS, KEPT } from '../../src/core/field-list.ts';
 import type { JobSpec } from '../../src/core/job.ts';
+import { isEditable } from '../../src/core/job-changes.ts';
 import type { Schema } from '../../src/core/schema.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
@@ -65,10 +67,19 @@ function comesBack(field: NamedField): Case {
   };
 }
 
-/** One case for each row of the table of job fields. The id is the one field that every job sets. */
+function isEdited(field: NamedField): Case {
+  return async ({ store }) => {
+    await store.insert([jobSpec('job')], NOW);
+    const value = valueFor(field);
+    expect(await store.edit(['job'], { [field.key]: value }, NOW)).toEqual(['job']);
+    expect(await store.get('job')).toMatchObject({ ...jobSpec('job'), [field.key]: value });
+  };
+}
+
+/** Cases for each row of the table of job fields. The id is the one field that every job sets. */
 export const fields: Record<string, Case> = Object.fromEntries(
-  KEPT.filter((field) => field.name !== 'id').map((field) => [
-    `${field.name} comes back, set by a job alone and by one in a batch`,
-    comesBack(field),
+  KEPT.filter((field) => field.name !== 'id').flatMap((field) => [
+    [`${field.name} comes back, set by a job alone and by one in a batch`, comesBack(field)],
+    ...(isEditable(field) ? [[`${field.name} comes back after an edit`, isEdited(field)] as const] : []),
   ]),
 );

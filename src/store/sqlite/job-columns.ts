@@ -1,4 +1,5 @@
-import { JOB_DEFAULTS, KEPT, type NamedField } from '../../core/field-list.ts';
+import type { NamedField } from '../../core/field.ts';
+import { JOB_DEFAULTS, KEPT } from '../../core/field-list.ts';
 
 /** The fields with a column of their own, which has the name of the field. */
 export const OWN = KEPT.filter((field) => field.in === undefined && field.column === undefined);

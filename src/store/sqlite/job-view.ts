@@ -1,4 +1,5 @@
-import { KEPT, type NamedField } from '../../core/field-list.ts';
+import type { NamedField } from '../../core/field.ts';
+import { KEPT } from '../../core/field-list.ts';
 import { PRINTED_NAMES } from '../../core/job-object.ts';
 import { isJson } from './job-columns.ts';
 
@@ -23,12 +24,15 @@ const SPECIAL: Record<string, string> = {
     ->> (j.exit_code - 129) END`,
 };
 
-/** The columns of the view `jobs`: the fields of a printed job, in the same order. */
-export const JOB_VIEW = PRINTED_NAMES.map((name) => {
-  const field = KEPT.find((one) => one.name === name);
-  const value = SPECIAL[name] ?? (field === undefined ? `j.${name}` : expressionOf(field));
-  return `${value} AS ${name}`;
-}).join(',\n  ');
+/** Returns the columns of the view `jobs`: the fields of a printed job, in the same order. */
+export function jobView(): string {
+  const columns = PRINTED_NAMES.map((name) => {
+    const field = KEPT.find((one) => one.name === name);
+    const value = SPECIAL[name] ?? (field === undefined ? `j.${name}` : expressionOf(field));
+    return `${value} AS ${name}`;
+  });
+  return columns.join(',\n  ');
+}
 
 function expressionOf(field: NamedField): string {
   const column = field.in ?? field.column;

@@ -55,7 +55,7 @@ export async function migrate(connection: Connection): Promise<void> {
     const from = version(connection);
     for (const sql of MIGRATIONS.slice(from)) connection.exec(sql);
     if (from < SCHEMA_VERSION) {
-      connection.exec(views);
+      connection.exec(views());
       connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
     }
   });
@@ -72,7 +72,7 @@ export function expectedSchema(): string[] {
 /** What a new store looks like before anything is in it. */
 export function freshDatabase(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
-  for (const sql of [...MIGRATIONS, views]) db.exec(sql);
+  for (const sql of [...MIGRATIONS, views()]) db.exec(sql);
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
   return db;
 }

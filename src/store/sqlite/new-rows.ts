@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { NamedField } from '../../core/field-list.ts';
+import type { NamedField } from '../../core/field.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
 import { isJson, OWN, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, STARTS } from './job-columns.ts';
 
@@ -69,24 +69,34 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
+/** What queuectl knows about a job that nothing has happened to. */
+export const UNTOUCHED = {
+  stdinBytes: 0,
+  state: 'pending',
+  held: false,
+  blocked: false,
+  attempts: 0,
+  crashes: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  dueAt: null,
+  workerId: null,
+  startedAt: null,
+  finishedAt: null,
+  exitCode: null,
+  lastError: null,
+  durationMs: null,
+} satisfies Omit<Job, keyof JobSpec>;
+
 /** Returns a job as it was just written, without reading it back. */
 export function newJob(spec: JobSpec, now: number): Job {
   return {
     ...spec,
+    ...UNTOUCHED,
     stdinBytes: Buffer.byteLength(spec.stdin ?? ''),
-    state: 'pending',
-    held: false,
     blocked: spec.dependsOn.length > 0,
-    attempts: 0,
-    crashes: 0,
     createdAt: now,
     updatedAt: now,
     dueAt: spec.runAt ?? now,
-    workerId: null,
-    startedAt: null,
-    finishedAt: null,
-    exitCode: null,
-    lastError: null,
-    durationMs: null,
   };
 }

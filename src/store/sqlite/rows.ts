@@ -1,12 +1,14 @@
 import { QueueError } from '../../core/errors.ts';
-import { JOB_DEFAULTS, type NamedField } from '../../core/field-list.ts';
-import type { ClaimedJob, EndReason, Job, JobSpec, State, Uniqueness } from '../../core/job.ts';
+import type { NamedField } from '../../core/field.ts';
+import { JOB_DEFAULTS } from '../../core/field-list.ts';
+import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import type { Attempt, ListedJob } from '../contract/jobs.ts';
 import type { StopMark, Supervised, Worker } from '../contract/workers.ts';
 import type { Row } from './connection.ts';
 import { isJson, OWN, STARTS } from './job-columns.ts';
+import { UNTOUCHED } from './new-rows.ts';
 import { SAVED, unreadable } from './tables.ts';
 
 const text = (value: Row[string] | undefined): string => value as string;
@@ -37,39 +39,45 @@ const JOB_TABLE = SAVED.find((table) => table.name === 'job')!;
 
 const READERS = OWN.map((field) => ({ key: field.key, column: field.name, read: readerOf(field) }));
 
-function readerOf(field: NamedField): (value: Row[string] | undefined) => unknown {
-  const { default: unset = null } = field;
-  if (isJson(field)) return (value) => json(value, unset, field.type!.type === 'array');
-  if (field.type!.type === 'boolean') return (value) => (value == null ? unset : value === 1);
-  return (value) => value ?? unset;
+/** Returns how to convert a stored value, or null if the value itself is stored. */
+function readerOf(field: NamedField): ((value: Row[string]) => unknown) | null {
+  const { default: unset = null, type } = field;
+  if (isJson(field)) return (value) => json(value, unset, type!.type === 'array');
+  return type!.type === 'boolean' ? (value) => value === 1 : null;
 }
 
+const TEMPLATE = { ...JOB_DEFAULTS, ...UNTOUCHED };
+
 export function toJob(row: Row): Job {
-  const job: Record<string, unknown> = { ...JOB_DEFAULTS };
-  for (const { key, column, read } of READERS) job[key] = read(row[column]);
-  const start = json<Record<string, unknown>>(row.start, {});
+  const job = { ...TEMPLATE } as unknown as Job & Record<string, unknown>;
+  for (const { key, column, read } of READERS) {
+    const value = row[column];
+    if (value != null) job[key] = read === null ? value : read(value);
+  }
+  if (row.start !== null) readStart(job, json<Record<string, unknown>>(row.start, {}));
+  if (row.hooks !== null) job.hooks = json(row.hooks, {});
+  if (row.policy !== null) job.policy = json(row.policy, {});
+  job.unique = toUnique(row);
+  job.state = text(row.state) as State;
+  job.held = row.phase === 'held';
+  job.blocked = row.phase === 'blocked';
+  job.attempts = integer(row.attempts);
+  job.crashes = integer(row.crashes);
+  job.createdAt = integer(row.created_at);
+  job.updatedAt = integer(row.updated_at);
+  job.dueAt = maybeInteger(row.due_at);
+  job.workerId = maybeText(row.worker_id);
+  job.startedAt = maybeInteger(row.started_at);
+  job.finishedAt = maybeInteger(row.finished_at);
+  job.exitCode = maybeInteger(row.exit_code);
+  job.lastError = maybeText(row.last_error);
+  job.durationMs = maybeInteger(row.duration_ms);
+  return job;
+}
+
+function readStart(job: Job & Record<string, unknown>, start: Record<string, unknown>): void {
   for (const { key, default: unset } of STARTS) job[key] = start[key] ?? unset;
-  return {
-    ...(job as unknown as JobSpec),
-    hooks: json(row.hooks, {}),
-    policy: json(row.policy, {}),
-    unique: toUnique(row),
-    stdinBytes: (start.stdinBytes as number | undefined) ?? 0,
-    state: text(row.state) as State,
-    held: row.phase === 'held',
-    blocked: row.phase === 'blocked',
-    attempts: integer(row.attempts),
-    crashes: integer(row.crashes),
-    createdAt: integer(row.created_at),
-    updatedAt: integer(row.updated_at),
-    dueAt: maybeInteger(row.due_at),
-    workerId: maybeText(row.worker_id),
-    startedAt: maybeInteger(row.started_at),
-    finishedAt: maybeInteger(row.finished_at),
-    exitCode: maybeInteger(row.exit_code),
-    lastError: maybeText(row.last_error),
-    durationMs: maybeInteger(row.duration_ms),
-  };
+  job.stdinBytes = (start.stdinBytes as number | undefined) ?? 0;
 }
 
 function toUnique(row: Row): Uniqueness | null {
@@ -84,16 +92,15 @@ function toUnique(row: Row): Uniqueness | null {
 }
 
 export function toListedJob(row: Row): ListedJob {
-  return { ...toJob(row), number: integer(row.number) };
+  return Object.assign(toJob(row), { number: integer(row.number) });
 }
 
 export function toClaimedJob(row: Row): ClaimedJob {
-  return {
-    ...toJob(row),
+  return Object.assign(toJob(row), {
     claim: { job: integer(row.number), token: integer(row.token), attempt: integer(row.attempt) },
     ordinal: integer(row.runs),
     endReason: maybeText(row.end_reason) as EndReason | null,
-  };
+  });
 }
 
 export function toAttempt(row: Row): Attempt {

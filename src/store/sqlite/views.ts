@@ -1,10 +1,10 @@
-import { JOB_VIEW } from './job-view.ts';
+import { jobView } from './job-view.ts';
 
 /**
  * Creates the documented views for people who open the file with `sqlite3`. They are created again with every migration, so
  * that no migration has to repeat them.
  */
-export default `
+export default (): string => `
 DROP VIEW IF EXISTS dlq_jobs;
 DROP VIEW IF EXISTS jobs;
 DROP VIEW IF EXISTS workers;
@@ -12,7 +12,7 @@ DROP VIEW IF EXISTS config;
 DROP VIEW IF EXISTS schedules;
 
 CREATE VIEW jobs AS
-SELECT ${JOB_VIEW}
+SELECT ${jobView()}
 FROM job j JOIN queue q ON q.number = j.queue;
 
 CREATE VIEW dlq_jobs AS SELECT * FROM jobs WHERE state = 'dead';
