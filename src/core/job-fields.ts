@@ -295,7 +295,7 @@ export const JOB_FIELDS = {
       default: null,
       column: null,
       flag: '--stdin TEXT',
-      help: 'standard input of the command: a text, @FILE for the contents of a file, or - (default: empty)',
+      help: 'standard input of the command: text, @FILE for the contents of a file, or - (default: empty)',
     },
   }),
   ...section('Dependencies', {
