@@ -60,7 +60,8 @@ export function parseJson(text: string, what: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new QueueError('invalid-json', `${what} is not valid JSON: ${(error as Error).message}`);
+    const why = (error as Error).message.replace(/^JSON Parse error: /, '');
+    throw new QueueError('invalid-json', `${what} is not valid JSON: ${why}`);
   }
   if (depth(value, MAX_DEPTH) > MAX_DEPTH)
     throw new QueueError('invalid-json', `${what} is nested more than ${MAX_DEPTH} levels deep`);

@@ -36,7 +36,10 @@ export async function checkSchedule(
 export async function checkTiming(given: Timing, now: number): Promise<{ timing: Timing; nextAt: number }> {
   const timing = checkZone(given);
   const nextAt = (await fireTimes(timing)).after(now);
-  if (nextAt === null) throw new QueueError('invalid-cron', 'the cron expression never matches a date');
+  if (nextAt === null) {
+    const text = timing.kind === 'cron' ? ` '${timing.cron}'` : '';
+    throw new QueueError('invalid-cron', `the cron expression${text} never matches a date`);
+  }
   return { timing, nextAt };
 }
 

@@ -46,5 +46,9 @@ async function firstEnded(app: App, ids: string[], waiting: Waiting): Promise<Jo
 }
 
 export function stillNotOver(job: Job): QueueError {
-  return new QueueError('timeout', `job '${job.id}' is still ${job.state}`, `queuectl show ${job.id}`);
+  return new QueueError(
+    'timeout',
+    `the wait timed out: job '${job.id}' is still ${job.state}`,
+    `queuectl show ${job.id}`,
+  );
 }

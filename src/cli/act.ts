@@ -85,7 +85,7 @@ export function selectionOf(name: string, own: Record<string, Flag>, input: Inpu
 /** Asks for confirmation on a terminal. Throws elsewhere, because a script has to pass --yes. */
 export function confirmed({ io, environment }: Context, question: string, hint: string): boolean {
   if (!isTerminal(0) || !isTerminal(2) || environment.CI || environment.QUEUECTL_NO_INPUT) {
-    throw new QueueError('needs-yes', `${question.replace(/\?$/, '')}: confirmation required`, hint);
+    throw new QueueError('needs-yes', `confirmation required: ${question.replace(/\?$/, '')}`, hint);
   }
   io.err(`${printable(question)} [y/N] `);
   const answer = Buffer.alloc(16);

@@ -76,7 +76,7 @@ export function readJobFlags(input: Input, where: Where, now: number): JobInput 
   };
   const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
   if (unique !== undefined && !input.has('unique'))
-    throw new QueueError('usage', `--${unique} requires --unique`);
+    throw new QueueError('usage', `--${unique} requires --unique`, 'add --unique KEY');
   const read = readFields(input, flags, where.cwd, now, Object.keys(env).length > 0 ? { env } : {});
   // These may be short ids, which withParents resolves.
   if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfter);

@@ -49,7 +49,7 @@ function checkShape(text: string): void {
     throw invalid(`'${text}' has ${text === '' ? 0 : fields.length} fields instead of 5`);
   }
   const wrong = fields.find((field) => !FIELD.test(field) || LONG_NUMBER.test(field));
-  if (wrong !== undefined) throw invalid(`has the invalid field '${wrong}'`);
+  if (wrong !== undefined) throw invalid(`has an invalid field: '${wrong}'`);
 }
 
 /** Returns null if `make` throws, because the library's messages name its own classes. */
@@ -68,7 +68,7 @@ function refuse(text: string, parses: (pattern: string) => boolean): never {
   const fields = text.split(/\s+/);
   const at = fields.findIndex((field, i) => !parses(FIELDS.map((_, j) => (i === j ? field : '*')).join(' ')));
   throw invalid(
-    at === -1 ? `'${text}' is invalid` : `'${text}' has the invalid ${FIELDS[at]} '${fields[at]}'`,
+    at === -1 ? `'${text}' is invalid` : `'${text}' has an invalid ${FIELDS[at]}: '${fields[at]}'`,
   );
 }
 

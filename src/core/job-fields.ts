@@ -271,7 +271,7 @@ export const JOB_FIELDS = {
       read: read.checked(checkStdin),
       default: null,
       column: null,
-      flag: '--stdin TEXT  standard input of the command: a text, @FILE for the contents of a file, or - (default: empty)',
+      flag: '--stdin TEXT  standard input of the command: text, @FILE for the contents of a file, or - (default: empty)',
     },
   }),
   ...section('Dependencies', {

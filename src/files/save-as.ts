@@ -26,7 +26,7 @@ export function refuseUnwritable(directory: string): void {
       throw new QueueError(
         'no-such-file',
         `${directory} does not exist`,
-        'create it first, or choose another name',
+        'create it first, or choose another directory',
       );
     throw new QueueError('not-permitted', `${directory} is not writable`, OTHER_NAME);
   }

@@ -287,7 +287,7 @@ const FLAG_ROWS: Row[] = [
     'a minute that is none',
     ['schedule', 'add', 'x', '--cron', '61 * * * *', 'true'],
     2,
-    /'61 \* \* \* \*' has the invalid minute '61'/,
+    /'61 \* \* \* \*' has an invalid minute: '61'/,
   ],
   [
     'a schedule too quick',

@@ -17,7 +17,7 @@ export default defineCommand({
   examples: ['queuectl backup queue-monday.db', 'queuectl backup --force --with-output /backup/queue.db'],
   notes: [
     'The backup is a consistent snapshot of the queue. When the command returns, the backup has been verified and written to disk. Only you can read it.',
-    'A backup is itself a database: queuectl --db FILE list. It contains output up to 16 KiB per attempt. Jobs that were running count as lost in a crash.',
+    'A backup is itself a database: queuectl --db FILE list. It contains output up to 16 KiB per attempt. Jobs that were running during the backup are treated as lost in a crash.',
   ],
   async run({ io, app, location, environment }, input) {
     const [file] = input.args;

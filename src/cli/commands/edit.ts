@@ -59,7 +59,7 @@ async function changesByHand(
   if (id === undefined || ids.length > 1 || !editor) {
     const problem = editor
       ? 'only one job at a time can be edited in an editor'
-      : 'nothing to change. Give a change, or set $EDITOR to edit the job in an editor';
+      : 'nothing to change. Use a flag such as --priority, or set $EDITOR to edit the job in an editor';
     throw new QueueError('usage', problem, 'queuectl edit ID --priority high');
   }
   const job = await getJob(app, id);

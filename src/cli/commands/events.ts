@@ -33,7 +33,7 @@ export default defineCommand({
     lines: { value: 'N', short: 'n', help: `print only the last N events (default: ${DEFAULT_LINES})` },
     since: {
       value: 'WHEN',
-      help: 'print events after this event number, since a time (2026-01-31T12:00) or of the last 10m',
+      help: 'start after this event number, at a time (2026-01-31T12:00), or this long ago (10m)',
     },
     job: { value: 'ID', help: 'only events of this job' },
     queue: { value: 'NAME', help: 'only events of this queue and its jobs' },

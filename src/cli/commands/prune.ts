@@ -24,7 +24,7 @@ export default defineCommand({
   examples: ['queuectl prune --dry-run', 'queuectl prune'],
   notes: [
     'Workers do this automatically. The settings keep-completed, keep-cancelled, keep-dead and keep-events determine what they remove. Jobs that wait, run or will be retried are never removed.',
-    'A limit is an age since the job finished (7d), a number of jobs (100000), or a size (1G: stored output plus 300 bytes per job). A job that exceeds any of the limits is removed, oldest first. The database file does not shrink. Its free space is reused.',
+    'A limit is an age since the job finished (7d), a number of jobs (100000), or a size (1G: stored output plus 300 bytes per job). Jobs that exceed any of the limits are removed, oldest first. The database file does not shrink. Its free space is reused.',
   ],
   async run({ io, app: open }, input) {
     const dryRun = input.has('dry-run');

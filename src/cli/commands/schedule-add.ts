@@ -27,7 +27,7 @@ export default defineCommand({
     "queuectl schedule add x --cron '0 0 29 2 *' --dry-run true",
   ],
   notes: [
-    'A running worker enqueues the jobs. Each job finds its scheduled time in QUEUECTL_SCHEDULED_AT.',
+    'A running worker enqueues the jobs. Each job gets its scheduled time in the variable QUEUECTL_SCHEDULED_AT.',
     "See 'queuectl help cron' for the syntax of cron expressions and for daylight saving time.",
   ],
   async run(context, input) {

@@ -10,7 +10,7 @@ export default defineCommand({
   args: '[ID…]',
   most: Number.POSITIVE_INFINITY,
   flags: {
-    force: { help: 'stop running jobs and put them back in their queue (at-most-once jobs: dead)' },
+    force: { help: 'stop running jobs and put them back in their queue (at-most-once jobs become dead)' },
     leave: { help: 'stop at once but leave jobs running; the next worker takes them over' },
     timeout: { value: 'TIME', help: 'stop waiting after this time; the workers still stop' },
   },
@@ -22,7 +22,7 @@ export default defineCommand({
   ],
   notes: [
     'Without ids, all workers stop, including those that are just starting.',
-    'Creating a file named .stop_workers does the same. Put it in the state directory (queue.db.d), or in $QUEUECTL_HOME for the queue.db there.',
+    'Creating a file named .stop_workers does the same. Put it in the state directory (queue.db.d), or in $QUEUECTL_HOME if the database is queue.db in that directory.',
   ],
   async run(context, input) {
     const { io } = context;
