@@ -27,7 +27,7 @@ test.concurrent(
     const kept = await box.json(['schedule', 'show', 'nightly']);
     for (const [args, code, says] of [
       [['nightly'], 2, /no changes given/],
-      [['nightly', '--cron', '99 * * * *'], 2, /the invalid minute '99'/],
+      [['nightly', '--cron', '99 * * * *'], 2, /has an invalid minute: '99'/],
       [['nightly', '--every', '1h', '--tz', 'UTC'], 2, /--tz only works with --cron/],
       [['nihgtly', '--cron', '@daily'], 3, /did you mean 'nightly'/],
     ] as const)

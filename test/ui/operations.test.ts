@@ -83,7 +83,7 @@ test(
     const form = page.getByRole('dialog', { name: 'New schedule' });
     await form.getByLabel('Name').fill('nightly');
     await form.getByLabel('Cron expression').fill('61 2 * * *');
-    await form.getByText("the invalid minute '61'").waitFor();
+    await form.getByText("has an invalid minute: '61'").waitFor();
     await form.getByLabel('Cron expression').fill('30 2 * * mon-fri');
     await form.getByLabel('Time zone').fill('Europe/Berlin');
     await form.getByText('at 02:30, on Monday to Friday').waitFor();
