@@ -29,10 +29,11 @@ function fieldFlag(field: NamedField, line: string): FieldFlag {
 }
 
 const ALL = FIELDS.flatMap((field) => (field.flag === undefined ? [] : [fieldFlag(field, field.flag)]));
-const EDITS = FIELDS.flatMap((field) => {
-  const line = typeof field.edit === 'string' ? field.edit : field.edit && field.flag;
-  return line === undefined ? [] : [fieldFlag(field, line)];
-});
+const edits = (): FieldFlag[] =>
+  FIELDS.flatMap((field) => {
+    const line = typeof field.edit === 'string' ? field.edit : field.edit && field.flag;
+    return line === undefined ? [] : [fieldFlag(field, line)];
+  });
 
 const flagsOf = (flags: FieldFlag[]): Record<string, Flag> =>
   Object.fromEntries(
@@ -54,10 +55,10 @@ const ENV_FLAGS: Record<string, Flag> = inGroup(FIELDS.find((field) => field.nam
 
 /** The flags that describe a job. Each sets a field of a job object and is read by the same rules. */
 export const JOB_FLAGS = flagsOf(ALL);
-/** The flags that describe the job of a schedule. */
-export const SCHEDULED_FLAGS = flagsOf(ALL.filter(({ field }) => !field.unscheduled));
-/** The flags that change a waiting job. */
-export const EDIT_FLAGS = flagsOf(EDITS);
+/** Returns the flags that describe the job of a schedule. */
+export const scheduledFlags = () => flagsOf(ALL.filter(({ field }) => !field.unscheduled));
+/** Returns the flags that change a waiting job. */
+export const editFlags = () => flagsOf(edits());
 
 interface Where {
   environment: NodeJS.ProcessEnv;
@@ -84,7 +85,7 @@ export function readJobFlags(input: Input, where: Where, now: number): JobInput 
 }
 
 export function readEditFlags(input: Input, cwd: () => string, now: number): JobInput {
-  return readFields(input, EDITS, cwd, now, {});
+  return readFields(input, edits(), cwd, now, {});
 }
 
 function readFields(

@@ -7,7 +7,7 @@ import type { JobInput } from '../core/job-input.ts';
 import type { ScheduleSpec } from '../core/schedule.ts';
 import { required } from './arguments.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
-import { fillFromFlags, readJobFlags, SCHEDULED_FLAGS } from './job-flags.ts';
+import { fillFromFlags, readJobFlags, scheduledFlags } from './job-flags.ts';
 
 export const SCHEDULE_FLAGS: Record<string, Flag> = {
   ...inGroup('Schedule', {
@@ -29,7 +29,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
       help: 'which runs to make up for if no worker was running: none, the last one, or all (default: one)',
     },
   }),
-  ...SCHEDULED_FLAGS,
+  ...scheduledFlags(),
 };
 
 const EXAMPLE = "queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";

@@ -10,18 +10,16 @@ export const FIELDS = Object.values<unknown>(JOB_FIELDS) as readonly NamedField[
 /** The rows that hold a value of a job. The others give such a value in another unit. */
 export const KEPT = FIELDS.filter((field) => field.type !== undefined);
 
+const defaults: Record<string, unknown> = {};
+for (const { in: group, key, default: value = null } of KEPT)
+  if (group === undefined) defaults[key] = Object.freeze(value);
 /** A job that sets nothing. Its empty values are shared, so that a long file does not create thousands of them. */
-export const JOB_DEFAULTS: Readonly<Record<string, unknown>> = Object.freeze({
-  ...Object.fromEntries(
-    KEPT.filter((field) => field.in === undefined).map(({ key, default: value = null }) => [
-      key,
-      Object.freeze(value),
-    ]),
-  ),
+export const JOB_DEFAULTS: Readonly<Record<string, unknown>> = {
+  ...defaults,
   hooks: Object.freeze({}),
   policy: Object.freeze({}),
   unique: null,
-});
+};
 
 /** Completes a job with the defaults. Fields without a default are null, and the caller sets them. */
 export function withDefaults(input: JobInput): JobSpec {

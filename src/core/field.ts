@@ -51,13 +51,17 @@ export interface NamedField extends Field {
 
 /** Completes the rows of one section. Their flags stand under one heading of the help. */
 export function section<const T extends Fields>(group: string, fields: T): T {
-  for (const [name, field] of Object.entries<Field>(fields))
-    Object.assign(field, { name, group, key: field.key ?? camelCase(name) } satisfies Partial<NamedField>);
+  for (const name in fields) {
+    const field: Partial<NamedField> = fields[name]!;
+    field.name = name;
+    field.group = group;
+    field.key ??= camelCase(name);
+  }
   return fields;
 }
 
 export function camelCase(name: string): string {
-  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  return name.includes('_') ? name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) : name;
 }
 
 type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S;

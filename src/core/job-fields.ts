@@ -8,12 +8,24 @@ import { BACKOFF_STRATEGIES, type Dependency, PARENT_FAILURES, PRIORITIES } from
 import { maskEnv, maskUrls } from './mask.ts';
 import * as read from './read-field.ts';
 import { readDelay } from './read-value.ts';
-import * as schema from './schema.ts';
+import {
+  anyOf,
+  duration,
+  flag,
+  integer,
+  listOf,
+  maybe,
+  milliseconds,
+  number,
+  oneOf,
+  strings,
+  text,
+  time,
+  when,
+} from './schema.ts';
 import { RANGES } from './settings.ts';
 import { checkStdin } from './stdin.ts';
 import { LATEST_DATE_MS, toIso } from './time.ts';
-
-const { anyOf, duration, integer, listOf, maybe, number, oneOf, strings, text } = schema;
 
 /** A field with a command that runs after an event of the job, instead of the one in the settings. */
 const hook = <const Event extends string>(event: Event, help: string) =>
@@ -81,8 +93,8 @@ export const JOB_FIELDS = {
     /** The earliest start: an ISO time, epoch seconds, or a text such as `+10m`. */
     run_at: {
       spellings: ['scheduled_at', 'scheduledAt', 'available_at', 'availableAt', 'run_after', 'runAfter'],
-      type: schema.time,
-      accepts: schema.when,
+      type: time,
+      accepts: when,
       read: read.time,
       isRelative: (value) => String(value).trim().startsWith('+'),
       print: toIso,
@@ -135,7 +147,7 @@ export const JOB_FIELDS = {
     },
     timeout_ms: {
       type: maybe(integer),
-      accepts: schema.milliseconds,
+      accepts: milliseconds,
       read: read.timeout(1),
       range: { min: 1, max: LATEST_DATE_MS },
       plain: true,
@@ -221,7 +233,7 @@ export const JOB_FIELDS = {
     /** Starts the job once: a failed, stopped or lost attempt makes it dead. `max_retries` is 1. */
     at_most_once: {
       in: 'policy',
-      type: schema.flag,
+      type: flag,
       read: read.switchedOn,
       flag: '--at-most-once  start the job at most once; a failed, stopped or lost attempt makes it dead',
       show: 'at most once',
@@ -257,7 +269,7 @@ export const JOB_FIELDS = {
     /** Inherits only PATH, HOME and similar variables from the worker, plus the secrets. */
     clean_env: {
       spellings: ['clean-env'],
-      type: schema.flag,
+      type: flag,
       read: read.switchedOn,
       default: false,
       column: 'start',
@@ -339,7 +351,7 @@ export const JOB_FIELDS = {
     /** Stores stdout and stderr separately. */
     split_output: {
       spellings: ['split-output'],
-      type: schema.flag,
+      type: flag,
       read: read.switchedOn,
       default: false,
       column: 'start',

@@ -1,4 +1,4 @@
-import { camelCase, type InputOf } from './field.ts';
+import { camelCase, type InputOf, type NamedField } from './field.ts';
 import { FIELDS } from './field-list.ts';
 import type { JobHooks, JobPolicy, Uniqueness } from './job.ts';
 import { JOB_FACTS } from './job-facts.ts';
@@ -15,16 +15,20 @@ export interface JobInput extends InputOf<typeof JOB_FIELDS> {
   delayMs?: number;
 }
 
-/** The readers all have the same shape, because each value of a long file passes through one. */
-const READERS = FIELDS.map(({ name, key, in: group, read, isRelative = null, spellings = [] }) => ({
-  names: [name, camelCase(name), ...spellings],
-  key,
-  group,
-  read,
-  isRelative,
-}));
-type Reader = (typeof READERS)[number];
-const BY_NAME = new Map(READERS.flatMap((reader) => reader.names.map((name) => [name, reader] as const)));
+/** Reads one field. All readers have the same shape, because each value of a long file passes through one. */
+interface Reader {
+  key: string;
+  group: NamedField['in'];
+  read: NamedField['read'];
+  isRelative: ((value: unknown) => boolean) | null;
+}
+
+const BY_NAME = new Map<string, Reader>();
+for (const { name, key, in: group, read, isRelative = null, spellings = [] } of FIELDS) {
+  const reader: Reader = { key, group, read, isRelative };
+  BY_NAME.set(name, reader).set(camelCase(name), reader);
+  for (const spelling of spellings) BY_NAME.set(spelling, reader);
+}
 
 /** Fields that are ignored, so that a job object printed by queuectl can be enqueued again. */
 const SERVER_OWNED = new Set([

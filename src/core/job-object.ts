@@ -22,38 +22,45 @@ const ORDER =
   retry_delay_ms backoff_max_ms jitter on_complete on_failure on_dead cwd env secret_env split_output clean_env stdin
   stdin_bytes worker_id started_at finished_at exit_code signal last_error crashes duration_ms`.split(/\s+/);
 
-const PRINTERS = KEPT.map(({ name, key, in: group, print = null, type }) => ({
-  name,
-  key,
-  group,
-  print: print as ((value: unknown) => unknown) | null,
-  unset: group === undefined ? JOB_DEFAULTS[key] : type!.type === 'boolean' ? false : null,
-}));
-const OWN = PRINTERS.filter(({ group }) => group === undefined);
-const GROUPS = (['hooks', 'policy', 'unique'] as const).map((group) => ({
-  group,
-  unset: JOB_DEFAULTS[group],
-  printers: PRINTERS.filter((one) => one.group === group),
-}));
+/** Returns the names of all fields of a printed job, in order. */
+export function printedNames(): string[] {
+  return [...KEPT.map(({ name }) => name), ...Object.keys(JOB_FACTS)].sort(listedFirst(ORDER));
+}
 
-export const PRINTED_NAMES = [...KEPT.map(({ name }) => name), ...Object.keys(JOB_FACTS)].sort(
-  listedFirst(ORDER),
-);
+/** Prepares what `toJobObject` needs. Most commands print no job object, so it is done at the first one. */
+function prepare() {
+  const printers = KEPT.map(({ name, key, in: group, print = null, type }) => ({
+    name,
+    key,
+    group,
+    print: print as ((value: unknown) => unknown) | null,
+    unset: group === undefined ? JOB_DEFAULTS[key] : type!.type === 'boolean' ? false : null,
+  }));
+  const inGroup = (wanted: (typeof GROUPS)[number] | undefined) =>
+    printers.filter(({ group }) => group === wanted);
+  return {
+    own: inGroup(undefined),
+    groups: GROUPS.map((group) => ({ group, unset: JOB_DEFAULTS[group], printers: inGroup(group) })),
+    /** A printed job that sets nothing. It has all fields in their order. */
+    nothing: {
+      ...Object.fromEntries(printedNames().map((name) => [name, null])),
+      ...Object.fromEntries(printers.map(({ name, unset, print }) => [name, print ? print(unset) : unset])),
+    },
+  };
+}
 
-/** A printed job that sets nothing. It has all fields in their order. */
-const NOTHING = {
-  ...Object.fromEntries(PRINTED_NAMES.map((name) => [name, null])),
-  ...Object.fromEntries(PRINTERS.map(({ name, unset, print }) => [name, print ? print(unset) : unset])),
-};
+const GROUPS = ['hooks', 'policy', 'unique'] as const;
+let prepared: ReturnType<typeof prepare> | undefined;
 
 /** Long lists print every job by this function, so it skips what a job does not set. */
 export function toJobObject(job: Job): JobObject {
-  const object: Record<string, unknown> = { ...NOTHING };
-  for (const { name, key, print, unset } of OWN) {
+  prepared ??= prepare();
+  const object: Record<string, unknown> = { ...prepared.nothing };
+  for (const { name, key, print, unset } of prepared.own) {
     const value = job[key as keyof Job];
     if (value !== unset) object[name] = print === null ? value : print(value);
   }
-  for (const { group, unset, printers } of GROUPS) {
+  for (const { group, unset, printers } of prepared.groups) {
     const values = job[group] as Record<string, unknown> | null;
     if (values === unset || values === null) continue;
     for (const { name, key } of printers) if (values[key] !== undefined) object[name] = values[key];

@@ -5,7 +5,7 @@ import { KEPT, printedSchema } from '../core/field-list.ts';
 import { COUNTS } from '../core/figures.ts';
 import { STATES } from '../core/job.ts';
 import { JOB_FACTS } from '../core/job-facts.ts';
-import { PRINTED_NAMES } from '../core/job-object.ts';
+import { printedNames } from '../core/job-object.ts';
 import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
 import {
   flag,
@@ -33,7 +33,7 @@ const printed: Record<string, Schema> = {
   ...JOB_FACTS,
   ...Object.fromEntries(KEPT.map((field) => [field.name, printedSchema(field)])),
 };
-const job = record(Object.fromEntries(PRINTED_NAMES.map((name) => [name, printed[name]!])));
+const job = record(Object.fromEntries(printedNames().map((name) => [name, printed[name]!])));
 
 /** What a stretch of time is told by. */
 const figures = {

@@ -24,7 +24,7 @@ const ROWS: Patch = {
       show: 'mood',
     },
     polite: {
-      type: schema.flag,
+      type: flag,
       read: read.switchedOn,
       default: false,
       column: 'start',

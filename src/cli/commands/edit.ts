@@ -10,13 +10,13 @@ import { toJobObject } from '../../core/job-object.ts';
 import { editText } from '../../exec/editor.ts';
 import { actingCommand } from '../act.ts';
 import { type Context, type Input, inGroup } from '../command.ts';
-import { EDIT_FLAGS, readEditFlags } from '../job-flags.ts';
+import { editFlags, readEditFlags } from '../job-flags.ts';
 
 export default actingCommand({
   name: 'edit',
   summary: 'Edit jobs that have not started',
   done: 'changed',
-  flags: inGroup('Changes', EDIT_FLAGS),
+  flags: inGroup('Changes', editFlags()),
   examples: [
     'queuectl edit job1 --priority high',
     '# Open the job in an editor',

@@ -1,6 +1,6 @@
 import type { NamedField } from '../../core/field.ts';
 import { KEPT } from '../../core/field-list.ts';
-import { PRINTED_NAMES } from '../../core/job-object.ts';
+import { printedNames } from '../../core/job-object.ts';
 import { isJson } from './job-columns.ts';
 
 const iso = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
@@ -26,7 +26,7 @@ const SPECIAL: Record<string, string> = {
 
 /** Returns the columns of the view `jobs`: the fields of a printed job, in the same order. */
 export function jobView(): string {
-  const columns = PRINTED_NAMES.map((name) => {
+  const columns = printedNames().map((name) => {
     const field = KEPT.find((one) => one.name === name);
     const value = SPECIAL[name] ?? (field === undefined ? `j.${name}` : expressionOf(field));
     return `${value} AS ${name}`;
