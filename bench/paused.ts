@@ -1,6 +1,6 @@
 /**
- * What 50,000 jobs that cannot run cost the claim of one that can. Calls the store directly, in a memory file system if there
- * is one, so that no fsync hides the difference.
+ * Measures what 50,000 jobs that cannot run cost the claim of one that can. Calls the store directly, in a
+ * memory file system if there is one, so that no fsync hides the difference.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -11,7 +11,7 @@ import { seed } from './seed.ts';
 
 const RUNS = 300;
 const FINISHED = 1_000_000;
-/** Of 100 jobs 99 are completed, so this removes half a million. */
+/** Removes half a million jobs, because 99 of 100 jobs are completed. */
 const KEPT = 490_000;
 
 /** The most that a prune may add to the p99 of enqueue. */

@@ -1,4 +1,4 @@
-/** What no linter knows: which layer may import which, how long a file or function may be, and what src/ must not use. */
+/** Checks what no linter does: imports between layers, the length of files and functions, and APIs that src/ must not use. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 

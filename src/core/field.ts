@@ -85,7 +85,7 @@ type Printed<F> = F extends { type: infer S }
           : never)
   : never;
 
-/** What a user may set: the properties outside `policy`, `hooks` and `unique`. */
+/** The properties that a user may set, outside `policy`, `hooks` and `unique`. */
 export type InputOf<T extends Fields> = { -readonly [K in keyof T as OwnKey<T, K>]?: Value<T[K]> };
 /** A complete job: the properties outside `policy`, `hooks` and `unique`. */
 export type SpecOf<T extends Fields, P extends Fields = With<T, { type: Schema }>> = {

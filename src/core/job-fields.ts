@@ -299,7 +299,7 @@ export const JOB_FIELDS = {
       flag: '--after ID,…  run after these jobs complete (any:ID: however the job ends, notok:ID: if it is dead or cancelled)',
       many: true,
     },
-    /** What to do if a job that it waits for ends differently. */
+    /** Decides what happens if a parent job does not end as required. */
     on_parent_failure: {
       in: 'policy',
       type: oneOf(PARENT_FAILURES),

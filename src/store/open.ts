@@ -16,7 +16,7 @@ export interface OpenedStore {
 export interface OpenOptions {
   /** Make the store where there is none. */
   create: boolean;
-  /** Who acts through the store, for the events. */
+  /** Names the user of the store in its events. */
   actor: string | null;
   /** Also open a store that belongs to another user, or that others can write. */
   anyOwner: boolean;

@@ -1,30 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { trimOutput } from '../../src/exec/trim.ts';
 import { collectOutput } from '../../src/state/output.ts';
 import { outputReader } from '../../src/state/output-reader.ts';
-import { makePlace, type Place, placeOf, removePlace } from '../../src/state/place.ts';
-import { stateDirectory } from '../../src/state/state-directory.ts';
-import { inTempDir } from '../support/temp-dir.ts';
+import { removePlace } from '../../src/state/place.ts';
+import { inPlace, numberedLines } from '../support/place.ts';
 
 const LIMIT = 64 * 1024;
 const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
-
-function inPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
-  return inTempDir(async (directory) => {
-    mkdirSync(`${directory}/attempts`);
-    const place = placeOf(stateDirectory(directory), 'epoch', 1);
-    makePlace(place);
-    await work(place);
-  });
-}
-
-/** Every line says where it is, so that a lost or doubled one shows. */
-function numbered(from: number, to: number): string {
-  let text = '';
-  for (let i = from; i < to; i++) text += `${String(i).padStart(9)}\n`;
-  return text;
-}
 
 function text(pieces: Iterable<Uint8Array>): string {
   return Buffer.concat([...pieces]).toString('latin1');
@@ -54,7 +37,7 @@ describe('a reader of growing output', () => {
       let whole = '';
       writeFileSync(place.output, '');
       for (let round = 0; round < 6; round++) {
-        const more = numbered(round * 20_000, (round + 1) * 20_000);
+        const more = numberedLines(round * 20_000, (round + 1) * 20_000);
         appendFileSync(place.output, more);
         whole += more;
         seen += text(reader.read());
@@ -70,10 +53,10 @@ describe('a reader of growing output', () => {
   test('that falls behind is told how much it missed, and never reads a hole', () =>
     inPlace(async (place) => {
       const reader = outputReader(place);
-      const first = numbered(0, 1000);
+      const first = numberedLines(0, 1000);
       writeFileSync(place.output, first);
       expect(text(reader.read())).toBe(first);
-      const more = numbered(1000, 60_000);
+      const more = numberedLines(1000, 60_000);
       appendFileSync(place.output, more);
       await trimOutput(place, LIMIT);
       const [head, dropped, tail] = text(reader.read()).split(MARK) as [string, string, string];
@@ -86,10 +69,10 @@ describe('a reader of growing output', () => {
   test('that stands within what is being dropped is told of the rest only', () =>
     inPlace(async (place) => {
       const reader = outputReader(place);
-      const first = numbered(0, 30_000);
+      const first = numberedLines(0, 30_000);
       writeFileSync(place.output, first);
       expect(text(reader.read())).toBe(first);
-      const more = numbered(30_000, 90_000);
+      const more = numberedLines(30_000, 90_000);
       appendFileSync(place.output, more);
       await trimOutput(place, LIMIT);
       const [head, dropped, tail] = text(reader.read()).split(MARK) as [string, string, string];
@@ -101,7 +84,7 @@ describe('a reader of growing output', () => {
 
   test('a gap torn between two pieces of one reading is noticed', () =>
     inPlace(async (place) => {
-      const whole = numbered(0, 60_000);
+      const whole = numberedLines(0, 60_000);
       writeFileSync(place.output, whole);
       const reader = outputReader(place);
       const pieces = reader.read();

@@ -1,31 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { trimOutput } from '../../src/exec/trim.ts';
 import { collectOutput, outputPieces, readGap } from '../../src/state/output.ts';
-import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
-import { stateDirectory } from '../../src/state/state-directory.ts';
-import { inTempDir } from '../support/temp-dir.ts';
+import type { Place } from '../../src/state/place.ts';
+import { inPlace, numberedLines } from '../support/place.ts';
 
 const LIMIT = 64 * 1024;
 
-function inPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
-  return inTempDir(async (directory) => {
-    mkdirSync(`${directory}/attempts`);
-    const place = placeOf(stateDirectory(directory), 'epoch', 1);
-    makePlace(place);
-    await work(place);
-  });
-}
-
 function readAll(place: Place): string {
   return Buffer.concat([...outputPieces(place)]).toString('latin1');
-}
-
-/** Every line says where it is, so that a wrong cut shows. */
-function numbered(from: number, to: number): string {
-  let text = '';
-  for (let i = from; i < to; i++) text += `${String(i).padStart(9)}\n`;
-  return text;
 }
 
 function expectHeadAndTail(text: string, whole: string): void {
@@ -54,7 +37,7 @@ describe('output', () => {
 
   test('longer output stays in its file', () =>
     inPlace((place) => {
-      const text = numbered(0, 2000);
+      const text = numberedLines(0, 2000);
       writeFileSync(place.output, text);
       expect(collectOutput(place, LIMIT)).toMatchObject({ bytes: text.length, truncated: false, kept: null });
       expect(readAll(place)).toBe(text);
@@ -62,7 +45,7 @@ describe('output', () => {
 
   test('output beyond the limit ends as head, mark and tail', () =>
     inPlace((place) => {
-      const text = numbered(0, 50_000);
+      const text = numberedLines(0, 50_000);
       writeFileSync(place.output, text);
       expect(collectOutput(place, LIMIT)).toMatchObject({ bytes: text.length, truncated: true, kept: null });
       expect(statSync(`${place.output}.short`).size).toBeLessThan(LIMIT + 200);
@@ -75,7 +58,7 @@ describe('output', () => {
       let text = '';
       writeFileSync(place.output, '');
       for (let round = 0; round < 6; round++) {
-        const more = numbered(round * 20_000, (round + 1) * 20_000);
+        const more = numberedLines(round * 20_000, (round + 1) * 20_000);
         appendFileSync(place.output, more);
         text += more;
         await trimOutput(place, LIMIT);

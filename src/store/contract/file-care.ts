@@ -60,7 +60,7 @@ export interface CopyOptions {
 export interface Copied<T> {
   file: string;
   bytes: number;
-  /** What `renew` returned. */
+  /** The value that `renew` returned. */
   made: T;
   /** The epoch of the backup that was replaced, if its outputs are ours to remove. */
   replaced: string | null;
@@ -112,10 +112,10 @@ export interface Repaired {
   saved: Record<string, number>;
   /** How many of them were found only on pages that no table leads to any more, and so may be old versions; by table. */
   loose: Record<string, number>;
-  /** What could not be saved, as exactly as it is known. */
+  /** Describes what could not be saved, as exactly as it is known. */
   lost: string[];
   jobs: number;
-  /** What is still wrong with the new file. */
+  /** The problems that the new file still has. */
   problems: string[];
 }
 
@@ -132,6 +132,6 @@ export interface Inspection {
   /** The program or library that stores the data. */
   engine: Finding;
   files: Finding[];
-  /** What is in the store; empty if there is none. */
+  /** The findings about the contents of the store. Empty if there is no store. */
   contents: Finding[];
 }

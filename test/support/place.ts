@@ -1,0 +1,21 @@
+import { mkdirSync } from 'node:fs';
+import { makePlace, type Place, placeOf } from '../../src/state/place.ts';
+import { stateDirectory } from '../../src/state/state-directory.ts';
+import { inTempDir } from './temp-dir.ts';
+
+/** Runs a test with the place of an attempt in a state directory of its own. */
+export function inPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
+  return inTempDir(async (directory) => {
+    mkdirSync(`${directory}/attempts`);
+    const place = placeOf(stateDirectory(directory), 'epoch', 1);
+    makePlace(place);
+    await work(place);
+  });
+}
+
+/** Returns lines that name their own position, so that a lost, doubled or wrongly cut line shows. */
+export function numberedLines(from: number, to: number): string {
+  let text = '';
+  for (let i = from; i < to; i++) text += `${String(i).padStart(9)}\n`;
+  return text;
+}
