@@ -18,7 +18,7 @@ function inPlace(work: (place: Place) => Promise<void> | void): Promise<void> {
   });
 }
 
-/** Every line says where it is, so that a lost or doubled one shows. */
+/** Returns lines with their positions, so that a lost or repeated line is visible. */
 function numbered(from: number, to: number): string {
   let text = '';
   for (let i = from; i < to; i++) text += `${String(i).padStart(9)}\n`;
@@ -30,7 +30,7 @@ function text(pieces: Iterable<Uint8Array>): string {
 }
 
 describe('a reader of growing output', () => {
-  test('gives each byte once, from before the file is there until after it is gone', () =>
+  test('returns each byte once, from before the file exists until after it is removed', () =>
     inPlace((place) => {
       const reader = outputReader(place);
       expect(text(reader.read())).toBe('');
@@ -46,7 +46,7 @@ describe('a reader of growing output', () => {
       reader.close();
     }));
 
-  test('that keeps up loses nothing when the file is trimmed and shortened', () =>
+  test('loses nothing while it keeps up, when the file is trimmed and shortened', () =>
     inPlace(async (place) => {
       const reader = outputReader(place);
       let seen = '';
@@ -66,7 +66,7 @@ describe('a reader of growing output', () => {
       reader.close();
     }));
 
-  test('that falls behind is told how much it missed, and never reads a hole', () =>
+  test('reports how much it missed when it falls behind, and never reads a hole', () =>
     inPlace(async (place) => {
       const reader = outputReader(place);
       const first = numbered(0, 1000);
@@ -82,7 +82,7 @@ describe('a reader of growing output', () => {
       reader.close();
     }));
 
-  test('that stands within what is being dropped is told of the rest only', () =>
+  test('reports only the rest of a gap when it is already inside it', () =>
     inPlace(async (place) => {
       const reader = outputReader(place);
       const first = numbered(0, 30_000);
@@ -98,7 +98,7 @@ describe('a reader of growing output', () => {
       reader.close();
     }));
 
-  test('a gap torn between two pieces of one reading is noticed', () =>
+  test('a gap that appears between two pieces of one read is noticed', () =>
     inPlace(async (place) => {
       const whole = numbered(0, 60_000);
       writeFileSync(place.output, whole);
