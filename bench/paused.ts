@@ -1,6 +1,6 @@
 /**
- * What 50,000 jobs that cannot run cost the claim of one that can. Calls the store directly, in a memory file system if there
- * is one, so that no fsync hides the difference.
+ * Measures what 50,000 jobs that cannot run cost the claim of one that can. Calls the store directly, in a memory
+ * file system if there is one, so that no fsync hides the difference.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const CLAIMS = 2000;
 const IDLE = 50_000;
 const MEMORY = '/dev/shm';
 
-/** The first one is the reference. */
+/** The first store is the reference. */
 const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
   { what: 'no other jobs', prepare: async () => {} },
   {
