@@ -13,7 +13,7 @@ const SIZES = [
   { columns: 80, rows: 30 },
   { columns: 140, rows: 30 },
 ];
-/** How long the store is busy before the capture, so that the sparkline has points. */
+/** The store is busy for this long before the capture, so that the sparkline has points. */
 const LIVELY_S = 20;
 
 const directory = mkdtempSync(join(tmpdir(), 'queuectl-screens-'));

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Io } from '../../src/cli/io.ts';
 import { startProgress } from '../../src/cli/progress.ts';
 
-/** Ten calls a second for so long, at these seconds something was said. */
+/** Reports progress ten times a second for this long. Returns the output and the seconds at which it was written. */
 function saidAt(io: Partial<Io>, seconds: number): { said: string[]; times: number[] } {
   const said: string[] = [];
   const times: number[] = [];
@@ -20,25 +20,25 @@ function saidAt(io: Partial<Io>, seconds: number): { said: string[]; times: numb
   return { said, times };
 }
 
-test('on a terminal after 200 ms, in one line that is wiped at the end', () => {
+test('on a terminal progress appears after 200 ms in one line, which is erased at the end', () => {
   const { said, times } = saidAt({ errTty: true }, 1);
   expect(times).toEqual([200, 300, 400, 500, 600, 700, 800, 900, 1000]);
   expect(said[0]).toBe('\rat 200\x1b[K');
   expect(said.at(-1)).toBe('\r\x1b[K');
 });
 
-test('nothing at all when it was quick', () => {
+test('nothing is printed for a quick operation', () => {
   expect(saidAt({ errTty: true }, 0.1).said).toEqual([]);
 });
 
-test('in a log one line in ten seconds', () => {
+test('in a log one line is printed every ten seconds', () => {
   expect(saidAt({ errTty: false }, 35)).toEqual({
     said: ['at 10000\n', 'at 20000\n', 'at 30000\n'],
     times: [10_000, 20_000, 30_000],
   });
 });
 
-test('silent with --quiet and --json', () => {
+test('nothing is printed with --quiet or --json', () => {
   for (const errTty of [true, false]) {
     expect(saidAt({ errTty, quiet: true }, 35).said).toEqual([]);
     expect(saidAt({ errTty, json: true }, 35).said).toEqual([]);

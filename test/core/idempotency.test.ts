@@ -14,7 +14,7 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
   ['a time that counts from now, either way', { ...bare, delay: '1m' }, { ...bare, run_at: '+60s' }],
   ['the key itself', { ...bare, idempotency_key: 'k' }, bare],
   ['what queuectl owns', { ...bare, state: 'dead', attempts: 3 }, bare],
-])('the same: %s', (_, one, two) => {
+])('equal: %s', (_, one, two) => {
   expect(said(one, NOW)).toBe(said(two, NOW + 12_345));
 });
 
@@ -27,6 +27,6 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
   ['another tag', { ...bare, tags: { a: '1' } }, { ...bare, tags: { a: '2' } }],
   ['another order of arguments', { argv: ['a', 'b', 'c'] }, { argv: ['a', 'c', 'b'] }],
   ['an argument in two', { argv: ['a', 'b c'] }, { argv: ['a', 'b', 'c'] }],
-])('not the same: %s', (_, one, two) => {
+])('different: %s', (_, one, two) => {
   expect(said(one)).not.toBe(said(two));
 });

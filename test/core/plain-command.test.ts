@@ -107,7 +107,7 @@ describe('a plain command', () => {
   }))
     test(`is not: ${what}`, () => expect(isPlainCommand(text)).toBe(false));
 
-  test('is judged in no time, whatever the text', () => {
+  test('is recognised quickly, whatever the text', () => {
     const start = performance.now();
     for (const text of ['a '.repeat(2000), `a${' '.repeat(4000)}$`, "a ''".repeat(900), 'a;'.repeat(2000)])
       isPlainCommand(text);

@@ -15,14 +15,16 @@ import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-e
 import { plainProgramsEnd } from './f51-plain-programs.ts';
 import type { Patch } from './patched.ts';
 
-/** Holds recovery between its look at the record and its look at the process: a job that ends just then is met often. */
+/**
+ * Delays recovery between its check of the record and its check of the process, so that jobs often end in between.
+ */
 const SLOW_LOOK: Patch = {
   file: 'exec/adopt.ts',
   from: 'const before = readRecord(place);',
   to: 'const before = readRecord(place); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);',
 };
 
-/** What Oban, River and their like do: elapsed time alone decides. */
+/** Lets elapsed time alone decide that an attempt is lost, as Oban and River do. */
 const GIVEN_UP: Patch = {
   file: 'worker/adopting.ts',
   from: "    case 'alive': {\n      const exit = untilOver(place)",
@@ -35,7 +37,10 @@ const NOT_TRIED_AGAIN: Patch = {
   to: 'if (error) throw',
 };
 
-/** As most programs wait for a lock. Our own loop does a whole transaction again, so under it a DEFERRED one does no harm. */
+/**
+ * Waits for a lock inside SQLite, as most programs do. Our own loop repeats the whole transaction, so a DEFERRED one
+ * alone does no harm.
+ */
 const WAITS_IN_SQLITE: Patch[] = [
   NOT_TRIED_AGAIN,
   {
@@ -45,14 +50,14 @@ const WAITS_IN_SQLITE: Patch[] = [
   },
 ];
 
-/** It reads first and finds then that somebody else has written: no waiting helps. */
+/** Reads first and finds out later that another process has written, which no waiting can resolve. */
 const DEFERRED: Patch = {
   file: 'store/sqlite/connection.ts',
   from: "transaction(db, 'BEGIN IMMEDIATE', () => {",
   to: "transaction(db, 'BEGIN', () => {",
 };
 
-/** The reason for an end is taken for its cause, whatever the command did by itself. */
+/** Takes the request to end for the cause of the end, whatever the command did by itself. */
 const ENDED_AS_MEANT: Patch[] = [
   { file: 'worker/ending.ts', from: "if (hasEnded()) return 'had-ended';", to: '' },
   {
@@ -67,7 +72,7 @@ const ENDED_AS_MEANT: Patch[] = [
   },
 ];
 
-/** A worker that wakes may hear of the ends of its jobs or of the requests to end them first: here it is the requests. */
+/** Makes a worker that continues handle requests to end its jobs before the ends of the jobs. */
 const LATE_EXIT: Patch[] = [
   {
     file: 'exec/start.ts',
@@ -77,7 +82,7 @@ const LATE_EXIT: Patch[] = [
   { file: 'exec/start.ts', from: 'const WATCHDOG_MS = 5000;', to: 'const WATCHDOG_MS = 500_000;' },
 ];
 
-/** Each takes one safeguard away. */
+/** Lists the controls. Each removes one safeguard. */
 export const CONTROLS: Control[] = [
   {
     name: 'a settlement without its token (F7c)',
@@ -95,7 +100,7 @@ export const CONTROLS: Control[] = [
   {
     name: 'the same while the job still runs, by one that lost it (F7c)',
     patches: [
-      // Time for the one that lost it to come first.
+      // The delay lets the worker that lost the job come first.
       {
         file: 'worker/adopting.ts',
         from: 'exit: Promise.resolve(seen)',
@@ -189,8 +194,8 @@ export const CONTROLS: Control[] = [
     scale: 4,
     found: ['twice', 'overlap'],
   },
-  // A heartbeat beats on the loop of its worker: one that is blocked loses its claims, which is safe only because they
-  // are adopted. So it is the adoption that is taken out here, and not a heartbeat thread that there is none of.
+  // A worker sends its heartbeats from its event loop, so a blocked one loses its claims. That is safe only because
+  // its jobs are adopted. This control removes the adoption.
   {
     name: 'the same under a blocked event loop (F33)',
     patches: [GIVEN_UP],
@@ -337,7 +342,7 @@ export const CONTROLS: Control[] = [
   {
     name: 'only the shell around a program is looked at (F51d)',
     patches: [
-      // The shell lingers after its program, so that a stop often meets it then.
+      // The shell stays alive for a while after its program, so that a stop often comes at that time.
       {
         file: 'exec/frame.ts',
         from: 'const PLAIN_END = `; exit $?)',
@@ -367,7 +372,7 @@ export const CONTROLS: Control[] = [
       { file: 'worker/leaving.ts', from: 'if (!worker.lookedLast) return worker.loops.beat.now();', to: '' },
       { file: 'worker/leaving.ts', from: '!(worker.siblingsStop && ', to: '!(!worker.siblingsStop && ' },
       { file: 'store/sqlite/sql/workers.ts', from: 'AND heir.draining = 0 AND heir.stop_order = 0', to: '' },
-      // Time for the others to hand over to one that is about to leave.
+      // The delay lets other workers hand over to one that is about to leave.
       {
         file: 'worker/leaving.ts',
         from: 'await app.store.unregister(id);',

@@ -8,10 +8,10 @@ import { witnessed } from './witness.ts';
 const JOBS_A_KILL = 20;
 const WORKERS = 8;
 const SUPERVISORS = 2;
-/** One kill in so many hits a supervisor: its workers finish and go, another one is started. */
+/** One kill in this many hits a supervisor. Its workers finish and exit, and another supervisor is started. */
 const SUPERVISOR_IN = 10;
 
-/** SIGKILL of random workers and supervisors, as long as there are kills and jobs. */
+/** Kills random workers and supervisors with SIGKILL until the kills or the jobs run out. */
 export const killStorm: Fault = {
   id: 'F1',
   title: 'Random SIGKILLs of workers and supervisors',
@@ -48,7 +48,7 @@ export const killStorm: Fault = {
     ),
 };
 
-/** So that no kill falls into an empty queue. */
+/** Adds jobs, so that no kill hits an empty queue. */
 function more(round: number): { id: string; command: string }[] {
   return Array.from({ length: JOBS_A_KILL }, (_, i) => ({ id: `k${round}-${i}`, command: witnessed(0.05) }));
 }

@@ -9,7 +9,7 @@ const BATCH = 20;
 /** Each job is added, claimed and settled. */
 const OPERATIONS = 3;
 
-/** Worker processes, enqueuers and somebody who holds the database for seconds: nobody sees an error, all get their turn. */
+/** Runs workers, enqueuers and a process that locks the database for seconds. No process may see an error. */
 export const busyStorm: Fault = {
   id: 'F11',
   title: 'Many writers, and one that holds the lock in bursts',
@@ -42,7 +42,7 @@ export const busyStorm: Fault = {
     ),
 };
 
-/** The time of the slowest; each call is a process of its own. */
+/** Enqueues each job by a process of its own, and returns the time of the slowest. */
 export async function enqueueFromMany(lab: Lab, jobs: number, clients: number, name = 'j'): Promise<number> {
   let next = 0;
   let slowest = 0;

@@ -9,7 +9,7 @@ import { witnessed } from './witness.ts';
 
 const SAID = 'was removed or replaced while in use';
 
-/** The database is moved away under its workers, with or without another in its place: they stop rather than write on. */
+/** Moves the database away under its workers, with or without another in its place. They must stop writing. */
 export const replacedFile: Fault = {
   id: 'F22',
   title: 'The database file is removed or replaced while in use',

@@ -6,7 +6,7 @@ import { roundsInLabs } from './rounds.ts';
 
 const FOR_EVER = 'while :; do sleep 0.1; done';
 
-/** Jobs that do not want to end. */
+/** Lists commands that resist being ended. */
 const STUBBORN: Record<string, string> = {
   'ignores SIGTERM': `trap '' TERM INT HUP; ${FOR_EVER}`,
   'forks when it is told to end': `trap 'sleep 60 & sleep 60 &' TERM; ${FOR_EVER}`,
@@ -19,7 +19,7 @@ const STUBBORN: Record<string, string> = {
 };
 const KINDS = Object.keys(STUBBORN);
 
-/** Ended by a timeout or a cancel, whatever it does; and nothing of it is left once it is said to be over. */
+/** Ends stubborn jobs by a timeout or a cancel. No process may be left when the job has ended. */
 export const stubbornJobs: Fault = {
   id: 'F27',
   title: 'Jobs that ignore SIGTERM, fork, daemonize or leave their session',

@@ -5,9 +5,9 @@ import { raceIn } from './f42-races.ts';
 import { patchSource } from './patched.ts';
 import { seedOf } from './seed.ts';
 
-/** Enough to be sure that it is met; the first one ends the run. */
+/** This is enough to find the violation for certain. The first one ends the run. */
 const TRIES = 5000;
-/** Each takes the token out of one statement; the number of its parameters stays. */
+/** Each control removes the token from one statement and keeps the number of its parameters. */
 const CONTROLS = {
   settle: [
     'bytes = bytes + ?\n  WHERE number = ? AND token = ? AND',
@@ -21,7 +21,7 @@ const CONTROLS = {
 } as const;
 
 for (const [verb, [from, to]] of Object.entries(CONTROLS)) {
-  test(`F42 negative control: ${verb} without the token is caught`, async () => {
+  test(`F42 negative control: ${verb} without the token is found`, async () => {
     await inTempDir(async (directory) => {
       const source = patchSource(directory, [{ file: 'store/sqlite/sql/claims.ts', from, to }]);
       const { openSqlite } = await import(join(source, 'src/store/sqlite/open.ts'));

@@ -8,7 +8,7 @@ import { hasTool } from './syscalls.ts';
 const NOBODY = 65534;
 const SECRET = 'of somebody else\n'.repeat(60_000);
 
-/** What happens to the attempt's directory while its command runs; run by the shell there, as the same user. */
+/** Lists what happens to the attempt's directory while its command runs, as shell commands of the same user. */
 const DEEDS: Record<string, string> = {
   'output deleted': 'rm out',
   'output rotated': 'mv out out.1; : >out',
@@ -23,7 +23,7 @@ const DEEDS: Record<string, string> = {
   'directory deleted': 'rm -r "$PWD"',
 };
 
-/** The directory of a running attempt is meddled with: the job runs on, no other file is read or changed. */
+/** Tampers with the directory of a running attempt. The job continues, and no other file is read or changed. */
 export const logDirectory: Fault = {
   id: 'F44',
   title: 'The directory of a running attempt is changed or removed',
@@ -33,7 +33,7 @@ export const logDirectory: Fault = {
 };
 
 async function asAnotherUser(rounds: number): Promise<Figures> {
-  // Nothing is forbidden to root.
+  // Root may do everything, so the commands run as another user.
   const isRoot = process.getuid?.() === 0 && hasTool('setpriv');
   const user = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
   const box = sandbox(user);
@@ -68,7 +68,7 @@ async function underHands(box: Sandbox, user: string[], id: string, deed: string
   const at = (name: string): string => join(box.directory, `${id}.${name}`);
   writeFileSync(at('victim'), SECRET);
   if (user.length > 0) chownSync(at('victim'), NOBODY, NOBODY);
-  // It goes on long enough for its output to be trimmed after the deed.
+  // The command runs long enough for its output to be trimmed afterwards.
   const command = `echo before; echo \${QUEUECTL_RUN%-*} >'${at('started')}'
     until test -e '${at('go')}'; do sleep 0.05; done
     head -c 1000000 /dev/zero | tr '\\0' x; sleep 1.5; echo after; echo ran >>'${at('witness')}'`;

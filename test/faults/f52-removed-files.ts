@@ -7,7 +7,7 @@ import { witnessed } from './witness.ts';
 const REMOVED = [['-wal'], ['-shm'], ['-wal', '-shm']];
 const AFTERWARDS = 3;
 
-/** The files are removed while jobs run: what was acknowledged before and after that is there, and runs once. */
+/** Removes files of the store while jobs run. All acknowledged jobs must stay and run once. */
 export const removedFiles: Fault = {
   id: 'F52',
   title: 'The `-wal` or `-shm` file is removed under running workers',

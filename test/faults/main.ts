@@ -39,7 +39,7 @@ const chosen = FAULTS.filter(({ id }) => only === undefined || only.includes(id.
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
 const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
 
-/** Makes a violation of an error that ended a fault early, so that the other faults still run. */
+/** Turns an error that ended a fault early into a violation, so that the other faults still run. */
 function broken(error: Error): Figures {
   return { jobs: 0, faults: 0, violations: [{ kind: 'error', what: error.message }] };
 }

@@ -5,7 +5,7 @@ import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.t
 import first from '../../src/store/sqlite/migrations/001-first.ts';
 import type { Violation } from './checker.ts';
 
-/** A database as the first version left it, with so many jobs that wait. */
+/** Writes a database as the first version left it, with this many waiting jobs. */
 export function makeOldStore(path: string, jobs: number): void {
   rmSync(dirname(path), { recursive: true, force: true });
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -20,7 +20,7 @@ export function makeOldStore(path: string, jobs: number): void {
   db.close();
 }
 
-/** The old version or the new one, nothing between; and every job is there. */
+/** Checks that the schema is the old or the new one, and that every job is there. */
 export function checkVersions(path: string, allowed: 'either' | 'new', jobs: number): Violation[] {
   const db = new DatabaseSync(path);
   try {

@@ -1,4 +1,4 @@
-/** S7: whoever has the address never reads the value of a variable that looks secret, whatever he asks for. */
+/** S7: a client of the HTTP API never reads the value of a variable that looks secret. */
 import { expect, test } from 'bun:test';
 import { MASK } from '../../src/core/mask.ts';
 import { ROUTES } from '../../src/http/routes.ts';
@@ -11,7 +11,7 @@ const env = { DB_PASSWORD: HUSH, PATH: '/bin' };
 const shown = { DB_PASSWORD: MASK, PATH: '/bin' };
 
 test(
-  'values are masked in every answer, kept in the store, and the mask is not taken for one',
+  'secret values are masked in every answer and kept in the store, and a mask is refused as a value',
   inSandbox(async (box) => {
     const site = await serve(box);
     const stream = await site.events(0);
@@ -40,7 +40,7 @@ test(
     const body = { ...schedule, name: 'z', job: { command: 'true', env: shown } };
     await refused(site, ['POST', '/api/v1/schedules'], { body }, [400, 'invalid-job']);
     expect((await ok(site, 'GET', '/api/v1/jobs')).jobs).toHaveLength(3);
-    // The owner has it, and so has the command.
+    // The owner and the command have the value.
     expect(await box.json(['show', 'x'])).toMatchObject({ env });
     await add(site, { id: 'w', command: 'echo "$DB_PASSWORD"', env: { DB_PASSWORD: HUSH } });
     await box.run(['worker', 'start', '--drain', '--quiet']);

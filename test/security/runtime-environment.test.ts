@@ -1,4 +1,4 @@
-/** Which variables of the caller reach the runtime inside the executable: what docs/security.md says, no more and no less. */
+/** Tests which variables of the caller reach the runtime inside the executable: exactly those in docs/security.md. */
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const OBEYED = ['BUN_OPTIONS', 'BUN_INSPECT_PRELOAD'];
 const IGNORED = ['NODE_OPTIONS', 'NODE_PATH', 'BUN_INSTALL', 'BUN_CONFIG_PRELOAD'];
 
 test(
-  'the documented variables load code, others do not, and workers and jobs have none of them',
+  'only the documented variables load code, and workers and jobs get none of them',
   inSandbox(async (box) => {
     const evil = join(box.directory, 'evil.js');
     const trace = join(box.directory, 'trace');
@@ -36,7 +36,7 @@ test(
     const env = { BUN_OPTIONS: `--preload=${evil}` };
     const worker = await box.run(['worker', 'start', '--drain'], { env });
     expect(worker.code).toBe(0);
-    // The process of the command itself, perhaps started again with fewer threads; not its worker.
+    // Only the process of the command itself may load it, at most twice if it restarts with fewer threads.
     expect(sprung() - before).toBeLessThanOrEqual(2);
     expect((await box.run(['logs', 'job'])).stdout).toBe('0\n');
   }),

@@ -24,11 +24,11 @@ const TRIES = Number(process.env.QUEUECTL_SECURITY_TRIES ?? 1);
 const NOBODY = 65534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
 const asRoot = test.skipIf(process.getuid!() !== 0);
-/** Commands of the victim in each try: the attacker has to hit one. */
+/** The victim runs this many commands in each try, and the attacker has to hit one. */
 const LOOKS = TRIES === 1 ? 5 : 20;
 const LIMIT_MS = 60_000 + TRIES * 20_000;
 
-/** A directory like /tmp with a store of the victim in it, and what the attacker needs to attack it. */
+/** A directory like /tmp with a store of the victim, and the tools of the attacker. */
 interface Scene {
   shared: string;
   db: string;
@@ -88,7 +88,7 @@ function place(file: string, at: string): void {
   }
 }
 
-/** Runs `work` while the attacker is at it. */
+/** Runs `work` while the attack runs. */
 async function during<T>(attack: Promise<ChildProcess>, work: () => Promise<T>): Promise<T> {
   const child = await attack;
   try {
@@ -98,7 +98,7 @@ async function during<T>(attack: Promise<ChildProcess>, work: () => Promise<T>):
   }
 }
 
-/** Puts a fresh copy of the victim's store there, as an older version left it. */
+/** Replaces the victim's store by a fresh copy, as an older version would have left it. */
 function leaveStore(box: Sandbox, db: string): void {
   for (const end of ['', '-wal', '-shm', '-journal', '.d'])
     rmSync(db + end, { recursive: true, force: true });

@@ -9,11 +9,11 @@ import { lines, until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const HOUR = 3_600_000;
-/** Process ages are counted in hundredths of a second. */
+/** The age of a process is measured in hundredths of a second. */
 const LONG_ENOUGH_MS = 50;
 const COMMAND = 'echo >>begun; until test -e go; do sleep 0.02; done';
 
-/** Runs a command under a wall clock that is set while it runs. Returns what the store says of it. */
+/** Runs a command while the wall clock is set, and passes the durations in the store to `check`. */
 function underClock(hours: number, adopt: boolean, check: (told: number[], mostMs: number) => void) {
   return inTempDir(async (directory) => {
     const { store, stateDirectory } = await openSqlite(join(directory, 'queue.db'));

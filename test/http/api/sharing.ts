@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { until } from '../../support/queuectl.ts';
 import { type Api, add, later, ok } from './topic.ts';
 
-/** A page that costs so much that many who ask for it at once are told the same. */
+/** This page is so expensive that parallel requests for it share one answer. */
 const PAGE = '/api/v1/jobs?queue=shared&tag=a%3Db&limit=1000';
 const ASKED = 8;
 const LONGEST_MS = 30_000;
@@ -14,7 +14,7 @@ export function sharing(api: () => Api): void {
     const ask = async () => (await fetch(`http://127.0.0.1:${port}${PAGE}`, { headers })).arrayBuffer();
     await Promise.all(Array.from({ length: ASKED }, ask));
   };
-  /** While many ask, all the time. */
+  /** Runs the work while clients send requests all the time. */
   const asked = async (work: () => Promise<void>): Promise<void> => {
     let asking = true;
     const crowds = (async () => {
@@ -29,7 +29,7 @@ export function sharing(api: () => Api): void {
   const job = (id: string): object => ({ id, command: 'true', queue: 'shared', tags: { a: 'b' }, ...later });
 
   test(
-    'however many ask, whoever has changed something sees it in the next answer',
+    'a client sees its own change in its next answer, however many others ask',
     async () => {
       const { site } = api();
       await add(
@@ -53,7 +53,7 @@ export function sharing(api: () => Api): void {
   );
 
   test(
-    'whoever was told of an event sees it in the next answer',
+    'a client that got an event sees its effect in the next answer',
     async () => {
       const { site, box } = api();
       const stream = await site.events();

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** A job that says `word` as soon as there is a file of that name. */
+/** Starts a job that prints each word as soon as a file of that name exists. */
 async function talk(box: Sandbox): Promise<(word: string) => Promise<unknown>> {
   const words = ['second', 'third', 'end'].map(
     (word) => `until test -e ${word}; do sleep 0.05; done; echo ${word}`,
@@ -49,7 +49,7 @@ test(
     await say('third');
     await output.getByText('third', { exact: true }).waitFor();
     await page.locator('.banner', { hasText: 'cannot read its store' }).waitFor({ state: 'detached' });
-    // None of it was worth a message that stays.
+    // No message stays on the page.
     expect(await page.locator('.toast').count()).toBe(0);
     await say('end');
     await untilState(box, 'talk', 'completed');
@@ -57,7 +57,7 @@ test(
 );
 
 test(
-  'an operation is watched while the server is away, and one that was cut short is not forgotten',
+  'an operation is followed again after the server was away, and an interrupted one is still shown',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 100 }, (_, i) => ({
       id: `dead-${i}`,
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'without a stream of its own the page reads by itself; a wrong token among many is told to wait',
+  'without a stream the page polls, and too many wrong tokens are slowed down',
   inSandbox(async (box) => {
     const { page, origin, token, show } = await openDashboard(box, browser);
     await page.getByRole('button', { name: 'live' }).waitFor();
@@ -116,13 +116,13 @@ test(
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByText('You have logged out').waitFor();
     await show(`/jobs#token=${'x'.repeat(43)}`);
-    // Unless the machine is so slow that one more is allowed by then.
+    // On a slow machine one more guess may be allowed by then.
     await page.getByText(/Too many wrong tokens|The server rejected this token/).waitFor();
   }),
 );
 
 test(
-  'a link to a line that was left out says so, and shows the end',
+  'a link to a line that was dropped says so and shows the end',
   inSandbox(async (box) => {
     await box.json(['config', 'set', 'output-limit', '64KiB']);
     await enqueue(box, 'much', 'seq 1 60000');
