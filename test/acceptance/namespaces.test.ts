@@ -28,7 +28,7 @@ test.skipIf(missing)(
     const other = box.start(['worker', 'start'], { through });
     await until(
       () => other.output().includes('may still be running in another pid namespace'),
-      'the log says so',
+      'the log reports the job',
     );
     expect((await box.run(['explain', 'job'], { through })).stdout).toContain('in another pid namespace');
     const cancelled = await box.run(['cancel', 'job'], { through });

@@ -135,7 +135,7 @@ test(
         );
       await until(
         () => top.stdout().slice(before).includes('\x1b[2J') && now().lines.at(-1)!.startsWith('q quit'),
-        'it is drawn anew',
+        'the screen is redrawn',
       );
       expect(now().lines[0]).toStartWith('queuectl top');
     }

@@ -82,7 +82,7 @@ test(
     expect(await box.start(['worker', 'start', '--queue', 'default', '--drain']).exit).toBe(0);
     await until(
       () => states().some(([id, state]) => id === 'old' && state !== 'pending'),
-      'it shows what goes',
+      'the removed job is printed',
     );
     expect(states().slice(0, 2)).toEqual([
       ['old', 'pending'],

@@ -23,7 +23,7 @@ test('a crash point has the given effect, once', () => {
   expect(done).toEqual([...CRASHES]);
 });
 
-test('a bare name is the first passing, and other texts are refused', () => {
+test('a name without a number means the first pass, and other texts are refused', () => {
   let deaths = 0;
   armCrashPoint('before-spawn', () => deaths++);
   crashPoint('before-spawn');

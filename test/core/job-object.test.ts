@@ -5,7 +5,7 @@ import { toJobObject } from '../../src/core/job-object.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 
-const bare: Job = {
+const minimal: Job = {
   ...{
     id: 'job1',
     command: 'echo hello',
@@ -42,7 +42,7 @@ const bare: Job = {
 };
 
 const full: Job = {
-  ...bare,
+  ...minimal,
   ...{
     argv: ['echo', 'it is'],
     queue: 'mail',
@@ -86,7 +86,7 @@ const FIELDS =
 
 describe('a job object', () => {
   test.each([
-    ['bare', bare],
+    ['minimal', minimal],
     ['full', full],
   ] as const)('%s has every field, null if missing', (_, job) => {
     const printed = JSON.parse(JSON.stringify(toJobObject(job)));
@@ -105,13 +105,18 @@ describe('a job object', () => {
       exit_code: 137,
       signal: 'SIGKILL',
     });
-    expect(toJobObject(bare)).toMatchObject({ run_at: null, signal: null, depends_on: [], unique_key: null });
+    expect(toJobObject(minimal)).toMatchObject({
+      run_at: null,
+      signal: null,
+      depends_on: [],
+      unique_key: null,
+    });
   });
 });
 
 describe('a printed job can be enqueued again', () => {
   test('with defaults', () => {
-    expect(readJobObject(JSON.parse(JSON.stringify(toJobObject(bare))), NOW)).toEqual({
+    expect(readJobObject(JSON.parse(JSON.stringify(toJobObject(minimal))), NOW)).toEqual({
       input: {
         ...{ id: 'job1', command: 'echo hello', queue: 'default', priority: 0, maxRetries: 3 },
         ...{ cwd: '/tmp', env: {}, tags: {}, dependsOn: [] },

@@ -103,7 +103,7 @@ describe('a plain command', () => {
     'a line in quotes': "echo 'a\nb'",
     nothing: '',
     spaces: '   ',
-    'a very long one': `echo ${'a'.repeat(5000)}`,
+    'a very long command': `echo ${'a'.repeat(5000)}`,
   }))
     test(`is not: ${what}`, () => expect(isPlainCommand(text)).toBe(false));
 

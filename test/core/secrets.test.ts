@@ -97,8 +97,8 @@ test('the warning says once what to do instead, and never the value', () => {
   expect(of({ command: 'true', env: { A_TOKEN: 'hunter2' } })).toMatch(/A_TOKEN .*--secret-env A_TOKEN/);
   expect(of({ argv: ['x', '--password', 'hunter2'] })).toMatch(/\(--password\).*--secret-env NAME/);
   expect(of({ command: 'true', hooks: { dead: 'tell --token=hunter2' } })).toMatch(/--token/);
-  for (const told of [{ command: 'x --token=hunter2' }, { env: { TOKEN: 'hunter2' } }])
-    expect(of(told)).not.toContain('hunter2');
+  for (const input of [{ command: 'x --token=hunter2' }, { env: { TOKEN: 'hunter2' } }])
+    expect(of(input)).not.toContain('hunter2');
   expect(secretWarnings({ command: 'true', env: { TOKEN: '', PATH: '/bin' } })).toEqual([]);
   expect(secretWarnings({ command: 'x --password="$PW"' })).toEqual([]);
 });

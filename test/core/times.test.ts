@@ -14,7 +14,7 @@ async function times(cron: string, zone: string, from: string, count: number): P
 
 describe('runs around a clock change', () => {
   const berlin = 'Europe/Berlin';
-  const howe = 'Australia/Lord_Howe';
+  const lordHowe = 'Australia/Lord_Howe';
   const rows: [what: string, cron: string, zone: string, from: string, expected: string[]][] = [
     [
       'a skipped time comes once, an hour later',
@@ -45,7 +45,7 @@ describe('runs around a clock change', () => {
       ['03-31T01:00', '03-31T01:20', '03-31T01:40', '04-01T00:00'],
     ],
     [
-      'every half hour goes on through a skipped hour',
+      'every half hour continues through a skipped hour',
       '*/30 * * * *',
       berlin,
       '2030-03-31T00:29Z',
@@ -66,23 +66,23 @@ describe('runs around a clock change', () => {
       ['10-26T23:30', '10-27T00:00', '10-27T00:30', '10-27T02:00'],
     ],
     [
-      'every half hour goes on through a doubled hour',
+      'every half hour continues through a doubled hour',
       '*/30 * * * *',
       berlin,
       '2030-10-27T00:29Z',
       ['10-27T00:30', '10-27T01:00', '10-27T01:30', '10-27T02:00'],
     ],
-    ['half an hour skipped', '15 2 * * *', howe, '2030-10-05T04:00Z', ['10-05T15:45', '10-06T15:15']],
-    ['half an hour doubled', '45 1 * * *', howe, '2030-04-06T04:00Z', ['04-06T14:45', '04-07T15:15']],
+    ['half an hour skipped', '15 2 * * *', lordHowe, '2030-10-05T04:00Z', ['10-05T15:45', '10-06T15:15']],
+    ['half an hour doubled', '45 1 * * *', lordHowe, '2030-04-06T04:00Z', ['04-06T14:45', '04-07T15:15']],
     [
-      'every quarter through half an hour doubled',
+      'every quarter of an hour continues through a doubled half hour',
       '*/15 * * * *',
-      howe,
+      lordHowe,
       '2030-04-06T14:44Z',
       ['04-06T14:45', '04-06T15:00', '04-06T15:15', '04-06T15:30'],
     ],
     [
-      'a whole day skipped (Samoa, 2011)',
+      'a whole day is skipped (Samoa, 2011)',
       '0 12 * * *',
       'Pacific/Apia',
       '2011-12-29T00:00Z',

@@ -129,9 +129,9 @@ export function brokenInvariants(path: string): Violation[] {
       if (rows.length > 0)
         found.push({ kind: 'invariant', what: `${name}: ${JSON.stringify(rows.slice(0, 3))}` });
     }
-    const told = byEvents(db);
-    if (told !== null && told !== byCounters(db))
-      found.push({ kind: 'invariant', what: `counters = event log: ${byCounters(db)}, but ${told}` });
+    const fromEvents = byEvents(db);
+    if (fromEvents !== null && fromEvents !== byCounters(db))
+      found.push({ kind: 'invariant', what: `counters = event log: ${byCounters(db)}, but ${fromEvents}` });
     return found;
   });
 }

@@ -18,14 +18,14 @@ import type { Patch } from './patched.ts';
 /**
  * Delays recovery between its check of the record and its check of the process, so that jobs often end in between.
  */
-const SLOW_LOOK: Patch = {
+const SLOW_CHECK: Patch = {
   file: 'exec/adopt.ts',
   from: 'const before = readRecord(place);',
   to: 'const before = readRecord(place); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);',
 };
 
 /** Lets elapsed time alone decide that an attempt is lost, as Oban and River do. */
-const GIVEN_UP: Patch = {
+const LOST_BY_TIME: Patch = {
   file: 'worker/adopting.ts',
   from: "    case 'alive': {\n      const exit = untilOver(place)",
   to: "    case 'alive': {\n      if (process.pid > 0) return { outcome: { why: 'lost' } };\n      const exit = untilOver(place)",
@@ -57,8 +57,8 @@ const DEFERRED: Patch = {
   to: "transaction(db, 'BEGIN', () => {",
 };
 
-/** Takes the request to end for the cause of the end, whatever the command did by itself. */
-const ENDED_AS_MEANT: Patch[] = [
+/** Takes the request to end for the cause of the end, even if the command ended by itself. */
+const BLAMES_REQUEST: Patch[] = [
   { file: 'worker/ending.ts', from: "if (hasEnded()) return 'had-ended';", to: '' },
   {
     file: 'worker/ending.ts',
@@ -85,7 +85,7 @@ const LATE_EXIT: Patch[] = [
 /** Lists the controls. Each removes one safeguard. */
 export const CONTROLS: Control[] = [
   {
-    name: 'a settlement without its token (F7c)',
+    name: 'a settlement is applied without a check of its token (F7c)',
     patches: [
       {
         file: 'store/sqlite/sql/claims.ts',
@@ -98,7 +98,7 @@ export const CONTROLS: Control[] = [
     found: ['rewritten', 'stale'],
   },
   {
-    name: 'the same while the job still runs, by one that lost it (F7c)',
+    name: 'a settlement without its token while the job still runs (F7c)',
     patches: [
       // The delay lets the worker that lost the job come first.
       {
@@ -117,7 +117,7 @@ export const CONTROLS: Control[] = [
     found: ['stale'],
   },
   {
-    name: 'an adoption that keeps the token (F3)',
+    name: 'an adoption that keeps the old token (F3)',
     patches: [
       {
         file: 'store/sqlite/sql/claims.ts',
@@ -135,7 +135,7 @@ export const CONTROLS: Control[] = [
     found: ['stale'],
   },
   {
-    name: 'nobody takes over what a dead worker held (F3)',
+    name: 'jobs of a dead worker are not adopted (F3)',
     patches: [
       {
         file: 'worker/recovery.ts',
@@ -148,7 +148,7 @@ export const CONTROLS: Control[] = [
     found: ['late'],
   },
   {
-    name: 'no gate (F7b)',
+    name: 'a command starts without passing the gate (F7b)',
     patches: [
       { file: 'exec/frame.ts', from: '\nset -C\n', to: '\n' },
       {
@@ -167,9 +167,9 @@ export const CONTROLS: Control[] = [
     found: ['twice', 'overlap'],
   },
   {
-    name: 'the record read before the process (F3)',
+    name: 'recovery reads the record before it looks for the process (F3)',
     patches: [
-      SLOW_LOOK,
+      SLOW_CHECK,
       {
         file: 'exec/adopt.ts',
         from: 'return fromRecord(readRecord(place));',
@@ -181,15 +181,15 @@ export const CONTROLS: Control[] = [
     found: ['twice'],
   },
   {
-    name: 'the same slow look, in the right order (F3)',
-    patches: [SLOW_LOOK],
+    name: 'recovery is only slow, in the right order (F3)',
+    patches: [SLOW_CHECK],
     fault: killedAfterSpawn,
     scale: 16,
     found: [],
   },
   {
-    name: 'a live job of a silent worker is given up instead of adopted (F7)',
-    patches: [GIVEN_UP],
+    name: 'a live job of a worker without heartbeats counts as lost (F7)',
+    patches: [LOST_BY_TIME],
     fault: frozenWorker,
     scale: 4,
     found: ['twice', 'overlap'],
@@ -197,14 +197,14 @@ export const CONTROLS: Control[] = [
   // A worker sends its heartbeats from its event loop, so a blocked one loses its claims. That is safe only because
   // its jobs are adopted. This control removes the adoption.
   {
-    name: 'the same under a blocked event loop (F33)',
-    patches: [GIVEN_UP],
+    name: 'a live job of a worker with a blocked event loop counts as lost (F33)',
+    patches: [LOST_BY_TIME],
     fault: blockedLoop,
     scale: 4,
     found: ['twice', 'overlap'],
   },
   {
-    name: 'only the group of a job is ended (F27)',
+    name: 'only the process group of a job is ended (F27)',
     patches: [
       {
         file: 'exec/kill.ts',
@@ -217,28 +217,28 @@ export const CONTROLS: Control[] = [
     found: ['orphan'],
   },
   {
-    name: 'a busy database is not tried again (F11)',
+    name: 'a transaction is not repeated when the database is busy (F11)',
     patches: [NOT_TRIED_AGAIN],
     fault: busyStorm,
     scale: 100,
     found: ['invariant', 'lost'],
   },
   {
-    name: 'DEFERRED transactions, SQLite waiting by itself (F11)',
+    name: 'transactions are DEFERRED, and SQLite waits for locks itself (F11)',
     patches: [...WAITS_IN_SQLITE, DEFERRED],
     fault: busyStorm,
     scale: 100,
     found: ['invariant', 'lost'],
   },
   {
-    name: 'IMMEDIATE ones, SQLite waiting by itself (F11)',
+    name: 'transactions are IMMEDIATE, and SQLite waits for locks itself (F11)',
     patches: WAITS_IN_SQLITE,
     fault: busyStorm,
     scale: 100,
     found: [],
   },
   {
-    name: 'leases by the wall clock (F9)',
+    name: 'leases expire by the wall clock (F9)',
     patches: [
       {
         file: 'worker/liveness.ts',
@@ -251,7 +251,7 @@ export const CONTROLS: Control[] = [
     found: ['lease expired'],
   },
   {
-    name: 'synchronous=NORMAL (F13)',
+    name: 'commits are not synced (synchronous=NORMAL) (F13)',
     patches: [
       {
         file: 'store/sqlite/connection.ts',
@@ -264,7 +264,7 @@ export const CONTROLS: Control[] = [
     found: ['lost'],
   },
   {
-    name: 'a store whose directories are not synced (F13)',
+    name: 'the directories of a new store are not synced (F13)',
     patches: [
       {
         file: 'store/sqlite/open.ts',
@@ -277,7 +277,7 @@ export const CONTROLS: Control[] = [
     found: ['lost'],
   },
   {
-    name: 'a restore that replaces the store before its second name is safe (F13b)',
+    name: 'a restore replaces the store before its second name is synced (F13b)',
     patches: [
       {
         file: 'store/sqlite/care/swap.ts',
@@ -290,7 +290,7 @@ export const CONTROLS: Control[] = [
     found: ['lost'],
   },
   {
-    name: 'what cannot be seen is taken for dead (F47)',
+    name: 'a process in another pid namespace counts as dead (F47)',
     patches: [
       {
         file: 'exec/lifeline.ts',
@@ -316,7 +316,7 @@ export const CONTROLS: Control[] = [
     found: ['charged'],
   },
   {
-    name: 'a frame that notes no signal (F49)',
+    name: 'the frame does not record signals (F49)',
     patches: [
       { file: 'exec/frame.ts', from: "trap 'set -b' HUP INT TERM", to: 'trap : HUP INT TERM' },
       { file: 'worker/judging.ts', from: 'const STOP_SPREAD_MS = 100;', to: 'const STOP_SPREAD_MS = -1e9;' },
@@ -326,21 +326,21 @@ export const CONTROLS: Control[] = [
     found: ['charged'],
   },
   {
-    name: 'a timeout counts though the command had ended (F51)',
-    patches: [...ENDED_AS_MEANT, ...LATE_EXIT],
+    name: 'a timeout counts although the command had ended (F51)',
+    patches: [...BLAMES_REQUEST, ...LATE_EXIT],
     fault: endedBeforeTimeout,
     scale: 2,
     found: ['misjudged'],
   },
   {
-    name: 'a forced stop counts though the command had ended (F51b)',
-    patches: ENDED_AS_MEANT,
+    name: 'a forced stop counts although the command had ended (F51b)',
+    patches: BLAMES_REQUEST,
     fault: endedBeforeForce,
     scale: 6,
     found: ['twice'],
   },
   {
-    name: 'only the shell around a program is looked at (F51d)',
+    name: 'only the shell around a program is stopped (F51d)',
     patches: [
       // The shell stays alive for a while after its program, so that a stop often comes at that time.
       {
@@ -360,14 +360,14 @@ export const CONTROLS: Control[] = [
     found: ['twice'],
   },
   {
-    name: 'a cancel counts though the command had ended (F51c)',
-    patches: [...ENDED_AS_MEANT, ...LATE_EXIT],
+    name: 'a cancel counts although the command had ended (F51c)',
+    patches: [...BLAMES_REQUEST, ...LATE_EXIT],
     fault: endedBeforeCancel,
     scale: 2,
     found: ['misjudged'],
   },
   {
-    name: 'a worker that leaves without a last look for jobs that were handed to it (F48)',
+    name: 'a worker leaves without a last check for jobs that were handed to it (F48)',
     patches: [
       { file: 'worker/leaving.ts', from: 'if (!worker.lookedLast) return worker.loops.beat.now();', to: '' },
       { file: 'worker/leaving.ts', from: '!(worker.siblingsStop && ', to: '!(!worker.siblingsStop && ' },
@@ -384,14 +384,14 @@ export const CONTROLS: Control[] = [
     found: ['left'],
   },
   {
-    name: 'a supervisor that ignores a stop given while it was starting (F50)',
+    name: 'a supervisor ignores a stop that was given while it started (F50)',
     patches: [{ file: 'worker/supervisor.ts', from: 'startedBefore(options.start, lastStop)', to: 'false' }],
     fault: stopMeetsStart,
     scale: 8,
     found: ['missed'],
   },
   {
-    name: 'a supervisor that compares a stop with the age of its process alone (F50)',
+    name: 'a supervisor compares a stop only with the age of its process (F50)',
     patches: [
       { file: 'exec/started.ts', from: 'programs?.pidNamespace === processes.pidNamespace()', to: 'false' },
     ],

@@ -37,16 +37,16 @@ export function byEvents(db: DatabaseSync): string | null {
     }
   }
   counts.delete('gone');
-  return inWords(counts);
+  return asText(counts);
 }
 
 /** Returns the number of jobs in each state, by the counters. */
 export function byCounters(db: DatabaseSync): string {
   const rows = db.prepare('SELECT state, sum(jobs) AS jobs FROM counter GROUP BY state').all();
-  return inWords(new Map(rows.map(({ state, jobs }) => [String(state), Number(jobs)])));
+  return asText(new Map(rows.map(({ state, jobs }) => [String(state), Number(jobs)])));
 }
 
-function inWords(counts: Map<string, number>): string {
+function asText(counts: Map<string, number>): string {
   const some = [...counts].filter(([, jobs]) => jobs !== 0).map(([state, jobs]) => `${jobs} ${state}`);
   return some.sort().join(', ') || 'none';
 }

@@ -187,7 +187,7 @@ async function working(lab: Lab, crash: Crash): Promise<void> {
     { id: 'fed', command: witnessed(0), stdin: 'food' },
   ];
   await lab.enqueue(jobs);
-  // The checker is told that this job may run again.
+  // The checker allows this job to run again.
   const retried = '. ./witness.sh; witnessed 0 $((QUEUECTL_ATTEMPT < 2))';
   await lab.box.json(['enqueue', '--id', 'retried', '--command', retried]);
   await lab.box.json(['schedule', 'add', 's', '--every', '1s', TICK]);

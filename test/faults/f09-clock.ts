@@ -9,9 +9,9 @@ import type { Fault, Figures } from './fault.ts';
 
 const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;
-const LEAP_MS = 100;
+const STEP_MS = 100;
 const LIMIT_MS = 60_000;
-const MS_A_JOB = 300;
+const MS_PER_JOB = 300;
 /** The jobs run while the clock moves. If leases expired by it, they would be adopted. */
 const LONG_SECONDS = 3;
 
@@ -108,9 +108,9 @@ async function underClock(
     return JSON.parse(stdout);
   };
   let step = 0;
-  const mover = setInterval(() => move(step < UNSTEADY_STEPS ? offset(step++) : 2 * YEAR), LEAP_MS);
+  const mover = setInterval(() => move(step < UNSTEADY_STEPS ? offset(step++) : 2 * YEAR), STEP_MS);
   const done = async () => (await read()).every((job) => job.state === 'completed');
-  await until(done, 'all jobs have completed', LIMIT_MS + count * MS_A_JOB).catch(async (error: Error) => {
+  await until(done, 'all jobs have completed', LIMIT_MS + count * MS_PER_JOB).catch(async (error: Error) => {
     const left = (await read())
       .filter((job) => job.state !== 'completed')
       .map((job) => `${job.id} ${job.state}`);

@@ -31,10 +31,11 @@ export const busyStorm: Fault = {
         enqueuing = false;
         const bursts = await holder;
         if (refused === '') await lab.rest();
-        const said = workers.output();
+        const output = workers.output();
         const violations = await lab.judge();
         if (refused !== '') violations.push({ kind: 'invariant', what: refused });
-        if (BUSY.test(said)) violations.push({ kind: 'invariant', what: 'a worker told of a busy database' });
+        if (BUSY.test(output))
+          violations.push({ kind: 'invariant', what: 'a worker reported a busy database' });
         const notes = `${OPERATIONS * jobs} operations, slowest enqueue ${Math.round(slowest)}ms`;
         return { jobs, faults: bursts, violations, notes };
       },

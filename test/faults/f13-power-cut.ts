@@ -28,7 +28,7 @@ function cutEverywhere(rounds: number, seed: number, program = EXECUTABLE): Prom
     const root = join(directory, 'root');
     mkdirSync(root);
     const database = join(root, 'new', 'home', 'queue.db');
-    const wanted = new Set([root, join(root, 'new'), join(root, 'new', 'home'), ...besides(database)]);
+    const wanted = new Set([root, join(root, 'new'), join(root, 'new', 'home'), ...filesOf(database)]);
     const trace = record(
       script(rounds, program, directory),
       join(directory, 'trace'),
@@ -39,7 +39,7 @@ function cutEverywhere(rounds: number, seed: number, program = EXECUTABLE): Prom
   });
 }
 
-function besides(database: string): string[] {
+function filesOf(database: string): string[] {
   return ['', '-wal', '-journal'].map((end) => database + end);
 }
 
@@ -102,8 +102,8 @@ async function judge(
   await withBench(async (bench) => {
     for (const { files, when } of cuts(trace, root, { seed, share: shareNow, reported, known })) {
       states++;
-      const ours = promised.enqueued.size === 0 || states % OPENED_BY_US === 0;
-      const wrong = await look(bench, files, database, promised, ours);
+      const openToo = promised.enqueued.size === 0 || states % OPENED_BY_US === 0;
+      const wrong = await look(bench, files, database, promised, openToo);
       for (const one of wrong) violations.push({ ...one, what: `${one.what} (${when})` });
     }
   });
@@ -117,21 +117,21 @@ async function look(
   files: Map<string, Uint8Array>,
   database: string,
   promised: Promised,
-  ours: boolean,
+  openToo: boolean,
 ): Promise<Figures['violations']> {
   const copy = join(bench, 'queue.db');
-  const lay = (): void => {
-    for (const path of [...besides(copy), `${copy}-shm`, `${copy}.d`])
+  const writeFiles = (): void => {
+    for (const path of [...filesOf(copy), `${copy}-shm`, `${copy}.d`])
       rmSync(path, { recursive: true, force: true });
     for (const [path, data] of files) writeFileSync(join(bench, basename(path)), data);
   };
-  lay();
+  writeFiles();
   if (!files.has(database))
     return [...promised.enqueued].map((id) => ({ kind: 'lost', what: `${id}: there is no database` }));
   try {
     const wrong = inspect(copy, promised);
-    if (ours) {
-      lay();
+    if (openToo) {
+      writeFiles();
       await (await openSqlite(copy)).store.close();
     }
     return wrong;

@@ -126,7 +126,7 @@ function judgeLog(box: Sandbox, { id, records, form }: Printer): Figures['violat
   const dropped = mark === null ? 0 : Number(mark[1]);
   const total = from + dropped + (log.length - after);
   if (total !== records * RECORD)
-    return wrong(`${records * RECORD} bytes were written, the log tells of ${total}`);
+    return wrong(`${records * RECORD} bytes were written, the log has ${total}`);
   if (!isPrinted(log.subarray(0, from), 0, form.byte)) return wrong('its head is not what was written');
   if (!isPrinted(log.subarray(after), from + dropped, form.byte))
     return wrong('its tail is not what was written');

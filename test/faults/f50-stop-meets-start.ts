@@ -24,9 +24,9 @@ const LATER =
 const APART =
   'setsid -f sh -c \'"$0" worker stop $FLAG; touch $GO\' "$0"; until [ -e $GO ]; do sleep 0.05; done; exec "$0" "$@" --drain';
 
-const MEETING = [BACKGROUND, BACKGROUND, BACKGROUND, DETACHED, STOPPED];
-const AFTERWARDS = [EXEC, LATER, APART];
-const SHAPES = [...MEETING, ...AFTERWARDS];
+const STOP_DURING_START = [BACKGROUND, BACKGROUND, BACKGROUND, DETACHED, STOPPED];
+const STOP_BEFORE_START = [EXEC, LATER, APART];
+const SHAPES = [...STOP_DURING_START, ...STOP_BEFORE_START];
 /** This many of the pauses are so short that the program has not registered yet. */
 const BRIEF = 5;
 
@@ -43,7 +43,7 @@ export const stopMeetsStart: Fault = {
     const figures = await roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       open: () => async (lab, round) => {
-        const starts = round % SHAPES.length >= MEETING.length;
+        const starts = round % SHAPES.length >= STOP_DURING_START.length;
         const script = SHAPES[round % SHAPES.length]!;
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(0) }]);

@@ -5,7 +5,7 @@ import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 const REMOVED = [['-wal'], ['-shm'], ['-wal', '-shm']];
-const AFTERWARDS = 3;
+const LATER_JOBS = 3;
 
 /** Removes files of the store while jobs run. All acknowledged jobs must stay and run once. */
 export const removedFiles: Fault = {
@@ -23,7 +23,7 @@ export const removedFiles: Fault = {
           await lab.enqueue([{ id, command: witnessed(0.5) }]);
           await started(lab, id);
           for (const end of REMOVED[round % REMOVED.length]!) rmSync(lab.database + end, { force: true });
-          for (let i = 0; i < AFTERWARDS; i++)
+          for (let i = 0; i < LATER_JOBS; i++)
             await lab.enqueue([{ id: `${id}-${i}`, command: witnessed(0.1) }]);
         };
       },

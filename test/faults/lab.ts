@@ -117,7 +117,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
   };
 }
 
-/** Decides by the exit that the parent was told of, because the pid may be reused by now. */
+/** Decides by the exit event of the child, because its pid may be reused by now. */
 function isRunning({ child }: Running): boolean {
   return child.exitCode === null && child.signalCode === null;
 }

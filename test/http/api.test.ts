@@ -9,7 +9,7 @@ import { SCHEMAS } from '../../src/http/schemas.ts';
 import { untestedAnswers } from '../support/answers.ts';
 import { serve } from '../support/http.ts';
 import { inSandbox, sandbox, until } from '../support/queuectl.ts';
-import { figures, overTime, queues, schedules, settings, stopping } from './api/administration.ts';
+import { figures, figuresAndChecks, queues, schedules, settings, stopping } from './api/administration.ts';
 import { events } from './api/events.ts';
 import { jobs } from './api/jobs.ts';
 import { lists } from './api/lists.ts';
@@ -37,7 +37,7 @@ const TOPICS = {
   settings,
   figures,
   stopping,
-  overTime,
+  figuresAndChecks,
   events,
   sharing,
 };
@@ -87,7 +87,7 @@ test(
     const stream = await site.events(before.seen.at(-1)?.id ?? 1000);
     await add(site, { id: 'new', command: 'true', ...later });
     expect(await ids()).toEqual(['new', 'saved']);
-    await until(() => stream.seen.some(({ data }) => data.job_id === 'new'), 'it is told');
+    await until(() => stream.seen.some(({ data }) => data.job_id === 'new'), 'the event arrives');
     expect((await own.json<{ id: string }[]>(['list'])).map(({ id }) => id).sort()).toEqual(['new', 'saved']);
     stream.close();
   }),
@@ -156,11 +156,11 @@ describe('the OpenAPI document', () => {
   });
 
   test('documents no answer that no test has seen', async () => {
-    for (const { method, path } of ROUTES) await site400(method, path.replaceAll(/\{\w+\}/g, 'x'));
+    for (const { method, path } of ROUTES) await askForBadRequest(method, path.replaceAll(/\{\w+\}/g, 'x'));
     expect(untestedAnswers()).toEqual([]);
   });
 });
 
-async function site400(method: string, path: string): Promise<void> {
+async function askForBadRequest(method: string, path: string): Promise<void> {
   expect((await api.site.call(method, `${path}?nonsense=1`)).status).toBe(400);
 }

@@ -25,11 +25,11 @@ const isProblem = (answer: Answer, status: number, code: string): void => {
 };
 
 test('every method but GET changes something, and only the health checks need no token', () => {
-  const told = (of: (route: Route) => boolean) =>
+  const routesWhere = (of: (route: Route) => boolean) =>
     ROUTES.filter(of).map(({ method, path }) => `${method} ${path}`);
-  expect(told(({ access }) => access === 'open')).toEqual(['GET /healthz', 'GET /readyz']);
+  expect(routesWhere(({ access }) => access === 'open')).toEqual(['GET /healthz', 'GET /readyz']);
   // Logging in and out changes nothing in the store.
-  expect(told(({ method, access }) => (method === 'GET') === (access === 'change'))).toEqual([
+  expect(routesWhere(({ method, access }) => (method === 'GET') === (access === 'change'))).toEqual([
     'POST /api/v1/session',
     'DELETE /api/v1/session',
   ]);
@@ -111,14 +111,14 @@ describe('every route of the table', () => {
         const answer = await site.call(method, url);
         isProblem(answer, 405, 'wrong-method');
         expect(answer.headers.get('allow')).toBe(known.join(', '));
-        const nameless = await site.call(method, url, { token: null });
-        if (!isOpen) expect([401, 429]).toContain(nameless.status);
+        const withoutToken = await site.call(method, url, { token: null });
+        if (!isOpen) expect([401, 429]).toContain(withoutToken.status);
       }
       const heads = await site.call('HEAD', url);
       expect(heads.text).toBe('');
       expect(heads.status).toBe(known.includes('GET') ? (await looked(url)).status : 405);
-      const nameless = await site.call('HEAD', url, { token: null });
-      if (!isOpen) expect([401, 429]).toContain(nameless.status);
+      const withoutToken = await site.call('HEAD', url, { token: null });
+      if (!isOpen) expect([401, 429]).toContain(withoutToken.status);
     });
   }
 
@@ -206,12 +206,12 @@ test('a read-only server, token or session changes nothing on any route', async 
 
 test('the right token is never refused because of wrong ones', async () => {
   // On a slow machine as many guesses may be allowed meanwhile, so the guesses are repeated.
-  const tired = await until(async () => {
+  const slowed = await until(async () => {
     const wrong = Array.from({ length: 60 }, (_, i) => ({ token: `wrong${i}` }));
     const answers = await Promise.all(wrong.map((one) => site.call('GET', '/api/v1/jobs', one)));
     return answers.find((answer) => answer.status === 429);
   }, 'it is too much');
-  expect(Number(tired.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);
 });
 
@@ -277,7 +277,7 @@ describe('malformed requests', () => {
 });
 
 describe('every answer has security headers', () => {
-  const isTame = (headers: Headers): void => {
+  const hasSecurityHeaders = (headers: Headers): void => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
@@ -304,7 +304,7 @@ describe('every answer has security headers', () => {
             },
             headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
           });
-          isTame(headers);
+          hasSecurityHeaders(headers);
           expect(headers.get('cache-control')).toBe('no-store');
         }
       }
@@ -325,7 +325,7 @@ describe('every answer has security headers', () => {
     ] as [string, string, number][]) {
       const answer = await site.call(method, path);
       expect({ path, status: answer.status }).toEqual({ path, status });
-      isTame(answer.headers);
+      hasSecurityHeaders(answer.headers);
     }
     const output = await site.call('GET', '/api/v1/jobs/there/output');
     expect(output.headers.get('content-security-policy')).toContain('sandbox');
@@ -353,7 +353,9 @@ describe('every answer has security headers', () => {
       const text = await site.raw(bytes, /\r\n\r\n/);
       const [first, ...lines] = text.split('\r\n\r\n', 1)[0]!.split('\r\n');
       expect({ what, status: first?.split(' ')[1] }).toEqual({ what, status: String(status) });
-      isTame(new Headers(lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string])));
+      hasSecurityHeaders(
+        new Headers(lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string])),
+      );
     }
   });
 });

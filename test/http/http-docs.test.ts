@@ -8,8 +8,8 @@ const text = readFileSync(join(import.meta.dir, '../../docs/http-api.md'), 'utf8
 
 test('docs/http-api.md has every route of the table and no other', () => {
   const documented = [...text.matchAll(/^\| `((?:GET|POST|PUT|PATCH|DELETE) \S+)` \| (.*) \|$/gm)];
-  const told = documented.map(([, route, summary]) => `${route} ${summary}`);
-  expect(told).toEqual(ROUTES.map(({ method, path, summary }) => `${method} ${path} ${summary}`));
+  const routes = documented.map(([, route, summary]) => `${route} ${summary}`);
+  expect(routes).toEqual(ROUTES.map(({ method, path, summary }) => `${method} ${path} ${summary}`));
 });
 
 test('docs/http-api.md has every status that a client can get', () => {

@@ -82,8 +82,8 @@ test(
     // One array may be larger than the bucket, because nothing may be refused forever.
     await add(site, jobs);
     const body = { id: 'more', command: 'true' };
-    const tired = await refused(site, ['POST', '/api/v1/jobs'], { body }, [429, 'too-many-changes']);
-    expect(Number(tired.headers.get('retry-after'))).toBeGreaterThan(900);
+    const refusal = await refused(site, ['POST', '/api/v1/jobs'], { body }, [429, 'too-many-changes']);
+    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(900);
     await refused(site, ['POST', '/api/v1/jobs/j0/cancel'], {}, [429, 'too-many-changes']);
     await refused(site, ['DELETE', '/api/v1/jobs/j0'], {}, [429, 'too-many-changes']);
     expect((await ok(site, 'GET', '/api/v1/jobs?state=pending')).count.value).toBe(1000);
@@ -132,7 +132,7 @@ test(
       site,
       [1, 2, 3, 4].map((i) => ({ id: `o${i}`, command: 'true', ...later })),
     );
-    const told = async (operation: string) =>
+    const recorded = async (operation: string) =>
       (await box.run(['events', '--json'])).stdout
         .split('\n')
         .filter((line) => line.includes(operation))
@@ -140,9 +140,9 @@ test(
     const body = { action: 'hold', ids: ['o1', 'o2', 'nobody'] };
     const { id } = await ok(site, 'POST', '/api/v1/operations', body, 202);
     const both = await until(async () => {
-      const seen = await told(id);
+      const seen = await recorded(id);
       return seen.length === 2 ? seen : false;
-    }, 'both are told');
+    }, 'both are recorded');
     const who = { actor: 'http:127.0.0.1', operation: id, action: 'hold', jobs: 3 };
     expect(both[0]).toMatchObject({ kind: 'operation-begun', ...who });
     expect(both[1]).toMatchObject({ kind: 'operation-ended', ...who, state: 'done', changed: 2 });
@@ -152,10 +152,10 @@ test(
       ids: ['o1', 'o2', 'o3', ...Array.from({ length: 900 }, (_, i) => `n${i}`)],
     };
     const cut = await ok(site, 'POST', '/api/v1/operations', { ...slow, per_second: 1 }, 202);
-    await until(async () => (await told(cut.id)).length === 1, 'it has begun');
+    await until(async () => (await recorded(cut.id)).length === 1, 'the operation has begun');
     process.kill(site.server.pid, 'SIGTERM');
     expect(await site.server.closed).toBe(0);
-    const [begun, ended] = await told(cut.id);
+    const [begun, ended] = await recorded(cut.id);
     expect(begun).toMatchObject({ jobs: 903 });
     expect(ended).toMatchObject({ kind: 'operation-ended', state: 'stopped' });
     const cancelled = await box.json<{ id: string }[]>(['list', '--state', 'cancelled']);

@@ -63,11 +63,11 @@ test(
     const site = await serve(box);
     const { session } = await logIn(site);
     const guess = `${session.slice(0, 13)}${'x'.repeat(43)}`;
-    const tired = await until(async () => {
+    const slowed = await until(async () => {
       const guesses = Array.from({ length: 60 }, () => site.call('GET', '/api/v1/jobs', { token: guess }));
       return (await Promise.all(guesses)).find((answer) => answer.status === 429);
     }, 'it is too much');
-    expect(Number(tired.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await site.call('GET', '/api/v1/jobs', { token: session })).status).toBe(200);
     await logIn(site);
   }),

@@ -6,8 +6,8 @@ import { serve } from '../support/http.ts';
 import { inSandbox } from '../support/queuectl.ts';
 import { add, later, ok, refused } from './api/topic.ts';
 
-const HUSH = 'hunter2-7f3a91';
-const env = { DB_PASSWORD: HUSH, PATH: '/bin' };
+const SECRET = 'hunter2-7f3a91';
+const env = { DB_PASSWORD: SECRET, PATH: '/bin' };
 const shown = { DB_PASSWORD: MASK, PATH: '/bin' };
 
 test(
@@ -28,10 +28,10 @@ test(
     for (const { method, path } of ROUTES) {
       if (method !== 'GET' || path.endsWith('/events')) continue;
       const { text } = await site.call('GET', path.replace(/\{\w+\}/, 'x'));
-      expect({ path, leaks: text.includes(HUSH) }).toEqual({ path, leaks: false });
+      expect({ path, leaks: text.includes(SECRET) }).toEqual({ path, leaks: false });
     }
     expect((await ok(site, 'GET', '/api/v1/jobs')).jobs).toHaveLength(3);
-    expect(JSON.stringify(stream.seen)).not.toContain(HUSH);
+    expect(JSON.stringify(stream.seen)).not.toContain(SECRET);
     stream.close();
 
     const { id: _, ...again } = await ok(site, 'GET', '/api/v1/jobs/x');
@@ -42,8 +42,8 @@ test(
     expect((await ok(site, 'GET', '/api/v1/jobs')).jobs).toHaveLength(3);
     // The owner and the command have the value.
     expect(await box.json(['show', 'x'])).toMatchObject({ env });
-    await add(site, { id: 'w', command: 'echo "$DB_PASSWORD"', env: { DB_PASSWORD: HUSH } });
+    await add(site, { id: 'w', command: 'echo "$DB_PASSWORD"', env: { DB_PASSWORD: SECRET } });
     await box.run(['worker', 'start', '--drain', '--quiet']);
-    expect((await box.run(['logs', 'w'])).stdout).toBe(`${HUSH}\n`);
+    expect((await box.run(['logs', 'w'])).stdout).toBe(`${SECRET}\n`);
   }),
 );

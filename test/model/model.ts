@@ -200,11 +200,11 @@ export function end(model: Model, job: ModelJob, state: 'completed' | 'dead' | '
 }
 
 function parentEnded(model: Model, parent: ModelJob, how: ParentEnd): void {
-  const suited = satisfiedBy(how);
+  const satisfied = satisfiedBy(how);
   for (const child of model.jobs.values()) {
     for (const one of child.dependsOn) {
       if (one.parent !== parent || one.phase !== 'open') continue;
-      one.phase = suited.includes(one.on) || child.onParentFailure === 'run' ? 'met' : 'failed';
+      one.phase = satisfied.includes(one.on) || child.onParentFailure === 'run' ? 'met' : 'failed';
       if (one.phase === 'met') unblock(model, child);
       else if (child.onParentFailure === 'hold' && child.phase === 'blocked') child.phase = 'held';
       else if (child.onParentFailure !== 'hold' && child.phase !== 'running' && child.phase !== 'ended')

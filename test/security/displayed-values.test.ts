@@ -4,8 +4,8 @@ import { MASK } from '../../src/core/mask.ts';
 import { serve } from '../support/http.ts';
 import { inSandbox } from '../support/queuectl.ts';
 
-const HUSH = 'hunter2-7f3a91';
-const URL = `postgres://me:${HUSH}@db.example.org/x`;
+const SECRET = 'hunter2-7f3a91';
+const URL = `postgres://me:${SECRET}@db.example.org/x`;
 const MASKED = `postgres://me:${MASK}@db.example.org/x`;
 
 test(
@@ -35,7 +35,7 @@ test(
     ];
     for (const args of looks) {
       const { stdout, stderr } = await box.run(args);
-      expect({ args, leaks: `${stdout}${stderr}`.includes(HUSH) }).toEqual({ args, leaks: false });
+      expect({ args, leaks: `${stdout}${stderr}`.includes(SECRET) }).toEqual({ args, leaks: false });
     }
     for (const path of [
       'jobs',
@@ -47,7 +47,7 @@ test(
       'dlq/errors',
     ]) {
       const { text } = await site.call('GET', `/api/v1/${path}`);
-      expect({ path, leaks: text.includes(HUSH) }).toEqual({ path, leaks: false });
+      expect({ path, leaks: text.includes(SECRET) }).toEqual({ path, leaks: false });
     }
     expect((await box.run(['show', 'x'])).stdout).toContain(`echo ${MASKED}; exit 3`);
     expect((await site.call('GET', '/api/v1/jobs/x')).json.env).toEqual({

@@ -33,7 +33,7 @@ async function nameOfNext(box: Sandbox, id: string): Promise<{ epoch: string; nu
   return { epoch: epoch!, number: Number(number) };
 }
 
-async function whileThere(stranger: Stranger, work: () => Promise<void>): Promise<void> {
+async function whileRunning(stranger: Stranger, work: () => Promise<void>): Promise<void> {
   try {
     await work();
     expect(stranger.child.exitCode).toBeNull();
@@ -58,7 +58,7 @@ test.concurrent.skipIf(!IS_ROOT)(
         `QUEUECTL_RUN=${name} sleep 1000 & QUEUECTL_RUN=${name}-${MAC} sleep 1000 & wait`,
       );
       await until(() => processesWith(`QUEUECTL_RUN=${name}-${MAC}`).length > 0, 'it carries the cookie');
-      await whileThere(stranger, async () =>
+      await whileRunning(stranger, async () =>
         expect(await nameOfNext(box, `job${i}`)).toMatchObject({ number: i + 2 }),
       );
     }
@@ -87,8 +87,8 @@ test.concurrent.skipIf(!IS_ROOT)(
       // Processes start all the time, so waiting until none is left would never end.
       const again = `while :; do QUEUECTL_RUN=${name} sleep 0.2 & sleep 0.01; done`;
       const lasting = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
-      await whileThere(lasting, async () =>
-        whileThere(await startStranger(again), async () => {
+      await whileRunning(lasting, async () =>
+        whileRunning(await startStranger(again), async () => {
           await until(
             () => processesWith(`QUEUECTL_RUN=${name}`).length > 2,
             'its processes carry the cookie',
@@ -114,7 +114,7 @@ test.concurrent.skipIf(!IS_ROOT)(
       // Without the record, a process with the cookie would prove that the command runs.
       rmSync(join(box.home, 'queue.db.d', 'attempts', name, 'rec'));
       const stranger = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
-      await whileThere(stranger, async () => {
+      await whileRunning(stranger, async () => {
         job.release();
         await box.run(['worker', 'start', '--drain']);
         expect(await box.json(['show', job.id])).toMatchObject({ state: 'completed' });

@@ -13,16 +13,16 @@ test(
   inSandbox(async (box) => {
     const evil = join(box.directory, 'evil.js');
     const trace = join(box.directory, 'trace');
-    const sprung = (): number => (existsSync(trace) ? readFileSync(trace, 'utf8').length : 0);
+    const timesLoaded = (): number => (existsSync(trace) ? readFileSync(trace, 'utf8').length : 0);
     writeFileSync(evil, `require('node:fs').appendFileSync(${JSON.stringify(trace)}, 'x');`);
     const values: Record<string, string> = {
       BUN_OPTIONS: `--preload=${evil}`,
       NODE_OPTIONS: `--require ${evil}`,
     };
     for (const name of [...OBEYED, ...IGNORED]) {
-      const before = sprung();
+      const before = timesLoaded();
       await box.run(['version'], { env: { [name]: values[name] ?? evil } });
-      expect({ name, obeyed: sprung() > before }).toEqual({ name, obeyed: OBEYED.includes(name) });
+      expect({ name, obeyed: timesLoaded() > before }).toEqual({ name, obeyed: OBEYED.includes(name) });
       const row = PAGE.split('\n').find(
         (line) => line.startsWith('|') && line.includes(name.replace('PRELOAD', '')),
       );
@@ -32,12 +32,12 @@ test(
     expect(be.stdout.trim()).toBe(Bun.version);
 
     await box.run(['enqueue', '--id', 'job', 'env | grep -c ^BUN_; true']);
-    const before = sprung();
+    const before = timesLoaded();
     const env = { BUN_OPTIONS: `--preload=${evil}` };
     const worker = await box.run(['worker', 'start', '--drain'], { env });
     expect(worker.code).toBe(0);
     // Only the process of the command itself may load it, at most twice if it restarts with fewer threads.
-    expect(sprung() - before).toBeLessThanOrEqual(2);
+    expect(timesLoaded() - before).toBeLessThanOrEqual(2);
     expect((await box.run(['logs', 'job'])).stdout).toBe('0\n');
   }),
 );

@@ -163,7 +163,7 @@ asRoot(
 );
 
 asRoot.concurrent(
-  'a store directly in a sticky directory is refused with the commands that help, and these do help',
+  'a store directly in a sticky directory is refused with the commands that move it, and these work',
   inSandbox(async (box) => {
     const shared = join(box.directory, 'shared');
     mkdirSync(shared);
@@ -190,7 +190,7 @@ asRoot.concurrent(
 );
 
 asRoot.concurrent(
-  'a directory that others can write is refused wherever it is on the way; the own private group passes',
+  'a path through a directory that others can write is refused, unless only the private group of the owner can',
   inSandbox(async (box) => {
     const home = join(box.directory, 'a', 'b', 'c');
     mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -219,7 +219,7 @@ asRoot.concurrent(
 );
 
 asRoot.concurrent(
-  'a directory that somebody else makes first in a sticky one is not used',
+  'a directory that another user creates first in a sticky directory is not used',
   inSandbox(async (box) => {
     const shared = join(box.directory, 'shared');
     mkdirSync(join(shared, 'theirs'), { recursive: true });
@@ -232,7 +232,7 @@ asRoot.concurrent(
 );
 
 asRoot.concurrent(
-  'backup and export into a sticky directory leave nothing but their file; others are refused or replaced as ever',
+  'backup and export into a sticky directory leave nothing but their file',
   inSandbox(async (box) => {
     const shared = join(box.directory, 'shared');
     mkdirSync(shared);

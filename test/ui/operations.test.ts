@@ -49,7 +49,7 @@ test(
     expect(await chart.locator('tbody tr').count()).toBe(60);
     // Pointing at one chart shows the same moment in the others.
     await page.locator('.plot .u-over').nth(1).hover();
-    await until(async () => (await page.locator('.legend .at').count()) === 3, 'all charts tell of it');
+    await until(async () => (await page.locator('.legend .at').count()) === 3, 'all charts show that moment');
 
     await box.startWorkers();
     await page

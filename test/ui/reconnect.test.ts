@@ -12,12 +12,12 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 /** Starts a job that prints each word as soon as a file of that name exists. */
-async function talk(box: Sandbox): Promise<(word: string) => Promise<unknown>> {
+async function startPrinting(box: Sandbox): Promise<(word: string) => Promise<unknown>> {
   const words = ['second', 'third', 'end'].map(
     (word) => `until test -e ${word}; do sleep 0.05; done; echo ${word}`,
   );
-  await enqueue(box, 'talk', `echo first; ${words.join('; ')}`);
-  await untilState(box, 'talk', 'processing');
+  await enqueue(box, 'startPrinting', `echo first; ${words.join('; ')}`);
+  await untilState(box, 'startPrinting', 'processing');
   return (word) => Bun.write(`${box.directory}/${word}`, '');
 }
 
@@ -25,9 +25,9 @@ test(
   'output is followed again after the server, and then its store, were away',
   inSandbox(async (box) => {
     await box.startWorkers();
-    const say = await talk(box);
+    const say = await startPrinting(box);
     const { page, origin, token, show, kill } = await openDashboard(box, browser);
-    await show('/jobs/talk?tab=output');
+    await show('/jobs/startPrinting?tab=output');
     const output = page.getByRole('region', { name: 'Output' });
     await output.getByText('first', { exact: true }).waitFor();
     const unanswered = page.waitForEvent('requestfailed', (request) => request.url().includes('/output?'));
@@ -52,7 +52,7 @@ test(
     // No message stays on the page.
     expect(await page.locator('.toast').count()).toBe(0);
     await say('end');
-    await untilState(box, 'talk', 'completed');
+    await untilState(box, 'startPrinting', 'completed');
   }),
 );
 

@@ -161,10 +161,10 @@ export function figures(api: () => Api): void {
     expect(await ok(site, 'GET', `/api/v1/workers/${workers[0].id}`)).toMatchObject({ id: workers[0].id });
     await refused(site, ['GET', '/api/v1/workers/none'], {}, [404, 'worker-not-found']);
     await until(async () => {
-      const told = await box.json<{ jobs: object }>(['stats']);
+      const printed = await box.json<{ jobs: object }>(['stats']);
       const shown = await ok(site, 'GET', '/api/v1/stats');
-      return JSON.stringify(told.jobs) === JSON.stringify(shown.jobs);
-    }, 'both tell the same');
+      return JSON.stringify(printed.jobs) === JSON.stringify(shown.jobs);
+    }, 'both show the same figures');
   });
 }
 
@@ -187,7 +187,7 @@ export function stopping(api: () => Api): void {
   });
 }
 
-export function overTime(api: () => Api): void {
+export function figuresAndChecks(api: () => Api): void {
   test('series, metrics and doctor can be read', async () => {
     const { site } = api();
     await add(site, { id: 'figure', command: 'true', queue: 'figures', name: 'counted' });

@@ -4,7 +4,7 @@ import { inSandbox, until } from '../../support/queuectl.ts';
 import { type Api, add, later, ok, pathOf, refused, untilJob } from './topic.ts';
 
 const numbers = (stream: Stream): number[] => stream.seen.map((one) => one.id);
-const inARow = (from: number, to: number): number[] =>
+const consecutive = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 export function events(api: () => Api): void {
@@ -20,7 +20,7 @@ export function events(api: () => Api): void {
       const from = [start + 1, start + 1, start + 1, 1][i]!;
       // A stream without a start may begin with events that have just happened.
       const mine = numbers(client).filter((id) => id >= from && id <= last);
-      expect(mine).toEqual(inARow(from, last));
+      expect(mine).toEqual(consecutive(from, last));
       expect(client.seen.every(({ id, data }) => data.number === id)).toBe(true);
       client.close();
     }
@@ -57,10 +57,10 @@ export function events(api: () => Api): void {
       seen.push(...numbers(client).filter((id) => id <= to));
       expect(seen.length).toBeGreaterThan(many);
     }
-    expect(seen).toEqual(inARow(from + 1, to));
+    expect(seen).toEqual(consecutive(from + 1, to));
     const whole = await site.events(from);
     await until(() => (whole.seen.at(-1)?.id ?? 0) >= to, 'all came');
-    expect(numbers(whole).filter((id) => id <= to)).toEqual(inARow(from + 1, to));
+    expect(numbers(whole).filter((id) => id <= to)).toEqual(consecutive(from + 1, to));
     whole.close();
   });
 
@@ -112,7 +112,7 @@ export function events(api: () => Api): void {
       if (page.next_before === null) break;
       before = `&before=${page.next_before}`;
     }
-    expect(all.toReversed()).toEqual(inARow(1, all[0]!));
+    expect(all.toReversed()).toEqual(consecutive(1, all[0]!));
     const of = async (query: string) => (await ok(site, 'GET', `/api/v1/activity?${query}`)).events;
     expect((await of('job=e-1')).map((one: { kind: string }) => one.kind)).toEqual([
       'completed',
@@ -167,7 +167,7 @@ export function events(api: () => Api): void {
       await until(async () => {
         const { events } = await ok(site, 'GET', `/api/v1/activity?kind=${kind}&limit=1`);
         return events[0]?.number > start && events[0].actor === 'http:127.0.0.1';
-      }, `${kind} is told`);
+      }, `the event ${kind} arrives`);
     }
   });
 }

@@ -106,7 +106,7 @@ export function operations(api: () => Api): void {
     await ok(site, 'POST', `${pathOf(ids[0]!)}/retry`);
     await until(
       async () => (await ok(site, 'GET', `${pathOf(ids[0]!)}/attempts`)).length === 2,
-      'it ran again',
+      'the job ran again',
     );
     const changes = { max_retries: 2 };
     await add(site, many('opedit', 1, { ...later, ...more }));

@@ -8,7 +8,7 @@ import { type Api, add, ok, pathOf, refused, untilJob } from './topic.ts';
 /** This is more than the long output of these tests, and less than the one that is trimmed. */
 export const OUTPUT_LIMIT = 200 * 1024;
 
-interface Stretch {
+interface OutputRange {
   text: string;
   from: number;
   next: number;
@@ -18,7 +18,7 @@ interface Stretch {
   attempt: number;
 }
 
-async function read(site: Site, id: string, query = ''): Promise<Stretch> {
+async function read(site: Site, id: string, query = ''): Promise<OutputRange> {
   const { status, headers, text } = await site.call('GET', `${pathOf(id)}/output?${query}`);
   expect(status).toBe(200);
   expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
