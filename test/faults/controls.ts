@@ -13,29 +13,25 @@ import { stopOfEverything } from './f49-signal-everything.ts';
 import { stopMeetsStart } from './f50-stop-meets-start.ts';
 import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
 import { plainProgramsEnd } from './f51-plain-programs.ts';
+import { patchAt, patchWithin } from './marks.ts';
 import type { Patch } from './patched.ts';
 
 /**
  * Delays recovery between its check of the record and its check of the process, so that jobs often end in between.
  */
-const SLOW_CHECK: Patch = {
-  file: 'exec/adopt.ts',
-  from: 'const before = readRecord(place);',
-  to: 'const before = readRecord(place); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);',
-};
+const SLOW_CHECK: Patch = patchAt(
+  'first-record',
+  'const before = readRecord(place); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);',
+);
 
 /** Lets elapsed time alone decide that an attempt is lost, as Oban and River do. */
-const LOST_BY_TIME: Patch = {
-  file: 'worker/adopting.ts',
-  from: "    case 'alive': {\n      const exit = untilOver(place)",
-  to: "    case 'alive': {\n      if (process.pid > 0) return { outcome: { why: 'lost' } };\n      const exit = untilOver(place)",
-};
+const LOST_BY_TIME: Patch = patchWithin(
+  'adopt-alive',
+  'const exit',
+  "if (process.pid > 0) return { outcome: { why: 'lost' } }; const exit",
+);
 
-const NOT_TRIED_AGAIN: Patch = {
-  file: 'store/sqlite/connection.ts',
-  from: 'if (!isBusy(error)) throw',
-  to: 'if (error) throw',
-};
+const NOT_TRIED_AGAIN: Patch = patchWithin('busy-retry', 'if (!isBusy(error)) throw', 'if (error) throw');
 
 /**
  * Waits for a lock inside SQLite, as most programs do. Our own loop repeats the whole transaction, so a DEFERRED one
@@ -43,43 +39,23 @@ const NOT_TRIED_AGAIN: Patch = {
  */
 const WAITS_IN_SQLITE: Patch[] = [
   NOT_TRIED_AGAIN,
-  {
-    file: 'store/sqlite/connection.ts',
-    from: 'const BUSY_TIMEOUT_MS = 5;',
-    to: 'const BUSY_TIMEOUT_MS = 30_000;',
-  },
+  patchAt('busy-timeout', 'const BUSY_TIMEOUT_MS = 30_000;'),
 ];
 
 /** Reads first and finds out later that another process has written, which no waiting can resolve. */
-const DEFERRED: Patch = {
-  file: 'store/sqlite/connection.ts',
-  from: "transaction(db, 'BEGIN IMMEDIATE', () => {",
-  to: "transaction(db, 'BEGIN', () => {",
-};
+const DEFERRED: Patch = patchAt('begin', "db.exec(begin === 'BEGIN IMMEDIATE' ? 'BEGIN' : begin);");
 
 /** Takes the request to end for the cause of the end, even if the command ended by itself. */
 const BLAMES_REQUEST: Patch[] = [
-  { file: 'worker/ending.ts', from: "if (hasEnded()) return 'had-ended';", to: '' },
-  {
-    file: 'worker/ending.ts',
-    from: "if (!(await freezeCommand(target, hasEnded))) return 'had-ended';",
-    to: 'await freezeCommand(target, hasEnded);',
-  },
-  {
-    file: 'worker/judging.ts',
-    from: "reason === 'stopped' && exit?.code === 0 ? { why: 'exited', code: 0 } : { why: reason }",
-    to: 'exit === undefined ? { why: reason } : { why: reason }',
-  },
+  patchAt('ended-before', ''),
+  patchAt('ended-frozen', 'await freezeCommand(target, hasEnded);'),
+  patchWithin('success-on-stop', "reason === 'stopped' && exit?.code === 0", 'exit === undefined'),
 ];
 
 /** Makes a worker that continues handle requests to end its jobs before the ends of the jobs. */
 const LATE_EXIT: Patch[] = [
-  {
-    file: 'exec/start.ts',
-    from: "finish(exitFor(place, code, signal ?? 'SIGKILL'));",
-    to: "setTimeout(() => finish(exitFor(place, code, signal ?? 'SIGKILL')), 1500);",
-  },
-  { file: 'exec/start.ts', from: 'const WATCHDOG_MS = 5000;', to: 'const WATCHDOG_MS = 500_000;' },
+  patchAt('exit-event', "setTimeout(() => finish(exitFor(place, code, signal ?? 'SIGKILL')), 1500);"),
+  patchAt('watchdog', 'const WATCHDOG_MS = 500_000;'),
 ];
 
 /** Lists the controls. Each removes one safeguard. */
@@ -87,11 +63,11 @@ export const CONTROLS: Control[] = [
   {
     name: 'a settlement is applied without a check of its token (F7c)',
     patches: [
-      {
-        file: 'store/sqlite/sql/claims.ts',
-        from: "bytes = bytes + ?\n  WHERE number = ? AND token = ? AND phase = 'running'",
-        to: 'bytes = bytes + ?\n  WHERE number = ? AND ? > 0',
-      },
+      patchWithin(
+        'settle-token',
+        "WHERE number = ? AND token = ? AND phase = 'running'",
+        'WHERE number = ? AND ? > 0',
+      ),
     ],
     fault: frozenBeforeSettlement,
     scale: 4,
@@ -101,16 +77,12 @@ export const CONTROLS: Control[] = [
     name: 'a settlement without its token while the job still runs (F7c)',
     patches: [
       // The delay lets the worker that lost the job come first.
-      {
-        file: 'worker/adopting.ts',
-        from: 'exit: Promise.resolve(seen)',
-        to: 'exit: new Promise<typeof seen>((done) => setTimeout(() => done(seen), 500))',
-      },
-      {
-        file: 'store/sqlite/sql/claims.ts',
-        from: "bytes = bytes + ?\n  WHERE number = ? AND token = ? AND phase = 'running'",
-        to: "bytes = bytes + ?\n  WHERE number = ? AND ? > 0 AND phase = 'running'",
-      },
+      patchWithin(
+        'adopt-ended',
+        'exit: Promise.resolve(seen)',
+        'exit: new Promise<typeof seen>((done) => setTimeout(() => done(seen), 500))',
+      ),
+      patchWithin('settle-token', 'AND token = ?', 'AND ? > 0'),
     ],
     fault: frozenBeforeSettlement,
     scale: 8,
@@ -119,16 +91,8 @@ export const CONTROLS: Control[] = [
   {
     name: 'an adoption that keeps the old token (F3)',
     patches: [
-      {
-        file: 'store/sqlite/sql/claims.ts',
-        from: 'UPDATE job SET token = token + 1, worker_id = ? WHERE',
-        to: 'UPDATE job SET worker_id = ? WHERE',
-      },
-      {
-        file: 'store/sqlite/sql/claims.ts',
-        from: 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE',
-        to: 'UPDATE attempt SET worker_id = ? WHERE',
-      },
+      patchWithin('adopt-token', 'token = token + 1, ', ''),
+      patchWithin('adopt-attempt-token', 'token = token + 1, ', ''),
     ],
     fault: killedAfterSpawn,
     scale: 4,
@@ -136,13 +100,7 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'jobs of a dead worker are not adopted (F3)',
-    patches: [
-      {
-        file: 'worker/recovery.ts',
-        from: 'const running = await app.store.running();\n  const workers',
-        to: 'const running: ClaimedJob[] = [];\n  const workers',
-      },
-    ],
+    patches: [patchAt('recovered-jobs', 'const running: ClaimedJob[] = [];')],
     fault: killedAfterSpawn,
     scale: 1,
     found: ['late'],
@@ -150,17 +108,9 @@ export const CONTROLS: Control[] = [
   {
     name: 'a command starts without passing the gate (F7b)',
     patches: [
-      { file: 'exec/frame.ts', from: '\nset -C\n', to: '\n' },
-      {
-        file: 'exec/start.ts',
-        from: "if (!makePlace(place)) return { kind: 'gate-lost' };",
-        to: 'makePlace(place);',
-      },
-      {
-        file: 'exec/start.ts',
-        from: "openSync(place.output, 'ax', 0o600)",
-        to: "openSync(place.output, 'a', 0o600)",
-      },
+      patchWithin('frame', '\nset -C\n', '\n'),
+      patchAt('gate-place', 'makePlace(place);'),
+      patchWithin('gate-output', "'ax'", "'a'"),
     ],
     fault: frozenBeforeStart,
     scale: 12,
@@ -168,14 +118,7 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'recovery reads the record before it looks for the process (F3)',
-    patches: [
-      SLOW_CHECK,
-      {
-        file: 'exec/adopt.ts',
-        from: 'return fromRecord(readRecord(place));',
-        to: 'return fromRecord(before);',
-      },
-    ],
+    patches: [SLOW_CHECK, patchAt('last-record', 'return fromRecord(before);')],
     fault: killedAfterSpawn,
     scale: 16,
     found: ['twice'],
@@ -206,11 +149,7 @@ export const CONTROLS: Control[] = [
   {
     name: 'only the process group of a job is ended (F27)',
     patches: [
-      {
-        file: 'exec/kill.ts',
-        from: 'const found = await scan(target);',
-        to: 'const found = (await scan(target)).filter((one) => one.group === target.group);',
-      },
+      patchAt('end-scan', 'const found = (await scan(target)).filter((one) => one.group === target.group);'),
     ],
     fault: stubbornJobs,
     scale: 8,
@@ -239,78 +178,42 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'leases expire by the wall clock (F9)',
-    patches: [
-      {
-        file: 'worker/liveness.ts',
-        from: "return presence(worker, input.host) === 'gone';",
-        to: 'return Date.now() - worker.lastHeartbeat > input.leaseMs;',
-      },
-    ],
+    patches: [patchAt('lease-clock', 'return Date.now() - worker.lastHeartbeat > input.leaseMs;')],
     fault: clockSteps,
     scale: clockSteps.small,
     found: ['lease expired'],
   },
   {
     name: 'commits are not synced (synchronous=NORMAL) (F13)',
-    patches: [
-      {
-        file: 'store/sqlite/connection.ts',
-        from: 'PRAGMA synchronous = FULL',
-        to: 'PRAGMA synchronous = NORMAL',
-      },
-    ],
+    patches: [patchWithin('sync-commits', 'synchronous = FULL', 'synchronous = NORMAL')],
     fault: powerCut,
     scale: powerCut.small,
     found: ['lost'],
   },
   {
     name: 'the directories of a new store are not synced (F13)',
-    patches: [
-      {
-        file: 'store/sqlite/open.ts',
-        from: 'if (stat.size === 0) syncDirectories(path);',
-        to: '',
-      },
-    ],
+    patches: [patchAt('sync-new-store', '')],
     fault: powerCut,
     scale: powerCut.small,
     found: ['lost'],
   },
   {
     name: 'a restore replaces the store before its second name is synced (F13b)',
-    patches: [
-      {
-        file: 'store/sqlite/care/swap.ts',
-        from: 'sync(dirname(db));\n  refuseReplaced(db, held);\n  renameSync(draft, db);',
-        to: 'renameSync(draft, db);',
-      },
-    ],
+    patches: [patchAt('sync-before-rename', '')],
     fault: restoreCut,
     scale: restoreCut.small,
     found: ['lost'],
   },
   {
     name: 'a process in another pid namespace counts as dead (F47)',
-    patches: [
-      {
-        file: 'exec/lifeline.ts',
-        from: 'return isHeld(join(place.state.lifelines, record.lifeline));',
-        to: 'return false;',
-      },
-    ],
+    patches: [patchAt('foreign-lifeline', 'return false;')],
     fault: namespaces,
     scale: 1,
     found: ['twice', 'overlap'],
   },
   {
     name: 'an attempt is judged without waiting for its own stop (F49)',
-    patches: [
-      {
-        file: 'worker/judging.ts',
-        from: '(stopped || (await stopsSoon(context)))',
-        to: 'stopped',
-      },
-    ],
+    patches: [patchWithin('own-stop', '(stopped || (await stopsSoon(context)))', 'stopped')],
     fault: stopOfEverything,
     scale: 6,
     found: ['charged'],
@@ -318,8 +221,8 @@ export const CONTROLS: Control[] = [
   {
     name: 'the frame does not record signals (F49)',
     patches: [
-      { file: 'exec/frame.ts', from: "trap 'set -b' HUP INT TERM", to: 'trap : HUP INT TERM' },
-      { file: 'worker/judging.ts', from: 'const STOP_SPREAD_MS = 100;', to: 'const STOP_SPREAD_MS = -1e9;' },
+      patchWithin('frame', "trap 'set -b' HUP INT TERM", 'trap : HUP INT TERM'),
+      patchAt('stop-spread', 'const STOP_SPREAD_MS = -1e9;'),
     ],
     fault: stopOfEverything,
     scale: 6,
@@ -343,17 +246,9 @@ export const CONTROLS: Control[] = [
     name: 'only the shell around a program is stopped (F51d)',
     patches: [
       // The shell stays alive for a while after its program, so that a stop often comes at that time.
-      {
-        file: 'exec/frame.ts',
-        from: 'const PLAIN_END = `; exit $?)',
-        to: 'const PLAIN_END = `; set -- $?; sleep 0.05; exit $1)',
-      },
-      {
-        file: 'exec/freeze.ts',
-        from: '(last !== null && last === before)',
-        to: 'last !== null',
-      },
-      { file: 'exec/freeze.ts', from: '    parent = child;', to: '    return frozen;' },
+      patchWithin('plain-end', '; exit $?)', '; set -- $?; sleep 0.05; exit $1)'),
+      patchWithin('freeze-twice', '(last !== null && last === before)', 'last !== null'),
+      patchAt('freeze-descendants', 'return frozen;'),
     ],
     fault: plainProgramsEnd,
     scale: 4,
@@ -369,15 +264,14 @@ export const CONTROLS: Control[] = [
   {
     name: 'a worker leaves without a last check for jobs that were handed to it (F48)',
     patches: [
-      { file: 'worker/leaving.ts', from: 'if (!worker.lookedLast) return worker.loops.beat.now();', to: '' },
-      { file: 'worker/leaving.ts', from: '!(worker.siblingsStop && ', to: '!(!worker.siblingsStop && ' },
-      { file: 'store/sqlite/sql/workers.ts', from: 'AND heir.draining = 0 AND heir.stop_order = 0', to: '' },
+      patchAt('last-look', ''),
+      patchWithin('siblings', '!(worker.siblingsStop && ', '!(!worker.siblingsStop && '),
+      patchWithin('running-heir', 'AND heir.draining = 0 AND heir.stop_order = 0', ''),
       // The delay lets other workers hand over to one that is about to leave.
-      {
-        file: 'worker/leaving.ts',
-        from: 'await app.store.unregister(id);',
-        to: 'await new Promise((done) => setTimeout(done, 500)); await app.store.unregister(id);',
-      },
+      patchAt(
+        'unregister',
+        'await new Promise((done) => setTimeout(done, 500)); await app.store.unregister(id);',
+      ),
     ],
     fault: stoppedAdopters,
     scale: stoppedAdopters.small,
@@ -385,16 +279,14 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'a supervisor ignores a stop that was given while it started (F50)',
-    patches: [{ file: 'worker/supervisor.ts', from: 'startedBefore(options.start, lastStop)', to: 'false' }],
+    patches: [patchAt('early-stop', '')],
     fault: stopMeetsStart,
     scale: 8,
     found: ['missed'],
   },
   {
     name: 'a supervisor compares a stop only with the age of its process (F50)',
-    patches: [
-      { file: 'exec/started.ts', from: 'programs?.pidNamespace === processes.pidNamespace()', to: 'false' },
-    ],
+    patches: [patchAt('start-order', 'return start.born <= at && isQuick;')],
     fault: stopMeetsStart,
     scale: 16,
     found: ['missed', 'poisoned'],

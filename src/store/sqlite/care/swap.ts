@@ -95,7 +95,7 @@ export function swap(draft: string, db: string, held: Held, kept: { word: string
   if (!held.folded) moveBeside(db, hidden);
   step('cleared');
   // No power cut can keep the new name and bring back an old WAL.
-  sync(dirname(db));
+  sync(dirname(db)); // fault-control: sync-before-rename
   refuseReplaced(db, held);
   renameSync(draft, db);
   step('replaced');

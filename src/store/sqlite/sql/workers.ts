@@ -8,7 +8,7 @@ export const stopOrder = 'SELECT stop_order FROM worker WHERE id = ?';
 export const deleteWorker = `DELETE FROM worker WHERE id = ?
   AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND worker_id = worker.id)`;
 export const deleteHolder = `DELETE FROM worker WHERE id = ? AND EXISTS (SELECT 1 FROM worker AS heir
-  WHERE heir.id IN (SELECT value FROM json_each(?)) AND heir.id <> worker.id AND heir.draining = 0 AND heir.stop_order = 0)`;
+  WHERE heir.id IN (SELECT value FROM json_each(?)) AND heir.id <> worker.id AND heir.draining = 0 AND heir.stop_order = 0)`; // fault-control: running-heir
 export const workers = `SELECT worker.*, (SELECT json_group_array(job.id) FROM job
   WHERE phase = 'running' AND job.worker_id = worker.id) AS current_jobs FROM worker ORDER BY started_at, id`;
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
