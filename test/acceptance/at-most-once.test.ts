@@ -100,7 +100,7 @@ for (const [name, settings, end, reason] of ENDS)
       await configure(box, { 'kill-grace': '300ms', ...settings });
       const workers = await box.startWorkers();
       await enqueue(box, 'job', WAIT_FOR_GO, ONCE);
-      await until(() => starts(box) === 1, 'it runs');
+      await until(() => starts(box) === 1, 'the job runs');
       await end(box, workers);
       await drain(box);
       const job = await show(box);
@@ -149,7 +149,7 @@ test.concurrent.skipIf(!canMount)(
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await enqueue(box, 'job', WAIT_FOR_GO, ONCE);
-    await until(() => starts(box) === 1, 'it runs');
+    await until(() => starts(box) === 1, 'the job runs');
     await killEverything(box, workers);
     const file = join(box.directory, 'boot');
     writeFileSync(file, `${randomUUID()}\n`);
@@ -165,7 +165,7 @@ test.concurrent(
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
     await enqueue(box, 'job', WAIT_FOR_GO, ONCE);
-    await until(() => starts(box) === 1, 'it runs');
+    await until(() => starts(box) === 1, 'the job runs');
     expect((await box.run(['cancel', 'job'])).code).toBe(0);
     expect(await show(box)).toMatchObject({ state: 'cancelled' });
     expect(starts(box)).toBe(1);

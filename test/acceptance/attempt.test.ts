@@ -37,7 +37,7 @@ test.concurrent('a child that left the process group of a successful job is repo
   expect(isAlive(child)).toBe(true);
   expect(job.history[0]!.left_behind).toEqual([child]);
   process.kill(child, 'SIGKILL');
-  await until(() => !isAlive(child), 'it is gone');
+  await until(() => !isAlive(child), 'the process is gone');
   const { history } = await box.json<typeof job>(['show', job.id]);
   expect(history[0]!.left_behind).toEqual([]);
 });
@@ -140,7 +140,7 @@ test.concurrent('the growing output of a running job is trimmed without blocking
         (name) => (statSync(join(attempts, name, 'out'), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
       ),
     );
-  await until(() => disk() < 1_000_000, 'the middle of the output is given back');
+  await until(() => disk() < 1_000_000, 'the middle of the output is freed');
   expect((await box.run(['logs', 'grows'])).stdout).toStartWith('first\nxxx');
   writeFileSync(join(box.directory, 'go'), '');
   const { job, output } = await untilEnded(box, 'grows');

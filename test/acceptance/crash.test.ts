@@ -158,7 +158,7 @@ test.concurrent(
     const job = gatedJob(box, 'job');
     const command = `trap '' TERM; ${WRITE_FRAME_PID}${gatedCommand('job')}`;
     await enqueue(box, 'job', command, { max_retries: 1 });
-    await until(() => job.traces().length === 1, 'it runs');
+    await until(() => job.traces().length === 1, 'the job runs');
     await killAll([await frameOf(box)]);
     const settled = await untilState(box, 'job', 'dead');
     expect(processesOfJob(box, 'job')).toEqual([]);
@@ -179,7 +179,7 @@ test.concurrent(
     const command = `${again}trap '' TERM; echo $$ > first; ${WRITE_FRAME_PID}${gatedCommand('job')}`;
     await enqueue(box, 'job', `echo run >> job.log; ${command}`, { max_retries: 1 });
     const job = gatedJob(box, 'job');
-    await until(() => job.traces().length === 2, 'it runs');
+    await until(() => job.traces().length === 2, 'the job runs');
     await killEverything(box, first);
     await killAll([await frameOf(box)]);
     expect(isAlive(Number(lines(join(box.directory, 'first'))[0]))).toBe(true);

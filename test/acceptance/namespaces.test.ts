@@ -89,7 +89,7 @@ test.skipIf(cannotRun(otherTime))(
       const workers = await workersOf(box);
       return workers.length === 2 && workers.every((one) => Date.parse(one.last_heartbeat) > start + 1000);
     };
-    await until(beats, 'both workers have looked at each other many times');
+    await until(beats, 'both workers have checked each other many times');
     for (const one of [other, here]) expect(one.output()).not.toContain('no longer registered');
     expect(here.output()).not.toContain('adopted');
 

@@ -83,7 +83,7 @@ test(
     await top.sees('released job stays');
     top.type('p');
     await top.sees('resumed queue default', 'WAITING 0');
-    await until(async () => (await state(box, 'stays')) === 'completed', 'it runs');
+    await until(async () => (await state(box, 'stays')) === 'completed', 'the job runs');
 
     top.type('?');
     await top.sees('press any key to go back');

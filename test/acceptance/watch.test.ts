@@ -51,7 +51,7 @@ test(
     await box.startWorkers('--queue', 'default');
     await enqueue(box, 'two', 'sleep 1');
     const last = () => JSON.parse(json.stdout().trimEnd().split('\n').at(-1)!);
-    await until(() => last().jobs.completed === 1, 'it shows the end');
+    await until(() => last().jobs.completed === 1, 'the completed job is counted');
     const seen = json
       .stdout()
       .trimEnd()

@@ -113,7 +113,7 @@ describe('ending', () => {
   test('leaves processes without the cookie alone, whatever their group', () =>
     inPlace(async (place) => {
       const innocent = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
-      await until(() => processes.startTime(innocent.pid!) !== null, 'it runs');
+      await until(() => processes.startTime(innocent.pid!) !== null, 'the job runs');
       await endProcesses({ group: innocent.pid!, cookie: place.cookie }, 10);
       expect(innocent.exitCode).toBeNull();
       expect(processes.startTime(innocent.pid!)).not.toBeNull();

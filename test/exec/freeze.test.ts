@@ -117,7 +117,7 @@ describe('freezeCommand', () => {
       process.kill(-frame, 'SIGSTOP');
       const stopped = () =>
         [frame, processes.childOf(frame)!].every((pid) => processes.stateOf(pid) === 'stopped');
-      await until(stopped, 'all of it is suspended');
+      await until(stopped, 'every process is stopped');
       const { size } = statSync(lines);
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
       expect(statSync(lines).size).toBe(size);

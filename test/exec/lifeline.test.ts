@@ -48,12 +48,12 @@ describe('a lifeline', () => {
     inScene(async (scene) => {
       const { place, lifeline } = scene;
       const pid = startUnseen(scene, 'sleep 1000');
-      await until(() => readRecord(place)?.kind === 'running', 'it runs');
+      await until(() => readRecord(place)?.kind === 'running', 'the job runs');
       closeSync(lifeline.file);
       expect(isOutOfSight(place)).toBe(true);
       expect(sight(place)).toEqual({ kind: 'unseen' });
       process.kill(-pid, 'SIGKILL');
-      await until(() => !isOutOfSight(place), 'it let go');
+      await until(() => !isOutOfSight(place), 'the lifeline is released');
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
     }));
 

@@ -14,7 +14,7 @@ async function movedAway(box: Sandbox): Promise<void> {
   const away = join(box.directory, 'away');
   renameSync(box.home, away);
   const restarts = (): number => workers.output().split('starting another').length - 1;
-  await until(() => restarts() > 2, 'the workers notice');
+  await until(() => restarts() > 2, 'the workers report the missing store');
   match(workers.output(), /error: .*(removed or replaced|no such file)/);
   const from = performance.now();
   const before = restarts();

@@ -149,7 +149,7 @@ test(
     await site.call('GET', `/api/v1/jobs?token=${token}`);
     await until(
       async () => (await site.call('GET', '/api/v1/jobs/env')).json.state === 'completed',
-      'it ran',
+      'the browser script ran',
     );
     expect((await site.call('GET', '/api/v1/jobs/env/output')).text).not.toContain(token);
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))

@@ -83,7 +83,7 @@ test('a cancel leaves a job to its worker on another host, whatever the wall clo
       const job = await running(store, 'a');
       await store.cancel(['a'], NOW);
       const ended = untilEnded({ store, stateDirectory, clock, random: () => 0, newId: String }, ['a']);
-      await until(() => looks > 2, 'the cancel has looked around');
+      await until(() => looks > 2, 'the cancel has checked the worker several times');
       expect(await store.settle(ending(job, { why: 'cancelled' }))).toBe('applied');
       expect(await ended).toEqual(['a']);
     } finally {
