@@ -1,5 +1,5 @@
 import { actorOf } from '../actions/actor.ts';
-import type { OpenedApp } from '../actions/app.ts';
+import type { OpenedApp, OpenOptions } from '../actions/app.ts';
 import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { CRASH_AT } from '../exec/environment.ts';
@@ -83,8 +83,11 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
         return workingDirectory();
       },
       async app(how: { create: boolean; actor?: string } = { create: true }) {
-        const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
-        app ??= await open(io, context.location, how.actor ?? actorOf(environment), how.create, anyOwner);
+        app ??= await open(io, context.location, how.actor ?? actorOf(environment), {
+          access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
+          create: how.create,
+          anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
+        });
         return app;
       },
     };
@@ -106,9 +109,9 @@ async function layoutOf(command: Command, input: Input): Promise<Layout | string
   return readLayout(command, input);
 }
 
-async function open(io: Io, location: string, ...how: [string, boolean, boolean]): Promise<OpenedApp> {
+async function open(io: Io, location: string, actor: string, options: OpenOptions): Promise<OpenedApp> {
   const { once, openApp } = await import('../actions/app.ts');
-  const app = { ...(await openApp(location, ...how)), warn: once(io.warn) };
+  const app = { ...(await openApp(location, actor, options)), warn: once(io.warn) };
   if (app.created) io.note(`created ${location}`);
   if (app.created && app.warning !== null) io.warn(app.warning);
   return app;

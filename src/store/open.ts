@@ -12,9 +12,14 @@ export interface OpenedStore {
   stateDirectory: string;
   /** The file was made just now. */
   created: boolean;
+  /** The schema version that the file had, and the one of this version of queuectl. */
+  schema: { found: number; known: number };
   /** Something a person should know about this place. */
   warning: string | null;
 }
+
+/** What happens to a store with an older schema: it is not opened, opened as it is, or migrated. */
+export type OlderSchema = 'refuse' | 'keep' | 'migrate';
 
 /** Only to read from, for what must neither make nor change a store: null when there is none of this version. */
 export async function peekStore(location: string): Promise<Store | null> {
@@ -183,9 +188,10 @@ export async function openStore(
   create: boolean,
   actor: string | null,
   anyOwner: boolean,
+  older: OlderSchema,
 ): Promise<OpenedStore> {
   refusePostgres(location);
-  return openSqlite(location, create, actor, anyOwner);
+  return openSqlite(location, create, actor, anyOwner, older);
 }
 
 function isPostgres(location: string): boolean {

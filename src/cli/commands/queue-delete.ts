@@ -7,6 +7,7 @@ export default {
   summary: 'Delete an empty queue and its limits',
   args: 'QUEUE',
   most: 1,
+  access: 'write',
   flags: {},
   examples: ['queuectl queue delete mial'],
   async run({ io, app }, input) {

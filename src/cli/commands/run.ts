@@ -8,6 +8,7 @@ export default {
   summary: 'Run a job, print its output, exit with its exit code',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
+  access: 'write',
   flags: {
     ...ADD_FLAGS,
     ...inGroup('Output', {

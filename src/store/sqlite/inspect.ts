@@ -12,7 +12,7 @@ import { dirname, resolve } from 'node:path';
 import type { StoreFacts } from '../open.ts';
 import { connect } from './connection.ts';
 import { translate } from './failures.ts';
-import { SCHEMA_VERSION, version } from './migrate.ts';
+import { refuseUnreleased, SCHEMA_VERSION, version } from './migrate.ts';
 import { fileSystemOf } from './network.ts';
 import { refuseNoStore, wasOurs } from './odd-file.ts';
 import { unsafeParts } from './owner.ts';
@@ -60,7 +60,7 @@ export async function inspectSqlite(
     const connection = await connect(path, lookAt);
     try {
       const wal = open ? Object.values(connection.get('PRAGMA journal_mode')!)[0] === 'wal' : unused;
-      facts.schema = { found: version(connection), known: SCHEMA_VERSION };
+      facts.schema = { found: refuseUnreleased(connection, version(connection)), known: SCHEMA_VERSION };
       facts.journalMode = wal ? 'wal' : 'delete';
       facts.synchronous = connection.pragma('synchronous');
       if (whole) facts.problems = connection.all(sql.quickCheck).map((row) => String(Object.values(row)[0]));
