@@ -88,6 +88,18 @@ test(
 );
 
 test(
+  'restore migrates a backup of the older version',
+  inSandbox(async (box) => {
+    await box.run(['enqueue', '--id', 'job', 'true']);
+    await box.run(['backup', 'older.db']);
+    expect(await next(box, 'restore', 'older.db', '--yes')).toMatchObject({ code: 0 });
+    expect(schemaOf(box)).toBe(NEWER);
+    expect((await next(box, 'list', '-q')).stdout).toBe('job\n');
+    expect((await next(box, 'db', 'check')).stdout).toBe('ok\n');
+  }),
+);
+
+test(
   'while an older worker runs, a write and db migrate are refused; after worker stop --leave they migrate',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
@@ -177,7 +189,7 @@ test(
       expectRefusal(
         refused,
         5,
-        /has schema version 18; this version of queuectl supports versions from 19 on/,
+        /home\/queue.db has schema version 18; this version of queuectl supports versions from 19 on/,
       );
       expect(refused.stderr).toMatch(/the older queuectl \(queuectl export FILE\).*queuectl import FILE/);
     }

@@ -22,8 +22,10 @@ const time = (column: string): string => within(column, 0, LATEST);
 const span = (column: string): string => within(column, 1, LATEST);
 const exitCode = (column: string): string => within(column, -2_147_483_648, 2_147_483_647);
 const flag = (column: string): string => within(column, 0, 1);
+const figures = (...columns: string[]): string =>
+  columns.map((column) => `${column} INTEGER NOT NULL DEFAULT 0`).join(', ');
 const histogram = (letter: string): string =>
-  Array.from({ length: 19 }, (_, i) => `${letter}${i} INTEGER NOT NULL DEFAULT 0`).join(', ');
+  figures(...Array.from({ length: 19 }, (_, i) => `${letter}${i}`));
 
 export default `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -278,16 +280,7 @@ CREATE TABLE rollup (
   tier INTEGER NOT NULL,
   at INTEGER NOT NULL,
   kind INTEGER NOT NULL,
-  enqueued INTEGER NOT NULL DEFAULT 0,
-  dropped INTEGER NOT NULL DEFAULT 0,
-  completed INTEGER NOT NULL DEFAULT 0,
-  failed INTEGER NOT NULL DEFAULT 0,
-  dead INTEGER NOT NULL DEFAULT 0,
-  cancelled INTEGER NOT NULL DEFAULT 0,
-  released INTEGER NOT NULL DEFAULT 0,
-  lost INTEGER NOT NULL DEFAULT 0,
-  wait_ms INTEGER NOT NULL DEFAULT 0,
-  run_ms INTEGER NOT NULL DEFAULT 0,
+  ${figures('enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost', 'wait_ms', 'run_ms')},
   ${histogram('w')},
   ${histogram('r')},
   PRIMARY KEY (tier, at, kind)
