@@ -40,6 +40,9 @@ export interface Schedule extends ScheduleSpec {
   waiting: number;
 }
 
+/** Bounds the ticks that pile up behind a job that takes longer than its interval. */
+export const MOST_WAITING_TICKS = 1000;
+
 /** Makes the job of one tick from the job of its schedule: with its own id, and the tick's nominal time in its environment. */
 export function jobOfTick(job: JobSpec, id: string, at: number): JobSpec {
   return { ...job, id, env: { ...job.env, QUEUECTL_SCHEDULED_AT: toIso(at) } };

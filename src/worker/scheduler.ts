@@ -2,7 +2,7 @@ import { type App, currentSettings } from '../actions/app.ts';
 import { scheduledJob } from '../actions/schedules.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Emit } from '../core/events.ts';
-import type { Schedule } from '../core/schedule.ts';
+import { MOST_WAITING_TICKS, type Schedule } from '../core/schedule.ts';
 import { fireTimes, lastTimes } from '../core/times.ts';
 import type { FiredTick, Firing } from '../store/contract/schedules.ts';
 
@@ -86,7 +86,8 @@ async function apply(app: App, decided: Decided, now: number): Promise<FiredTick
   const newId = (): string => app.newId(now);
   for (let tries = 1; ; tries++) {
     const ticks = decided.ticks.map((tick) => ({ ...tick, jobId: newId() }));
-    const waitingJobIds = Array.from({ length: schedule.waiting }, newId);
+    // A damaged row may hold any number, and that many ids might not fit into memory.
+    const waitingJobIds = Array.from({ length: Math.min(schedule.waiting, MOST_WAITING_TICKS) }, newId);
     try {
       return (await app.store.fire({ ...decided, ticks, waitingJobIds, job }, now)) ?? [];
     } catch (error) {

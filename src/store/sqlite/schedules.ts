@@ -4,6 +4,7 @@ import type { Job, JobSpec } from '../../core/job.ts';
 import {
   type CatchUp,
   jobOfTick,
+  MOST_WAITING_TICKS,
   type Overlap,
   type Schedule,
   type ScheduleSpec,
@@ -19,8 +20,6 @@ import * as sql from './sql/schedules.ts';
 
 /** A clock may be set back by this much without repeating a tick. */
 const REMEMBERED_MS = 6 * 3_600_000;
-/** Bounds the ticks that pile up behind a job that takes longer than its interval. */
-const MOST_WAITING = 1000;
 
 export function scheduleStore(db: Connection): ScheduleStore {
   return {
@@ -109,7 +108,7 @@ function fire(db: Connection, firing: Firing, now: number): FiredTick[] | null {
   // From here on ticks wait only while the schedule is busy.
   for (const id of waitingJobIds) if (!busy && waiting.length > 0) enqueue(waiting.shift()!, id);
   for (const { at, mayWait, jobId } of ticks) {
-    const waits = busy && mayWait && waiting.length < MOST_WAITING;
+    const waits = busy && mayWait && waiting.length < MOST_WAITING_TICKS;
     if (db.run(sql.insertTick, number, at, 0, waits ? 'waiting' : 'closed') === 0) continue;
     if (!busy) enqueue(at, jobId);
     else {
