@@ -44,6 +44,7 @@ export function actingCommand(command: ActingCommand): Command {
     summary,
     args: '(ID… | FILTERS)',
     most: Number.POSITIVE_INFINITY,
+    access: 'write',
     flags: { ...FILTER_FLAGS, ...ACT_FLAGS, ...flags },
     examples,
     notes: [...notes, SHORT_IDS],

@@ -1,4 +1,4 @@
-import type { App } from '../actions/app.ts';
+import type { Access, App } from '../actions/app.ts';
 import type { Io } from './io.ts';
 
 export interface Flag {
@@ -62,6 +62,8 @@ export interface Command {
   rest?: boolean;
   /** The object that --json prints, so that fields of it can be selected. */
   prints?: Printed;
+  /** What it opens the store for, if not to read. */
+  access?: Exclude<Access, 'read'>;
   /** True if it exits with a job's exit code for these arguments. Its own errors then use other codes. */
   answersForJob?(args: string[]): boolean;
   /** Returns the exit code; undefined means 0. */

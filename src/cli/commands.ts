@@ -102,10 +102,11 @@ export const SECTIONS: Record<string, Record<string, Load | Group>> = {
     export: () => import('./commands/export.ts'),
     import: () => import('./commands/import.ts'),
     db: {
-      summary: 'Check and repair the database',
+      summary: 'Check, repair and upgrade the database',
       commands: {
         check: () => import('./commands/db-check.ts'),
         repair: () => import('./commands/db-repair.ts'),
+        migrate: () => import('./commands/db-migrate.ts'),
       },
     },
     completion: () => import('./commands/completion.ts'),

@@ -62,6 +62,7 @@ export const ERRORS = {
     hint: 'queuectl db check, then queuectl db repair or queuectl restore',
   },
   'newer-schema': { exit: 5, status: 503, hint: 'upgrade queuectl to the version that wrote the store' },
+  'older-schema': { exit: 5, status: 503, hint: 'queuectl db migrate, or queuectl worker start' },
   'old-sqlite': {
     exit: 5,
     status: 503,

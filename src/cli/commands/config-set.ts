@@ -9,6 +9,7 @@ export default defineCommand({
   summary: 'Change a setting',
   args: 'KEY VALUE',
   most: 2,
+  access: 'write',
   flags: {},
   prints: { object: 'Setting' },
   examples: [

@@ -13,6 +13,7 @@ export default defineCommand({
   summary: 'Retry dead jobs',
   args: '(ID… | --all)',
   most: Number.POSITIVE_INFINITY,
+  access: 'write',
   flags: { all: { help: 'retry all dead jobs, except at-most-once jobs' } },
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],
   notes: ['A retried job is pending again, with 0 attempts. The history of its attempts is kept.', SHORT_IDS],

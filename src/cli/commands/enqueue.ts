@@ -18,6 +18,7 @@ export default {
   summary: 'Add one or more jobs',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
+  access: 'write',
   flags: {
     ...JOB_FLAGS,
     ...inGroup('What to run', {

@@ -11,6 +11,7 @@ export default defineCommand({
   summary: 'Import a file written by export',
   args: 'FILE',
   most: 1,
+  access: 'write',
   flags: {
     'on-conflict': {
       value: 'fail|skip',

@@ -20,6 +20,7 @@ export default defineCommand({
   summary: 'Remove old jobs and events now',
   args: '',
   most: 0,
+  access: 'write',
   flags: { 'dry-run': { help: 'show what would be removed, and remove nothing' } },
   examples: ['queuectl prune --dry-run', 'queuectl prune'],
   notes: [

@@ -10,6 +10,7 @@ export default defineCommand({
   summary: "Set a queue's concurrency, rate limit or priority aging",
   args: 'QUEUE',
   most: 1,
+  access: 'write',
   flags: {
     concurrency: { value: 'N', help: 'maximum number of concurrent jobs across all workers, or none' },
     rate: {

@@ -9,6 +9,7 @@ export default defineCommand({
   summary: 'Run a job, print its output, exit with its exit code',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   most: 1,
+  access: 'write',
   flags: {
     ...JOB_FLAGS,
     ...inGroup('Output', {

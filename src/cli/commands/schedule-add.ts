@@ -10,6 +10,7 @@ export default defineCommand({
   summary: 'Create a schedule (cron expression or fixed interval)',
   args: 'NAME (COMMAND | -- PROGRAM ARG…)',
   most: 2,
+  access: 'write',
   rest: true,
   flags: {
     ...SCHEDULE_FLAGS,

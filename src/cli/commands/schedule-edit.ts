@@ -8,6 +8,7 @@ export default defineCommand({
   summary: 'Change a schedule or its job',
   args: 'NAME [COMMAND | -- PROGRAM ARG…]',
   most: 2,
+  access: 'write',
   rest: true,
   flags: SCHEDULE_FLAGS,
   examples: [

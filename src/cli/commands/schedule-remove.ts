@@ -8,6 +8,7 @@ export default defineCommand({
   summary: 'Remove a schedule; its enqueued jobs stay',
   args: 'NAME',
   most: 1,
+  access: 'write',
   flags: {},
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule remove nightly'],

@@ -10,6 +10,7 @@ export default defineCommand({
   summary: 'Enqueue the job of a schedule now',
   args: 'NAME',
   most: 1,
+  access: 'write',
   flags: {},
   prints: { object: 'Job' },
   examples: ['queuectl schedule run nightly'],

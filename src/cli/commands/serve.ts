@@ -48,6 +48,7 @@ export default defineCommand({
     const { openApp } = await import('../../actions/app.ts');
     const { startServer } = await import('../../http/server.ts');
     const opened = await app();
+    const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
     const server = await startServer(opened, {
       location,
       host: input.one('host') ?? '127.0.0.1',
@@ -58,7 +59,7 @@ export default defineCommand({
       rotateToken: input.has('rotate-token'),
       maxRate: rate === undefined ? 5000 : parseNumber(rate, '--max-rate', RATE),
       url: input.one('url') === undefined ? null : readUrl(input.one('url')!),
-      reopen: () => openApp(location, actorOf(environment), false, environment.QUEUECTL_ANY_OWNER === '1'),
+      reopen: () => openApp(location, actorOf(environment), { access: 'read', create: false, anyOwner }),
       onError: (error, requestId) =>
         io.err(
           `${new Date().toISOString()} request=${requestId} error: ${(error as Error)?.message ?? error}\n`,

@@ -30,6 +30,7 @@ export default defineCommand({
   summary: 'Start workers and run jobs until stopped',
   args: '',
   most: 0,
+  access: 'work',
   flags: {
     count: { value: 'N', short: 'c', help: 'number of worker processes (default: setting worker-count)' },
     concurrency: { value: 'K', help: 'concurrent jobs per worker process (default: 1)' },
@@ -88,7 +89,8 @@ export default defineCommand({
     void sweep(app, context.location, log);
     const store = briefStore(app.store.epoch, async () => {
       const anyOwner = context.environment.QUEUECTL_ANY_OWNER === '1';
-      return (await openApp(context.location, actorOf(context.environment), false, anyOwner)).store;
+      const how = { access: 'work', create: false, anyOwner } as const;
+      return (await openApp(context.location, actorOf(context.environment), how)).store;
     });
     const ignoreHangup = processes.ignoresAtStart(SIGHUP);
     if (ignoreHangup) workerArguments.push('--nohup');

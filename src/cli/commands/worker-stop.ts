@@ -9,6 +9,7 @@ export default defineCommand({
   summary: 'Stop workers after their running jobs finish',
   args: '[ID…]',
   most: Number.POSITIVE_INFINITY,
+  access: 'any-version',
   flags: {
     force: { help: 'stop running jobs and put them back in their queue (at-most-once jobs become dead)' },
     leave: { help: 'stop at once but leave jobs running; the next worker takes them over' },
