@@ -33,7 +33,7 @@ export const WORKER_ROUTES: Route[] = [
   {
     method: 'POST',
     path: '/api/v1/workers/{id}/stop',
-    summary: 'Stop a worker: drain (finish its jobs), leave (keep them running) or force (stop them)',
+    summary: 'Stop a worker and finish its jobs (drain), keep them running (leave) or stop them (force)',
     access: 'change',
     body: ref('StopWorker'),
     answers: {
