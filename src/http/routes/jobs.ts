@@ -84,7 +84,7 @@ export const JOB_ROUTES: Route[] = [
   {
     method: 'DELETE',
     path: '/api/v1/jobs/{id}',
-    summary: 'Delete a job that is not running, with its output',
+    summary: 'Delete a job that is not running, and delete its output',
     access: 'change',
     answers: { 204: { description: 'the job was deleted', schema: null } },
     async handle({ app, params }) {
