@@ -22,7 +22,7 @@ async function commandReference(): Promise<string> {
   return page([
     '# Command reference',
     GENERATED,
-    '`queuectl help COMMAND` prints the same text in the terminal. Durations are written as `500ms`, `30s`, `5m`, `2h`, `1d` or `1h30m`. A number without a unit is in seconds.',
+    '`queuectl help COMMAND` prints the same text in the terminal. Write durations as `500ms`, `30s`, `5m`, `2h`, `1d` or `1h30m`. A number without a unit is in seconds.',
     ...sections.map(([heading, commands]) => `**${heading}**: ${commands.map(linkTo).join(' · ')}`),
     `**Topics**: ${topics.map(([name]) => `[${name}](#${name})`).join(' · ')}`,
     '## Global flags',
@@ -48,19 +48,23 @@ function commandSection(command: Command): string[] {
 function configurationReference(): string {
   const rows = SETTING_KEYS.map((key) => {
     const row = SETTINGS[key] as Setting<unknown>;
-    return [`\`${key}\``, row.help, row.range, `\`${row.format(row.default)}\``];
+    return [`\`${key}\``, capitalized(row.help), capitalized(row.range), `\`${row.format(row.default)}\``];
   });
   return page([
     '# Configuration reference',
     GENERATED,
     'Change a setting:',
     '```sh\nqueuectl config set max-retries 5\nqueuectl config get max-retries\nqueuectl config list\nqueuectl config unset max-retries\n```',
-    'Settings are stored in the database and shared by all workers. Running workers apply a change within one heartbeat. A flag or a job field overrides a setting. The names `max-retries`, `max_retries` and `maxRetries` are equivalent.',
+    'Settings are stored in the database and shared by all workers. Running workers apply a change at their next heartbeat. For a single job, a flag or a job field overrides the setting. You can write the name of a setting as `max-retries`, `max_retries` or `maxRetries`.',
     '## Settings',
     table(['Setting', 'Description', 'Value', 'Default'], rows),
     '## Environment variables',
     ...TOPICS.environment!.page().flatMap(markdown),
   ]);
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function page(parts: string[]): string {
