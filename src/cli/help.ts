@@ -8,7 +8,7 @@ export const SHORT_HELP: Block[] = [
   {
     rows: [
       ["queuectl enqueue 'echo hello'", 'Add a job'],
-      ['queuectl worker start', 'Run jobs in this terminal (or in the background with --detach)'],
+      ['queuectl worker start', 'Run jobs (add --detach to run in the background)'],
       ['queuectl status', 'Show job counts and active workers'],
     ],
   },

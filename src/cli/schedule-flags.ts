@@ -21,7 +21,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
     },
     every: {
       value: 'TIME',
-      help: 'fixed interval to use instead of --cron, such as 90s or 5m; it starts now',
+      help: 'fixed interval between runs, such as 90s or 5m, instead of --cron',
     },
     overlap: {
       value: 'skip|queue|allow',
@@ -29,7 +29,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
     },
     'catch-up': {
       value: 'none|one|all',
-      help: 'which runs to make up for after a time without workers: none, the most recent one, or all (default: one)',
+      help: 'which runs to make up for if no worker was running: none, the most recent one, or all (default: one)',
     },
   }),
   ...scheduledFlags(),

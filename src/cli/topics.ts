@@ -1,8 +1,9 @@
 import { ERRORS, EXIT_CODES, NO_ANSWER_CODE, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { CONDITION_FIELDS } from '../core/filter.ts';
-import { STATE_ALIASES, STATES } from '../core/job.ts';
+import { STATE_ALIASES, STATES, type State } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../core/settings.ts';
+import { capitalized } from '../core/words.ts';
 import type { Block, Row } from './help-page.ts';
 
 export interface Topic {
@@ -14,7 +15,7 @@ export interface Topic {
 export const TOPICS: Record<string, Topic> = {
   retries: { summary: 'Retries, backoff and the dead letter queue', page: retries },
   filters: { summary: 'Select jobs by state, queue, age, error and more', page: filters },
-  cron: { summary: 'Cron expressions, with examples', page: cron },
+  cron: { summary: 'Syntax of cron expressions, with examples', page: cron },
   hooks: { summary: 'Run a command when a job completes or fails', page: hooks },
   formatting: { summary: 'Tables, JSON, CSV, templates, times and colors', page: formatting },
   config: { summary: 'All settings with their allowed values and defaults', page: config },
@@ -43,7 +44,7 @@ function exitCodes(): Block[] {
     { rows },
     { heading: 'run, wait and enqueue --wait' },
     {
-      text: 'These commands exit with the exit code of the job. For several jobs, they exit with the first exit code that is not 0. They use these codes for other results:',
+      text: 'These commands exit with the exit code of the job. For several jobs, they exit with the first exit code that is not 0. In other cases, they exit with one of these codes:',
     },
     {
       rows: [
@@ -71,10 +72,13 @@ function environment(): Block[] {
         ['FORCE_COLOR', 'if set, colors are on even in a pipe; 0 turns them off (alias: CLICOLOR_FORCE)'],
         ['TERM', 'if set to dumb, queuectl uses no colors and no pager'],
         ['TZ', 'local time zone, such as Europe/Berlin (default: the time zone of this machine)'],
-        ['LC_ALL', 'locale (default: $LC_CTYPE or $LANG); top uses only ASCII characters if it is not UTF-8'],
+        [
+          'LC_ALL',
+          'locale (default: $LC_CTYPE or $LANG); top uses only ASCII characters if the locale is not UTF-8',
+        ],
         ['COLUMNS, LINES', 'size of the terminal, if queuectl cannot detect it'],
         ['VISUAL', 'editor for queuectl edit (default: $EDITOR)'],
-        ['USER', 'user name to record with changes, such as a paused queue (default: $LOGNAME)'],
+        ['USER', 'user name that is recorded with changes, such as pausing a queue (default: $LOGNAME)'],
         ['QUEUECTL_HOOK_EVENT', 'set in hooks, so that jobs enqueued by a hook do not trigger hooks'],
         ['TMPDIR', 'directory for temporary copies of standard input or of a database (default: /tmp)'],
         [
@@ -115,7 +119,7 @@ const HOOK_VARIABLES: Row[] = [
 function hooks(): Block[] {
   return [
     {
-      text: 'A hook is a shell command that queuectl runs after an event, for example when a job completes or fails. It runs as a job in the queue "hooks". Every worker runs jobs from this queue, even with --queue.',
+      text: 'A hook is a shell command that queuectl runs after an event, for example when a job completes or fails. It runs as a job in the queue "hooks". Every worker runs jobs from this queue, even if its --queue flag does not list it.',
     },
     { heading: 'Examples' },
     {
@@ -124,7 +128,7 @@ function hooks(): Block[] {
         'queuectl config set on-dead \'logger "job $QUEUECTL_HOOK_JOB_ID is dead"\'',
         '# Set a hook for one job',
         "queuectl enqueue --on-complete './notify done' 'make report'",
-        '# Run no hook for this job',
+        '# Disable a hook for one job',
         "queuectl enqueue --on-dead none 'make report'",
       ],
     },
@@ -196,8 +200,8 @@ function formatting(): Block[] {
       rows: [
         ['--time iso', '2026-01-31T08:00:00.000Z'],
         ['--time relative', '3m ago'],
-        ['--time local', '2026-01-31 09:00:00, in the local time zone'],
-        ['--time unix', '1769846400, in seconds since 1970'],
+        ['--time local', '2026-01-31 09:00:00 (in the local time zone)'],
+        ['--time unix', '1769846400 (seconds since 1970)'],
         ['--utc', 'like --time local, but in UTC: 2026-01-31 08:00:00Z'],
       ],
     },
@@ -218,12 +222,12 @@ function config(): Block[] {
   return [
     { heading: 'Settings' },
     {
-      text: 'Settings are stored in the database and shared by all workers. Running workers apply a change at their next heartbeat. For a single job, a flag or a job field overrides the setting. You can write the name of a setting as max-retries, max_retries or maxRetries.',
+      text: 'Settings are stored in the database and shared by all workers. Running workers apply a change at their next heartbeat. A flag or a field of a job overrides the setting for that job. You can write the name of a setting as max-retries, max_retries or maxRetries.',
     },
     {
       rows: SETTING_KEYS.map((key): Row => {
         const row = SETTINGS[key] as Setting<unknown>;
-        return [key, `${row.help}. Value: ${row.range}. Default: ${row.format(row.default)}`];
+        return [key, `${capitalized(row.help)}. Value: ${row.range}. Default: ${row.format(row.default)}.`];
       }),
     },
   ];
@@ -308,14 +312,23 @@ function cron(): Block[] {
       text: 'If you give both a day of the month and a weekday, the schedule runs on days that match either of them. Times are in the time zone of the machine, unless you use --tz.',
     },
     {
-      text: 'When the clocks go forward, a run in the skipped hour starts later, for example at 03:30 instead of 02:30. When the clocks go back, a run in the repeated hour starts only once. Expressions that match every hour, such as */5 * * * *, are not affected.',
+      text: 'When the clocks go forward, a run in the skipped hour starts later, for example at 03:30 instead of 02:30. When the clocks go back, a run in the repeated hour starts only once. Expressions that match every hour are not affected.',
     },
     { text: "Use 'queuectl schedule show NAME' to see the next five runs." },
   ];
 }
 
+const STATE_MEANINGS: Record<State, string> = {
+  pending: 'the job is waiting to run',
+  processing: 'the job is running',
+  completed: 'the job exited with code 0',
+  failed: 'the last attempt failed, and the job is waiting for a retry',
+  dead: 'the job failed permanently and is in the dead letter queue',
+  cancelled: 'the job was cancelled, by a user or because of a job in its --after list',
+};
+
 function filters(): Block[] {
-  const aliases = [...STATE_ALIASES].map(([alias, state]) => `${alias} (${state})`).join(', ');
+  const alias = new Map([...STATE_ALIASES].map(([name, state]) => [state, ` (alias: ${name})`]));
   return [
     {
       text: 'Filters select jobs for list, wait, cancel, retry, delete, edit, hold, release, suspend and continue. If you give several filters, a job must match all of them. Except for list, these commands take either ids or filters.',
@@ -332,7 +345,7 @@ function filters(): Block[] {
     { heading: 'Filters' },
     {
       rows: [
-        ['--state S,…', `jobs in these states: ${STATES.join(', ')}; aliases: ${aliases}`],
+        ['--state S,…', 'jobs in one of these states (see States below)'],
         ['--queue NAME', 'jobs in this queue'],
         ['--name NAME', 'jobs with this name'],
         ['--tag K=V', 'jobs with this tag; if repeated, jobs with all of these tags'],
@@ -345,10 +358,12 @@ function filters(): Block[] {
         ],
         [
           '--where COND,…',
-          `jobs that match conditions such as 'attempts>3' or 'duration>=5m'; the fields are ${CONDITION_FIELDS.join(', ')}, and the operators are = != < <= > >=`,
+          `jobs that match conditions such as 'attempts>3' or 'duration>=5m'; the fields are ${CONDITION_FIELDS.join(', ')}; the operators are = != < <= > >=`,
         ],
       ],
     },
+    { heading: 'States' },
+    { rows: STATES.map((state): Row => [state, `${STATE_MEANINGS[state]}${alias.get(state) ?? ''}`]) },
     { heading: 'Details' },
     {
       text: 'If filters match more than one job, a command that changes jobs asks for confirmation on a terminal, and requires --yes elsewhere. With --dry-run, it shows the jobs and changes nothing.',

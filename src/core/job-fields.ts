@@ -61,7 +61,7 @@ export const JOB_FIELDS = {
       read: read.checked(checkId),
       plain: true,
       unscheduled: true,
-      flag: '--id ID  id of the job; it must not be in use (default: a generated id)',
+      flag: '--id ID  unique id of the job (default: generated)',
     },
     /** The kind of job, for people and filters. */
     name: {
@@ -83,9 +83,9 @@ export const JOB_FIELDS = {
       type: strings,
       read: read.tags,
       default: {},
-      flag: '--tag K=V  add a tag, such as team=web; can be repeated',
+      flag: '--tag K=V  set a tag, such as team=web; can be repeated',
       many: true,
-      edit: '--set-tag K=V  replace all tags with this one; can be repeated to set several',
+      edit: '--set-tag K=V  replace all tags; repeat the flag to set several tags',
       show: 'tags',
     },
   }),
@@ -134,7 +134,7 @@ export const JOB_FIELDS = {
       range: RANGES.maxRetries,
       plain: true,
       edit: true,
-      flag: '--max-retries -r N  maximum number of attempts, including the first (default: setting max-retries)',
+      flag: '--max-retries -r N  maximum number of attempts, including the first (default: the max-retries setting)',
     },
     /** Seconds, or a text such as `5m`. */
     timeout: {
@@ -143,7 +143,7 @@ export const JOB_FIELDS = {
       accepts: duration,
       read: read.timeout(1000),
       edit: true,
-      flag: '--timeout -t TIME  stop an attempt that runs longer than this, such as 30s or 5m; none for no limit (default: setting job-timeout)',
+      flag: '--timeout -t TIME  stop an attempt that runs longer than this, such as 30s or 5m; none for no limit (default: the job-timeout setting)',
     },
     timeout_ms: {
       type: maybe(integer),
@@ -160,7 +160,7 @@ export const JOB_FIELDS = {
       spellings: ['backoff_strategy', 'backoffStrategy', 'backoff-strategy', 'retry_strategy'],
       type: oneOf(BACKOFF_STRATEGIES),
       read: read.strategy,
-      flag: '--backoff exponential|linear|fixed  how the delay between retries grows (default: setting backoff-strategy)',
+      flag: '--backoff exponential|linear|fixed  how the delay between retries grows (default: the backoff-strategy setting)',
       show: 'backoff',
     },
     backoff_base: {
@@ -169,7 +169,7 @@ export const JOB_FIELDS = {
       read: read.inRange(RANGES.backoffBase),
       range: RANGES.backoffBase,
       default: null,
-      flag: '--backoff-base N  for exponential backoff: wait N^attempts seconds before a retry (default: setting backoff-base)',
+      flag: '--backoff-base N  for exponential backoff: wait N^attempts seconds before a retry (default: the backoff-base setting)',
       show: 'backoff base',
     },
     /** The maximum delay: seconds, or a text such as `10m`. */
@@ -179,7 +179,7 @@ export const JOB_FIELDS = {
       spellings: ['backoff-max', 'max_backoff', 'maxBackoff', 'backoff_cap'],
       accepts: duration,
       read: read.delay(1000, 1),
-      flag: '--backoff-max TIME  maximum delay between retries (default: setting backoff-max)',
+      flag: '--backoff-max TIME  maximum delay between retries (default: the backoff-max setting)',
     },
     backoff_max_ms: {
       in: 'policy',
@@ -194,7 +194,7 @@ export const JOB_FIELDS = {
       spellings: ['retry-delay'],
       accepts: duration,
       read: read.delay(1000),
-      flag: '--retry-delay TIME  delay for fixed backoff, or increase per attempt for linear backoff (default: setting retry-delay)',
+      flag: '--retry-delay TIME  delay for fixed backoff, or increase per attempt for linear backoff (default: the retry-delay setting)',
     },
     retry_delay_ms: {
       in: 'policy',
@@ -209,7 +209,7 @@ export const JOB_FIELDS = {
       type: number,
       read: read.inRange(RANGES.jitter),
       range: RANGES.jitter,
-      flag: '--jitter N  shorten each delay at random by up to this fraction, from 0 to 1 (default: setting backoff-jitter)',
+      flag: '--jitter N  shorten each delay at random by up to this fraction, from 0 to 1 (default: the backoff-jitter setting)',
       show: 'jitter',
     },
     /** Retries only after these exit codes: `[75]`, or a text such as `64-78`. */
@@ -273,7 +273,7 @@ export const JOB_FIELDS = {
       read: read.switchedOn,
       default: false,
       column: 'start',
-      flag: '--clean-env  inherit only basic variables such as PATH and HOME from the worker, and --secret-env variables',
+      flag: '--clean-env  inherit only --secret-env variables and basic variables such as PATH and HOME from the worker',
       show: 'clean environment',
     },
     /** The standard input of the command, 1 MiB at most. */
@@ -296,7 +296,7 @@ export const JOB_FIELDS = {
       print: (parents: Dependency[]) => parents.map((one) => (one.on === 'ok' ? one.id : one)),
       default: [],
       unscheduled: true,
-      flag: '--after ID,…  run after these jobs have completed; any:ID also accepts dead or cancelled, notok:ID accepts only those',
+      flag: '--after ID,…  run after these jobs complete; any:ID accepts any result, and notok:ID requires that the job is dead or cancelled',
       many: true,
     },
     /** Decides what happens if a parent job does not end as required. */
@@ -310,9 +310,15 @@ export const JOB_FIELDS = {
   }),
   ...section('Hooks', {
     /** Commands that run as jobs of their own, instead of those in the settings. `none` runs no command. */
-    on_complete: hook('complete', 'run this command when the job completes (default: setting on-complete)'),
-    on_failure: hook('failure', 'run this command after each failed attempt (default: setting on-failure)'),
-    on_dead: hook('dead', 'run this command when the job becomes dead (default: setting on-dead)'),
+    on_complete: hook(
+      'complete',
+      'run this command when the job completes (default: the on-complete setting)',
+    ),
+    on_failure: hook(
+      'failure',
+      'run this command after each failed attempt (default: the on-failure setting)',
+    ),
+    on_dead: hook('dead', 'run this command when the job becomes dead (default: the on-dead setting)'),
   }),
   ...section('Uniqueness', {
     /** Adds no second job while an unfinished job has this key. The first job is returned, `existing: true`. */
@@ -344,7 +350,7 @@ export const JOB_FIELDS = {
       accepts: text,
       read: read.checked(checkKey),
       unscheduled: true,
-      flag: '--idempotency-key TEXT  make the enqueue idempotent: repeating it within 24 hours returns the original jobs',
+      flag: '--idempotency-key TEXT  make the command safe to repeat: within 24 hours, it returns the original jobs and adds nothing',
     },
   }),
   ...section('Output', {

@@ -11,6 +11,7 @@ import {
   RETENTION_RANGE,
   type Retention,
 } from './retention.ts';
+import { either } from './words.ts';
 
 /** One setting. The help, the documents, the checks and the tests are derived from it. */
 export interface Setting<T> {
@@ -86,7 +87,7 @@ function choice<const T extends string>(fallback: T, choices: readonly T[], help
   return {
     default: fallback,
     help,
-    range: choices.join(', '),
+    range: either(choices),
     format: String,
     parse(text, key) {
       const found = choices.find((name) => name === text.trim().toLowerCase());
@@ -131,7 +132,7 @@ export const SETTINGS = {
   'max-retries': number(
     3,
     RANGES.maxRetries,
-    'maximum number of attempts of a job, including the first; 0 and 1 both mean one attempt',
+    'maximum number of attempts of a job, including the first; both 0 and 1 mean one attempt',
   ),
   'backoff-base': number(
     2,
@@ -165,7 +166,7 @@ export const SETTINGS = {
     30_000,
     1000,
     DAY,
-    'a worker without a heartbeat for this long is considered dead; must be at least 3 heartbeat intervals',
+    'time without a heartbeat after which a worker is considered dead; at least 3 heartbeat intervals',
   ),
   'crash-limit': integer(5, 1, 1000, 'a job becomes dead after it has lost this many attempts in crashes'),
   'worker-count': number(1, RANGES.workerCount, 'default number of worker processes for worker start'),
@@ -181,11 +182,11 @@ export const SETTINGS = {
     1024 ** 4,
     'maximum stored output per attempt, or per stream with --split-output; the middle of longer output is dropped',
   ),
-  'keep-completed': retention('30d', 'how long or how many completed jobs to keep'),
-  'keep-cancelled': retention('30d', 'how long or how many cancelled jobs to keep'),
-  'keep-dead': retention('none', 'how long or how many dead jobs to keep'),
+  'keep-completed': retention('30d', 'retention limit for completed jobs'),
+  'keep-cancelled': retention('30d', 'retention limit for cancelled jobs'),
+  'keep-dead': retention('none', 'retention limit for dead jobs'),
   'keep-events': {
-    ...retention('7d', 'how long or how many events to keep'),
+    ...retention('7d', 'retention limit for events'),
     range: 'an age (7d), a number of events (100000), both (7d,100000), or none',
     parse: parseEventRetention,
   },

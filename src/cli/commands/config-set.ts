@@ -20,7 +20,7 @@ export default defineCommand({
   ],
   notes: [
     "Running workers apply the change at their next heartbeat (within 5 seconds by default). See 'queuectl help config' for all settings and 'queuectl help hooks' for on-complete, on-failure, on-dead and on-idle.",
-    'keep-completed, keep-cancelled and keep-dead take a maximum age (7d), number of jobs (100000) or size (1G), or a combination (7d,1G). The oldest jobs are removed as soon as one of the limits is exceeded. Use none to keep all jobs.',
+    'keep-completed, keep-cancelled and keep-dead take a maximum age (7d), number of jobs (100000) or size (1G), or a combination (7d,1G). If a limit is exceeded, the oldest jobs are removed. Use none to keep all jobs.',
   ],
   async run({ io, app }, input) {
     const key = required(input, 0, 'the name of the setting', 'queuectl config list');

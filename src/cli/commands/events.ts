@@ -30,7 +30,10 @@ const EXPLAINED: Row[] = [
   ['ending', 'A running attempt is being stopped, for example because of a timeout.'],
   ['requeued', 'An attempt was stopped or lost in a crash, and the job is pending again.'],
   ['jobs-pruned', 'Old jobs were removed.'],
-  ['tick', 'A schedule was due. It enqueued a job, or the run was skipped or is waiting.'],
+  [
+    'tick',
+    'A schedule was due. It enqueued a job, or the run was skipped or is waiting for the previous job.',
+  ],
   ['operation-begun', 'A bulk action started in the dashboard or the HTTP API.'],
   ['operation-ended', 'A bulk action ended.'],
 ];
@@ -68,10 +71,10 @@ export default defineCommand({
   ],
   notes: [
     'In a pipe or with --json, queuectl prints each event as a JSON object on its own line.',
-    'Each event has a number, which increases by one. To continue where you stopped, pass the last number you saw to --since. No event is skipped or repeated.',
+    'Events are numbered consecutively. To continue where you stopped, pass the last number you saw to --since. No event is skipped or repeated.',
     'Events are kept for 7 days by default (setting keep-events).',
     `The kinds of events are ${EVENT_KINDS.join(', ')}.`,
-    'Some of these kinds need an explanation:',
+    'Some kinds need an explanation:',
     EXPLAINED,
   ],
   async run({ io, app }, input) {

@@ -18,7 +18,7 @@ export default defineCommand({
   most: 1,
   flags: {
     follow: { short: 'f', help: 'wait for the job to start, and print its output until it finishes' },
-    lines: { value: 'N', short: 'n', help: 'print only the last N lines; with -f, start with them' },
+    lines: { value: 'N', short: 'n', help: 'print the last N lines instead of the whole output' },
     attempt: { value: 'N', help: 'print the output of this attempt (default: the last one)' },
     stdout: { help: 'print only stdout, for jobs enqueued with --split-output' },
     stderr: { help: 'print only stderr, for jobs enqueued with --split-output' },
@@ -32,8 +32,8 @@ export default defineCommand({
     'queuectl logs job1 --stderr',
   ],
   notes: [
-    'With -f, Ctrl-C stops the printing but not the job.',
-    'For a job enqueued with --split-output, stdout is printed first, and then stderr. With -f, both are printed as they arrive: stdout of the job to stdout, and stderr to stderr. -n applies to each of them.',
+    'With -f, Ctrl-C stops queuectl but not the job.',
+    'For a job enqueued with --split-output, stdout is printed first, and then stderr. With -f, both streams are printed as they arrive, to stdout and stderr of queuectl. -n applies to each stream.',
   ],
   async run(context, input) {
     const { io } = context;

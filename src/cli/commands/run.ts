@@ -25,7 +25,7 @@ export default defineCommand({
   notes: [
     'queuectl adds the job to the queue and waits for it. A worker must be running.',
     'queuectl exits with the exit code of the job. It exits with 128+n if signal n killed the job, 130 if the job was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
-    'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. A second Ctrl-C makes queuectl exit at once, and the job continues.',
+    'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. If you press Ctrl-C again, queuectl exits at once and the job continues.',
   ],
   rest: true,
   answersForJob: () => true,

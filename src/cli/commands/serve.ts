@@ -39,8 +39,8 @@ export default defineCommand({
   ],
   notes: [
     'On a terminal, the command prints a URL that contains the access token. In a pipe, it prints the URL and the path of the token file, so that the token does not appear in logs. Programs send the token in the header Authorization: Bearer TOKEN.',
-    'Anyone with this token can run commands as you. There is also a read-only token, which does not allow changes. It is in the file token-read-only in the same directory.',
-    'The path /api/v1/openapi.json describes the API. Ctrl-C stops the server but not the workers. The server runs with a lower CPU priority (niceness 5).',
+    'Anyone with this token can run commands as you. There is also a read-only token, which does not allow changes. It is in the file token-read-only next to the token file.',
+    'The server describes its API at /api/v1/openapi.json. Ctrl-C stops the server but not the workers. The server runs with a lower CPU priority (niceness 5).',
   ],
   async run({ io, app, location, environment }, input) {
     const port = input.one('port') === undefined ? 7780 : parseNumber(input.one('port')!, '--port', PORT);

@@ -27,7 +27,7 @@ export default defineCommand({
   examples: ['queuectl stats', 'queuectl stats --json', 'queuectl stats --range 24h --queue mail'],
   notes: [
     'Wait and run times are computed from the newest 10,000 attempts, and throughput from the last five minutes. With --range, percentiles are estimated from histograms and include deleted jobs.',
-    'In a pipe, --range prints one line per point in time. The columns are time, enqueued, completed, failed, dead, cancelled, released, lost, wait p50, wait p95, run p50 and run p95. Released attempts were stopped and put back in the queue. Lost attempts ended in a crash. Wait and run times are in milliseconds.',
+    'In a pipe, --range prints one line per point in time. The columns are time, enqueued, completed, failed, dead, cancelled, released, lost, wait p50, wait p95, run p50 and run p95. Released attempts were stopped and put back in the queue, and lost attempts were interrupted by a crash. Wait and run times are in milliseconds.',
   ],
   async run(context, input) {
     const { io } = context;

@@ -16,7 +16,7 @@ export default defineCommand({
   most: Number.POSITIVE_INFINITY,
   flags: {
     ...FILTER_FLAGS,
-    any: { help: 'return when the first job finishes' },
+    any: { help: 'exit as soon as one of the jobs finishes' },
     timeout: { value: 'TIME', help: 'stop waiting after this time (the jobs continue)' },
   },
   prints: { object: 'Job' },
@@ -29,7 +29,7 @@ export default defineCommand({
   notes: [
     'A job is finished when it is completed, dead or cancelled. Filters select the jobs that match when the command starts.',
     'queuectl exits with 0 if all jobs completed. Otherwise it exits with the exit code of the first job that did not complete. It exits with 128+n if signal n killed that job, 130 if it was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
-    'Ctrl-C stops the wait but not the jobs.',
+    'Ctrl-C stops queuectl but not the jobs.',
   ],
   answersForJob: () => true,
   async run(context, input) {

@@ -31,7 +31,7 @@ export default defineCommand({
   args: '',
   most: 0,
   flags: {
-    count: { value: 'N', short: 'c', help: 'number of worker processes (default: setting worker-count)' },
+    count: { value: 'N', short: 'c', help: 'number of worker processes (default: the worker-count setting)' },
     concurrency: { value: 'K', help: 'maximum number of concurrent jobs per worker process (default: 1)' },
     queue: { value: 'A,B', many: true, help: 'run only jobs from these queues (default: all queues)' },
     detach: { help: 'run in the background, and return when the workers are ready' },

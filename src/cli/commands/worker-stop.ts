@@ -21,7 +21,7 @@ export default defineCommand({
     'queuectl worker stop',
     'queuectl worker stop --force',
     'queuectl worker stop --timeout 30s',
-    'queuectl worker stop 1m7fgwmd0e6ej',
+    'queuectl worker stop d4d198dd3ec4',
   ],
   notes: [
     'Without ids, all workers stop, including workers that are still starting.',
