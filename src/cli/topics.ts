@@ -241,7 +241,7 @@ function retries(): Block[] {
       text: 'An attempt fails if its exit code is not 0, if a signal kills it, if it times out (exit code 124), or if the command cannot be started (126 or 127). It also fails, without an exit code, if a --secret-env variable is missing.',
     },
     {
-      text: `max_retries is the maximum number of attempts, including the first (default: ${SETTINGS['max-retries'].default}). Both 0 and 1 mean one attempt.`,
+      text: `--max-retries sets the maximum number of attempts, including the first (default: ${SETTINGS['max-retries'].default}). Both 0 and 1 mean one attempt.`,
     },
     {
       text: `After a failed attempt, the job is in the state failed and waits for its next attempt. The delay is backoff-base^attempts seconds: ${delays}, and so on. After the last attempt, the job is dead: it moves to the dead letter queue and is not retried automatically.`,
@@ -257,10 +257,10 @@ function retries(): Block[] {
     },
     { heading: 'Details' },
     {
-      text: 'max_retries is fixed when the job is enqueued. The delay is computed when an attempt fails, from the settings backoff-strategy, backoff-base, retry-delay, backoff-max and backoff-jitter. The flags --backoff, --backoff-base, --retry-delay, --backoff-max and --jitter override these settings for one job.',
+      text: 'The maximum number of attempts is fixed when you enqueue the job. The delay is computed when an attempt fails, from the settings backoff-strategy, backoff-base, retry-delay, backoff-max and backoff-jitter. The flags --backoff, --backoff-base, --retry-delay, --backoff-max and --jitter override these settings for one job.',
     },
     {
-      text: 'An attempt that a worker stops, or that is lost in a crash, does not count towards max_retries. However, a job becomes dead when it has lost too many attempts in crashes (setting crash-limit).',
+      text: 'An attempt that a worker stops, or that is lost in a crash, does not count towards this maximum. However, a job becomes dead when it has lost too many attempts in crashes (see the crash-limit setting).',
     },
     {
       text: 'A job enqueued with --at-most-once starts only once. It is dead if its attempt fails, is stopped or is lost in a crash. You can retry it only by its id, because filters and --all skip it.',

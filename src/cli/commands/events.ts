@@ -72,7 +72,7 @@ export default defineCommand({
   notes: [
     'In a pipe or with --json, queuectl prints each event as a JSON object on its own line.',
     'Events are numbered consecutively. To continue where you stopped, pass the last number you saw to --since. No event is skipped or repeated.',
-    'Events are kept for 7 days by default (setting keep-events).',
+    'Events are kept for 7 days by default (see the keep-events setting).',
     `The kinds of events are ${EVENT_KINDS.join(', ')}.`,
     'Some kinds need an explanation:',
     EXPLAINED,
