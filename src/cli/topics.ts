@@ -263,7 +263,7 @@ function retries(): Block[] {
       text: 'An attempt that a worker stops, or that is lost in a crash, does not count towards this maximum. However, a job becomes dead when it has lost too many attempts in crashes (see the crash-limit setting).',
     },
     {
-      text: 'A job enqueued with --at-most-once starts only once. It is dead if its attempt fails, is stopped or is lost in a crash. You can retry it only by its id, because filters and --all skip it.',
+      text: 'A job enqueued with --at-most-once starts only once. It becomes dead if its attempt fails, is stopped or is lost in a crash. You can retry it only by its id, because filters and --all skip it.',
     },
   ];
 }

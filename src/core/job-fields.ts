@@ -209,7 +209,7 @@ export const JOB_FIELDS = {
       type: number,
       read: read.inRange(RANGES.jitter),
       range: RANGES.jitter,
-      flag: '--jitter N  shorten each delay at random by up to this fraction, from 0 to 1 (default: the backoff-jitter setting)',
+      flag: '--jitter N  randomly shorten each delay by up to this fraction, from 0 to 1 (default: the backoff-jitter setting)',
       show: 'jitter',
     },
     /** Retries only after these exit codes: `[75]`, or a text such as `64-78`. */
@@ -235,7 +235,7 @@ export const JOB_FIELDS = {
       in: 'policy',
       type: flag,
       read: read.switchedOn,
-      flag: '--at-most-once  start the job only once; it is dead if the attempt fails, is stopped or is lost in a crash',
+      flag: '--at-most-once  start the job only once; it becomes dead if the attempt fails, is stopped or is lost in a crash',
       show: 'at most once',
     },
   }),
@@ -350,7 +350,7 @@ export const JOB_FIELDS = {
       accepts: text,
       read: read.checked(checkKey),
       unscheduled: true,
-      flag: '--idempotency-key TEXT  make the command safe to repeat: within 24 hours, it returns the original jobs and adds nothing',
+      flag: '--idempotency-key TEXT  make the command safe to repeat: a repeat within 24 hours adds nothing and returns the original jobs',
     },
   }),
   ...section('Output', {

@@ -141,7 +141,7 @@ export const SETTINGS = {
   ),
   'backoff-strategy': choice('exponential', BACKOFF_STRATEGIES, 'how the delay between retries grows'),
   'backoff-max': optional(duration(0, 1, 3650 * DAY, 'maximum delay between retries')),
-  'backoff-jitter': number(0, RANGES.jitter, 'shorten each delay at random by up to this fraction'),
+  'backoff-jitter': number(0, RANGES.jitter, 'randomly shorten each delay by up to this fraction'),
   'retry-delay': duration(
     5000,
     0,

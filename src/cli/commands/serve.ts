@@ -38,7 +38,7 @@ export default defineCommand({
     'queuectl serve --url https://ops.example.org/queue/',
   ],
   notes: [
-    'On a terminal, the command prints a URL that contains the access token. In a pipe, it prints the URL and the path of the token file, so that the token does not appear in logs. Programs send the token in the header Authorization: Bearer TOKEN.',
+    'On a terminal, the command prints a URL that contains the access token. If the output is not a terminal, it prints the URL and the path of the token file instead, so that the token does not appear in logs. Programs send the token in the header Authorization: Bearer TOKEN.',
     'Anyone with this token can run commands as you. There is also a read-only token, which does not allow changes. It is in the file token-read-only next to the token file.',
     'The server describes its API at /api/v1/openapi.json. Ctrl-C stops the server but not the workers. The server runs with a lower CPU priority (niceness 5).',
   ],
