@@ -1,10 +1,11 @@
 import { type Clock, type Random, systemClock } from '../core/clock.ts';
+import { QueueError } from '../core/errors.ts';
 import { idMaker } from '../core/id.ts';
 import type { Settings } from '../core/settings.ts';
 import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
-import { mustNotClose, openStore } from '../store/open.ts';
+import { mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /** What every action works with. */
@@ -18,24 +19,42 @@ export interface App {
   warn?(message: string): void;
 }
 
-export interface OpenedApp extends App {
-  created: boolean;
-  warning: string | null;
-}
+export interface OpenedApp extends App, Pick<OpenedStore, 'created' | 'warning' | 'schema'> {}
 
 /**
- * `create`: make the store where there is none; a worker never does, or a deleted one would come back empty.
- * `actor`: who acts, a person or a worker, as the events are to say.
+ * What a store is opened for. This decides what happens to one with an older schema:
+ * read: it is refused.
+ * write: it is migrated, unless workers of the older version are running.
+ * work: it is migrated. Workers of the older version then exit and leave their jobs to the new ones.
+ * any-version: it stays as it is, for verbs that every schema version has.
  */
+export type Access = 'read' | 'write' | 'work' | 'any-version';
+
+export interface OpenOptions {
+  access: Access;
+  /** Creates the store if there is none. A worker never does, or a deleted one would come back empty. */
+  create?: boolean;
+  /** Also opens a store that belongs to somebody else, or that others can write. */
+  anyOwner?: boolean;
+}
+
+/** Opens a store. `actor` is the person or worker whom the events name. */
 export async function openApp(
   location: string,
   actor: string | null,
-  create = true,
-  anyOwner = false,
+  { access, create = true, anyOwner = false }: OpenOptions,
 ): Promise<OpenedApp> {
   guardExit();
-  const opened = await openStore(location, { create, actor, anyOwner });
-  return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
+  const older = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
+  try {
+    const opened = await openStore(location, { create, actor, anyOwner, older });
+    return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
+  } catch (error) {
+    if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
+    const { migrateStore } = await import('./migrate.ts');
+    await migrateStore(location, actor, anyOwner);
+    return openApp(location, actor, { access: 'read', create, anyOwner });
+  }
 }
 
 /** Returns the same app for another actor, whom the events name. */

@@ -1,5 +1,5 @@
 import { actorOf } from '../actions/actor.ts';
-import type { OpenedApp } from '../actions/app.ts';
+import type { OpenedApp, OpenOptions } from '../actions/app.ts';
 import { ERRORS, errorObject, NO_ANSWER_CODE, QueueError, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import { CRASH_AT } from '../exec/environment.ts';
@@ -49,17 +49,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     const input = parseInput(found.command, found.args);
     const color = readColor(input);
     io = createIo({ json: input.has('json'), quiet: input.has('quiet'), color, environment });
-    if (input.has('help')) {
-      const { commandHelp } = await import('./help.ts');
-      const { showHelp } = await import('./show-help.ts');
-      await showHelp(io, commandHelp(found.command), environment, !input.has('no-pager'));
-      return 0;
-    }
-    if (input.has('version')) {
-      const { VERSION } = await import('../core/version.ts');
-      io.out(`${VERSION}\n`);
-      return 0;
-    }
+    if (await printsHelpOrVersion(io, found.command, input, environment)) return 0;
     if (hasLayoutFlags(input)) {
       const layout = await layoutOf(found.command, input);
       if (typeof layout === 'string') {
@@ -81,8 +71,11 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
         return workingDirectory();
       },
       async app(how: { create: boolean; actor?: string } = { create: true }) {
-        const anyOwner = environment.QUEUECTL_ANY_OWNER === '1';
-        app ??= await open(io, context.location, how.actor ?? actorOf(environment), how.create, anyOwner);
+        app ??= await open(io, context.location, how.actor ?? actorOf(environment), {
+          access: input.has('dry-run') ? 'read' : (found.command.access ?? 'read'),
+          create: how.create,
+          anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
+        });
         return app;
       },
     };
@@ -97,6 +90,23 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   }
 }
 
+/** Prints the help or the version if a flag asks for it, and tells whether one did. */
+async function printsHelpOrVersion(
+  io: Io,
+  command: Command,
+  input: Input,
+  environment: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  if (input.has('help')) {
+    const { commandHelp } = await import('./help.ts');
+    const { showHelp } = await import('./show-help.ts');
+    await showHelp(io, commandHelp(command), environment, !input.has('no-pager'));
+  } else if (input.has('version')) {
+    io.out(`${(await import('../core/version.ts')).VERSION}\n`);
+  } else return false;
+  return true;
+}
+
 /** Reads the layout flags. For `--json=help`, returns the list of fields instead. */
 async function layoutOf(command: Command, input: Input): Promise<Layout | string> {
   const { fieldsOf, readLayout } = await import('./read-layout.ts');
@@ -104,9 +114,9 @@ async function layoutOf(command: Command, input: Input): Promise<Layout | string
   return readLayout(command, input);
 }
 
-async function open(io: Io, location: string, ...how: [string, boolean, boolean]): Promise<OpenedApp> {
+async function open(io: Io, location: string, actor: string, options: OpenOptions): Promise<OpenedApp> {
   const { once, openApp } = await import('../actions/app.ts');
-  const app = { ...(await openApp(location, ...how)), warn: once(io.warn) };
+  const app = { ...(await openApp(location, actor, options)), warn: once(io.warn) };
   if (app.created) io.note(`created ${location}`);
   if (app.created && app.warning !== null) io.warn(app.warning);
   return app;

@@ -62,6 +62,7 @@ export const ERRORS = {
     hint: 'queuectl db check, then queuectl db repair or queuectl restore',
   },
   'newer-schema': { exit: 5, status: 503, hint: 'upgrade queuectl to the version that wrote the store' },
+  'older-schema': { exit: 5, status: 503, hint: 'queuectl db migrate, or queuectl worker start' },
   'old-sqlite': {
     exit: 5,
     status: 503,
@@ -107,14 +108,14 @@ export const WAIT_TIMEOUT_CODE = 124;
 
 /** The meaning of each exit code. */
 export const EXIT_CODES: Record<number, string> = {
-  0: 'ok',
-  1: 'failed',
-  2: 'usage',
+  0: 'success',
+  1: 'failure',
+  2: 'incorrect usage',
   3: 'not found',
   4: 'conflict or wrong state',
-  5: 'store busy or unavailable',
+  5: 'database busy or unavailable',
   6: 'not permitted',
-  7: 'partly done',
+  7: 'only some of the jobs could be changed',
 };
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -30,6 +30,7 @@ const AWAY: Partial<Record<ErrorCode, string>> = {
   'store-files-removed': 'files of the store were removed; the server is shutting down',
   'two-names': 'the store has two file names',
   'newer-schema': 'the store was written by a newer version of queuectl',
+  'older-schema': 'the store was written by an older version of queuectl and must be upgraded first',
   'old-sqlite': 'the store cannot be used',
   'disk-full': 'the disk is full',
   'not-permitted': 'the store is not writable',

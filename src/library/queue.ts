@@ -86,7 +86,8 @@ export interface OpenOptions {
 }
 
 export async function openQueue(options: OpenOptions = {}): Promise<Queue> {
-  const app = await openApp(storeLocation(options.db, process.env), options.actor ?? actorOf(process.env));
+  const actor = options.actor ?? actorOf(process.env);
+  const app = await openApp(storeLocation(options.db, process.env), actor, { access: 'write' });
   const closing = new AbortController();
   const workers = new Set<QueueWorker>();
   let closed = false;

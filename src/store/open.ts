@@ -9,9 +9,14 @@ export interface OpenedStore {
   stateDirectory: StateDirectory;
   /** The file was made just now. */
   created: boolean;
+  /** The schema version that the file had, and the one of this version of queuectl. */
+  schema: { found: number; known: number };
   /** Something a person should know about this place. */
   warning: string | null;
 }
+
+/** What happens to a store with an older schema: it is not opened, opened as it is, or migrated. */
+export type OlderSchema = 'refuse' | 'keep' | 'migrate';
 
 export interface OpenOptions {
   /** Make the store where there is none. */
@@ -20,6 +25,7 @@ export interface OpenOptions {
   actor: string | null;
   /** Also open a store that belongs to another user, or that others can write. */
   anyOwner: boolean;
+  older: OlderSchema;
 }
 
 export interface StoreKind {

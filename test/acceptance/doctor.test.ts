@@ -48,7 +48,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'doctor reports an old schema and leaves it unchanged',
+  'doctor reports a schema from before the first release and leaves it unchanged',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
     const edit = (sql: string): void => {
@@ -58,8 +58,8 @@ test.concurrent(
     };
     edit('PRAGMA user_version = 3');
     const { code, find } = await doctor(box);
-    expect(code).toBe(0);
-    expect(find('schema')).toMatchObject({ status: 'warn', says: expect.stringContaining('version 3') });
+    expect(code).toBe(1);
+    expect(find('database')).toMatchObject({ status: 'fail', says: expect.stringContaining('version 3') });
     const db = new DatabaseSync(join(box.home, 'queue.db'));
     expect(db.prepare('PRAGMA user_version').get()).toMatchObject({ user_version: 3 });
     db.close();

@@ -30,6 +30,7 @@ describe('the table', () => {
     ['store-busy', 5],
     ['not-a-database', 5],
     ['newer-schema', 5],
+    ['older-schema', 5],
     ['not-permitted', 6],
     ['internal', 1],
   ] as const)('%s exits with %d', (code, exit) => {

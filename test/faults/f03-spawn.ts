@@ -43,7 +43,7 @@ export const killedAfterSpawn: Fault = {
  */
 export const killedAfterExit: Fault = {
   id: 'F4',
-  title: 'A worker is killed between the end of a job and its settlement',
+  title: 'A worker is killed after a job ends and before its result is recorded',
   small: 8,
   full: 200,
   run: orphanRounds('after-exit', 100),

@@ -48,7 +48,7 @@ function frozenAt(points: string[]): Fault['run'] {
 
 export const frozenBeforeStart: Fault = {
   id: 'F7b',
-  title: 'A worker freezes between claiming and starting a job, for longer than its lease',
+  title: 'A worker is frozen between claiming and starting a job, for longer than its lease',
   small: 6,
   full: 150,
   run: frozenAt(BEFORE_START),
@@ -56,7 +56,7 @@ export const frozenBeforeStart: Fault = {
 
 export const frozenBeforeSettlement: Fault = {
   id: 'F7c',
-  title: 'A worker freezes just before settling a job, for longer than its lease',
+  title: 'A worker is frozen just before it records a result, for longer than its lease',
   small: 4,
   full: 150,
   run: frozenAt(BEFORE_SETTLEMENT),
@@ -65,7 +65,7 @@ export const frozenBeforeSettlement: Fault = {
 /** Freezes a worker for longer than its lease. When it continues, another worker has its job. */
 export const frozenWorker: Fault = {
   id: 'F7',
-  title: 'A worker is stopped with SIGSTOP for longer than its lease, then continued',
+  title: 'A worker is suspended with SIGSTOP for longer than its lease, then continued',
   small: 8,
   full: 300,
   run: (rounds, seed, program) =>

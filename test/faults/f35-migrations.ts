@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildNextVersion } from '../support/next-version.ts';
 import { sandbox } from '../support/queuectl.ts';
 import { randomFrom } from '../support/random.ts';
 import type { Violation } from './checker.ts';
@@ -10,16 +13,16 @@ import { roundDone, startProgress } from './progress.ts';
 const OPENERS = 16;
 const JOBS = 500;
 
-/** Opens an old database from many processes at once. One migrates it, and the others wait and find it done. */
+/** Migrates an old database from many processes at once. One does it, and the others wait and find it done. */
 export const manyMigrations: Fault = {
   id: 'F35',
-  title: `${OPENERS} processes open an old database at once`,
+  title: `${OPENERS} processes migrate an old database at once`,
   small: 3,
   full: 200,
   run: (rounds, _, program) =>
     eachRound(rounds, program, async (box, path) => {
       const codes = await Promise.all(
-        Array.from({ length: OPENERS }, async () => (await box.run(['status', '--json'])).code),
+        Array.from({ length: OPENERS }, async () => (await box.run(['db', 'migrate', '--json'])).code),
       );
       const refused = codes.filter((code) => code !== 0);
       return [
@@ -49,10 +52,10 @@ export const killedMigration: Fault = {
       const inject = `inject=${call}:signal=KILL:when=${1 + (nth % 60)}`;
       const through = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`, '-e', inject];
       await (point === undefined
-        ? box.run(['status'], { through })
-        : box.run(['status'], { env: { QUEUECTL_CRASH_AT: point } }));
+        ? box.run(['db', 'migrate'], { through })
+        : box.run(['db', 'migrate'], { env: { QUEUECTL_CRASH_AT: point } }));
       const killed = checkVersions(path, 'either', JOBS);
-      const { code, stderr } = await box.run(['status']);
+      const { code, stderr } = await box.run(['db', 'migrate']);
       const after = checkVersions(path, 'new', JOBS);
       const refused: Violation[] = code === 0 ? [] : [{ kind: 'invariant', what: `not opened: ${stderr}` }];
       return [...killed, ...refused, ...after].map((one) => ({
@@ -68,7 +71,8 @@ async function eachRound(
   program: string | undefined,
   work: (box: ReturnType<typeof sandbox>, path: string, round: number) => Promise<Violation[]>,
 ): Promise<Figures> {
-  const box = sandbox([], program);
+  const directory = mkdtempSync(join(tmpdir(), 'queuectl-next-'));
+  const box = sandbox([], program ?? buildNextVersion(directory));
   const path = join(box.home, 'queue.db');
   const violations: Violation[] = [];
   startProgress(rounds);
@@ -80,6 +84,7 @@ async function eachRound(
     }
   } finally {
     await box.cleanup();
+    rmSync(directory, { recursive: true, force: true });
   }
   return { jobs: rounds * JOBS, faults: rounds, violations };
 }

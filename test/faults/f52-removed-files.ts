@@ -10,7 +10,7 @@ const LATER_JOBS = 3;
 /** Removes files of the store while jobs run. All acknowledged jobs must stay and run once. */
 export const removedFiles: Fault = {
   id: 'F52',
-  title: 'The `-wal` or `-shm` file is removed under running workers',
+  title: 'The `-wal` or `-shm` file is removed while workers run',
   small: 6,
   full: 50,
   run: (rounds, seed, program) =>

@@ -1,36 +1,36 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
-import first from '../../src/store/sqlite/migrations/001-first.ts';
+import { freshDatabase, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import type { Violation } from './checker.ts';
 
-/** Writes a database as the first version left it, with this many waiting jobs. */
+/** Creates a database as this version does, for its next version to migrate, with this many waiting jobs. */
 export function makeOldStore(path: string, jobs: number): void {
   rmSync(dirname(path), { recursive: true, force: true });
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const db = new DatabaseSync(path);
-  db.exec('PRAGMA journal_mode = WAL; BEGIN');
-  db.exec(first);
+  const db = freshDatabase(path);
+  db.exec('PRAGMA journal_mode = WAL');
   db.exec(`INSERT INTO queue (name) VALUES ('default');
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${jobs})
     INSERT INTO job (id, command, queue, priority, max_retries, cwd, state, phase, created_at, updated_at, due_at)
     SELECT 'old' || i, 'true', 1, 0, 3, '/', 'pending', 'ready', 1, 1, 1 FROM n;
-    PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 1; COMMIT`);
+    INSERT INTO counter (queue, state, jobs) VALUES (1, 'pending', ${jobs})`);
   db.close();
 }
 
-/** Checks that the schema is the old or the new one, and that every job is there. */
+/** Checks that the schema is the old or the new one, nothing in between, and that every job is there. */
 export function checkVersions(path: string, allowed: 'either' | 'new', jobs: number): Violation[] {
   const db = new DatabaseSync(path);
   try {
     const one = (sql: string): unknown => Object.values(db.prepare(sql).get()!)[0];
     const version = one('PRAGMA user_version');
     const wrong: string[] = [];
-    const views = one("SELECT count(*) FROM sqlite_schema WHERE type = 'view'") as number;
-    const isOld = version === 1 && views === 0;
-    const isNew = version === SCHEMA_VERSION && views > 0;
-    if (!isNew && !(isOld && allowed === 'either')) wrong.push(`version ${version} with ${views} views`);
+    const views = one("SELECT count(*) FROM sqlite_schema WHERE type = 'view'");
+    const columns = one("SELECT count(*) FROM pragma_table_info('job') WHERE name = 'made_up'");
+    const isOld = version === SCHEMA_VERSION && columns === 0;
+    const isNew = version === SCHEMA_VERSION + 1 && columns === 1;
+    if (views !== 5 || !(isNew || (isOld && allowed === 'either')))
+      wrong.push(`version ${version} with ${columns} new columns and ${views} views`);
     if (one('PRAGMA integrity_check') !== 'ok') wrong.push('integrity_check');
     if (db.prepare('PRAGMA foreign_key_check').all().length > 0) wrong.push('foreign keys');
     if (one('SELECT count(*) FROM job') !== jobs) wrong.push('jobs are missing');

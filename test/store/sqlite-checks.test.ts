@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { NAMES, VALUES } from '../../src/store/sqlite/ranges.ts';
+import { SAVED } from '../../src/store/sqlite/tables.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
 const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled', 'other'];
@@ -31,7 +33,49 @@ describe('the schema', () => {
                 expect([...values, takes(() => db.run(INSERT, ...values))]).toEqual([...values, allowed]);
               }
     }));
+
+  test('keeps numbers and times in the ranges of ranges.ts', () =>
+    withSqlite(async (_, db) => {
+      db.exec(`PRAGMA foreign_keys = OFF; ${ROWS}`);
+      for (const [table, columns] of Object.entries(VALUES))
+        for (const [column, [min, max]] of Object.entries(columns))
+          for (const value of [min - 1, min, max, max + 1]) {
+            const where = table !== 'job' ? '' : `WHERE phase = '${column === 'due_at' ? 'ready' : 'ended'}'`;
+            const change = `UPDATE ${table} SET ${column} = ${value} ${where}`;
+            expect([change, takes(() => db.exec(`SAVEPOINT one; ${change}`))]).toEqual([
+              change,
+              value >= min && value <= max,
+            ]);
+            db.exec('ROLLBACK TO one; RELEASE one');
+          }
+    }));
+
+  test('has a range for every column of numbers that is no reference, number or figure', () =>
+    withSqlite(async (_, db) => {
+      for (const { name, refs } of SAVED.filter((table) => !table.name.startsWith('rollup'))) {
+        const columns = db
+          .all("SELECT name FROM pragma_table_info(?) WHERE type IN ('INTEGER', 'REAL')", name)
+          .map((row) => String(row.name))
+          .filter((column) => !(column in refs) && !(name in NAMES && column === 'number'));
+        const ranged = Object.keys(VALUES[name] ?? {}).filter((column) => !(column in refs));
+        expect([name, columns.sort()]).toEqual([name, ranged.sort()]);
+      }
+    }));
 });
+
+/** Inserts one row into every table that has ranges, and jobs of two phases, because none has all of its columns. */
+const ROWS = `INSERT INTO queue (name) VALUES ('q');
+  INSERT INTO job (id, command, queue, priority, max_retries, cwd, created_at, updated_at, state, phase, finished_at, due_at)
+    VALUES ('a', 'true', 1, 0, 0, '/', 1, 1, 'dead', 'ended', 1, NULL),
+      ('b', 'true', 1, 0, 0, '/', 1, 1, 'pending', 'ready', NULL, 1);
+  INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms, finished_at, why)
+    VALUES (1, 1, 1, 'w', 1, 1, 1, 'exited');
+  INSERT INTO schedule (name, every_ms, anchor_at, overlap, catch_up, job, created_at)
+    VALUES ('s', 1, 1, 'skip', 'none', '{}', 1);
+  INSERT INTO tick VALUES (1, 1, 0, 'open', 1);
+  INSERT INTO event (at, kind) VALUES (1, 'enqueued');
+  INSERT INTO dependency VALUES (1, 2, 0, 'ok', 'open');
+  INSERT INTO idempotency (key, body, used_at) VALUES ('k', '', 1)`;
 
 const INSERT = `INSERT INTO job (id, command, queue, priority, max_retries, cwd, created_at, updated_at, state, phase,
   worker_id, finished_at, due_at) VALUES (hex(randomblob(8)), 'true', 1, 0, 0, '/', 1, 1, ?, ?, ?, ?, ?)`;

@@ -4,8 +4,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Connection, connect } from '../../src/store/sqlite/connection.ts';
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
-import first from '../../src/store/sqlite/migrations/001-first.ts';
-import control from '../../src/store/sqlite/migrations/002-control.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { jobSpec, NOW, want } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
@@ -57,28 +55,41 @@ describe('migrate', () => {
       connection.close();
     }));
 
-  test('an old file: retention and hooks find its jobs as if they had always been there', () =>
-    inTempDir(async (dir) => {
-      const path = join(dir, 'queue.db');
-      const old = await connect(path);
-      old.exec(first + control);
-      old.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 2`);
-      old.exec(`INSERT INTO queue (name) VALUES ('q');
-        INSERT INTO job (id, command, queue, priority, max_retries, cwd, state, phase, created_at, updated_at, finished_at)
-          VALUES ('silent', 'true', 1, 0, 3, '/', 'completed', 'ended', 1, 1, 1),
-            ('loud', 'true', 1, 0, 3, '/', 'completed', 'ended', 1, 1, 2);
-        INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms, finished_at, why, output_bytes, truncated)
-          VALUES (2, 1, 1, 'w', 1, 0, 2, 'exited', 7000, 0), (2, 2, 2, 'w', 1, 0, 2, 'exited', 50000000, 1)`);
-      old.close();
-      const { store } = await openSqlite(path);
-      const bytes = 7000 + 10 * 1024 ** 2;
-      const none = { ageMs: null, count: 0, bytes: null };
-      expect(await store.prunable('completed', none, 9)).toEqual({ jobs: 2, bytes });
-      expect(await store.get('loud')).toMatchObject({ hooks: {}, state: 'completed' });
-      expect(await store.prune('completed', none, 9)).toEqual({ jobs: 2, bytes, attempts: [1, 2] });
-      expect(await store.prunable('completed', none, 9)).toEqual({ jobs: 0, bytes: 0 });
-      await store.close();
+  const ADD_COLUMN = "ALTER TABLE job ADD COLUMN made_up TEXT DEFAULT 'new'";
+  const CHANGE_ROWS = "UPDATE job SET made_up = made_up || ' ' || id; DROP VIEW dlq_jobs; DROP VIEW jobs";
+
+  test('runs the migrations that a file lacks, keeps its rows and creates the views again', () =>
+    withSqlite(async (store, connection) => {
+      await store.insert([jobSpec('a')], NOW);
+      await migrate(connection, [ADD_COLUMN]);
+      expect(connection.pragma('user_version')).toBe(SCHEMA_VERSION + 1);
+      await migrate(connection, [ADD_COLUMN, CHANGE_ROWS]);
+      expect(connection.pragma('user_version')).toBe(SCHEMA_VERSION + 2);
+      expect(connection.get('SELECT id, made_up FROM job')).toEqual({ id: 'a', made_up: 'new a' });
+      expect(connection.get('SELECT id FROM jobs')).toEqual({ id: 'a' });
+      await expect(migrate(connection)).rejects.toMatchObject({ code: 'newer-schema' });
     }));
+
+  test('a migration that fails leaves the file as it was', () =>
+    withSqlite(async (_, connection) => {
+      const before = connection.all('SELECT name, sql FROM sqlite_schema');
+      await expect(migrate(connection, [ADD_COLUMN, 'nonsense'])).rejects.toThrow(/syntax error/);
+      expect(connection.pragma('user_version')).toBe(SCHEMA_VERSION);
+      expect(connection.all('SELECT name, sql FROM sqlite_schema')).toEqual(before);
+    }));
+
+  for (const version of [1, 18])
+    test(`refuses schema version ${version}, from before the first release`, () =>
+      withSqlite(async (_, connection) => {
+        connection.exec(`PRAGMA user_version = ${version}`);
+        const refused = {
+          code: 'older-schema',
+          hint: expect.stringMatching(/queuectl export.*queuectl import/),
+        };
+        await expect(migrate(connection)).rejects.toMatchObject(refused);
+        await expect(openSqlite(connection.path)).rejects.toMatchObject(refused);
+        expect(connection.pragma('user_version')).toBe(version);
+      }));
 
   for (let look = 1; look <= 6; look++) {
     test(`tolerates a process that migrates the file after its read number ${look}`, () =>

@@ -16,8 +16,8 @@ async function startPrinting(box: Sandbox): Promise<(word: string) => Promise<un
   const words = ['second', 'third', 'end'].map(
     (word) => `until test -e ${word}; do sleep 0.05; done; echo ${word}`,
   );
-  await enqueue(box, 'startPrinting', `echo first; ${words.join('; ')}`);
-  await untilState(box, 'startPrinting', 'processing');
+  await enqueue(box, 'talk', `echo first; ${words.join('; ')}`);
+  await untilState(box, 'talk', 'processing');
   return (word) => Bun.write(`${box.directory}/${word}`, '');
 }
 
@@ -27,7 +27,7 @@ test(
     await box.startWorkers();
     const say = await startPrinting(box);
     const { page, origin, token, show, kill } = await openDashboard(box, browser);
-    await show('/jobs/startPrinting?tab=output');
+    await show('/jobs/talk?tab=output');
     const output = page.getByRole('region', { name: 'Output' });
     await output.getByText('first', { exact: true }).waitFor();
     const unanswered = page.waitForEvent('requestfailed', (request) => request.url().includes('/output?'));
@@ -44,15 +44,15 @@ test(
     const refused = page.waitForResponse((one) => one.url().includes('/output?') && one.status() === 503);
     renameSync(store, `${store}.aside`);
     await refused;
-    await page.locator('.banner', { hasText: 'cannot read its store' }).waitFor();
+    await page.locator('.banner', { hasText: 'cannot read its database' }).waitFor();
     renameSync(`${store}.aside`, store);
     await say('third');
     await output.getByText('third', { exact: true }).waitFor();
-    await page.locator('.banner', { hasText: 'cannot read its store' }).waitFor({ state: 'detached' });
+    await page.locator('.banner', { hasText: 'cannot read its database' }).waitFor({ state: 'detached' });
     // No message stays on the page.
     expect(await page.locator('.toast').count()).toBe(0);
     await say('end');
-    await untilState(box, 'startPrinting', 'completed');
+    await untilState(box, 'talk', 'completed');
   }),
 );
 
@@ -129,7 +129,7 @@ test(
     await box.run(['worker', 'start', '--drain']);
     const { page, show } = await openDashboard(box, browser);
     await show('/jobs/much?tab=output#L30000');
-    await page.getByText('Line 30000 does not exist, or it follows the part that was left out').waitFor();
+    await page.getByText('Line 30000 does not exist, or it comes after the part that was left out').waitFor();
     await page.getByRole('region', { name: 'Output' }).getByText('60000', { exact: true }).waitFor();
   }),
 );

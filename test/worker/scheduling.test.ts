@@ -134,6 +134,16 @@ describe('the scheduler', () => {
     }),
   );
 
+  test('fires a schedule whose row has an impossible number of waiting ticks', () =>
+    withSqlite(async (store, connection) => {
+      const world = new World(store);
+      await world.add();
+      connection.exec(`UPDATE schedule SET waiting = ${2 ** 32 + 1}`);
+      world.pass(MINUTE);
+      expect((await world.scheduler().runOnce()).enqueued).toBe(1);
+      expect(connection.get('SELECT waiting FROM schedule')).toEqual({ waiting: 0 });
+    }));
+
   test(
     'follows the calendar where the clock changes',
     inWorld(async (world) => {

@@ -9,6 +9,7 @@ export default defineCommand({
   summary: 'Reset a setting to its default',
   args: 'KEY',
   most: 1,
+  access: 'write',
   flags: {},
   prints: { object: 'Setting' },
   examples: ['queuectl config unset max-retries'],

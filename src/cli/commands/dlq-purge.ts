@@ -11,9 +11,10 @@ export default defineCommand({
   summary: 'Delete dead jobs and their output permanently',
   args: '[ID…]',
   most: Number.POSITIVE_INFINITY,
+  access: 'write',
   flags: { yes: { short: 'y', help: 'do not ask for confirmation' } },
   examples: ['queuectl dlq purge job2', 'queuectl dlq purge --yes'],
-  notes: [SHORT_IDS],
+  notes: ['Without ids, the command deletes all dead jobs.', SHORT_IDS],
   async run(context, input) {
     const app = await context.app();
     if (input.args.length === 0 && !input.has('yes')) {

@@ -7,6 +7,7 @@ export default defineCommand({
   summary: 'Delete an empty queue and its limits',
   args: 'QUEUE',
   most: 1,
+  access: 'write',
   flags: {},
   examples: ['queuectl queue delete mail'],
   async run({ io, app }, input) {

@@ -9,6 +9,7 @@ export default defineCommand({
   summary: 'Pause a queue; running jobs continue',
   args: 'QUEUE',
   most: 1,
+  access: 'write',
   flags: {},
   prints: { object: 'Queue' },
   examples: ['queuectl queue pause mail'],

@@ -8,6 +8,7 @@ export default defineCommand({
   summary: 'Resume a paused queue',
   args: 'QUEUE',
   most: 1,
+  access: 'write',
   flags: {},
   prints: { object: 'Queue' },
   examples: ['queuectl queue resume mail'],

@@ -9,6 +9,7 @@ export default defineCommand({
   summary: 'Pause a schedule',
   args: 'NAME',
   most: 1,
+  access: 'write',
   flags: {},
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule pause nightly'],

@@ -5,9 +5,10 @@ import { printScheduleChange } from '../schedule-table.ts';
 
 export default defineCommand({
   name: 'schedule remove',
-  summary: 'Remove a schedule; its enqueued jobs stay',
+  summary: 'Remove a schedule but keep the jobs it enqueued',
   args: 'NAME',
   most: 1,
+  access: 'write',
   flags: {},
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule remove nightly'],

@@ -8,6 +8,7 @@ export default defineCommand({
   summary: 'Resume a paused schedule',
   args: 'NAME',
   most: 1,
+  access: 'write',
   flags: {},
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule resume nightly'],

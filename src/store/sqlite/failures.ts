@@ -61,11 +61,16 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 const WRONG_TYPE = 3091;
+const CHECK_FAILED = 275;
 
-/** A value in a row is larger than a number of JavaScript can be exactly, or a sum of some does not fit into a column. */
+/**
+ * Tells whether a value in a row is larger than a number of JavaScript can be exactly, a sum of some does not fit into a
+ * column, or a CHECK refuses what was computed from it.
+ */
 export function isOutOfRange(error: unknown): boolean {
   const { code, errcode, message } = error as { code?: unknown; errcode?: unknown; message?: unknown };
-  return code === 'ERR_OUT_OF_RANGE' || errcode === WRONG_TYPE || message === 'integer overflow';
+  const refused = errcode === WRONG_TYPE || errcode === CHECK_FAILED;
+  return refused || code === 'ERR_OUT_OF_RANGE' || message === 'integer overflow';
 }
 
 /** The row itself is at fault: it breaks a rule of its table, or cannot be read. */

@@ -4,8 +4,8 @@ import { hasRemovedFiles } from './live-files.ts';
 import { openSqlite } from './open.ts';
 
 export const SQLITE: StoreKind = {
-  open: (location, { create, actor, anyOwner }) =>
-    openWithCurrentFiles(location, () => openSqlite(location, create, actor, anyOwner)),
+  open: (location, { create, actor, anyOwner, older }) =>
+    openWithCurrentFiles(location, () => openSqlite(location, create, actor, anyOwner, older)),
   peek: async (location) => (await import('./care/peek.ts')).peekSqlite(location),
   care: async () => (await import('./care/file-care.ts')).sqliteCare,
   mustNotClose: hasRemovedFiles,

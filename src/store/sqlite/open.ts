@@ -13,7 +13,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
-import type { OpenedStore } from '../open.ts';
+import type { OlderSchema, OpenedStore } from '../open.ts';
 import { fileSystemOf } from './care/network.ts';
 import { refuseNoFile, refuseOddFile } from './care/odd-file.ts';
 import { refuseUnsafe } from './care/owner.ts';
@@ -21,7 +21,7 @@ import { type Connection, connect } from './connection.ts';
 import { isMoved, lacksWal, translate } from './failures.ts';
 import { refuseAgain } from './live-files.ts';
 import { mendOnFailure } from './mend.ts';
-import { migrate, refuseNewer, version } from './migrate.ts';
+import { migrate, refuseNewer, refuseOlder, refuseUnreleased, SCHEMA_VERSION, version } from './migrate.ts';
 import { sqliteStore } from './store.ts';
 
 const LONGEST_NAME = 240;
@@ -31,14 +31,15 @@ export async function openSqlite(
   create = true,
   actor: string | null = null,
   anyOwner = false,
+  older: OlderSchema = 'migrate',
 ): Promise<OpenedStore> {
   // Looked at before the file is there: whoever finds it makes the directory at once.
   const hadState = existsSync(stateBeside(resolve(location)).attempts);
   const { path, created } = prepareFiles(resolve(location), create, anyOwner);
-  const connection = await enter(path, actor);
+  const { connection, found } = await enter(path, actor, older);
   const store = sqliteStore(connection);
   try {
-    await migrate(connection);
+    if (older === 'migrate' || found === 0) await migrate(connection);
     connection.guard(() => refuseNewer(connection));
     mendOnFailure(connection);
     // Both are parts of paths: a store in which they are not is refused before anything is done with it.
@@ -53,6 +54,7 @@ export async function openSqlite(
     store,
     stateDirectory: stateBeside(path),
     created,
+    schema: { found, known: SCHEMA_VERSION },
     warning:
       created && hadState
         ? `${path} was missing, although ${path}.d exists; created a new, empty queue`
@@ -64,19 +66,25 @@ export async function openSqlite(
  * A restore or repair may take the file away while it is waited for: then the new one is opened. Once it is open in WAL mode,
  * nobody can take it away any more.
  */
-async function enter(path: string, actor: string | null): Promise<Connection> {
+async function enter(
+  path: string,
+  actor: string | null,
+  older: OlderSchema,
+): Promise<{ connection: Connection; found: number }> {
   refuseAgain(path);
+  const refuse = older === 'refuse' ? refuseOlder : refuseUnreleased;
   for (;;) {
     const connection = await connect(path, undefined, actor);
     try {
-      // First of all: a database of another program is refused before anything in it changes.
-      await connection.read(() => version(connection));
+      const look = (): Promise<number> => connection.read(() => refuse(connection, version(connection)));
+      // A database of another program or version is refused before anything in it changes.
+      await look();
       if (connection.isCurrent()) {
         await connection.useWal();
         if (connection.isCurrent()) {
-          await connection.read(() => version(connection));
+          const found = await look();
           connection.watchFiles();
-          return connection;
+          return { connection, found };
         }
       }
       // SQLite would make it again.

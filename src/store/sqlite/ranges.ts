@@ -28,7 +28,7 @@ export const VALUES: Record<string, Record<string, Range>> = {
   },
   attempt: {
     ...{ ordinal: COUNT, token: COUNT, started_at: TIME, wait_ms: TIME, finished_at: TIME, exit_code: CODE },
-    ...{ output_bytes: COUNT, truncated: FLAG },
+    ...{ output_bytes: COUNT, truncated: FLAG, duration_ms: TIME },
   },
   queue: {
     ...{ paused_at: TIME, concurrency: NUMBER, rate: NUMBER, rate_ms: SPAN, tokens_at: TIME, aging_ms: SPAN },

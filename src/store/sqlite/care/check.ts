@@ -57,7 +57,7 @@ export function problemsOf(connection: Connection): Promise<string[]> {
     const problems = lines(connection, sql.integrityCheck).filter((line) => line !== 'ok');
     for (const row of connection.all(sql.foreignKeyCheck))
       problems.push(`${row.table} ${row.rowid} refers to a missing ${row.parent}`);
-    // Of an older schema nothing more is known: the next command brings it up to date.
+    // The rest of the checks know only the schema of this version.
     if (found !== SCHEMA_VERSION) return problems;
     problems.push(...schemaProblems(connection));
     for (const [rule, query] of Object.entries(sql.INVARIANTS)) {

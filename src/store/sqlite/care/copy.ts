@@ -4,7 +4,7 @@ import { QueueError } from '../../../core/errors.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translate } from '../failures.ts';
-import { expectedSchema, migrate, SCHEMA_VERSION, version } from '../migrate.ts';
+import { expectedSchema, migrate, refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
 import * as sql from '../sql/care.ts';
 import { sqliteStore } from '../store.ts';
 import { makeFile } from './new-file.ts';
@@ -18,7 +18,7 @@ import { lookAt } from './peek.ts';
 export async function copySqlite(from: string, to: string): Promise<void> {
   const source = await openToLook(from, dirname(to));
   try {
-    if ((await source.read(() => version(source))) === 0)
+    if ((await source.read(() => refuseUnreleased(source, version(source)))) === 0)
       throw new QueueError('not-a-database', `${source.path} is empty, not a queuectl database`);
     refuseDamaged(source);
     await copyInto(source, to);

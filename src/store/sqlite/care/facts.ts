@@ -13,7 +13,7 @@ import { QueueError } from '../../../core/errors.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import { connect } from '../connection.ts';
 import { translate } from '../failures.ts';
-import { SCHEMA_VERSION, version } from '../migrate.ts';
+import { refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
 import * as sql from '../sql/care.ts';
 import { refuseReading } from './current-files.ts';
 import { fileSystemOf } from './network.ts';
@@ -78,7 +78,7 @@ export async function factsOf(location: string, whole: boolean): Promise<StoreFa
     const connection = await connect(path, lookAt);
     try {
       const wal = open ? Object.values(connection.get('PRAGMA journal_mode')!)[0] === 'wal' : unused;
-      facts.schema = { found: version(connection), known: SCHEMA_VERSION };
+      facts.schema = { found: refuseUnreleased(connection, version(connection)), known: SCHEMA_VERSION };
       facts.journalMode = wal ? 'wal' : 'delete';
       facts.synchronous = connection.pragma('synchronous');
       if (whole) facts.problems = connection.all(sql.quickCheck).map((row) => String(Object.values(row)[0]));

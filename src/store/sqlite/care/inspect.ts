@@ -91,8 +91,8 @@ function contents(facts: StoreFacts): Finding[] {
       ? ok('schema', `version ${schema!.found}`)
       : warn(
           'schema',
-          `version ${schema!.found}; the next command upgrades it to ${schema!.known}`,
-          'queuectl status',
+          `version ${schema!.found}; this version of queuectl needs version ${schema!.known}`,
+          'queuectl db migrate',
         ),
   ];
 }

@@ -1,0 +1,54 @@
+import { QueueError } from '../core/errors.ts';
+import { countOf } from '../core/words.ts';
+import { closeApp, type OpenedApp, openApp } from './app.ts';
+import { activeSupervisors, activeWorkers } from './workers.ts';
+
+export interface Migration {
+  db: string;
+  /** The schema version of the file before the migration. */
+  from: number;
+  /** The schema version of this version of queuectl. */
+  to: number;
+  /** The running workers of the older version. They prevent the migration. */
+  workers: string[];
+}
+
+/** Tells what a migration would do, and changes nothing. */
+export async function previewMigration(
+  location: string,
+  actor: string | null,
+  anyOwner: boolean,
+): Promise<Migration> {
+  const app = await openApp(location, actor, { access: 'any-version', create: false, anyOwner });
+  try {
+    const { found: from, known: to } = app.schema;
+    return { db: location, from, to, workers: from === to ? [] : await runningWorkers(app) };
+  } finally {
+    await closeApp(app);
+  }
+}
+
+/** Brings a store to the newest schema version. Throws if workers of the older version are running. */
+export async function migrateStore(
+  location: string,
+  actor: string | null,
+  anyOwner: boolean,
+): Promise<Migration> {
+  const migration = await previewMigration(location, actor, anyOwner);
+  const { db, from, to, workers } = migration;
+  if (workers.length > 0)
+    throw new QueueError(
+      'older-schema',
+      `${db} has schema version ${from}, and ${countOf(workers.length, 'worker')} of that version ${workers.length === 1 ? 'is' : 'are'} running (${workers[0]})`,
+      'queuectl worker stop --leave, then queuectl db migrate. Or replace them at once: queuectl worker start',
+    );
+  if (from < to) await closeApp(await openApp(location, actor, { access: 'work', create: false, anyOwner }));
+  return migration;
+}
+
+/** Returns the ids of all live workers. A supervisor that is just replacing its only worker counts as one. */
+async function runningWorkers(app: OpenedApp): Promise<string[]> {
+  const workers = await activeWorkers(app);
+  const running = workers.length > 0 ? workers : await activeSupervisors(app);
+  return running.map(({ id }) => id);
+}

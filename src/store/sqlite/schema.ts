@@ -1,0 +1,304 @@
+/**
+ * Creates the tables, indexes and triggers of schema version 19. Once a version with this text was released, the text never
+ * changes: a migration is added instead (migrate.ts). The numbers are therefore written out, and ranges.ts has the same ones.
+ *
+ * CHECKs keep numbers and times in range. An UPDATE tests only those of the columns that it changes. NULL passes a CHECK. Long
+ * texts are the last columns of a row, so that the others are read without them.
+ *
+ * A newer version stops the workers of an older one through `meta`, `setting`, `worker`, `supervisor` and the columns `id`,
+ * `phase` and `worker_id` of `job`. A migration must keep these as they are.
+ */
+const inRange = (min: number, max: number, ...columns: string[]): string =>
+  columns.map((column) => `${column} BETWEEN ${min} AND ${max}`).join(' AND ');
+const within = (column: string, min: number, max: number, type = 'INTEGER'): string =>
+  `${column} ${type} CHECK (${inRange(min, max, column)})`;
+/** Attempt numbers have at most 15 digits in a cookie. */
+const LARGEST = 999_999_999_999_999;
+/** A JavaScript date can be this many milliseconds. */
+const LATEST = 8_640_000_000_000_000;
+const number = (column: string): string => within(column, 1, LARGEST);
+const count = (column: string): string => within(column, 0, LARGEST);
+const time = (column: string): string => within(column, 0, LATEST);
+const span = (column: string): string => within(column, 1, LATEST);
+const exitCode = (column: string): string => within(column, -2_147_483_648, 2_147_483_647);
+const flag = (column: string): string => within(column, 0, 1);
+const figures = (...columns: string[]): string =>
+  columns.map((column) => `${column} INTEGER NOT NULL DEFAULT 0`).join(', ');
+const histogram = (letter: string): string =>
+  figures(...Array.from({ length: 19 }, (_, i) => `${letter}${i}`));
+
+export default `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('epoch', lower(hex(randomblob(6))));
+
+CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+/* tokens is what is left of the rate. A ready job gains one priority for each aging_ms that it waits. */
+CREATE TABLE queue (
+  number INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  ${time('paused_at')},
+  paused_by TEXT,
+  ${number('concurrency')},
+  ${number('rate')},
+  ${span('rate_ms')},
+  ${within('tokens', -LARGEST, LARGEST, 'REAL')},
+  ${time('tokens_at')},
+  ${span('aging_ms')}
+) STRICT;
+
+/*
+ * phase is what the queue does with a job, state is what users see: a retry that is due is ready and still failed.
+ * unique_slot is the uniqueness key while it is in use. blockers counts the open dependencies. bytes is the stored output.
+ * start has rarely used options of the start: names of secrets, split output, clean environment, the size of stdin.
+ */
+CREATE TABLE job (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT,
+  queue INTEGER NOT NULL REFERENCES queue,
+  state TEXT NOT NULL,
+  phase TEXT NOT NULL,
+  ${within('priority', -1_000_000, 1_000_000)} NOT NULL,
+  ${within('max_retries', 0, 1000)} NOT NULL,
+  timeout_ms INTEGER,
+  backoff_base REAL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  crashes INTEGER NOT NULL DEFAULT 0,
+  runs INTEGER NOT NULL DEFAULT 0,
+  token INTEGER NOT NULL DEFAULT 0,
+  attempt INTEGER,
+  worker_id TEXT,
+  ${time('created_at')} NOT NULL,
+  ${time('updated_at')} NOT NULL,
+  run_at INTEGER,
+  ${time('due_at')},
+  started_at INTEGER,
+  finished_at INTEGER,
+  exit_code INTEGER,
+  duration_ms INTEGER,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  blockers INTEGER NOT NULL DEFAULT 0,
+  unique_key TEXT,
+  unique_while TEXT CHECK (unique_while IN ('pending', 'active')),
+  unique_until INTEGER,
+  unique_slot TEXT,
+  cwd TEXT NOT NULL,
+  argv TEXT,
+  depends_on TEXT,
+  tags TEXT,
+  hooks TEXT,
+  policy TEXT,
+  start TEXT,
+  last_error TEXT,
+  env TEXT,
+  command TEXT NOT NULL,
+  /* Most jobs are inserted with 0 and NULL in these columns. One short test passes them: a CHECK for each cost 3 %. */
+  CHECK (attempts | crashes | runs | token | bytes | blockers = 0
+    OR ${inRange(0, LARGEST, 'attempts', 'crashes', 'runs', 'token', 'bytes', 'blockers')}),
+  CHECK (timeout_ms IS NULL AND backoff_base IS NULL AND attempt IS NULL AND run_at IS NULL AND started_at IS NULL
+    AND finished_at IS NULL AND exit_code IS NULL AND duration_ms IS NULL AND unique_until IS NULL
+    OR ${inRange(1, LATEST, 'timeout_ms')} AND ${inRange(1, 1000, 'backoff_base')} AND ${inRange(1, LARGEST, 'attempt')}
+    AND ${inRange(0, LATEST, 'run_at', 'started_at', 'finished_at', 'duration_ms', 'unique_until')}
+    AND ${inRange(-2_147_483_648, 2_147_483_647, 'exit_code')}),
+  /* The cheapest comparisons come first: with an IN for each part this was half the cost of an insert. */
+  CONSTRAINT phase_and_state_fit CHECK (CASE
+    WHEN phase = 'ready' OR phase = 'waiting' OR phase = 'held' OR phase = 'blocked'
+    THEN (state = 'pending' OR state = 'failed') AND worker_id IS NULL AND finished_at IS NULL AND due_at IS NOT NULL
+    WHEN phase = 'running'
+    THEN state = 'processing' AND worker_id IS NOT NULL AND finished_at IS NULL AND due_at IS NULL
+    WHEN phase = 'ended' THEN (state = 'completed' OR state = 'dead' OR state = 'cancelled')
+      AND worker_id IS NULL AND finished_at IS NOT NULL AND due_at IS NULL
+    ELSE 0
+  END)
+) STRICT;
+/* Every index costs every new job, so most are partial. Ready, waiting and running jobs are never OR-ed in one query. */
+CREATE INDEX job_ready ON job (queue, priority DESC, number) WHERE phase = 'ready';
+CREATE INDEX job_waiting ON job (queue, due_at) WHERE phase = 'waiting';
+CREATE INDEX job_retry ON job (queue) WHERE phase = 'waiting' AND state = 'failed';
+CREATE INDEX job_late ON job (queue, due_at) WHERE phase = 'ready' AND due_at > created_at;
+CREATE INDEX job_running ON job (worker_id) WHERE phase = 'running';
+CREATE INDEX job_ended ON job (state, finished_at) WHERE phase = 'ended';
+CREATE INDEX job_dead ON job (number, id, queue, name, last_error, finished_at, updated_at) WHERE state = 'dead';
+CREATE INDEX job_by_queue ON job (queue, state, number);
+CREATE INDEX job_by_name ON job (name, number) WHERE name IS NOT NULL;
+/* Of two jobs with one key the second is not inserted, even if both come at the same moment. */
+CREATE UNIQUE INDEX job_unique ON job (unique_slot) WHERE unique_slot IS NOT NULL;
+
+/* duration_ms is measured by a monotonic clock. If it is null, it follows from the two times. */
+CREATE TABLE attempt (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
+  ${count('ordinal')} NOT NULL,
+  ${count('token')} NOT NULL,
+  worker_id TEXT NOT NULL,
+  ${time('started_at')} NOT NULL,
+  ${time('wait_ms')} NOT NULL,
+  ${time('finished_at')},
+  ${time('duration_ms')},
+  end_reason TEXT,
+  why TEXT,
+  ${exitCode('exit_code')},
+  ${count('output_bytes')} NOT NULL DEFAULT 0,
+  ${flag('truncated')} NOT NULL DEFAULT 0,
+  error TEXT,
+  left_behind TEXT,
+  CHECK ((finished_at IS NULL) = (why IS NULL))
+) STRICT;
+CREATE UNIQUE INDEX attempt_by_job ON attempt (job, ordinal);
+
+/* stderr is null unless the output was split. */
+CREATE TABLE output (
+  attempt INTEGER PRIMARY KEY REFERENCES attempt ON DELETE CASCADE,
+  bytes BLOB NOT NULL,
+  stderr BLOB
+) STRICT;
+
+CREATE TABLE stdin (
+  job INTEGER PRIMARY KEY REFERENCES job ON DELETE CASCADE,
+  bytes BLOB NOT NULL
+) STRICT;
+
+/* job.depends_on is what the user asked for, these rows are what became of it. */
+CREATE TABLE dependency (
+  child INTEGER NOT NULL REFERENCES job ON DELETE CASCADE,
+  parent INTEGER NOT NULL,
+  ${count('ordinal')} NOT NULL,
+  wants TEXT NOT NULL CHECK (wants IN ('ok', 'any', 'notok')),
+  phase TEXT NOT NULL CHECK (phase IN ('open', 'met', 'failed')),
+  PRIMARY KEY (child, parent)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX dependency_by_parent ON dependency (parent, phase);
+
+/* A row is written in the transaction of its jobs and outlives them, so a repeated enqueue inserts nothing. */
+CREATE TABLE idempotency (
+  key TEXT PRIMARY KEY,
+  body TEXT NOT NULL,
+  ${time('used_at')} NOT NULL,
+  ids TEXT NOT NULL DEFAULT '[]'
+) STRICT;
+CREATE INDEX idempotency_used ON idempotency (used_at);
+
+CREATE TABLE schedule (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  cron TEXT,
+  zone TEXT,
+  ${span('every_ms')},
+  ${time('anchor_at')},
+  overlap TEXT NOT NULL CHECK (overlap IN ('skip', 'queue', 'allow')),
+  catch_up TEXT NOT NULL CHECK (catch_up IN ('none', 'one', 'all')),
+  job TEXT NOT NULL,
+  ${time('created_at')} NOT NULL,
+  ${time('paused_at')},
+  paused_by TEXT,
+  ${time('next_at')},
+  ${time('last_at')},
+  last_job TEXT,
+  ${count('waiting')} NOT NULL DEFAULT 0,
+  CHECK ((cron IS NULL) = (zone IS NULL)),
+  CHECK ((cron IS NULL) = (every_ms IS NOT NULL)),
+  CHECK ((every_ms IS NULL) = (anchor_at IS NULL)),
+  CHECK (paused_at IS NULL OR next_at IS NULL)
+) STRICT;
+CREATE INDEX schedule_next ON schedule (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX schedule_waiting ON schedule (number) WHERE waiting > 0;
+
+/* The primary key makes a tick enqueue its job once: the row is kept, so that a clock set back repeats nothing. */
+CREATE TABLE tick (
+  schedule INTEGER NOT NULL REFERENCES schedule ON DELETE CASCADE,
+  ${time('at')} NOT NULL,
+  ${flag('manual')} NOT NULL,
+  phase TEXT NOT NULL CHECK (phase IN ('waiting', 'open', 'closed')),
+  job INTEGER,
+  PRIMARY KEY (schedule, at, manual)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tick_open ON tick (schedule, job) WHERE phase = 'open';
+CREATE INDEX tick_waiting ON tick (schedule, at) WHERE phase = 'waiting';
+
+/* Jobs that were enqueued together have one row. It stands for as many event numbers as jobs, and its own is the last. */
+CREATE TABLE event (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  ${time('at')} NOT NULL,
+  kind TEXT NOT NULL,
+  actor TEXT,
+  ${number('jobs')} NOT NULL DEFAULT 1,
+  ${number('first_job')},
+  id TEXT,
+  ${number('queue')},
+  ${count('attempt')},
+  detail TEXT
+) STRICT;
+
+CREATE TABLE worker (
+  id TEXT PRIMARY KEY,
+  supervisor TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  start_time TEXT NOT NULL,
+  host TEXT NOT NULL,
+  boot TEXT NOT NULL,
+  pid_namespace TEXT NOT NULL,
+  hostname TEXT NOT NULL,
+  concurrency INTEGER NOT NULL,
+  queues TEXT,
+  ${time('started_at')} NOT NULL,
+  ${time('last_heartbeat')} NOT NULL,
+  ${count('beat')} NOT NULL DEFAULT 0,
+  ${flag('draining')} NOT NULL DEFAULT 0,
+  ${count('stop_order')} NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE supervisor (
+  id TEXT PRIMARY KEY,
+  pid INTEGER NOT NULL,
+  start_time TEXT NOT NULL,
+  host TEXT NOT NULL,
+  boot TEXT NOT NULL,
+  pid_namespace TEXT NOT NULL,
+  ${count('stop_order')} NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counter (
+  queue INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  jobs INTEGER NOT NULL CHECK (jobs >= 0),
+  bytes INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (queue, state)
+) STRICT, WITHOUT ROWID;
+/* A claim looks only at queues that have something to run. */
+CREATE INDEX counter_waiting ON counter (queue) WHERE jobs > 0 AND state IN ('pending', 'failed');
+
+/* A row of rollup has the figures of one period, or of all time (tier 0), of a queue and a job name (rollup_kind). */
+CREATE TABLE rollup_kind (
+  number INTEGER PRIMARY KEY,
+  queue INTEGER NOT NULL REFERENCES queue,
+  name TEXT NOT NULL,
+  UNIQUE (name, queue)
+) STRICT;
+/* w0… and r0… are the buckets of waiting times and run times (core/histogram.ts). */
+CREATE TABLE rollup (
+  tier INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  ${figures('enqueued', 'dropped', 'completed', 'failed', 'dead', 'cancelled', 'released', 'lost', 'wait_ms', 'run_ms')},
+  ${histogram('w')},
+  ${histogram('r')},
+  PRIMARY KEY (tier, at, kind)
+) STRICT, WITHOUT ROWID;
+
+/* An insert counts its jobs itself, once a batch: with a trigger a batch took a third longer. */
+CREATE TRIGGER job_changed AFTER UPDATE OF state, queue, bytes ON job
+WHEN OLD.state IS NOT NEW.state OR OLD.queue IS NOT NEW.queue OR OLD.bytes IS NOT NEW.bytes BEGIN
+  UPDATE counter SET jobs = jobs - 1, bytes = bytes - OLD.bytes WHERE queue = OLD.queue AND state = OLD.state;
+  INSERT INTO counter VALUES (NEW.queue, NEW.state, 1, NEW.bytes)
+    ON CONFLICT (queue, state) DO UPDATE SET jobs = jobs + 1, bytes = bytes + NEW.bytes;
+END;
+CREATE TRIGGER job_removed AFTER DELETE ON job BEGIN
+  UPDATE counter SET jobs = jobs - 1, bytes = bytes - OLD.bytes WHERE queue = OLD.queue AND state = OLD.state;
+END;
+CREATE TRIGGER job_unique_over AFTER UPDATE OF phase ON job
+WHEN NEW.unique_slot IS NOT NULL AND (NEW.phase = 'ended' AND NEW.unique_while = 'active'
+  OR NEW.phase IN ('running', 'ended') AND NEW.unique_while = 'pending') BEGIN
+  UPDATE job SET unique_slot = NULL WHERE number = NEW.number;
+END;
+`;
