@@ -98,7 +98,11 @@ async function whatIsThere(
     if (store === null) return { held: 'a store of another version', epoch: null };
     const [worker] = await activeWorkers({ ...app, store, stateDirectory, newId: () => '' });
     if (worker !== undefined)
-      throw new QueueError('store-busy', `worker ${worker.id} is running`, 'queuectl worker stop');
+      throw new QueueError(
+        'store-busy',
+        `worker ${worker.id} is running`,
+        'to stop all workers: queuectl worker stop',
+      );
     await refuseLivingJobs(store, stateDirectory);
     const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
     const others = (await store.schedules()).length + (await store.settings()).size;

@@ -204,7 +204,7 @@ const BAD: Record<string, { make(path: string): void; code: number; says: RegExp
   'the store itself': {
     make: (path) => symlinkSync(join(dirname(path), 'home', 'queue.db'), path),
     code: 2,
-    says: /the store itself/,
+    says: /is the database to be replaced/,
   },
 };
 

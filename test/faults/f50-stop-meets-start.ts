@@ -75,7 +75,7 @@ export const stopMeetsStart: Fault = {
 
 /** After the stop has returned, a worker that is not stopping never will. */
 async function missedBy(lab: Lab, output: string): Promise<'some' | null> {
-  if (!/^(no worker was running|stopped \d)/m.test(output)) return null;
+  if (!/^(no workers were running|stopped \d)/m.test(output)) return null;
   const workers = await workersOf(lab.box);
   return workers.some((worker) => worker.status !== 'draining') ? 'some' : null;
 }

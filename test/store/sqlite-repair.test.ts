@@ -177,7 +177,7 @@ test('without a schema and the roots of jobs and queues, jobs are recovered and 
   expect([...found].filter(([number, row]) => itself(row) !== itself(older.get(number)!))).toEqual([]);
   expect(said.how).toBe('with a new schema, page by page');
   expect(said.loose.job).toBe(found.size);
-  expect(said.lost.join()).toContain('which nothing else refers to');
+  expect(said.lost.join()).toContain('the contents of destroyed pages');
 });
 
 for (const table of ['attempt', 'output', 'stdin', 'event'])

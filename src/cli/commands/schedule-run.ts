@@ -15,7 +15,7 @@ export default defineCommand({
   examples: ['queuectl schedule run nightly'],
   notes: ['Works for a paused schedule too. The regular runs are not affected.'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
+    const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const job = await runSchedule(await app(), name);
     if (io.json) io.out(`${jsonText(io, toJobObject(job))}\n`);
     else if (!io.tty || io.quiet) io.out(`${job.id}\n`);

@@ -7,7 +7,7 @@ import { foreign, open, type Unsafe, unsafeForDrafts, unsafeWay } from './safe-p
 const ROOT = 0;
 /** The files that SQLite reads by their names alone, whoever put them there. */
 const BESIDE = ['-journal', '-wal', '-shm'];
-const MOVE_AWAY = 'another user created it: move it elsewhere';
+const MOVE_AWAY = 'another user created this file. Move it elsewhere';
 
 /**
  * Finds what is not safe about the store at this path. Jobs are commands: another user who can write one of its files, or put

@@ -53,7 +53,7 @@ function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
   if (epoch != null) db.run(care.setEpoch, epoch);
   const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
   for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
-  if (wreck.blind) saving.lost.push('the contents of destroyed pages, which nothing else refers to');
+  if (wreck.blind) saving.lost.push('the contents of destroyed pages');
   const nameless = db.run(care.forgetNameless);
   if (nameless > 0) saving.lost.push(`${nameless} statistics whose queue and name are missing`);
   recount(db);

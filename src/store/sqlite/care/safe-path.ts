@@ -121,7 +121,7 @@ function fieldsOf(file: string, separator: string | RegExp): string[][] {
 
 export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: string): Unsafe {
   return {
-    says: `${path} belongs to user ${owner}, but this is user ${uid}`,
+    says: `${path} belongs to user ${owner}, but queuectl is running as user ${uid}`,
     fix: fix ?? `run queuectl as its owner (sudo -u '#${owner}' queuectl …), or set QUEUECTL_ANY_OWNER=1`,
   };
 }
@@ -129,8 +129,10 @@ export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: 
 export function open(path: string, stat: Stats, uid: number): Unsafe {
   const own = stat.uid === uid || uid === ROOT;
   return {
-    says: `other users can write ${path} (mode ${modeOf(stat)})`,
-    fix: own ? `chmod go-w ${word(path)}` : 'use your own directory, for example queuectl --db ~/queue.db …',
+    says: `other users can write to ${path} (mode ${modeOf(stat)})`,
+    fix: own
+      ? `to prevent this: chmod go-w ${word(path)}`
+      : 'use your own directory, for example queuectl --db ~/queue.db …',
   };
 }
 
@@ -138,16 +140,21 @@ export function open(path: string, stat: Stats, uid: number): Unsafe {
 function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
   const directory = dirname(path);
   const says = `${path} is in a directory where other users can create files (mode ${modeOf(holder)})`;
-  if (holder.uid === uid && uid !== ROOT) return { says, fix: `chmod go-w ${word(directory)}` };
+  if (holder.uid === uid && uid !== ROOT)
+    return { says, fix: `to prevent this: chmod go-w ${word(directory)}` };
   const own = freeDirectory(path, uid);
   const moved = join(own, basename(path));
   const make = `mkdir -m 700 ${word(own)}`;
   const parts = ['', '-wal', '-shm', '-journal', '.d']
     .map((end) => path + end)
     .filter((one) => isOwn(one, uid));
-  if (parts.length === 0) return { says, fix: `${make} && queuectl --db ${word(moved)} …` };
+  if (parts.length === 0)
+    return { says, fix: `use your own directory: ${make} && queuectl --db ${word(moved)} …` };
   const move = `mv ${parts.map(word).join(' ')} ${word(`${own}/`)}`;
-  return { says, fix: `${make} && ${move}, while nothing uses it. Then: queuectl --db ${word(moved)} …` };
+  return {
+    says,
+    fix: `while nothing uses the database, move it to your own directory: ${make} && ${move}. Then use it there: queuectl --db ${word(moved)} …`,
+  };
 }
 
 function isOwn(path: string, uid: number): boolean {
