@@ -57,14 +57,16 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   if (alive) reasons.push(`the job has been running on worker ${job.workerId} ${since}`);
   else if (processes.length > 0)
     reasons.push(
-      `the job has been running ${since}, but its worker is gone; the next worker will take it over`,
+      `the job has been running ${since}, but its worker is gone; the next worker will take over the job`,
     );
   else if (await isUnseen(app, job.id))
     reasons.push(
-      `the job started ${at} and may still be running in another pid namespace, but its worker is gone; a worker started there will take it over`,
+      `the job started ${at} and may still be running in another pid namespace, but its worker is gone; a worker started there will take over the job`,
     );
   else
-    reasons.push(`the job started ${at}, but its worker is gone; the next worker will find out how it ended`);
+    reasons.push(
+      `the job started ${at}, but its worker is gone; the next worker will find out how the job ended`,
+    );
   if (isSuspended(processes))
     reasons.push(`the job is suspended; to continue it: queuectl continue ${job.id}`);
   return reasons;
@@ -123,7 +125,7 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
   const most = (await currentSettings(app))['max-concurrent-jobs'];
   const total = await countJobs(app, { states: ['processing'] });
   if (most !== null && total >= most)
-    reasons.push(`the limit of the setting max-concurrent-jobs is reached (${total} of ${most} running)`);
+    reasons.push(`the limit set by max-concurrent-jobs is reached (${total} of ${most} running)`);
   return reasons;
 }
 

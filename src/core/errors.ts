@@ -26,7 +26,11 @@ export const ERRORS = {
   ),
   'no-such-file': usage(null),
   'import-invalid': usage('use a file written by queuectl export'),
-  'import-conflict': { exit: 4, status: 409, hint: 'add --on-conflict skip, or import into an empty store' },
+  'import-conflict': {
+    exit: 4,
+    status: 409,
+    hint: 'add --on-conflict skip, or import into an empty database',
+  },
   'file-exists': { exit: 4, status: 409, hint: 'choose another name, or add --force' },
   'needs-yes': usage('add --yes to confirm'),
   'job-not-found': { exit: 3, status: 404, hint: 'to list the jobs: queuectl list' },

@@ -34,6 +34,6 @@ function invalid(value: unknown, what: string): QueueError {
   return new QueueError(
     'invalid-job',
     `${what}: invalid exit code '${String(value)}'`,
-    'use exit codes from 0 to 255, such as 75, 1,75 or 64-78',
+    'use exit codes from 0 to 255: one code (75), a list (1,75) or a range (64-78)',
   );
 }

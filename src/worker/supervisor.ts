@@ -193,7 +193,7 @@ async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   if (children.size > 0) return;
   supervisor.caretakers++;
   delete process.env[CRASH_AT];
-  options.log('a running job has lost its worker; starting another worker to take it over');
+  options.log('a running job has lost its worker; starting another worker to take over the job');
   launch(supervisor, 0);
 }
 

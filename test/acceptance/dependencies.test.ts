@@ -79,7 +79,7 @@ test.concurrent(
     }
     await box.run(['enqueue', '--id', 'sorry', '--after', 'notok:parent', 'echo sorry >>traces']);
     expect((await box.run(['explain', 'child'])).stdout).toContain(
-      'the job is waiting for job parent to complete (pending)',
+      'the job is waiting for job parent to complete (currently pending)',
     );
     const drained = await box.run(['worker', 'start', '--drain']);
     expect(drained.stderr).toContain('1 job remains (due later, held, blocked or in a paused queue): hold');

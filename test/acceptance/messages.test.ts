@@ -135,7 +135,7 @@ test.concurrent(
     );
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     expect((await box.run(['explain', 'job'])).stdout).toMatch(
-      /^the job has been running for .*, but its worker is gone; the next worker will take it over\n$/,
+      /^the job has been running for .*, but its worker is gone; the next worker will take over the job\n$/,
     );
     job.release();
     await untilNoProcessOf(box, 'job');

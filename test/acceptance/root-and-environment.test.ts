@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { enqueue, inSandbox, untilState } from '../support/queuectl.ts';
 
 const asRoot = process.getuid!() === 0;
-const warnings = (text: string): number => text.split('running as root').length - 1;
+const warnings = (text: string): number => text.split('run as root').length - 1;
 
 test.skipIf(!asRoot).concurrent(
   'S18: workers that run as root warn once, however many they are',

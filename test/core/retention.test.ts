@@ -50,7 +50,7 @@ describe('what a person writes', () => {
   test('5m may be minutes or megabytes, and nobody guesses', () => {
     const error = caught(() => parseRetention('500m', 'keep-dead'));
     expect(error.message).toContain('minutes or megabytes');
-    expect(error.hint).toContain('500MB');
+    expect(error.hint).toContain('500M');
   });
 });
 

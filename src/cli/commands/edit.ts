@@ -61,12 +61,17 @@ async function changesByHand(
   const editor = VISUAL || EDITOR;
   const [id] = ids;
   if (id === undefined || ids.length > 1 || !editor) {
-    const problem = editor ? 'only one job at a time can be edited in an editor' : 'no changes given';
-    throw new QueueError(
-      'usage',
-      problem,
-      'use a flag such as --priority high, or set $EDITOR to edit one job in an editor',
-    );
+    throw editor
+      ? new QueueError(
+          'usage',
+          'only one job at a time can be edited in an editor',
+          'to change several jobs, use flags such as --priority high',
+        )
+      : new QueueError(
+          'usage',
+          'no changes given',
+          'use a flag such as --priority high, or set $EDITOR to edit one job in an editor',
+        );
   }
   const job = await getJob(app, id);
   const object = { ...toJobObject(job), max_retries: Math.min(job.maxRetries, attemptsAllowed(job)) };

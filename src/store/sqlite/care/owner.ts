@@ -28,7 +28,9 @@ export function unsafeParts(asked: string): Unsafe[] {
 export function refuseUnsafe(asked: string, anyOwner: boolean): void {
   if (anyOwner) return;
   const [unsafe] = unsafeParts(asked);
-  if (unsafe !== undefined) throw new QueueError('not-permitted', unsafe.says, unsafe.fix);
+  if (unsafe === undefined) return;
+  const { says, fix } = unsafe;
+  throw new QueueError('not-permitted', says, fix.startsWith('chmod ') ? `to prevent this: ${fix}` : fix);
 }
 
 /** Refuses a store that is not safe to be ours, or no file at all, before its files are replaced. */

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import { SETTING_KEYS } from '../../../core/settings.ts';
+import { countOf } from '../../../core/words.ts';
 import type { Repaired, RepairSteps } from '../../contract/file-care.ts';
 import { type Connection, connect, type Row } from '../connection.ts';
 import { EPOCH } from '../epoch.ts';
@@ -123,7 +124,8 @@ function saveLoose(
     else if (problem !== 'there already') refused++;
     if (problem === null && loose) saving.loose[name] = (saving.loose[name] ?? 0) + 1;
   }
-  if (refused > 0) saving.lost.push(`${name}: ${refused} found page by page did not pass the checks`);
+  if (refused > 0)
+    saving.lost.push(`${name}: ${countOf(refused, 'row')} found page by page did not pass the checks`);
 }
 
 /** Rows of some tables look like those of another. */

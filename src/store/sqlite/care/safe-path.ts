@@ -130,9 +130,7 @@ export function open(path: string, stat: Stats, uid: number): Unsafe {
   const own = stat.uid === uid || uid === ROOT;
   return {
     says: `other users can write to ${path} (mode ${modeOf(stat)})`,
-    fix: own
-      ? `to prevent this: chmod go-w ${word(path)}`
-      : 'use your own directory, for example queuectl --db ~/queue.db …',
+    fix: own ? `chmod go-w ${word(path)}` : 'use your own directory, for example queuectl --db ~/queue.db …',
   };
 }
 
@@ -140,8 +138,7 @@ export function open(path: string, stat: Stats, uid: number): Unsafe {
 function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
   const directory = dirname(path);
   const says = `${path} is in a directory where other users can create files (mode ${modeOf(holder)})`;
-  if (holder.uid === uid && uid !== ROOT)
-    return { says, fix: `to prevent this: chmod go-w ${word(directory)}` };
+  if (holder.uid === uid && uid !== ROOT) return { says, fix: `chmod go-w ${word(directory)}` };
   const own = freeDirectory(path, uid);
   const moved = join(own, basename(path));
   const make = `mkdir -m 700 ${word(own)}`;
