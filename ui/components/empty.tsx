@@ -17,7 +17,15 @@ export function Empty({ text, cli, children }: { text: string; cli?: string; chi
 /** Shows a hint. A command can be copied. */
 function Hint({ text }: { text: string | null }) {
   if (text === null) return null;
-  return text.startsWith('queuectl ') ? <Cli text={text} /> : <p>{sentence(text)}</p>;
+  // A hint is a sentence, a command, or a purpose with a command: "to list the jobs: queuectl list".
+  const [, purpose, command] = /^(?:([^:]*): )?(queuectl [^.]*)$/.exec(text) ?? [];
+  if (command === undefined) return <p>{sentence(text)}</p>;
+  return (
+    <>
+      {purpose === undefined ? null : <p>{sentence(purpose)}:</p>}
+      <Cli text={command} />
+    </>
+  );
 }
 
 export function Trouble({ problem }: { problem: Problem }) {
