@@ -7,7 +7,7 @@ import { QueueError } from '../core/errors.ts';
 import type { Job } from '../core/job.ts';
 import { formatCount } from '../core/numbers.ts';
 import { countOf, saidOf } from '../core/words.ts';
-import type { Command, Context, Flag, Input } from './command.ts';
+import { type Command, type Context, defineCommand, type Flag, type Input } from './command.ts';
 import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
 import { jobColumns } from './job-table.ts';
@@ -39,11 +39,10 @@ export const SHORT_IDS =
 /** Builds a command that acts on jobs: by id, unique prefix or @last, or by the filters of `list`. */
 export function actingCommand(command: ActingCommand): Command {
   const { name, summary, done, flags, examples, notes = [], act } = command;
-  return {
+  return defineCommand({
     name,
     summary,
     args: '(ID… | FILTERS)',
-    most: Number.POSITIVE_INFINITY,
     access: 'write',
     flags: { ...FILTER_FLAGS, ...ACT_FLAGS, ...flags },
     examples,
@@ -64,7 +63,7 @@ export function actingCommand(command: ActingCommand): Command {
       }
       return report(context, done, acted ?? { changed: [], unchanged: [], why: '' });
     },
-  };
+  });
 }
 
 /** Reads the ids or the filters, and throws unless exactly one of them is given. Flags in `own` are not filters. */

@@ -50,7 +50,7 @@ export interface Printed {
 export interface Command {
   name: string;
   summary: string;
-  /** The arguments, as the help shows them. */
+  /** The arguments, as the help shows them. They also say how many the command takes. */
   args: string;
   flags: Record<string, Flag>;
   /** Command lines. One that starts with # is a caption for those below it. */
@@ -71,9 +71,19 @@ export interface Command {
   run(context: Context, input: Input): Promise<number | undefined>;
 }
 
-/** Returns the command unchanged. It gives the parameters of `run` their types. */
-export function defineCommand(command: Command): Command {
-  return command;
+type Definition = Omit<Command, 'args' | 'flags' | 'most' | 'rest'> &
+  Partial<Pick<Command, 'args' | 'flags'>>;
+
+/** Completes the definition of a command, whose arguments and flags are optional. */
+export function defineCommand(definition: Definition): Command {
+  const { args = '', flags = {} } = definition;
+  return { ...definition, args, flags, most: countArguments(args), rest: args.includes('-- ') };
+}
+
+/** Counts the arguments of the first form: `NAME (COMMAND | -- PROGRAM ARG…)` has two, and `[ID…]` has no limit. */
+function countArguments(args: string): number {
+  const [form = ''] = args.split(' | ');
+  return form.includes('…') ? Number.POSITIVE_INFINITY : form.split(' ').filter(Boolean).length;
 }
 
 export const GLOBAL_FLAGS: Record<string, Flag> = {

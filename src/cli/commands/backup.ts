@@ -9,7 +9,6 @@ export default defineCommand({
   name: 'backup',
   summary: 'Back up the queue to a file while workers keep running',
   args: 'FILE',
-  most: 1,
   flags: {
     force: { help: 'overwrite FILE if it exists' },
     'with-output': { help: 'also back up job output longer than 16 KiB, to the directory FILE.d' },
@@ -43,6 +42,5 @@ export default defineCommand({
       io.note(
         `the backup does not include ${countOf(made.outputs_left, 'output file')} longer than 16 KiB. Use --with-output to include all output`,
       );
-    return 0;
   },
 });

@@ -7,8 +7,6 @@ export default defineCommand({
   name: 'completion',
   summary: 'Print a shell completion script',
   args: 'bash|zsh|fish',
-  most: 1,
-  flags: {},
   examples: [
     '# Enable completion in the current shell only',
     'source <(queuectl completion bash)',
@@ -31,6 +29,5 @@ export default defineCommand({
         `use one of ${Object.keys(COMPLETION_SCRIPTS).join(', ')}`,
       );
     io.out(io.json ? `${JSON.stringify({ shell, script })}\n` : script);
-    return 0;
   },
 });

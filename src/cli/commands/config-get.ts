@@ -8,14 +8,11 @@ export default defineCommand({
   name: 'config get',
   summary: 'Print the value of a setting',
   args: 'KEY',
-  most: 1,
-  flags: {},
   prints: { object: 'Setting' },
   examples: ['queuectl config get max-retries'],
   async run({ io, app }, input) {
     const key = required(input, 0, 'the name of the setting', 'to list the settings: queuectl config list');
     const setting = await getSetting(await app(), key);
     io.out(io.json ? `${jsonText(io, setting)}\n` : `${io.tty ? printable(setting.text) : setting.text}\n`);
-    return 0;
   },
 });

@@ -9,8 +9,6 @@ import { timesFor } from '../times.ts';
 export default defineCommand({
   name: 'config list',
   summary: 'List all settings with their values',
-  args: '',
-  most: 0,
   flags: listFlags('{key}\\t{value}'),
   prints: { object: 'Setting' },
   examples: ['queuectl config list', 'queuectl config list --json=key,value'],
@@ -23,7 +21,6 @@ export default defineCommand({
       { columns: COLUMNS, times, id: (setting) => setting.key, object: (setting) => setting },
       await listSettings(app),
     );
-    return 0;
   },
 });
 

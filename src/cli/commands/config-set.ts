@@ -8,9 +8,7 @@ export default defineCommand({
   name: 'config set',
   summary: 'Change a setting',
   args: 'KEY VALUE',
-  most: 2,
   access: 'write',
-  flags: {},
   prints: { object: 'Setting' },
   examples: [
     'queuectl config set max-retries 5',
@@ -32,6 +30,5 @@ export default defineCommand({
         ? `${jsonText(io, setting)}\n`
         : `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}\n`,
     );
-    return 0;
   },
 });

@@ -8,9 +8,7 @@ export default defineCommand({
   name: 'config unset',
   summary: 'Reset a setting to its default',
   args: 'KEY',
-  most: 1,
   access: 'write',
-  flags: {},
   prints: { object: 'Setting' },
   examples: ['queuectl config unset max-retries'],
   async run({ io, app }, input) {
@@ -21,6 +19,5 @@ export default defineCommand({
         ? `${jsonText(io, setting)}\n`
         : `${setting.key} = ${io.tty ? printable(setting.text) : setting.text}\n`,
     );
-    return 0;
   },
 });

@@ -5,9 +5,6 @@ import { printable } from '../text.ts';
 export default defineCommand({
   name: 'db check',
   summary: 'Check the database for damage',
-  args: '',
-  most: 0,
-  flags: {},
   examples: ['queuectl db check', 'queuectl db check --db /backup/queue.db'],
   notes: [
     'The command reads the whole database and checks pages, indexes, references, counters, running jobs and settings. Workers can keep running. If it finds problems, it prints them and exits with code 1.',

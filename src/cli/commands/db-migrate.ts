@@ -6,8 +6,6 @@ import { defineCommand } from '../command.ts';
 export default defineCommand({
   name: 'db migrate',
   summary: 'Upgrade the database to the schema of this version',
-  args: '',
-  most: 0,
   flags: { 'dry-run': { help: 'show what would change without changing anything' } },
   examples: ['queuectl db migrate --dry-run', 'queuectl db migrate'],
   notes: [

@@ -10,9 +10,6 @@ const SHOWN = 20;
 export default defineCommand({
   name: 'db repair',
   summary: 'Recover data from a damaged database',
-  args: '',
-  most: 0,
-  flags: {},
   examples: ['queuectl db repair', 'queuectl db repair --json'],
   notes: [
     'Stop all workers first. The command copies every readable row to a new file, rebuilds the counters and replaces the database. The damaged file is kept in the same directory. If part of a table cannot be reached, queuectl searches the file for its rows, page by page.',

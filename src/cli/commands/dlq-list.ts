@@ -9,14 +9,11 @@ const { state: _, ...FLAGS } = FILTER_FLAGS;
 export default defineCommand({
   name: 'dlq list',
   summary: 'List dead jobs, newest first',
-  args: '',
-  most: 0,
   flags: { ...FLAGS, limit: LIMIT_FLAG, ...listFlags('{id}\\t{exit_code}') },
   prints: { object: 'Job' },
   examples: ['queuectl dlq list', 'queuectl dlq list --json', 'queuectl dlq list --format csv --header'],
   async run(context, input) {
     const filter = { ...readFilter(input, Date.now()), states: ['dead' as const] };
     await printJobs(context, filter, readLimit(input), deadColumns, 'the dead letter queue is empty');
-    return 0;
   },
 });

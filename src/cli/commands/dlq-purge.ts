@@ -10,7 +10,6 @@ export default defineCommand({
   name: 'dlq purge',
   summary: 'Delete dead jobs and their output permanently',
   args: '[ID…]',
-  most: Number.POSITIVE_INFINITY,
   access: 'write',
   flags: { yes: { short: 'y', help: 'do not ask for confirmation' } },
   examples: ['queuectl dlq purge job2', 'queuectl dlq purge --yes'],

@@ -12,7 +12,6 @@ export default defineCommand({
   name: 'dlq retry',
   summary: 'Retry dead jobs',
   args: '(ID… | --all)',
-  most: Number.POSITIVE_INFINITY,
   access: 'write',
   flags: { all: { help: 'retry all dead jobs, except those enqueued with --at-most-once' } },
   examples: ['queuectl dlq retry job2', 'queuectl dlq retry --all'],

@@ -11,7 +11,6 @@ export default defineCommand({
   name: 'dlq show',
   summary: 'Show a dead job and all its attempts',
   args: 'ID',
-  most: 1,
   flags: TIME_FLAGS,
   prints: { object: 'Job', fields: ['history'] },
   examples: ['queuectl dlq show job1', 'queuectl dlq show @last'],
@@ -23,6 +22,5 @@ export default defineCommand({
     const { job, attempts } = await showJob(app, id);
     if (job.state !== 'dead') throw wrongState(id, job.state, ['dead']);
     await printJob(context.io, app, job, attempts);
-    return 0;
   },
 });

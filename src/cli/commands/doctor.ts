@@ -13,8 +13,6 @@ const COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', 
 export default defineCommand({
   name: 'doctor',
   summary: 'Check the installation and suggest fixes',
-  args: '',
-  most: 0,
   flags: { quick: { help: 'skip slow checks, such as reading the whole database' } },
   prints: { object: 'Doctor' },
   examples: [

@@ -6,18 +6,17 @@ import type { GoneJob, Job } from '../../core/job.ts';
 import { JOB_FIELDS } from '../../core/job-fields.ts';
 import { toIso } from '../../core/time.ts';
 import { readTimeout } from '../arguments.ts';
-import { type Command, type Context, type Input, inGroup } from '../command.ts';
+import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
 import { describeAdded, describeMany, orSayAdded } from '../describe-added.ts';
 import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
-export default {
+export default defineCommand({
   name: 'enqueue',
   summary: 'Add one or more jobs',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
-  most: 1,
   access: 'write',
   flags: {
     ...JOB_FLAGS,
@@ -73,7 +72,6 @@ export default {
     'Shell commands and the values of --env are stored in plain text. queuectl warns you if they seem to contain a secret. Use --secret-env for secrets.',
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",
   ],
-  rest: true,
   answersForJob: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
   async run(context, input) {
     checkForms('enqueue', input);
@@ -90,7 +88,7 @@ export default {
     await hintWorkers(context, added);
     return 0;
   },
-} satisfies Command as Command;
+});
 
 interface Added {
   jobs: (Job | GoneJob)[];

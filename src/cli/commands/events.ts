@@ -41,8 +41,6 @@ const EXPLAINED: Row[] = [
 export default defineCommand({
   name: 'events',
   summary: 'Show the event log of jobs, queues, workers and settings',
-  args: '',
-  most: 0,
   flags: {
     follow: { short: 'f', help: 'keep printing new events until you press Ctrl-C' },
     lines: {

@@ -9,8 +9,6 @@ export default defineCommand({
   name: 'explain',
   summary: 'Explain why a job is not running',
   args: 'ID',
-  most: 1,
-  flags: {},
   prints: { object: 'Explanation' },
   examples: ['queuectl explain job1', 'queuectl explain @last'],
   async run({ io, app }, input) {
@@ -19,6 +17,5 @@ export default defineCommand({
     const result = await explain(opened, await findJob(opened, name));
     if (io.json) io.out(`${jsonText(io, result)}\n`);
     else io.out(`${result.reasons.map(printable).join('\n')}\n`);
-    return 0;
   },
 });

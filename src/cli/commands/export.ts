@@ -8,7 +8,6 @@ export default defineCommand({
   name: 'export',
   summary: 'Export the whole queue as JSON lines',
   args: '[FILE]',
-  most: 1,
   flags: { force: { help: 'overwrite FILE if it exists' } },
   examples: ['queuectl export queue.jsonl', 'queuectl export | gzip >queue.jsonl.gz'],
   notes: [

@@ -10,7 +10,6 @@ export default defineCommand({
   name: 'import',
   summary: "Import a file written by 'queuectl export'",
   args: 'FILE',
-  most: 1,
   access: 'write',
   flags: {
     'on-conflict': {

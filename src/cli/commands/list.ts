@@ -18,8 +18,6 @@ const BESIDE_ROWS = 2;
 export default defineCommand({
   name: 'list',
   summary: 'List jobs, newest first',
-  args: '',
-  most: 0,
   flags: { ...FILTER_FLAGS, limit: LIMIT_FLAG, watch: WATCH_FLAG, ...listFlags('{id}\\t{state}') },
   prints: { object: 'Job' },
   examples: [

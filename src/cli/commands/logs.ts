@@ -15,7 +15,6 @@ export default defineCommand({
   name: 'logs',
   summary: 'Print the output of a job',
   args: 'ID',
-  most: 1,
   flags: {
     follow: { short: 'f', help: 'wait for the job to start, and print its output until it finishes' },
     lines: { value: 'N', short: 'n', help: 'print the last N lines instead of the whole output' },

@@ -7,8 +7,6 @@ import { replaceFile } from '../replace-file.ts';
 export default defineCommand({
   name: 'metrics',
   summary: 'Print metrics in OpenMetrics format (for Prometheus)',
-  args: '',
-  most: 0,
   flags: { output: { value: 'FILE', short: 'o', help: 'write to this file, and replace it atomically' } },
   examples: [
     'queuectl metrics',
@@ -24,6 +22,5 @@ export default defineCommand({
     const file = input.one('output');
     if (file === undefined) io.out(text);
     else replaceFile(file, text);
-    return 0;
   },
 });

@@ -18,8 +18,6 @@ const PROGRESS_MS = 5000;
 export default defineCommand({
   name: 'prune',
   summary: 'Remove old jobs and events now',
-  args: '',
-  most: 0,
   access: 'write',
   flags: { 'dry-run': { help: 'show what would be removed without removing anything' } },
   examples: ['queuectl prune --dry-run', 'queuectl prune'],
@@ -34,7 +32,6 @@ export default defineCommand({
     const events = dryRun ? await wouldPruneEvents(app) : await pruneAllEvents(app);
     if (io.json) io.out(`${JSON.stringify(toObject(states, events, dryRun))}\n`);
     else print(io, states, events, dryRun);
-    return 0;
   },
 });
 

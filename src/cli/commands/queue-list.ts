@@ -7,8 +7,6 @@ import { queueListing } from '../queue-table.ts';
 export default defineCommand({
   name: 'queue list',
   summary: 'List queues with their job counts and limits',
-  args: '',
-  most: 0,
   flags: listFlags('{name}\\t{paused}'),
   prints: { object: 'Queue' },
   examples: ['queuectl queue list', 'queuectl queue list --json=name,jobs'],
@@ -17,6 +15,5 @@ export default defineCommand({
     const queues = await listQueues(opened);
     await printList(io, queueListing(io, opened.clock.now()), queues);
     if (queues.length === 0) io.note('no queues yet. The first job in a queue creates it');
-    return 0;
   },
 });

@@ -8,9 +8,7 @@ export default defineCommand({
   name: 'queue pause',
   summary: 'Pause a queue; running jobs continue',
   args: 'QUEUE',
-  most: 1,
   access: 'write',
-  flags: {},
   prints: { object: 'Queue' },
   examples: ['queuectl queue pause mail'],
   async run({ io, app, environment }, input) {
@@ -19,6 +17,5 @@ export default defineCommand({
     const by = actorOf(environment);
     await noteNew(io, opened, name);
     printQueue(io, await changeQueue(opened, name, { paused: { at: opened.clock.now(), by } }));
-    return 0;
   },
 });

@@ -7,14 +7,11 @@ export default defineCommand({
   name: 'queue resume',
   summary: 'Resume a paused queue',
   args: 'QUEUE',
-  most: 1,
   access: 'write',
-  flags: {},
   prints: { object: 'Queue' },
   examples: ['queuectl queue resume mail'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
     printQueue(io, await resumeQueue(await app(), name));
-    return 0;
   },
 });

@@ -9,7 +9,6 @@ export default defineCommand({
   name: 'queue set',
   summary: "Set a queue's concurrency, rate limit or priority aging",
   args: 'QUEUE',
-  most: 1,
   access: 'write',
   flags: {
     concurrency: { value: 'N', help: 'maximum number of concurrent jobs; none removes the limit' },
@@ -50,7 +49,6 @@ export default defineCommand({
     const opened = await app();
     await noteNew(io, opened, name);
     printQueue(io, await changeQueue(opened, name, changes));
-    return 0;
   },
 });
 

@@ -9,7 +9,6 @@ export default defineCommand({
   name: 'restore',
   summary: 'Restore the queue from a backup',
   args: 'FILE',
-  most: 1,
   flags: {
     yes: { short: 'y', help: 'do not ask for confirmation before replacing a queue that is not empty' },
   },

@@ -8,7 +8,6 @@ export default defineCommand({
   name: 'run',
   summary: 'Run a job, print its output and return its exit code',
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
-  most: 1,
   access: 'write',
   flags: {
     ...JOB_FLAGS,
@@ -28,7 +27,6 @@ export default defineCommand({
     'queuectl exits with the exit code of the job. It exits with 128+n if signal n killed the job, 130 if the job was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
     'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. If you press Ctrl-C again, queuectl exits at once and the job continues.',
   ],
-  rest: true,
   answersForJob: () => true,
   async run(context, input) {
     checkForms('run', input);

@@ -9,9 +9,7 @@ export default defineCommand({
   name: 'schedule add',
   summary: 'Create a schedule (cron expression or fixed interval)',
   args: 'NAME (COMMAND | -- PROGRAM ARG…)',
-  most: 2,
   access: 'write',
-  rest: true,
   flags: {
     ...SCHEDULE_FLAGS,
     'dry-run': { group: 'Schedule', help: 'show the next runs without creating the schedule' },

@@ -8,9 +8,7 @@ export default defineCommand({
   name: 'schedule edit',
   summary: 'Change a schedule or its job',
   args: 'NAME [COMMAND | -- PROGRAM ARG…]',
-  most: 2,
   access: 'write',
-  rest: true,
   flags: withoutDefaults(SCHEDULE_FLAGS),
   examples: [
     "queuectl schedule edit nightly --cron '0 3 * * *'",
@@ -24,6 +22,5 @@ export default defineCommand({
     const { name, ...changes } = readScheduleChanges(input, where, Date.now());
     const app = await context.app();
     await printScheduleChange(context.io, 'edited', await editSchedule(app, name, changes), app.clock.now());
-    return 0;
   },
 });

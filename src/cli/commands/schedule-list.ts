@@ -6,8 +6,6 @@ import { printSchedules } from '../schedule-table.ts';
 export default defineCommand({
   name: 'schedule list',
   summary: 'List schedules with their next runs',
-  args: '',
-  most: 0,
   flags: listFlags('{name}\\t{next_run_at}'),
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule list', 'queuectl schedule list --json=name,next_run_at'],
@@ -17,6 +15,5 @@ export default defineCommand({
     await printSchedules(io, schedules, opened.clock.now());
     if (schedules.length === 0)
       io.note('no schedules yet. To learn how to create one: queuectl help schedule add');
-    return 0;
   },
 });

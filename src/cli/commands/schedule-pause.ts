@@ -8,9 +8,7 @@ export default defineCommand({
   name: 'schedule pause',
   summary: 'Pause a schedule',
   args: 'NAME',
-  most: 1,
   access: 'write',
-  flags: {},
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule pause nightly'],
   async run({ io, app, environment }, input) {
@@ -18,6 +16,5 @@ export default defineCommand({
     const opened = await app();
     const by = actorOf(environment);
     await printScheduleChange(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());
-    return 0;
   },
 });

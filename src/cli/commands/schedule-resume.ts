@@ -7,15 +7,12 @@ export default defineCommand({
   name: 'schedule resume',
   summary: 'Resume a paused schedule',
   args: 'NAME',
-  most: 1,
   access: 'write',
-  flags: {},
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule resume nightly'],
   async run({ io, app }, input) {
     const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const opened = await app();
     await printScheduleChange(io, 'resumed', await resumeSchedule(opened, name), opened.clock.now());
-    return 0;
   },
 });

@@ -9,9 +9,7 @@ export default defineCommand({
   name: 'schedule run',
   summary: "Enqueue a schedule's job now",
   args: 'NAME',
-  most: 1,
   access: 'write',
-  flags: {},
   prints: { object: 'Job' },
   examples: ['queuectl schedule run nightly'],
   notes: ['This also works while the schedule is paused. It does not affect the regular runs.'],
@@ -21,6 +19,5 @@ export default defineCommand({
     if (io.json) io.out(`${jsonText(io, toJobObject(job))}\n`);
     else if (!io.tty || io.quiet) io.out(`${job.id}\n`);
     else io.out(describeAdded(job, Date.now()));
-    return 0;
   },
 });

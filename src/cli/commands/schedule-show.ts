@@ -8,7 +8,6 @@ export default defineCommand({
   name: 'schedule show',
   summary: 'Show a schedule with its next five runs',
   args: 'NAME',
-  most: 1,
   flags: TIME_FLAGS,
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule show nightly', 'queuectl schedule show nightly --json'],
@@ -16,6 +15,5 @@ export default defineCommand({
     const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const opened = await app();
     await printSchedule(io, await getSchedule(opened, name), opened.clock.now());
-    return 0;
   },
 });

@@ -12,8 +12,6 @@ const PORT = { min: 0, max: 65_535, integer: true };
 export default defineCommand({
   name: 'serve',
   summary: 'Serve the HTTP API, the dashboard and the metrics',
-  args: '',
-  most: 0,
   flags: {
     host: { value: 'ADDRESS', help: 'address to listen on (default: 127.0.0.1)' },
     port: { value: 'N', help: 'port to listen on; 0 selects a free port (default: 7780)' },
@@ -81,7 +79,6 @@ export default defineCommand({
       leave();
       await server.close();
     }
-    return 0;
   },
 });
 

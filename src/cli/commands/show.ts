@@ -9,7 +9,6 @@ export default defineCommand({
   name: 'show',
   summary: 'Show a job and all its attempts',
   args: 'ID',
-  most: 1,
   flags: TIME_FLAGS,
   prints: { object: 'Job', fields: ['history'] },
   examples: ['queuectl show job1', 'queuectl show job1 --json', 'queuectl show job1 --json=state,exit_code'],
@@ -19,6 +18,5 @@ export default defineCommand({
     const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);
     await printJob(context.io, app, job, attempts);
-    return 0;
   },
 });

@@ -13,8 +13,6 @@ import { pad } from '../text.ts';
 export default defineCommand({
   name: 'stats',
   summary: 'Show success rate, wait and run times, and throughput',
-  args: '',
-  most: 0,
   flags: {
     range: { value: 'RANGE', help: `show a time series for the last ${either(Object.keys(RANGES))}` },
     queue: { value: 'Q', help: 'with --range: include only this queue' },

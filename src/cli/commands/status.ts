@@ -12,8 +12,6 @@ import { printWorkers } from '../worker-table.ts';
 export default defineCommand({
   name: 'status',
   summary: 'Show job counts and active workers',
-  args: '',
-  most: 0,
   flags: { watch: WATCH_FLAG, ...TIME_FLAGS },
   prints: { fields: ['jobs', 'total', 'workers'] },
   examples: ['queuectl status', 'queuectl status --watch', 'queuectl status --json'],

@@ -17,8 +17,6 @@ const LATEST_MS = 3_600_000;
 export default defineCommand({
   name: 'top',
   summary: 'Monitor and control the queue on a live screen',
-  args: '',
-  most: 0,
   flags: {
     interval: { value: 'TIME', help: 'refresh at least this often; changes appear at once (default: 1s)' },
     once: { help: 'print the screen once as text and exit' },

@@ -5,8 +5,6 @@ import { jsonText } from '../layout.ts';
 export default defineCommand({
   name: 'version',
   summary: 'Print the version',
-  args: '',
-  most: 0,
   flags: { licenses: { help: 'print the licenses of the third-party software in queuectl' } },
   prints: { fields: ['version', 'runtime', 'sqlite', 'schema', 'platform', 'licenses'] },
   examples: ['queuectl version', 'queuectl version --json', 'queuectl version --licenses'],

@@ -13,7 +13,6 @@ export default defineCommand({
   name: 'wait',
   summary: 'Wait for jobs to finish',
   args: '(ID… | FILTERS)',
-  most: Number.POSITIVE_INFINITY,
   flags: {
     ...FILTER_FLAGS,
     any: { help: 'exit as soon as one of the jobs finishes' },

@@ -7,8 +7,6 @@ import { workerListing } from '../worker-table.ts';
 export default defineCommand({
   name: 'worker list',
   summary: 'List active workers',
-  args: '',
-  most: 0,
   flags: listFlags('{id}\\t{status}'),
   prints: { object: 'Worker' },
   examples: ['queuectl worker list', 'queuectl worker list --json=id,status,current_jobs'],
@@ -18,6 +16,5 @@ export default defineCommand({
     const workers = await listWorkers(app);
     await printList(io, workerListing(io, app.clock.now()), workers);
     if (workers.length === 0) io.note('no worker is running; to start one: queuectl worker start');
-    return 0;
   },
 });

@@ -10,8 +10,6 @@ import { WORKER_PROCESS } from '../commands.ts';
 export default defineCommand({
   name: WORKER_PROCESS,
   summary: 'One worker process',
-  args: '',
-  most: 0,
   flags: {
     supervisor: { value: 'ID', help: '' },
     concurrency: { value: 'K', help: '' },
@@ -49,6 +47,5 @@ export default defineCommand({
     } finally {
       await log.flushed();
     }
-    return 0;
   },
 });

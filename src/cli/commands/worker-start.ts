@@ -28,8 +28,6 @@ const SIGHUP = 1;
 export default defineCommand({
   name: 'worker start',
   summary: 'Start workers to run jobs',
-  args: '',
-  most: 0,
   access: 'work',
   flags: {
     count: { value: 'N', short: 'c', help: 'number of worker processes (default: the worker-count setting)' },

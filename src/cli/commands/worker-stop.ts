@@ -8,7 +8,6 @@ export default defineCommand({
   name: 'worker stop',
   summary: 'Stop workers after their running jobs finish',
   args: '[ID…]',
-  most: Number.POSITIVE_INFINITY,
   access: 'any-version',
   flags: {
     force: { help: 'stop running jobs and put them back in their queues (at-most-once jobs become dead)' },
@@ -52,6 +51,5 @@ export default defineCommand({
     });
     if (io.json) io.out(`${JSON.stringify({ stopped })}\n`);
     else io.out(stopped === 0 ? 'no workers were running\n' : `stopped ${countOf(stopped, 'worker')}\n`);
-    return 0;
   },
 });
