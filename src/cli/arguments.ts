@@ -1,5 +1,6 @@
-import { parseDuration } from '../core/duration.ts';
+import { exactDuration, parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
+import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import type { Input } from './command.ts';
 
 /** Returns the argument at this position, or throws if it is missing. */
@@ -9,8 +10,22 @@ export function required(input: Input, at: number, what: string, example: string
   return value;
 }
 
-/** Reads a flag that limits a wait. Null means no limit. */
-export function readTimeout(input: Input, flag: string): number | null {
+/** Reads the duration that a flag takes. Returns null without the flag. */
+export function durationFlag(input: Input, flag: string): number | null {
   const text = input.one(flag);
   return text === undefined ? null : parseDuration(text, `--${flag}`);
+}
+
+/** Reads the number that a flag takes. Returns null without the flag. */
+export function numberFlag(input: Input, flag: string, range: NumberRange): number | null {
+  const text = input.one(flag);
+  return text === undefined ? null : parseNumber(text, `--${flag}`, range);
+}
+
+/** Reads the time between two updates of a screen. Returns null without the flag. */
+export function intervalFlag(input: Input, flag: string, maxMs: number): number | null {
+  const ms = durationFlag(input, flag);
+  if (ms !== null && (ms < 100 || ms > maxMs))
+    throw new QueueError('invalid-value', `--${flag} must be between 100ms and ${exactDuration(maxMs)}`);
+  return ms;
 }

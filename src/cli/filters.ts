@@ -1,6 +1,6 @@
 import { type JobFilter, readJobFilter } from '../core/filter.ts';
 import { STATES } from '../core/job.ts';
-import { parseNumber } from '../core/numbers.ts';
+import { numberFlag } from './arguments.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
 
 /** The flags that select jobs, for lists and for every action on jobs. */
@@ -26,8 +26,5 @@ export function readFilter(input: Input, now: number): JobFilter {
 }
 
 export function readLimit(input: Input): number | null {
-  const text = input.one('limit');
-  return text === undefined
-    ? null
-    : parseNumber(text, '--limit', { min: 1, max: 1_000_000_000, integer: true });
+  return numberFlag(input, 'limit', { min: 1, max: 1_000_000_000, integer: true });
 }

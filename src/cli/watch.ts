@@ -1,13 +1,9 @@
-import { parseDuration } from '../core/duration.ts';
-import { QueueError } from '../core/errors.ts';
-import { capture } from './capture.ts';
+import { intervalFlag } from './arguments.ts';
 import type { Context, Flag, Input } from './command.ts';
 import { Interrupted, onInterrupt } from './interrupt.ts';
 import type { Io } from './io.ts';
 import { screen } from './screen.ts';
-
-const SOONEST_MS = 100;
-const LATEST_MS = 86_400_000;
+import { newBell } from './top/bell.ts';
 
 export const WATCH_FLAG: Flag = {
   value: 'TIME',
@@ -15,14 +11,9 @@ export const WATCH_FLAG: Flag = {
   help: 'refresh every 2 seconds, or every TIME; in a pipe, print only changes',
 };
 
-/** Reads the interval of --watch. Null means that the flag was not given. */
+/** Reads the interval of --watch. Returns null without the flag. */
 export function readWatch(input: Input): number | null {
-  const text = input.one('watch');
-  if (text === undefined) return null;
-  const ms = parseDuration(text, '--watch');
-  if (ms < SOONEST_MS || ms > LATEST_MS)
-    throw new QueueError('invalid-value', '--watch must be between 100ms and 1d');
-  return ms;
+  return intervalFlag(input, 'watch', 86_400_000);
 }
 
 /** The output of a command that can be watched. */
@@ -76,29 +67,32 @@ function changesOnly(io: Io, view: WatchedView): () => Promise<void> {
 
 /** Calls `once` again and again until Ctrl-C or SIGTERM. Returns the exit code of the signal. */
 async function repeat(everyMs: number, once: () => Promise<void>): Promise<number> {
-  let stopped: Interrupted | null = null;
-  let wake = (): void => {};
-  const resized = (): void => wake();
+  const bell = newBell();
+  let stopped: Interrupted | undefined;
   const release = onInterrupt((signal) => {
     stopped = new Interrupted(signal);
-    wake();
+    bell.urgent();
   });
-  process.on('SIGWINCH', resized);
+  process.on('SIGWINCH', bell.urgent);
   try {
     for (;;) {
       await once();
-      if (stopped !== null) return (stopped as Interrupted).exitCode;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => wake(), everyMs);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-      if (stopped !== null) return (stopped as Interrupted).exitCode;
+      const due = performance.now() + everyMs;
+      await bell.until(() => due);
+      if (stopped !== undefined) return stopped.exitCode;
     }
   } finally {
-    process.off('SIGWINCH', resized);
+    process.off('SIGWINCH', bell.urgent);
     release();
   }
+}
+
+/** Returns the text that a printing function would have written to stdout, including its notes. */
+async function capture(io: Io, print: (inside: Io) => Promise<void>): Promise<string> {
+  let text = '';
+  const out = (more: string): void => {
+    text += more;
+  };
+  await print({ ...io, out, note: (more) => out(`note: ${more}\n`) });
+  return text;
 }

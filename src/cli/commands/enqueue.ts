@@ -5,7 +5,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
 import { JOB_FIELDS } from '../../core/job-fields.ts';
 import { toIso } from '../../core/time.ts';
-import { readTimeout } from '../arguments.ts';
+import { durationFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
 import { describeAdded, describeMany, orSayAdded } from '../describe-added.ts';
 import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
@@ -75,7 +75,7 @@ export default defineCommand({
   answersForJob: (args) => args.some((arg) => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg)),
   async run(context, input) {
     checkForms('enqueue', input);
-    const timeoutMs = readTimeout(input, 'wait-timeout');
+    const timeoutMs = durationFlag(input, 'wait-timeout');
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
     const waits = input.has('wait') || timeoutMs !== null;
     const added = input.has('file') ? await addFile(context, input, waits) : await addJobs(context, input);

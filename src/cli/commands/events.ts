@@ -14,6 +14,7 @@ import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { nearest } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { parseTime } from '../../core/time.ts';
+import { numberFlag } from '../arguments.ts';
 import { defineCommand, type Input } from '../command.ts';
 import { EVENT_DETAILS, printEvents } from '../event-line.ts';
 import type { Row } from '../help-page.ts';
@@ -77,7 +78,7 @@ export default defineCommand({
   ],
   async run({ io, app }, input) {
     refuseFlagsWithoutEffect(io);
-    const lines = input.has('lines') ? parseNumber(input.one('lines')!, '--lines', LINES) : null;
+    const lines = numberFlag(input, 'lines', LINES);
     const since = readSince(input, Date.now());
     const kinds = input.has('kind')
       ? input.all('kind').flatMap((text) => text.split(',').map(readKind))

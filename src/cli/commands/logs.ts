@@ -4,8 +4,7 @@ import { findJob } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
-import { parseNumber } from '../../core/numbers.ts';
-import { required } from '../arguments.ts';
+import { numberFlag, required } from '../arguments.ts';
 import { defineCommand, type Input } from '../command.ts';
 import { describeNeverRan, followJob } from '../follow-job.ts';
 import { detachable } from '../interrupt.ts';
@@ -37,8 +36,8 @@ export default defineCommand({
   async run(context, input) {
     const { io } = context;
     const name = required(input, 0, 'the job id', 'to list the jobs: queuectl list');
-    const ordinal = readCount(input, 'attempt', 1);
-    const lines = readCount(input, 'lines', 0);
+    const ordinal = numberFlag(input, 'attempt', { min: 1, max: MOST, integer: true });
+    const lines = numberFlag(input, 'lines', { min: 0, max: MOST, integer: true });
     const raw = input.has('raw');
     const only = readStream(input);
     const app = await context.app();
@@ -83,17 +82,11 @@ export default defineCommand({
 });
 
 const NEWLINE = 10;
+const MOST = 1_000_000_000;
 
 function readStream(input: Input): Stream | null {
   const [only = null, another] = (['stdout', 'stderr'] as const).filter((stream) => input.has(stream));
   if (another !== undefined)
     throw new QueueError('usage', '--stdout and --stderr cannot be combined. To print both, use neither');
   return only;
-}
-
-function readCount(input: Input, flag: string, min: number): number | null {
-  const text = input.one(flag);
-  return text === undefined
-    ? null
-    : parseNumber(text, `--${flag}`, { min, max: 1_000_000_000, integer: true });
 }

@@ -1,4 +1,4 @@
-import { readTimeout } from '../arguments.ts';
+import { durationFlag } from '../arguments.ts';
 import { defineCommand, inGroup } from '../command.ts';
 import { inForeground } from '../foreground.ts';
 import { JOB_FLAGS } from '../job-flags.ts';
@@ -30,7 +30,7 @@ export default defineCommand({
   answersForJob: () => true,
   async run(context, input) {
     checkForms('run', input);
-    const timeoutMs = readTimeout(input, 'wait-timeout');
+    const timeoutMs = durationFlag(input, 'wait-timeout');
     const [job] = notGone((await addJobs(context, input, 1)).jobs);
     return inForeground(context, job!, { raw: input.has('raw'), timeoutMs });
   },

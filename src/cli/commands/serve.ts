@@ -1,7 +1,7 @@
 import { actorOf } from '../../actions/actor.ts';
 import { QueueError } from '../../core/errors.ts';
-import { parseNumber } from '../../core/numbers.ts';
 import { stepBack } from '../../exec/priority.ts';
+import { numberFlag } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { untilSignal } from '../interrupt.ts';
 import { openBrowser } from '../open-browser.ts';
@@ -41,8 +41,7 @@ export default defineCommand({
     'The server describes its API at /api/v1/openapi.json. Ctrl-C stops the server but not the workers. The server runs with a lower CPU priority (niceness 5).',
   ],
   async run({ io, app, location, environment }, input) {
-    const port = input.one('port') === undefined ? 7780 : parseNumber(input.one('port')!, '--port', PORT);
-    const rate = input.one('max-rate');
+    const port = numberFlag(input, 'port', PORT) ?? 7780;
     const { openApp } = await import('../../actions/app.ts');
     const { startServer } = await import('../../http/server.ts');
     const opened = await app();
@@ -55,7 +54,7 @@ export default defineCommand({
       allowRemote: input.has('allow-remote'),
       publicMetrics: input.has('public-metrics'),
       rotateToken: input.has('rotate-token'),
-      maxRate: rate === undefined ? 5000 : parseNumber(rate, '--max-rate', RATE),
+      maxRate: numberFlag(input, 'max-rate', RATE) ?? 5000,
       url: input.one('url') === undefined ? null : readUrl(input.one('url')!),
       reopen: () => openApp(location, actorOf(environment), { access: 'read', create: false, anyOwner }),
       onError: (error, requestId) =>

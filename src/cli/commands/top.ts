@@ -1,18 +1,15 @@
 import { type Snapshot, snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
-import { parseDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { toJobObject } from '../../core/job-object.ts';
 import { toIso } from '../../core/time.ts';
-import { type Context, defineCommand, type Input } from '../command.ts';
+import { intervalFlag } from '../arguments.ts';
+import { type Context, defineCommand } from '../command.ts';
 import { isTerminal } from '../io.ts';
 import { frame } from '../top/frame.ts';
 import type { Look } from '../top/line.ts';
 import { rateNow, record, type Throughput } from '../top/throughput.ts';
 import { startUi } from '../top/ui.ts';
-
-const SOONEST_MS = 100;
-const LATEST_MS = 3_600_000;
 
 export default defineCommand({
   name: 'top',
@@ -27,7 +24,7 @@ export default defineCommand({
     'Each list shows at most the newest 100 jobs. The counts include all jobs.',
   ],
   async run(context, input) {
-    const every = readInterval(input);
+    const every = intervalFlag(input, 'interval', 3_600_000) ?? 1000;
     const { io, environment } = context;
     if (io.json) return printJson(context);
     const look = { color: io.color, ascii: wantsAscii(environment) };
@@ -43,15 +40,6 @@ export default defineCommand({
     return showTop(context, every, look);
   },
 });
-
-function readInterval(input: Input): number {
-  const text = input.one('interval');
-  if (text === undefined) return 1000;
-  const ms = parseDuration(text, '--interval');
-  if (ms < SOONEST_MS || ms > LATEST_MS)
-    throw new QueueError('invalid-value', '--interval must be between 100ms and 1h');
-  return ms;
-}
 
 /** Returns true for a locale that is not UTF-8. An unset locale counts as UTF-8. */
 function wantsAscii(environment: NodeJS.ProcessEnv): boolean {

@@ -3,7 +3,7 @@ import { getJob, jobObject } from '../../actions/jobs.ts';
 import { selectJobs } from '../../actions/select.ts';
 import type { Job } from '../../core/job.ts';
 import { selectionOf } from '../act.ts';
-import { readTimeout } from '../arguments.ts';
+import { durationFlag } from '../arguments.ts';
 import { defineCommand, type Input } from '../command.ts';
 import { FILTER_FLAGS } from '../filters.ts';
 import { jsonText } from '../layout.ts';
@@ -33,7 +33,7 @@ export default defineCommand({
   answersForJob: () => true,
   async run(context, input) {
     const { io } = context;
-    const timeoutMs = readTimeout(input, 'timeout');
+    const timeoutMs = durationFlag(input, 'timeout');
     const jobs = await selectedJobs(await context.app(), input);
     if (jobs.length === 0) io.warn('no jobs found, so there is nothing to wait for');
     const onEnd = (job: Job): void => {

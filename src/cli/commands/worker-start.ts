@@ -4,7 +4,6 @@ import { type App, closeApp, currentSettings, openApp } from '../../actions/app.
 import { clearLeftovers } from '../../actions/leftovers.ts';
 import { QueueError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
-import { parseNumber } from '../../core/numbers.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
 import { sweepLifelines } from '../../exec/lifeline.ts';
@@ -18,6 +17,7 @@ import { briefStore } from '../../worker/brief-store.ts';
 import { supervise } from '../../worker/supervisor.ts';
 import { untilRoom } from '../../worker/supervisor-registry.ts';
 import { sweepAttempts } from '../../worker/sweep.ts';
+import { numberFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { WORKER_PROCESS } from '../commands.ts';
 import { detach } from '../detach.ts';
@@ -56,8 +56,7 @@ export default defineCommand({
     refuseForeignProc();
     const start = programStart(process.env);
     restartWithFewThreads({ [STARTED]: startText(start) });
-    const count = input.one('count');
-    const chosen = count === undefined ? null : parseNumber(count, '--count', RANGES.workerCount);
+    const chosen = numberFlag(input, 'count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
     const app = await context.app();
     const id = readId(input.one('supervisor'));
@@ -113,7 +112,7 @@ function readId(given: string | undefined): string {
 }
 
 function readWorkerArguments(context: Context, input: Input): string[] {
-  const slots = parseNumber(input.one('concurrency') ?? '1', '--concurrency', RANGES.concurrency);
+  const slots = numberFlag(input, 'concurrency', RANGES.concurrency) ?? 1;
   const args = [WORKER_PROCESS, '--db', context.location, '--concurrency', String(slots)];
   const names = input.all('queue').flatMap((text) => text.split(','));
   for (const name of names) {

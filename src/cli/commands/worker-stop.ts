@@ -1,7 +1,7 @@
 import { stopWorkers } from '../../actions/stop-workers.ts';
-import { parseDuration } from '../../core/duration.ts';
 import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
+import { durationFlag } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 
 export default defineCommand({
@@ -31,8 +31,7 @@ export default defineCommand({
     const { io } = context;
     if (input.has('force') && input.has('leave'))
       throw new QueueError('usage', 'use --force or --leave, not both');
-    const timeout = input.one('timeout');
-    const timeoutMs = timeout === undefined ? null : parseDuration(timeout, '--timeout');
+    const timeoutMs = durationFlag(input, 'timeout');
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
     const stopped = await stopWorkers(await context.app(), {
       order,
