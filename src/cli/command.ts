@@ -50,7 +50,7 @@ export interface Printed {
 export interface Command {
   name: string;
   summary: string;
-  /** The arguments, as the help shows them. They also say how many the command takes. */
+  /** The arguments, as the help shows them. */
   args: string;
   flags: Record<string, Flag>;
   /** Command lines. One that starts with # is a caption for those below it. */
@@ -71,13 +71,14 @@ export interface Command {
   run(context: Context, input: Input): Promise<number | undefined>;
 }
 
-type Definition = Omit<Command, 'args' | 'flags' | 'most' | 'rest'> &
-  Partial<Pick<Command, 'args' | 'flags'>>;
+type Optional = 'args' | 'flags' | 'most';
 
-/** Completes the definition of a command, whose arguments and flags are optional. */
-export function defineCommand(definition: Definition): Command {
-  const { args = '', flags = {} } = definition;
-  return { ...definition, args, flags, most: countArguments(args), rest: args.includes('-- ') };
+/** Completes the definition of a command. Its arguments, as the help shows them, determine how many it takes. */
+export function defineCommand(
+  definition: Omit<Command, Optional> & Partial<Pick<Command, Optional>>,
+): Command {
+  const { args = '' } = definition;
+  return { args, flags: {}, most: countArguments(args), rest: args.includes('-- '), ...definition };
 }
 
 /** Counts the arguments of the first form: `NAME (COMMAND | -- PROGRAM ARG…)` has two, and `[ID…]` has no limit. */

@@ -6,7 +6,7 @@ import { toIso } from '../../core/time.ts';
 import { intervalFlag } from '../arguments.ts';
 import { type Context, defineCommand } from '../command.ts';
 import { isTerminal } from '../io.ts';
-import { frame } from '../top/frame.ts';
+import { drawScreen } from '../top/frame.ts';
 import type { Look } from '../top/line.ts';
 import { rateNow, record, type Throughput } from '../top/throughput.ts';
 import { startUi } from '../top/ui.ts';
@@ -60,7 +60,7 @@ async function printOnce(context: Context, look: Look): Promise<number> {
     problem: null,
   };
   // The last line lists the keys, which do not work here.
-  const lines = frame(picture, { width: io.width, height: io.height }, look).slice(0, -1);
+  const lines = drawScreen(picture, { width: io.width, height: io.height }, look).slice(0, -1);
   io.out(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
   return 0;
 }

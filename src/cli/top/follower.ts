@@ -43,11 +43,10 @@ export function startFollower(app: App, io: Io, id: string, changed: () => void)
     await refresh(app);
     if (output.note === '') output.note = `job ${id} is ${output.job?.state}`;
   };
-  run()
-    .catch((error: Error) => {
-      output.note = error.message;
-    })
-    .finally(changed);
+  const onError = (error: Error): void => {
+    output.note = error.message;
+  };
+  run().catch(onError).finally(changed);
   return { output, refresh, stop: () => stop.abort(new Error('no longer followed')) };
 }
 
@@ -55,15 +54,11 @@ export function startFollower(app: App, io: Io, id: string, changed: () => void)
 export function lineCollector(output: Output): (text: string) => void {
   let whole = true;
   return (text) => {
-    const [rest, ...more] = text.split('\n');
-    if (whole) output.lines.push(rest!);
-    else output.lines.push((output.lines.pop() ?? '') + rest);
-    output.lines.push(...more);
-    whole = output.lines.at(-1) === '';
-    if (whole) output.lines.pop();
-    else if (output.lines.at(-1)!.length > LONGEST) whole = true;
-    for (let i = Math.max(0, output.lines.length - more.length - 1); i < output.lines.length; i++)
-      output.lines[i] = expandTabs(output.lines[i]!);
+    const grown = whole ? '' : (output.lines.pop() ?? '');
+    const lines = (grown + text).split('\n').map(expandTabs);
+    const last = lines.pop()!;
+    whole = last === '' || last.length > LONGEST;
+    output.lines.push(...lines, ...(last === '' ? [] : [last]));
     const over = output.lines.length - KEPT;
     if (over > 0) {
       output.lines.splice(0, over);
@@ -73,9 +68,5 @@ export function lineCollector(output: Output): (text: string) => void {
 }
 
 function expandTabs(line: string): string {
-  if (!line.includes('\t')) return line;
-  let text = '';
-  for (const part of line.split('\t'))
-    text += (text === '' ? '' : ' '.repeat(TAB - (text.length % TAB))) + part;
-  return text;
+  return line.split('\t').reduce((text, part) => text + ' '.repeat(TAB - (text.length % TAB)) + part);
 }

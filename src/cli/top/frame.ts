@@ -36,7 +36,7 @@ const ROOMY = 20;
 const SPARK_S = 300;
 
 /** Draws the whole screen. Returns its lines, each as wide as the screen. */
-export function frame(picture: Picture, size: Size, look: Look): string[] {
+export function drawScreen(picture: Picture, size: Size, look: Look): string[] {
   const { ui, output } = picture;
   const body = Math.max(0, size.height - 1);
   let lines: Line[];

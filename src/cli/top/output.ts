@@ -32,18 +32,18 @@ export function outputLines(output: Output, top: number | null, width: number, h
 function fromTop(lines: string[], from: number, width: number, room: number): string[] {
   const shown: string[] = [];
   for (const line of lines.slice(Math.max(0, from), Math.max(0, from) + room))
-    shown.push(...wrap(line, width));
+    shown.push(...splitToWidth(line, width));
   return shown.slice(0, room);
 }
 
 function fromEnd(lines: string[], width: number, room: number): string[] {
   if (room === 0) return [];
-  const shown = lines.slice(-room).flatMap((line) => wrap(line, width));
+  const shown = lines.slice(-room).flatMap((line) => splitToWidth(line, width));
   return shown.slice(-room);
 }
 
 /** Splits a line into pieces that fit the width. */
-function wrap(line: string, width: number): string[] {
+function splitToWidth(line: string, width: number): string[] {
   if (displayWidth(line) <= width) return [line];
   const pieces: string[] = [];
   let piece = '';

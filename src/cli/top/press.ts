@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../actions/top.ts';
-import { FINAL_STATES, type Job } from '../../core/job.ts';
+import { FINAL_STATES } from '../../core/job.ts';
 import { PANE_NAMES, PANES } from './panes.ts';
 import { chosenIndex, type Effect, type Mode, rowsOf, type Ui } from './ui.ts';
 
@@ -69,10 +69,8 @@ function inPanes(ui: Ui, key: string, scene: Scene): Pressed {
   const index = chosenIndex(ui, ui.focus, rows);
   const to = moved(key, index, rows.length - 1, scene.page);
   if (to !== null) return only(choose(ui, rows, to));
-  const row = rows[index];
-  const target = row === undefined ? { job: null, queue: null } : PANES[ui.focus].target(row);
   // The row is chosen explicitly, so that the next key acts on it even if the list has moved.
-  return act(row === undefined ? ui : choose(ui, rows, index), key, target, scene.snapshot);
+  return act(choose(ui, rows, index), key, rows[index], scene.snapshot);
 }
 
 function nextPane(ui: Ui, step: number): Ui {
@@ -87,38 +85,23 @@ function choose(ui: Ui, rows: unknown[], index: number): Ui {
   return { ...ui, chosen: { ...ui.chosen, [ui.focus]: { key, index: at } } };
 }
 
+const MOVES: Record<string, (at: number, last: number, page: number) => number> = {
+  up: (at) => at - 1,
+  down: (at) => at + 1,
+  'page-up': (at, _, page) => at - page,
+  'page-down': (at, _, page) => at + page,
+  home: () => 0,
+  end: (_, last) => last,
+};
+const SYNONYMS: Record<string, string> = { k: 'up', j: 'down', ' ': 'page-down', g: 'home', G: 'end' };
+
 /** Returns the position that a key moves to, or null if the key does not move. */
 function moved(key: string, at: number, last: number, page: number): number | null {
-  switch (key) {
-    case 'up':
-    case 'k':
-      return at - 1;
-    case 'down':
-    case 'j':
-      return at + 1;
-    case 'page-up':
-      return at - page;
-    case 'page-down':
-    case ' ':
-      return at + page;
-    case 'home':
-    case 'g':
-      return 0;
-    case 'end':
-    case 'G':
-      return last;
-    default:
-      return null;
-  }
+  return MOVES[SYNONYMS[key] ?? key]?.(at, last, page) ?? null;
 }
 
-function act(
-  ui: Ui,
-  key: string,
-  target: { job: Job | null; queue: string | null },
-  snapshot: Snapshot,
-): Pressed {
-  const { job, queue } = target;
+function act(ui: Ui, key: string, row: unknown, snapshot: Snapshot): Pressed {
+  const { job, queue } = row === undefined ? { job: null, queue: null } : PANES[ui.focus].target(row);
   if (key === 'p') {
     if (queue === null) return only({ ...ui, message: 'select a queue or a job first' });
     const paused = snapshot.queues.find(({ name }) => name === queue)?.paused ?? false;

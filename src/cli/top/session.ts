@@ -5,7 +5,7 @@ import { signalNumber } from '../../core/signals.ts';
 import type { Context } from '../command.ts';
 import { type Bell, newBell } from './bell.ts';
 import { type Follower, startFollower } from './follower.ts';
-import { frame, type Picture } from './frame.ts';
+import { drawScreen, type Picture } from './frame.ts';
 import type { Look } from './line.ts';
 import { type Action, perform } from './perform.ts';
 import { press } from './press.ts';
@@ -54,17 +54,17 @@ export async function showTop(context: Context, everyMs: number, look: Look): Pr
   await session.link.app();
   try {
     session.terminal = openTerminal(context.io, {
-      key: (key) => onKey(session, key),
-      anew() {
+      onKey: (key) => handleKey(session, key),
+      onRedraw() {
         session.terminal?.canvas.forget();
         bell.urgent();
       },
-      gone(signal) {
+      onEnd(signal) {
         session.code = 128 + signalNumber(signal);
         bell.urgent();
       },
     });
-    return await drawUntilLeft(session, session.terminal, everyMs, look);
+    return await drawUntilLeft(session, everyMs, look);
   } finally {
     session.terminal?.close();
     session.follower?.stop();
@@ -72,12 +72,7 @@ export async function showTop(context: Context, everyMs: number, look: Look): Pr
   }
 }
 
-async function drawUntilLeft(
-  session: Session,
-  { canvas }: Terminal,
-  everyMs: number,
-  look: Look,
-): Promise<number> {
+async function drawUntilLeft(session: Session, everyMs: number, look: Look): Promise<number> {
   const { bell, picture, context } = session;
   let looked = Number.NEGATIVE_INFINITY;
   while (session.code === null) {
@@ -89,7 +84,9 @@ async function drawUntilLeft(
     }
     picture.now = Date.now();
     picture.output = session.follower?.output ?? null;
-    canvas.show(frame(picture, { width: context.io.width, height: context.io.height }, look));
+    session.terminal?.canvas.show(
+      drawScreen(picture, { width: context.io.width, height: context.io.height }, look),
+    );
     const drawn = performance.now();
     await bell.until(() =>
       Math.min(drawn + TICK_MS, looked + everyMs, bell.rung ? drawn + CALM_MS : Number.POSITIVE_INFINITY),
@@ -114,7 +111,7 @@ async function readStore({ link, picture, follower }: Session): Promise<void> {
   }
 }
 
-function onKey(session: Session, key: string): void {
+function handleKey(session: Session, key: string): void {
   const { picture, bell, context, follower } = session;
   const { lines, first } = follower?.output ?? { lines: [], first: 0 };
   const pressed = press(picture.ui, key, {

@@ -11,14 +11,13 @@ export interface Terminal {
 }
 
 export interface TerminalEvents {
-  key(key: string): void;
+  onKey(key: string): void;
   /** Is called when the size has changed or the process has continued. */
-  anew(): void;
+  onRedraw(): void;
   /** Is called when a signal arrives or the terminal is gone. */
-  gone(signal: NodeJS.Signals): void;
+  onEnd(signal: NodeJS.Signals): void;
 }
 
-const ENDS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** The stop arrives within this time. A process without a shell is not stopped and just continues. */
 const STOPPED_MS = 50;
 
@@ -54,36 +53,35 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
     take();
     // Another program may have changed the terminal modes meanwhile.
     stdin.setRawMode(true);
-    events.anew();
+    events.onRedraw();
   };
-  const resized = (): void => events.anew();
-  const keys = keyReader(events.key);
-  const lost = (): void => events.gone('SIGHUP');
+  const keys = keyReader(events.onKey);
+  const lost = (): void => events.onEnd('SIGHUP');
+  const input = { data: keys.read, end: lost, error: lost };
+  const signals = {
+    SIGINT: events.onEnd,
+    SIGTERM: events.onEnd,
+    SIGHUP: events.onEnd,
+    SIGTSTP: suspend,
+    SIGCONT: continued,
+    SIGWINCH: events.onRedraw,
+    // The terminal is restored however this process ends.
+    exit: give,
+  };
 
   take();
-  stdin.on('data', keys.read);
-  for (const end of ['end', 'error']) stdin.on(end, lost);
-  for (const signal of ENDS) process.on(signal, events.gone);
-  process.on('SIGTSTP', suspend);
-  process.on('SIGCONT', continued);
-  process.on('SIGWINCH', resized);
-  // The terminal is restored however this process ends.
-  process.on('exit', give);
+  for (const [event, listener] of Object.entries(input)) stdin.on(event, listener);
+  for (const [event, listener] of Object.entries(signals)) process.on(event, listener);
 
   return {
     canvas,
     suspend,
     close() {
       give();
-      stdin.off('data', keys.read);
+      for (const [event, listener] of Object.entries(input)) stdin.off(event, listener);
+      for (const [event, listener] of Object.entries(signals)) process.off(event, listener);
       keys.stop();
-      for (const end of ['end', 'error']) stdin.off(end, lost);
       stdin.pause();
-      for (const signal of ENDS) process.off(signal, events.gone);
-      process.off('SIGTSTP', suspend);
-      process.off('SIGCONT', continued);
-      process.off('SIGWINCH', resized);
-      process.off('exit', give);
     },
   };
 }

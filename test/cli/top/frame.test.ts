@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { displayWidth } from '../../../src/cli/text.ts';
-import { frame, type Picture } from '../../../src/cli/top/frame.ts';
+import { drawScreen, type Picture } from '../../../src/cli/top/frame.ts';
 import { rowsOf, startUi } from '../../../src/cli/top/ui.ts';
 import { jobOf, NOW, snapshotOf } from './snapshot.ts';
 
@@ -34,7 +34,7 @@ test('every line is as wide as the screen, whatever the jobs are called', () => 
   ] as const) {
     for (const kind of ['panes', 'help'] as const) {
       const ui = { ...startUi(), mode: { kind } };
-      const lines = frame(picture({ snapshot, ui }), { width, height }, PLAIN);
+      const lines = drawScreen(picture({ snapshot, ui }), { width, height }, PLAIN);
       expect(lines).toHaveLength(height);
       for (const line of lines) {
         expect(displayWidth(line)).toBe(width);
@@ -47,17 +47,17 @@ test('every line is as wide as the screen, whatever the jobs are called', () => 
 test('ASCII output has the same widths, and coloured output the same text', () => {
   const snapshot = snapshotOf({ waiting: [jobOf('a', { command: NASTY })] });
   const size = { width: 100, height: 24 };
-  for (const line of frame(picture({ snapshot }), size, { color: false, ascii: true }))
+  for (const line of drawScreen(picture({ snapshot }), size, { color: false, ascii: true }))
     expect(line).toMatch(/^[\x20-\x7e]{100}$/);
-  const plain = frame(picture({ snapshot }), size, PLAIN);
-  const painted = frame(picture({ snapshot }), size, { color: true, ascii: false });
+  const plain = drawScreen(picture({ snapshot }), size, PLAIN);
+  const painted = drawScreen(picture({ snapshot }), size, { color: true, ascii: false });
   expect(painted.map((line) => line.replaceAll(/\x1b\[\d+m/g, ''))).toEqual(plain);
 });
 
 test('small screens show each list with a row, and smaller ones only the focused list', () => {
   const jobs = [jobOf('w1'), jobOf('w2')];
   const at = (height: number) =>
-    frame(picture({ snapshot: snapshotOf({ waiting: jobs }) }), { width: 60, height }, PLAIN).join('\n');
+    drawScreen(picture({ snapshot: snapshotOf({ waiting: jobs }) }), { width: 60, height }, PLAIN).join('\n');
   for (const title of ['QUEUES', 'RUNNING', 'WAITING', 'FAILURES', 'WORKERS'])
     expect(at(15)).toContain(title);
   expect(at(15)).toContain('w2');
@@ -69,7 +69,7 @@ test('small screens show each list with a row, and smaller ones only the focused
 test('running jobs show their run time, the time left and pending actions', () => {
   const job = { ...jobOf('r'), startedAt: NOW - 90_000, timeoutMs: 120_000 };
   const shown = (endReason: 'cancelled' | null) =>
-    frame(
+    drawScreen(
       picture({ snapshot: snapshotOf({ running: [{ ...job, endReason }] }) }),
       { width: 100, height: 24 },
       PLAIN,
@@ -93,7 +93,7 @@ test('a waiting job shows what it waits for', () => {
     jobOf('d', { queue: 'full', dueAt: NOW + 60_000 }),
     jobOf('e', { queue: 'full', held: true }),
   ];
-  const lines = frame(
+  const lines = drawScreen(
     picture({ snapshot: snapshotOf({ queues, waiting }) }),
     { width: 80, height: 30 },
     PLAIN,
@@ -110,7 +110,7 @@ test('a waiting job shows what it waits for', () => {
 });
 
 test('an error is shown at the top with the last screen below it', () => {
-  const lines = frame(
+  const lines = drawScreen(
     picture({ problem: 'no such file', snapshot: snapshotOf({ waiting: [jobOf('old')] }) }),
     { width: 80, height: 24 },
     PLAIN,

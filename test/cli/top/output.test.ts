@@ -7,8 +7,8 @@ const empty = (): Output => ({ id: 'job', job: null, first: 0, lines: [], note: 
 test('lines grow as output arrives, and tabs become spaces', () => {
   const output = empty();
   const add = lineCollector(output);
-  for (const text of ['on', 'e\n', '\n', 'a\tb', 'c\n\nlast']) add(text);
-  expect(output.lines).toEqual(['one', '', 'a       bc', '', 'last']);
+  for (const text of ['on', 'e\n', '\n', 'a\tb', 'c\n\tx\nlast']) add(text);
+  expect(output.lines).toEqual(['one', '', 'a       bc', '        x', 'last']);
 });
 
 test('the number of kept lines is limited, and line numbers stay the same', () => {
