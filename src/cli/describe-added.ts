@@ -7,23 +7,24 @@ import { countOf } from '../core/words.ts';
 /** Describes an enqueued job for a terminal. */
 export function describeAdded(job: Job | GoneJob, now: number): string {
   if ('gone' in job)
-    return `nothing was added: job ${job.id} was enqueued with this key and has since been removed\n`;
+    return `nothing was added: job ${job.id} was enqueued with this key and has since been removed`;
   const due = job.runAt === null ? '' : `, due ${formatRelative(job.runAt, now)} (${toIso(job.runAt)})`;
-  if (job.existing) return `nothing was added: job ${job.id} (${job.state}) already has this key\n`;
+  if (job.existing) return `nothing was added: job ${job.id} (${job.state}) already has this key`;
   if (job.state === 'cancelled')
-    return `enqueued ${job.id}, which was cancelled immediately: ${job.lastError}\n`;
+    return `enqueued ${job.id}, which was cancelled immediately: ${job.lastError}`;
   const held = job.held ? `, held: ${job.lastError}` : '';
   const after = job.blocked ? `, waiting for ${job.dependsOn.map((parent) => parent.id).join(', ')}` : '';
-  return `enqueued ${job.id} in queue ${job.queue}${due}${after}${held}\n`;
+  return `enqueued ${job.id} in queue ${job.queue}${due}${after}${held}`;
 }
 
-export function describeMany(count: number, first: string, last: string, existing: boolean): string {
-  if (existing) return `nothing was added: ${countOf(count)} already exist, ${first} to ${last}\n`;
-  return `enqueued ${countOf(count)}, ${first} to ${last}\n`;
+export function describeMany(ids: string[], existing: boolean): string {
+  const range = `${ids[0]} to ${ids.at(-1)}`;
+  if (existing) return `nothing was added: ${countOf(ids.length)} already exist, ${range}`;
+  return `enqueued ${countOf(ids.length)}, ${range}`;
 }
 
-/** Adds to an error of `print` that the jobs were added, because enqueueing them again would run them twice. */
-export async function orSayAdded(ids: string[], print: () => Promise<void>): Promise<void> {
+/** Prints added jobs. If that fails, the error says that they were added, because adding them again would run them twice. */
+export async function printAdded(ids: string[], print: () => Promise<void>): Promise<void> {
   try {
     await print();
   } catch (error) {

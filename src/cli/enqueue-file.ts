@@ -9,7 +9,7 @@ import { secretWarnings } from '../core/secrets.ts';
 import { compileTemplate } from '../core/template.ts';
 import { countOf } from '../core/words.ts';
 import type { Context, Input } from './command.ts';
-import { describeAdded, describeMany, orSayAdded } from './describe-added.ts';
+import { describeAdded, describeMany, printAdded } from './describe-added.ts';
 import type { Io } from './io.ts';
 import { openText, type TextFile } from './job-file.ts';
 import { asEnqueuedHere, filler, readJobFlags, withParents } from './job-flags.ts';
@@ -69,7 +69,7 @@ export async function enqueueFile(
     for (const warning of [...secrets, ...warnings.shown]) io.warn(printable(warning));
     if (warnings.total > SHOWN_WARNINGS)
       io.warn(`${countOf(warnings.total - SHOWN_WARNINGS, 'similar warning')} not shown`);
-    if (shows) await orSayAdded(ids, () => print(context, ids, existing, now));
+    if (shows) await printAdded(ids, () => print(context, ids, existing, now));
     return ids;
   } finally {
     progress.end();
@@ -85,17 +85,9 @@ async function print(
 ): Promise<void> {
   if (io.json) return printJson(io, await app(), ids, existing);
   if (io.tty && !io.quiet) {
-    if (ids.length > 1)
-      io.out(
-        describeMany(
-          ids.length,
-          ids[0]!,
-          ids.at(-1)!,
-          ids.every((id) => existing.has(id)),
-        ),
-      );
-    else io.out(describeAdded(await added(await app(), ids[0]!, existing), now));
-    return;
+    const isExisting = (id: string): boolean => existing.has(id);
+    if (ids.length > 1) return io.out(`${describeMany(ids, ids.every(isExisting))}\n`);
+    return io.out(`${describeAdded(await added(await app(), ids[0]!, existing), now)}\n`);
   }
   for (let at = 0; at < ids.length; at += BATCH) io.out(`${ids.slice(at, at + BATCH).join('\n')}\n`);
 }

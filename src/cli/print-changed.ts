@@ -1,12 +1,19 @@
 import type { Acted } from '../actions/act.ts';
 import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
+import { jsonText } from './layout.ts';
 
 /** Prints what changed: a sentence on a terminal, else the ids. JSON has `more` beside the ids. */
 export function printChanged(io: Io, verb: string, ids: string[], more: object = {}): void {
   if (io.json) io.out(`${JSON.stringify({ [verb]: ids, ...more })}\n`);
   else if (!io.tty || io.quiet) io.out(ids.map((id) => `${id}\n`).join(''));
   else io.out(`${verb} ${countOf(ids.length)}${ids.length === 1 ? `: ${ids[0]}` : ''}\n`);
+}
+
+/** Prints the result of a command: an object with --json, a sentence on a terminal, else one value for scripts. */
+export function printResult(io: Io, object: object, sentence: string, value: string | number): void {
+  if (io.json) io.out(`${jsonText(io, object)}\n`);
+  else io.out(`${io.tty && !io.quiet ? sentence : value}\n`);
 }
 
 /** Returns the fields of a JSON answer about at-most-once jobs. There are none if no such job was affected. */

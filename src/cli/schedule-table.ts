@@ -10,8 +10,8 @@ import { countOf } from '../core/words.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import { printList } from './print-list.ts';
-import type { Column } from './table.ts';
-import { pad, paint, printable } from './text.ts';
+import { type Column, type Pair, printPairs } from './table.ts';
+import { printable } from './text.ts';
 import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
 export async function printSchedules(io: Io, schedules: Schedule[], now: number): Promise<void> {
@@ -26,15 +26,9 @@ export async function printSchedules(io: Io, schedules: Schedule[], now: number)
 
 export async function printSchedule(io: Io, schedule: Schedule, now: number): Promise<void> {
   const one = await toScheduleObject(schedule, now);
-  if (io.json) {
-    io.out(`${jsonText(io, one)}\n`);
-    return;
-  }
-  printFacts(
-    io,
-    [...facts(one, fullTimesFor(io, now)), ...clock(await clockChange(schedule.timing, now))],
-    one.paused,
-  );
+  if (io.json) return io.out(`${jsonText(io, one)}\n`);
+  const all = [...facts(one, fullTimesFor(io, now)), ...clock(await clockChange(schedule.timing, now))];
+  printPairs(io, all, ([name]) => (name === 'status' && one.paused ? 'yellow' : undefined));
 }
 
 /** Prints the next runs of a schedule that was not created. */
@@ -44,26 +38,15 @@ export function printTimes(io: Io, times: TimesObject, now: number): void {
     return;
   }
   const change = times.clock_change;
-  printFacts(io, [
+  printPairs(io, [
     ['when', when(times)],
-    ...times.next_runs.map((at): [string, string] => ['next', moment(at, fullTimesFor(io, now))]),
+    ...times.next_runs.map((at): Pair => ['next', moment(at, fullTimesFor(io, now))]),
     ...clock(change === null ? null : { at: Date.parse(change.at), says: change.says }),
   ]);
 }
 
-function clock(change: ClockChange | null): [string, string][] {
+function clock(change: ClockChange | null): Pair[] {
   return change === null ? [] : [['clock change', `${toIso(change.at)}: ${change.says}`]];
-}
-
-function printFacts(io: Io, all: [string, string][], paused = false): void {
-  const width = Math.max(...all.map(([name]) => name.length));
-  for (const [name, value] of all) {
-    const shown = printable(value);
-    const color = name === 'status' && paused && io.color;
-    io.out(
-      io.tty ? `${pad(name, width)}  ${color ? paint(shown, 'yellow') : shown}\n` : `${name}\t${shown}\n`,
-    );
-  }
 }
 
 /** Prints what happened to a schedule: a sentence on a terminal, else its name. */
@@ -102,18 +85,18 @@ function columns(times: TimeFormat): Column<ScheduleObject>[] {
   ];
 }
 
-function facts(one: ScheduleObject, times: TimeFormat): [string, string][] {
+function facts(one: ScheduleObject, times: TimeFormat): Pair[] {
   const { job } = one;
   const pairs = (of: Record<string, string>): string =>
     Object.entries(of)
       .map(([key, value]) => `${key}=${value}`)
       .join(' ');
-  const all: [string, string][] = [
+  const all: Pair[] = [
     ['name', one.name],
     ['command', maskUrls(one.command)],
     ['when', when(one)],
     ['status', one.paused ? `paused since ${one.paused_at} by ${one.paused_by}` : 'active'],
-    ...one.next_runs.map((at): [string, string] => ['next', moment(at, times)]),
+    ...one.next_runs.map((at): Pair => ['next', moment(at, times)]),
     ['last run', one.last_run_at === null ? '' : `${moment(one.last_run_at, times)}, job ${one.last_job_id}`],
     ['waiting runs', one.waiting === 0 ? '' : countOf(one.waiting, 'run')],
     ['overlap', one.overlap],

@@ -13,28 +13,21 @@ import type { Attempt, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
 import { jsonText } from './layout.ts';
-import { printTable } from './table.ts';
-import { pad, paint, printable, STATE_COLORS } from './text.ts';
+import { type Pair, printPairs, printTable } from './table.ts';
+import { STATE_COLORS } from './text.ts';
 import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
 export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): Promise<void> {
   const attempts = withLeftBehind(app, stored);
   if (io.json) {
     const object = { ...(await jobObject(app, job)), history: attempts.map(toAttemptObject) };
-    io.out(`${jsonText(io, object)}\n`);
-    return;
+    return io.out(`${jsonText(io, object)}\n`);
   }
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
   const all = facts(job, parents, suspended, fullTimesFor(io, now));
-  const width = Math.max(...all.map(([name]) => name.length));
-  for (const [name, value] of all) {
-    const shown = printable(value);
-    const color = name === 'state' ? STATE_COLORS[value] : undefined;
-    if (!io.tty) io.out(`${name}\t${shown}\n`);
-    else io.out(`${pad(name, width)}  ${io.color && color ? paint(shown, color) : shown}\n`);
-  }
+  printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
   if (io.tty) io.out('\n');
   printTable(io, attemptColumns(timesFor(io, now)), attempts);
@@ -45,7 +38,7 @@ export async function printJob(io: Io, app: App, job: Job, stored: Attempt[]): P
 }
 
 /** Returns the parents that the job waits for, and those that it no longer waits for. */
-function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
+function waitedFor(job: Job, parents: ParentState[]): Pair[] {
   const named = (open: boolean): string =>
     parents
       .filter((parent) => (parent.phase === 'open') === open)
@@ -59,8 +52,8 @@ function waitedFor(job: Job, parents: ParentState[]): [string, string][] {
   ];
 }
 
-function facts(job: Job, parents: ParentState[], suspended: boolean, times: TimeFormat): [string, string][] {
-  const all: [string, string][] = [
+function facts(job: Job, parents: ParentState[], suspended: boolean, times: TimeFormat): Pair[] {
+  const all: Pair[] = [
     ['id', job.id],
     ['name', job.name ?? ''],
     ['command', maskUrls(job.command)],
@@ -79,11 +72,8 @@ function facts(job: Job, parents: ParentState[], suspended: boolean, times: Time
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
   ];
-  const set: [string, string][] = [
-    ...SHOWN.map(({ label, field, text }): [string, string] => [
-      label,
-      described(fieldValue(job, field), text),
-    ]),
+  const set: Pair[] = [
+    ...SHOWN.map(({ label, field, text }): Pair => [label, described(fieldValue(job, field), text)]),
     ['stdin', job.stdinBytes === 0 ? '' : formatBytes(job.stdinBytes)],
     ...waitedFor(job, parents),
   ];

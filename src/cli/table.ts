@@ -19,6 +19,8 @@ export interface Column<Row> {
   drop?: number;
 }
 
+export type Pair = [name: string, value: string];
+
 export const GAP = '  ';
 /** Shrinking columns keep this width, because a shorter command cannot be recognized. */
 const NARROWEST = 20;
@@ -29,6 +31,21 @@ const LAST_RESORT = 4;
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
   if (!isAligned(io)) for (const row of rows) io.out(`${plainLine(io, columns, row)}\n`);
   else if (rows.length > 0) printAligned(io, columns, rows);
+}
+
+/** Prints names and values: aligned on a terminal, else separated by tabs. */
+export function printPairs(
+  io: Io,
+  pairs: Pair[],
+  colorOf: (pair: Pair) => Color | undefined = () => undefined,
+): void {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  for (const [name, value] of pairs) {
+    const text = printable(value);
+    const color = io.color ? colorOf([name, value]) : undefined;
+    if (!io.tty) io.out(`${name}\t${text}\n`);
+    else io.out(`${pad(name, width)}  ${color === undefined ? text : paint(text, color)}\n`);
+  }
 }
 
 /** Returns true if tables are aligned: on a terminal, or with `--format table`. */

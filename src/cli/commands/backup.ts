@@ -3,6 +3,7 @@ import { QueueError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
+import { printResult } from '../print-changed.ts';
 import { printable } from '../text.ts';
 
 export default defineCommand({
@@ -35,9 +36,8 @@ export default defineCommand({
       anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
     };
     const made = await backup(await app({ create: false }), location, file, options);
-    if (io.json) io.out(`${JSON.stringify(made)}\n`);
-    else if (!io.tty || io.quiet) io.out(`${made.file}\n`);
-    else io.out(`${printable(made.file)}: ${countOf(made.jobs)}, ${formatBytes(made.bytes)}\n`);
+    const sentence = `${printable(made.file)}: ${countOf(made.jobs)}, ${formatBytes(made.bytes)}`;
+    printResult(io, made, sentence, made.file);
     if (made.outputs_left > 0)
       io.note(
         `the backup does not include ${countOf(made.outputs_left, 'output file')} longer than 16 KiB. Use --with-output to include all output`,

@@ -7,7 +7,7 @@ import { JOB_FIELDS } from '../../core/job-fields.ts';
 import { toIso } from '../../core/time.ts';
 import { durationFlag } from '../arguments.ts';
 import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
-import { describeAdded, describeMany, orSayAdded } from '../describe-added.ts';
+import { describeAdded, describeMany, printAdded } from '../describe-added.ts';
 import { asEnqueuedHere, fillFromFlags, JOB_FLAGS, readJobFlags, withParents } from '../job-flags.ts';
 import { jsonText } from '../layout.ts';
 import { printable } from '../text.ts';
@@ -80,7 +80,7 @@ export default defineCommand({
     const waits = input.has('wait') || timeoutMs !== null;
     const added = input.has('file') ? await addFile(context, input, waits) : await addJobs(context, input);
     if (waits) return addedAndWait(context, added, timeoutMs, !input.has('file'));
-    if (!input.has('file')) await told(context, added);
+    if (!input.has('file')) await printNew(context, added);
     for (const job of added.jobs.slice(0, 1)) {
       if (!('gone' in job) && job.runAt !== null && !context.io.tty)
         context.io.note(`the job is due at ${toIso(job.runAt)}`);
@@ -147,7 +147,7 @@ async function addAndFollow(context: Context, input: Input, timeoutMs: number | 
     );
   const jobs = notGone((await addJobs(context, input, 1)).jobs);
   const { io } = context;
-  if (!io.quiet && !io.json) io.err(describeAdded(jobs[0]!, Date.now()));
+  if (!io.quiet && !io.json) io.err(`${describeAdded(jobs[0]!, Date.now())}\n`);
   // Imported here so that a command that does not wait does not load it.
   const { followToEnd } = await import('../follow-job.ts');
   return followToEnd(context, jobs[0]!.id, timeoutMs);
@@ -162,7 +162,7 @@ async function addedAndWait(
   const { io } = context;
   const open = notGone(added.jobs);
   // JSON output is one document with the finished jobs.
-  if (shows && !io.json) await told(context, added);
+  if (shows && !io.json) await printNew(context, added);
   const { howItEnded, waitForJobs } = await import('../wait-for-jobs.ts');
   const onEnd = (job: Job): void => io.note(howItEnded(job));
   return waitForJobs(context, open, { timeoutMs, onEnd }, async (jobs) => {
@@ -170,8 +170,8 @@ async function addedAndWait(
   });
 }
 
-function told(context: Context, added: Added): Promise<void> {
-  return orSayAdded(
+function printNew(context: Context, added: Added): Promise<void> {
+  return printAdded(
     added.jobs.map((job) => job.id),
     () => print(context, added),
   );
@@ -183,18 +183,12 @@ async function print(context: Context, { jobs, many }: Added): Promise<void> {
     const app = await context.app();
     const objects = await Promise.all(jobs.map((job) => addedObject(app, job)));
     const texts = objects.map((object) => jsonText(io, object));
-    io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
-  } else if (!io.tty || io.quiet) io.out(jobs.map((job) => `${job.id}\n`).join(''));
-  else if (jobs.length > 1)
-    io.out(
-      describeMany(
-        jobs.length,
-        jobs[0]!.id,
-        jobs.at(-1)!.id,
-        jobs.every((job) => job.existing),
-      ),
-    );
-  else io.out(describeAdded(jobs[0]!, Date.now()));
+    return io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
+  }
+  const ids = jobs.map((job) => job.id);
+  const isExisting = jobs.every((job) => job.existing);
+  if (!io.tty || io.quiet) io.out(ids.map((id) => `${id}\n`).join(''));
+  else io.out(`${ids.length > 1 ? describeMany(ids, isExisting) : describeAdded(jobs[0]!, Date.now())}\n`);
 }
 
 export function checkForms(name: string, input: Input): void {

@@ -1,6 +1,7 @@
 import { exportTo, exportToFile } from '../../actions/export-file.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
+import { printResult } from '../print-changed.ts';
 import { startProgress } from '../progress.ts';
 import { printable, printableJson } from '../text.ts';
 
@@ -27,9 +28,8 @@ export default defineCommand({
       const onLine = (): void => progress.at(() => `exporting row ${++rows}`);
       const exported = await exportToFile(store, location, file, input.has('force'), onLine);
       progress.end();
-      const text = `${printable(exported.file)}: ${countOf(exported.jobs)}`;
-      if (io.json) io.out(`${JSON.stringify(exported)}\n`);
-      else io.out(io.tty && !io.quiet ? `${text}\n` : `${exported.file}\n`);
+      const sentence = `${printable(exported.file)}: ${countOf(exported.jobs)}`;
+      printResult(io, exported, sentence, exported.file);
       return 0;
     } finally {
       progress.end();

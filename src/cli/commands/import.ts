@@ -4,6 +4,7 @@ import { formatBytes } from '../../core/numbers.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { openText } from '../job-file.ts';
+import { printResult } from '../print-changed.ts';
 import { startProgress } from '../progress.ts';
 
 export default defineCommand({
@@ -38,8 +39,8 @@ export default defineCommand({
     try {
       const { added, skipped } = await importLines(await app(), text.chunks, { onConflict });
       progress.end();
-      if (io.json) io.out(`${JSON.stringify({ added, skipped })}\n`);
-      else io.out(io.tty && !io.quiet ? `imported ${countOf(added.job ?? 0)}\n` : `${added.job ?? 0}\n`);
+      const jobs = added.job ?? 0;
+      printResult(io, { added, skipped }, `imported ${countOf(jobs)}`, jobs);
       if ((skipped.job ?? 0) > 0) io.note(`skipped ${countOf(skipped.job!)} with an id that already exists`);
       if ((skipped.rollup_kind ?? 0) > 0)
         io.note('this database already has statistics, so the statistics in the file were not imported');

@@ -1,6 +1,7 @@
 import { deleteQueue } from '../../actions/queues.ts';
 import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
+import { printResult } from '../print-changed.ts';
 
 export default defineCommand({
   name: 'queue delete',
@@ -11,7 +12,6 @@ export default defineCommand({
   async run({ io, app }, input) {
     const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
     await deleteQueue(await app(), name);
-    if (io.json) io.out(`${JSON.stringify({ deleted: [name] })}\n`);
-    else io.out(io.tty && !io.quiet ? `deleted queue ${name}\n` : `${name}\n`);
+    printResult(io, { deleted: [name] }, `deleted queue ${name}`, name);
   },
 });

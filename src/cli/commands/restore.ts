@@ -4,6 +4,7 @@ import { QueueError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { confirmed } from '../act.ts';
 import { defineCommand } from '../command.ts';
+import { printResult } from '../print-changed.ts';
 
 export default defineCommand({
   name: 'restore',
@@ -34,9 +35,7 @@ export default defineCommand({
       sure,
     );
     if (restored === null) return 1;
-    if (io.json) io.out(`${JSON.stringify(restored)}\n`);
-    else if (!io.tty || io.quiet) io.out(`${restored.jobs}\n`);
-    else io.out(`restored ${countOf(restored.jobs)}\n`);
+    printResult(io, restored, `restored ${countOf(restored.jobs)}`, restored.jobs);
     if (restored.kept !== null) io.note(`the previous database was kept as ${restored.kept}`);
     return 0;
   },

@@ -3,7 +3,7 @@ import { toJobObject } from '../../core/job-object.ts';
 import { required } from '../arguments.ts';
 import { defineCommand } from '../command.ts';
 import { describeAdded } from '../describe-added.ts';
-import { jsonText } from '../layout.ts';
+import { printResult } from '../print-changed.ts';
 
 export default defineCommand({
   name: 'schedule run',
@@ -16,8 +16,6 @@ export default defineCommand({
   async run({ io, app }, input) {
     const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const job = await runSchedule(await app(), name);
-    if (io.json) io.out(`${jsonText(io, toJobObject(job))}\n`);
-    else if (!io.tty || io.quiet) io.out(`${job.id}\n`);
-    else io.out(describeAdded(job, Date.now()));
+    printResult(io, toJobObject(job), describeAdded(job, Date.now()), job.id);
   },
 });

@@ -8,7 +8,7 @@ import { either } from '../../core/words.ts';
 import { defineCommand, type Input } from '../command.ts';
 import { jsonText } from '../layout.ts';
 import { printSeries } from '../stats-series.ts';
-import { pad } from '../text.ts';
+import { type Pair, printPairs } from '../table.ts';
 
 export default defineCommand({
   name: 'stats',
@@ -43,14 +43,13 @@ export default defineCommand({
     const times = (of: typeof result.wait_ms): string =>
       of === null ? '-' : [of.p50, of.p95, of.p99].map(formatDuration).join(' / ');
     const count = io.tty ? formatCount : String;
-    const rows: [string, string][] = [
-      ...STATES.map((state): [string, string] => [state, count(result.jobs[state])]),
+    printPairs(io, [
+      ...STATES.map((state): Pair => [state, count(result.jobs[state])]),
       ['success rate', result.success_rate === null ? '-' : formatPercent(result.success_rate)],
       ['wait p50 / p95 / p99', times(result.wait_ms)],
       ['run p50 / p95 / p99', times(result.run_ms)],
       ['attempts per minute', String(result.throughput_per_minute)],
-    ];
-    for (const [name, value] of rows) io.out(io.tty ? `${pad(name, 22)}${value}\n` : `${name}\t${value}\n`);
+    ]);
     return 0;
   },
 });
