@@ -8,7 +8,7 @@ import type { Context } from './command.ts';
 import { detachable } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
 import { jsonText } from './layout.ts';
-import { outputPrinter } from './output-printer.ts';
+import { type OutputPrinter, outputPrinter } from './output-printer.ts';
 import { printable } from './text.ts';
 import { whileWatchingWorkers } from './worker-hint.ts';
 
@@ -40,7 +40,7 @@ async function print(context: Context, id: string, options: FollowJobOptions): P
   const { io } = context;
   const app = await context.app();
   const split = (await getJob(app, id)).splitOutput;
-  const printerOf = (stream: Stream): FollowPrinter => {
+  const printerOf = (stream: Stream): OutputPrinter => {
     if (io.json) return jsonPrinter(context, id, split ? { stream } : {});
     // A single stream is the result, so it goes to stdout.
     return outputPrinter(io, options.raw, options.only === null ? stream : 'stdout');
@@ -78,25 +78,20 @@ export function describeAttemptEnd(attempt: Attempt, job: Job, now: number): str
   return `attempt ${attempt.ordinal} ended${how}: job ${job.id} is ${job.state}${next}`;
 }
 
-interface FollowPrinter {
-  print(data: Uint8Array, attempt: number): void;
-  end(): void;
-}
-
 /** Prints a JSON line for each piece of output. A character split between two pieces is printed with the second. */
-function jsonPrinter({ io }: Context, id: string, stream: { stream?: Stream }): FollowPrinter {
+function jsonPrinter({ io }: Context, id: string, stream: { stream?: Stream }): OutputPrinter {
   let decoder = new TextDecoder();
-  let last = 1;
-  const line = (attempt: number, output: string): void => {
+  let attempt = 1;
+  const line = (output: string): void => {
     if (output !== '') io.out(`${JSON.stringify({ id, attempt, ...stream, output })}\n`);
   };
   return {
-    print(data, attempt) {
-      last = attempt;
-      line(attempt, decoder.decode(data, { stream: true }));
+    print(data, ordinal = 1) {
+      attempt = ordinal;
+      line(decoder.decode(data, { stream: true }));
     },
     end() {
-      line(last, decoder.decode());
+      line(decoder.decode());
       decoder = new TextDecoder();
     },
   };

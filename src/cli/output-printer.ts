@@ -4,7 +4,8 @@ import { printable } from './text.ts';
 
 /** Prints the output of a job. On a terminal, control characters are escaped, unless `raw` is set. */
 export interface OutputPrinter {
-  print(data: Uint8Array): void;
+  /** Prints a piece of the output of an attempt. */
+  print(data: Uint8Array, attempt?: number): void;
   /** Prints the rest after the last piece. A terminal is left at the start of a line. */
   end(): void;
 }

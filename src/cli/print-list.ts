@@ -25,11 +25,17 @@ export async function printList<Row>(
   const format = formatOf(io);
   let count = 0;
   if (format === 'table') {
-    for await (const batch of batches(rows)) {
+    const print = (batch: Row[]): number => {
       printTable(io, list.columns, batch);
-      count += batch.length;
+      return batch.length;
+    };
+    let batch: Row[] = [];
+    for await (const row of rows) {
+      if (batch.push(row) < BATCH) continue;
+      count += print(batch);
+      batch = [];
     }
-    return count;
+    return count + print(batch);
   }
   const array = format === 'json';
   let text = array ? '[' : headerOf(io, list.columns);
@@ -49,15 +55,8 @@ export async function printList<Row>(
 export async function lineOf<Row>(io: Io, list: Listing<Row>, row: Row): Promise<string> {
   const format = formatOf(io);
   if (typeof format === 'object') return filled(format, masked(await list.object(row)), list.times);
-  switch (format) {
-    case 'json':
-    case 'jsonl':
-      return jsonText(io, await list.object(row));
-    case 'ids':
-      return list.id(row);
-    default:
-      return plainLine(io, list.columns, row);
-  }
+  if (format === 'json' || format === 'jsonl') return jsonText(io, await list.object(row));
+  return format === 'ids' ? list.id(row) : plainLine(io, list.columns, row);
 }
 
 /** Returns the line of column titles if it was asked for, else an empty text. */
@@ -86,16 +85,4 @@ function fieldText(object: object, field: string, times: TimeFormat): string {
   if (typeof value === 'object') return printable(JSON.stringify(value));
   const text = String(value);
   return TIME_FIELD.test(field) && text !== '' ? times.text(Date.parse(text)) : printable(text);
-}
-
-async function* batches<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T[]> {
-  let batch: T[] = [];
-  for await (const item of items) {
-    batch.push(item);
-    if (batch.length === BATCH) {
-      yield batch;
-      batch = [];
-    }
-  }
-  if (batch.length > 0) yield batch;
 }

@@ -12,12 +12,8 @@ const OBEYED = /\x1b\[[0-9]{1,2}m|(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes characters in JSON that control a terminal or reverse its text. The JSON keeps its meaning. */
 export function printableJson(json: string): string {
-  return json.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
-    Array.from(
-      { length: char.length },
-      (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  );
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => char.split('').map(escaped).join(''));
 }
 
 const WIDE =

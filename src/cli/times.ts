@@ -28,9 +28,8 @@ function timeText(at: number, style: TimeStyle, utc: boolean, now: number): stri
   if (style === 'unix') return String(at / 1000);
   if (style === 'iso') return toIso(at);
   const shift = utc ? 0 : new Date(at).getTimezoneOffset() * 60_000;
-  return (
-    toIso(at - shift)
-      .slice(0, 19)
-      .replace('T', ' ') + (utc ? 'Z' : '')
-  );
+  const text = toIso(at - shift)
+    .slice(0, 19)
+    .replace('T', ' ');
+  return utc ? `${text}Z` : text;
 }

@@ -7,9 +7,8 @@ import { fitLine, type Line, type Look, paintLine } from './line.ts';
 import { type Output, outputLines } from './output.ts';
 import { paneLines, shareRows } from './pane.ts';
 import { PANE_NAMES, type PaneName } from './panes.ts';
-import { sparkline } from './sparkline.ts';
 import { statusLine } from './status-line.ts';
-import { rateNow, rates, type Throughput } from './throughput.ts';
+import { rateNow, rates, sparkline, type Throughput } from './throughput.ts';
 import type { Ui } from './ui.ts';
 
 export interface Picture {

@@ -5,6 +5,9 @@ const KEPT_S = 900;
 /** The current rate is the average of this many full seconds. */
 const NOW_S = 10;
 
+const BLOCKS = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const ASCII = ['.', '_', ':', '-', '=', '+', '*', '%', '#'];
+
 interface Second {
   completed: number;
   failed: number;
@@ -55,4 +58,13 @@ export function rates(
   for (let back = 1; back <= columns * seconds; back++)
     sums[columns - Math.ceil(back / seconds)]! += known.get(end - back)?.[kind] ?? 0;
   return sums.map((sum) => sum / seconds);
+}
+
+/** Returns a character for each value. Only 0 looks like 0. */
+export function sparkline(values: number[], ascii: boolean): string {
+  const marks = ascii ? ASCII : BLOCKS;
+  const top = Math.max(...values);
+  return values
+    .map((value) => (value <= 0 ? marks[0] : marks[Math.max(1, Math.round((value / top) * 8))]))
+    .join('');
 }

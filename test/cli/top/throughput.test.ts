@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import { sparkline } from '../../../src/cli/top/sparkline.ts';
-import { rateNow, rates, record, type Throughput } from '../../../src/cli/top/throughput.ts';
+import { rateNow, rates, record, sparkline, type Throughput } from '../../../src/cli/top/throughput.ts';
 
 const NOW = 1_000_000_500;
 const ended = (secondsAgo: number, ok = true) => ({
