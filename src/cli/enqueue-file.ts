@@ -53,9 +53,11 @@ export async function enqueueFile(
         for (const warning of job.warnings) {
           if (++warnings.total <= SHOWN_WARNINGS) warnings.shown.push(warning);
         }
-        const whole = fill(job.input);
-        yield asEnqueuedHere(whole, context.environment);
-        if (++count % BATCH === 0) progress.at(() => storing(count, file));
+        yield asEnqueuedHere(fill(job.input), context.environment);
+        if (++count % BATCH === 0)
+          progress.at(
+            () => `enqueuing ${countOf(count)}, ${formatPercent(file.at / Math.max(1, file.size))}`,
+          );
       }
     },
   };
@@ -124,8 +126,4 @@ function checkHead(file: TextFile, jobs: Iterable<JobInput>): string[] {
     if (file.at > HEAD) break;
   }
   return secrets;
-}
-
-function storing(count: number, file: TextFile): string {
-  return `enqueuing ${countOf(count)}, ${formatPercent(file.at / Math.max(1, file.size))}`;
 }

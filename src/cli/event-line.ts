@@ -1,14 +1,14 @@
 import { toEventObject } from '../core/event-object.ts';
-import { EVENT_KINDS, type EventDetail, type EventKind, type StoreEvent } from '../core/events.ts';
+import { EVENT_KINDS, type EventDetail, type StoreEvent } from '../core/events.ts';
 import { maskUrls } from '../core/mask.ts';
 import { pairValue } from '../core/printable.ts';
 import { toIso } from '../core/time.ts';
 import type { Io } from './io.ts';
 import { jsonText } from './layout.ts';
 import { headerOf, type Listing, lineOf } from './print-list.ts';
-import { type Column, isAligned } from './table.ts';
-import { type Color, cut, displayWidth, pad, paint, printable, STATE_COLORS } from './text.ts';
-import { type TimeFormat, timesFor } from './times.ts';
+import { isAligned } from './table.ts';
+import { cut, displayWidth, pad, paint, printable, STATE_COLORS } from './text.ts';
+import { timesFor } from './times.ts';
 
 const WIDEST = Math.max(...EVENT_KINDS.map((kind) => kind.length));
 const ID_WIDTH = 16;
@@ -35,30 +35,26 @@ export async function printEvents(io: Io, events: AsyncIterable<StoreEvent>): Pr
 function listing(io: Io): Listing<StoreEvent> {
   const times = timesFor(io, Date.now());
   return {
-    columns: columns(times),
+    columns: [
+      { title: 'NUMBER', value: (event) => String(event.number) },
+      { title: 'AT', value: (event) => times.text(event.at) },
+      { title: 'KIND', value: (event) => event.kind },
+      { title: 'ACTOR', value: (event) => event.actor ?? '' },
+      { title: 'JOB', value: (event) => event.jobId ?? '' },
+      { title: 'QUEUE', value: (event) => event.queue ?? '' },
+      { title: 'ATTEMPT', value: (event) => String(event.attempt ?? '') },
+      { title: 'DETAIL', value: (event) => JSON.stringify(event.detail) },
+    ],
     times,
     id: (event) => String(event.number),
     object: toEventObject,
   };
 }
 
-function columns(times: TimeFormat): Column<StoreEvent>[] {
-  return [
-    { title: 'NUMBER', value: (event) => String(event.number) },
-    { title: 'AT', value: (event) => times.text(event.at) },
-    { title: 'KIND', value: (event) => event.kind },
-    { title: 'ACTOR', value: (event) => event.actor ?? '' },
-    { title: 'JOB', value: (event) => event.jobId ?? '' },
-    { title: 'QUEUE', value: (event) => event.queue ?? '' },
-    { title: 'ATTEMPT', value: (event) => String(event.attempt ?? '') },
-    { title: 'DETAIL', value: (event) => JSON.stringify(event.detail) },
-  ];
-}
-
 function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: StoreEvent): string {
-  const color = colorOf(kind);
+  const color = STATE_COLORS[kind === 'started' ? 'processing' : kind];
   const facts: string[] = [];
-  for (const [name, value] of Object.entries<Value>({ queue, attempt, ...detail, by: actor })) {
+  for (const [name, value] of Object.entries<EventDetail[string]>({ queue, attempt, ...detail, by: actor })) {
     if (value !== null && value !== false) facts.push(`${name}=${pairValue(maskUrls(String(value)))}`);
   }
   // The line stays on the screen, so a relative time would soon be wrong. It is used only on request.
@@ -66,14 +62,12 @@ function wordsOf(io: Io, { at, kind, actor, jobId, queue, attempt, detail }: Sto
   const id = pad(printable(jobId ?? '-'), ID_WIDTH);
   const room = io.layout.wide ? Number.POSITIVE_INFINITY : io.width;
   const head = `${when}  ${pad(kind, WIDEST)}  ${id}`;
-  const isNarrow = displayWidth(head) > room;
-  const lines = isNarrow
-    ? [`${when}  ${kind}`, ...packed([id.trimEnd(), ...facts], room - INDENT.length)]
-    : [head, ...packed(facts, room - INDENT.length)];
-  // One line if everything fits on it.
-  const whole = `${head}  ${facts.join(' ')}`;
-  const shown = displayWidth(whole) <= room ? [whole] : lines;
-  const text = shown.map((line, i) => (i === 0 ? line : INDENT + line).trimEnd()).join('\n');
+  const line = `${head}  ${facts.join(' ')}`;
+  let lines = [line];
+  if (displayWidth(head) > room)
+    lines = [`${when}  ${kind}`, ...packed([id.trimEnd(), ...facts], room - INDENT.length)];
+  else if (displayWidth(line) > room) lines = [head, ...packed(facts, room - INDENT.length)];
+  const text = lines.map((part, i) => (i === 0 ? part : INDENT + part).trimEnd()).join('\n');
   return io.color && color ? text.replace(kind, (word) => paint(word, color)) : text;
 }
 
@@ -88,10 +82,4 @@ function packed(facts: string[], room: number): string[] {
     else lines.push(cut(fact, room));
   }
   return lines;
-}
-
-type Value = EventDetail[string];
-
-function colorOf(kind: EventKind): Color | undefined {
-  return kind === 'started' ? STATE_COLORS.processing : STATE_COLORS[kind];
 }

@@ -35,7 +35,7 @@ export function renderPage(page: Block[], style: Style): string {
     const before = page[i - 1];
     if (before !== undefined && !('heading' in before)) text += '\n';
     if ('heading' in block) indent = INDENT;
-    text += `${blockLines(block, { indent, width, column }, style).join('\n')}\n`;
+    text += `${blockLines(block, indent, width, column, style).join('\n')}\n`;
   }
   return text;
 }
@@ -48,13 +48,7 @@ function termColumn(page: Block[], width: number): number {
   return Math.max(0, ...lengths.filter((length) => length <= most));
 }
 
-interface Layout {
-  indent: number;
-  width: number;
-  column: number;
-}
-
-function blockLines(block: Block, { indent, width, column }: Layout, style: Style): string[] {
+function blockLines(block: Block, indent: number, width: number, column: number, style: Style): string[] {
   if ('heading' in block) return [style.heading(`${block.heading}:`)];
   const space = ' '.repeat(indent);
   if ('text' in block) return wrap(block.text, width - indent).map((line) => space + line);

@@ -70,7 +70,8 @@ export function withoutDefaults(flags: Record<string, Flag>): Record<string, Fla
   );
 }
 
-interface Where {
+/** The process that the flags were typed in. */
+export interface Where {
   environment: NodeJS.ProcessEnv;
   cwd: () => string;
 }

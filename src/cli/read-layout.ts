@@ -1,5 +1,5 @@
 import { QueueError } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { SCHEMAS } from '../http/schemas.ts';
 import type { Command, Input } from './command.ts';
 import { type Format, type Layout, TIME_FLAGS, type TimeStyle } from './layout.ts';
@@ -45,10 +45,9 @@ function chosenFields(command: Command, input: Input): string[] {
 
 function checkField(field: string, known: string[], { name }: Command, flag: string): void {
   if (known.includes(field)) return;
-  const guess = nearest(field, known);
   throw new QueueError(
     'invalid-value',
-    `${flag}: unknown field '${field}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+    `${flag}: unknown field '${field}'${didYouMean(field, known)}`,
     `to list the fields: queuectl ${name} --json=help`,
   );
 }
@@ -59,10 +58,9 @@ function readFormat(text: string, command: Command): Format {
   // A name in braces is a field or a mistake. Any other braces are text.
   const parts = text.split(/\{([a-z]\w*)\}/i);
   if (parts.length === 1) {
-    const guess = nearest(text, FORMATS);
     throw new QueueError(
       'invalid-value',
-      `--format must be one of ${FORMATS.join(', ')} or a template with fields in braces, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+      `--format must be one of ${FORMATS.join(', ')} or a template with fields in braces, not '${text}'${didYouMean(text, FORMATS)}`,
       `for example: queuectl ${command.name} --format '${example(command)}'`,
     );
   }
@@ -86,10 +84,9 @@ const ESCAPES: Record<string, string> = { t: '\t', n: '\n', '\\': '\\' };
 function readTimeStyle(text: string): TimeStyle {
   const style = TIME_STYLES.find((one) => one === text);
   if (style !== undefined) return style;
-  const guess = nearest(text, TIME_STYLES);
   throw new QueueError(
     'invalid-value',
-    `--time must be one of ${TIME_STYLES.join(', ')}, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+    `--time must be one of ${TIME_STYLES.join(', ')}, not '${text}'${didYouMean(text, TIME_STYLES)}`,
   );
 }
 

@@ -7,7 +7,7 @@ import type { JobInput } from '../core/job-input.ts';
 import type { ScheduleSpec } from '../core/schedule.ts';
 import { required } from './arguments.ts';
 import { type Flag, type Input, inGroup } from './command.ts';
-import { fillFromFlags, readJobFlags, scheduledFlags } from './job-flags.ts';
+import { fillFromFlags, readJobFlags, scheduledFlags, type Where } from './job-flags.ts';
 
 export const SCHEDULE_FLAGS: Record<string, Flag> = {
   ...inGroup('Schedule', {
@@ -37,11 +37,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
 
 const EXAMPLE = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
-export function readScheduleSpec(
-  input: Input,
-  where: { environment: NodeJS.ProcessEnv; cwd: () => string },
-  now: number,
-): ScheduleSpec {
+export function readScheduleSpec(input: Input, where: Where, now: number): ScheduleSpec {
   const name = required(input, 0, 'the schedule name', EXAMPLE);
   const when = readScheduleInput(timingOf(input), now, called);
   const [job] = fillFromFlags([readJob(input, now)], readJobFlags(input, where, now));
@@ -71,7 +67,7 @@ function timingOf(input: Input): ScheduleInput {
 /** Reads the changes to an existing schedule. Its directory stays the same. */
 export function readScheduleChanges(
   input: Input,
-  where: { environment: NodeJS.ProcessEnv; cwd: () => string },
+  where: Where,
   now: number,
 ): { name: string } & ScheduleChanges {
   const name = required(

@@ -20,19 +20,14 @@ export function printSeries(io: Io, series: SeriesObject): void {
   else for (const { at, ...point } of series.points) io.out(`${[at, ...cells(point)].join('\t')}\n`);
 }
 
-function cells(of: FiguresObject): string[] {
+function cells(of: FiguresObject): (string | number)[] {
   const { wait_ms, run_ms } = of;
-  const times = [wait_ms?.p50, wait_ms?.p95, run_ms?.p50, run_ms?.p95].map((ms) => String(ms ?? '-'));
-  return [
-    ...COUNTED.map((name) => String(countOf(of, name))),
-    String(of.released),
-    String(of.lost),
-    ...times,
-  ];
+  const times = [wait_ms?.p50, wait_ms?.p95, run_ms?.p50, run_ms?.p95].map((ms) => ms ?? '-');
+  return [...COUNTED.map((name) => figure(of, name)), of.released, of.lost, ...times];
 }
 
 /** Returns a count. Jobs that were cancelled before they ran count as cancelled too. */
-function countOf(of: FiguresObject, name: (typeof COUNTED)[number]): number {
+function figure(of: FiguresObject, name: (typeof COUNTED)[number]): number {
   return name === 'cancelled' ? of.cancelled + of.dropped : of[name];
 }
 
@@ -43,8 +38,8 @@ function draw(io: Io, { range, step_ms, points, total, names }: SeriesObject): v
     io.out(`${pad(name, NAME_WIDTH)}${value.padStart(VALUE_WIDTH - 2)}  ${sparkline(values, each)}\n`);
   io.out(`last ${range}, ${exactDuration(step_ms * each)} per column; the last column is incomplete\n`);
   for (const name of COUNTED) {
-    const values = points.map((point) => countOf(point, name));
-    line(name, values, formatCount(countOf(total, name)));
+    const values = points.map((point) => figure(point, name));
+    line(name, values, formatCount(figure(total, name)));
   }
   for (const name of ['wait', 'run'] as const) {
     const p95 = points.map((point) => point[`${name}_ms`]?.p95 ?? 0);

@@ -19,7 +19,7 @@ export default defineCommand({
     const { db, from, to, workers } = await run(location, actorOf(environment), anyOwner);
     if (io.json) {
       io.out(`${JSON.stringify({ db, from, to, workers, migrated: from < to && !dryRun })}\n`);
-      return 0;
+      return;
     }
     if (from === to) io.out(`the database has schema version ${to}; nothing to do\n`);
     else
@@ -28,6 +28,5 @@ export default defineCommand({
       io.note(
         `${countOf(workers.length, 'worker')} of the older version must stop first: queuectl worker stop --leave`,
       );
-    return 0;
   },
 });

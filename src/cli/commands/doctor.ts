@@ -32,13 +32,14 @@ export default defineCommand({
   },
 });
 
-interface Line {
+/** A line of the table on a narrow terminal. Only the first line of a finding has a name and a status. */
+interface FindingLine {
   check: string;
   status: Finding['status'] | '';
   says: string;
 }
 
-const COLUMNS: Column<Line>[] = [
+const COLUMNS: Column<FindingLine>[] = [
   { title: 'CHECK', value: (one) => one.check },
   {
     title: 'STATUS',
@@ -64,14 +65,14 @@ function print(io: Io, findings: Finding[]): void {
 }
 
 /** Returns the lines of a finding on a narrow terminal, with the fix below what was found. */
-function linesOf({ check, status, says, fix }: Finding, room: number): Line[] {
+function linesOf({ check, status, says, fix }: Finding, room: number): FindingLine[] {
   const texts = [says, ...(fix === null ? [] : [`fix: ${fix}`])];
   const [first = '', ...more] = texts
     .flatMap((text) => wrap(text, room))
     .flatMap((text) => pieces(text, room));
   return [
     { check, status, says: first },
-    ...more.map((text): Line => ({ check: '', status: '', says: text })),
+    ...more.map((text): FindingLine => ({ check: '', status: '', says: text })),
   ];
 }
 

@@ -11,7 +11,7 @@ import { findJob } from '../../actions/select.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { ERRORS, QueueError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
-import { nearest } from '../../core/nearest.ts';
+import { didYouMean } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { parseTime } from '../../core/time.ts';
 import { numberFlag } from '../arguments.ts';
@@ -80,13 +80,11 @@ export default defineCommand({
     refuseFlagsWithoutEffect(io);
     const lines = numberFlag(input, 'lines', LINES);
     const since = readSince(input, Date.now());
-    const kinds = input.has('kind')
-      ? input.all('kind').flatMap((text) => text.split(',').map(readKind))
-      : null;
+    const kinds = input.all('kind').flatMap((text) => text.split(',').map(readKind));
     const opened = await app();
     const filter = await readEventFilter(opened, input, kinds);
     const last = await lastEvent(opened);
-    const begin = since === null ? 0 : Math.min(last, await numberOf(opened, since));
+    const begin = Math.min(last, await numberBefore(opened, since));
     const many = lines ?? (since === null ? DEFAULT_LINES : null);
     const after = many === null ? begin : Math.max(begin, await beforeLast(opened, many, last, filter));
     if (!input.has('follow')) {
@@ -132,28 +130,28 @@ function readSince(input: Input, now: number): Since | null {
   }
 }
 
-function numberOf(app: App, since: Since): Promise<number> {
-  return 'number' in since ? Promise.resolve(since.number) : lastEventBefore(app, since.at);
+/** Returns the number of the last event that --since leaves out. */
+async function numberBefore(app: App, since: Since | null): Promise<number> {
+  if (since === null) return 0;
+  return 'number' in since ? since.number : lastEventBefore(app, since.at);
 }
 
 function readKind(text: string): EventKind {
   const kind = text.trim().toLowerCase();
   const found = EVENT_KINDS.find((one) => one === kind);
   if (found !== undefined) return found;
-  const guess = nearest(kind, EVENT_KINDS);
-  const problem = `--kind: unknown event kind '${text}'`;
   throw new QueueError(
     'invalid-value',
-    guess === null ? problem : `${problem}; did you mean '${guess}'?`,
+    `--kind: unknown event kind '${text}'${didYouMean(kind, EVENT_KINDS)}`,
     'to list the kinds: queuectl help events',
   );
 }
 
-async function readEventFilter(app: App, input: Input, kinds: EventKind[] | null): Promise<EventFilter> {
+async function readEventFilter(app: App, input: Input, kinds: EventKind[]): Promise<EventFilter> {
   const filter: EventFilter = {};
   const job = input.one('job');
   const queue = input.one('queue');
-  if (kinds !== null) filter.kinds = kinds;
+  if (kinds.length > 0) filter.kinds = kinds;
   if (queue !== undefined) filter.queue = queue;
   if (job !== undefined) filter.jobId = await jobIdOf(app, job);
   return filter;

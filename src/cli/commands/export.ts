@@ -20,7 +20,7 @@ export default defineCommand({
     const store = await app({ create: false });
     if (file === undefined || file === '-') {
       await exportTo(store, (text) => io.out(io.tty ? printableJson(text) : text));
-      return 0;
+      return;
     }
     const progress = startProgress(io);
     try {
@@ -30,7 +30,6 @@ export default defineCommand({
       progress.end();
       const sentence = `${printable(exported.file)}: ${countOf(exported.jobs)}`;
       printResult(io, exported, sentence, exported.file);
-      return 0;
     } finally {
       progress.end();
     }

@@ -44,7 +44,6 @@ export default defineCommand({
       if ((skipped.job ?? 0) > 0) io.note(`skipped ${countOf(skipped.job!)} with an id that already exists`);
       if ((skipped.rollup_kind ?? 0) > 0)
         io.note('this database already has statistics, so the statistics in the file were not imported');
-      return 0;
     } finally {
       progress.end();
       text.close();

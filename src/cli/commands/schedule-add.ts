@@ -36,11 +36,10 @@ export default defineCommand({
     await checkSchedule(spec, now);
     if (input.has('dry-run')) {
       printTimes(context.io, await previewSchedule(spec.timing, now), now);
-      return 0;
+      return;
     }
     warnOfSecrets(context.io, [spec.job]);
     const app = await context.app();
     await printScheduleChange(context.io, 'added', await addSchedule(app, spec), now);
-    return 0;
   },
 });

@@ -33,12 +33,12 @@ export default defineCommand({
     if (range !== null) {
       const options = { queue: input.one('queue'), name: input.one('name'), names: true };
       printSeries(io, await statsSeries(await context.app(), range, options));
-      return 0;
+      return;
     }
     const result = await stats(await context.app());
     if (io.json) {
       io.out(`${jsonText(io, result)}\n`);
-      return 0;
+      return;
     }
     const times = (of: typeof result.wait_ms): string =>
       of === null ? '-' : [of.p50, of.p95, of.p99].map(formatDuration).join(' / ');
@@ -50,7 +50,6 @@ export default defineCommand({
       ['run p50 / p95 / p99', times(result.run_ms)],
       ['attempts per minute', String(result.throughput_per_minute)],
     ]);
-    return 0;
   },
 });
 

@@ -13,7 +13,7 @@ export default defineCommand({
     const notices = input.has('licenses') ? (await import('../licenses.generated.ts')).NOTICES : null;
     if (!io.json) {
       io.out(notices === null ? `${VERSION}\n` : notices.map(noticeText).join('\n'));
-      return 0;
+      return;
     }
     const { SCHEMA_VERSION } = await import('../../store/sqlite/migrate.ts');
     const { bun, node } = process.versions;
@@ -26,7 +26,6 @@ export default defineCommand({
       ...(notices === null ? {} : { licenses: notices }),
     };
     io.out(`${jsonText(io, about)}\n`);
-    return 0;
   },
 });
 
