@@ -27,7 +27,7 @@ export async function manPage(): Promise<string> {
       ]),
     ]),
     '.SH GLOBAL FLAGS',
-    ...subsection({ rows: flagRows(GLOBAL_FLAGS) }),
+    ...subsection(flagRows(GLOBAL_FLAGS)),
     ...Object.entries(TOPICS).flatMap(([name, topic]) => [
       `.SH ${text(name.replaceAll('-', ' ').toUpperCase())}`,
       ...topic.page().flatMap(subsection),
@@ -43,11 +43,11 @@ export async function manPage(): Promise<string> {
 }
 
 function subsection(block: Block): string[] {
+  if (typeof block === 'string') return ['.PP', text(block)];
+  if (Array.isArray(block)) return block.flatMap(([term, about]) => ['.TP', bold(term), text(about)]);
   if ('heading' in block) return ['.PP', `\\fB${text(block.heading)}\\fR`];
-  if ('text' in block) return ['.PP', text(block.text)];
   if ('usage' in block) return ['.PP', '.RS', text(block.usage), '.RE'];
-  if ('code' in block) return ['.PP', '.RS', '.nf', ...block.code.map(text), '.fi', '.RE'];
-  return block.rows.flatMap(([term, about]) => ['.TP', bold(term), text(about)]);
+  return ['.PP', '.RS', '.nf', ...block.code.map(text), '.fi', '.RE'];
 }
 
 /** Sets the names of flags in bold, and their values as they are. */

@@ -27,7 +27,7 @@ async function commandReference(): Promise<string> {
     ...sections.map(([heading, commands]) => `**${heading}**: ${commands.map(linkTo).join(' · ')}`),
     `**Topics**: ${topics.map(([name]) => `[${name}](#${name})`).join(' · ')}`,
     '## Global flags',
-    ...markdown({ rows: flagRows(GLOBAL_FLAGS) }),
+    ...markdown(flagRows(GLOBAL_FLAGS)),
     ...sections.flatMap(([heading, commands]) => [`## ${heading}`, ...commands.flatMap(commandSection)]),
     '## Topics',
     ...topics.flatMap(([name, topic]) => [
@@ -69,11 +69,11 @@ function page(parts: string[]): string {
 }
 
 function markdown(block: Block): string[] {
+  if (typeof block === 'string') return [inline(block)];
+  if (Array.isArray(block)) return [block.map(item).join('\n')];
   if ('heading' in block) return [`**${block.heading}**`];
-  if ('text' in block) return [inline(block.text)];
   if ('usage' in block) return [`\`\`\`text\n${block.usage}\n\`\`\``];
-  if ('code' in block) return [`\`\`\`sh\n${block.code.join('\n')}\n\`\`\``];
-  return [block.rows.map(item).join('\n')];
+  return [`\`\`\`sh\n${block.code.join('\n')}\n\`\`\``];
 }
 
 function item([term, text]: Row): string {

@@ -1,5 +1,5 @@
 import type { Access, App } from '../actions/app.ts';
-import type { Row } from './help-page.ts';
+import type { Block } from './help-page.ts';
 import type { Io } from './io.ts';
 
 export interface Flag {
@@ -56,7 +56,7 @@ export interface Command {
   /** Command lines. One that starts with # is a caption for those below it. */
   examples: string[];
   /** Paragraphs and tables at the end of the help. */
-  notes?: (string | Row[])[];
+  notes?: Block[];
   /** The maximum number of arguments. */
   most: number;
   /** The command takes arguments after `--`. */

@@ -1,9 +1,10 @@
 /** A part of a help page. The terminal, the man page and the command reference render the same parts. */
 export type Block =
   | { heading: string }
-  | { text: string }
+  /** A paragraph. */
+  | string
   /** A list of terms, each with its explanation. */
-  | { rows: Row[] }
+  | Row[]
   /** The form of a command line, with placeholders. */
   | { usage: string }
   /** Lines that are printed as they are. A line that starts with # is a comment. */
@@ -33,26 +34,29 @@ export function renderPage(page: Block[], style: Style): string {
   let text = '';
   for (const [i, block] of page.entries()) {
     const before = page[i - 1];
-    if (before !== undefined && !('heading' in before)) text += '\n';
-    if ('heading' in block) indent = INDENT;
+    if (before !== undefined && !isHeading(before)) text += '\n';
+    if (isHeading(block)) indent = INDENT;
     text += `${blockLines(block, indent, width, column, style).join('\n')}\n`;
   }
   return text;
+}
+
+export function isHeading(block: Block): block is { heading: string } {
+  return typeof block === 'object' && 'heading' in block;
 }
 
 /** Returns the width of the column of terms, which is the same for the whole page. */
 function termColumn(page: Block[], width: number): number {
   if (width < NARROW) return 4;
   const most = Math.floor(width * TERM_SHARE);
-  const lengths = page.flatMap((block) => ('rows' in block ? block.rows.map(([term]) => term.length) : []));
+  const lengths = page.flatMap((block) => (Array.isArray(block) ? block.map(([term]) => term.length) : []));
   return Math.max(0, ...lengths.filter((length) => length <= most));
 }
 
 function blockLines(block: Block, indent: number, width: number, column: number, style: Style): string[] {
-  if ('heading' in block) return [style.heading(`${block.heading}:`)];
-  const space = ' '.repeat(indent);
-  if ('text' in block) return wrap(block.text, width - indent).map((line) => space + line);
-  if ('rows' in block) return rowLines(block.rows, width, column, style);
+  if (typeof block === 'string') return wrap(block, width - indent).map((line) => ' '.repeat(indent) + line);
+  if (Array.isArray(block)) return rowLines(block, width, column, style);
+  if (isHeading(block)) return [style.heading(`${block.heading}:`)];
   const margin = ' '.repeat(INDENT);
   if ('usage' in block) return [margin + block.usage];
   return block.code.map((line) => margin + (line.startsWith('#') ? style.comment(line) : line));

@@ -4,15 +4,13 @@ import type { Block, Row } from './help-page.ts';
 import { TOPICS } from './topics.ts';
 
 export const SHORT_HELP: Block[] = [
-  { text: 'queuectl runs shell commands in the background and retries them when they fail.' },
-  {
-    rows: [
-      ["queuectl enqueue 'echo hello'", 'Add a job'],
-      ['queuectl worker start', 'Run jobs (add --detach to run in the background)'],
-      ['queuectl status', 'Show job counts and active workers'],
-    ],
-  },
-  { text: "Run 'queuectl help' to see all commands." },
+  'queuectl runs shell commands in the background and retries them when they fail.',
+  [
+    ["queuectl enqueue 'echo hello'", 'Add a job'],
+    ['queuectl worker start', 'Run jobs (add --detach to run in the background)'],
+    ['queuectl status', 'Show job counts and active workers'],
+  ],
+  "Run 'queuectl help' to see all commands.",
 ];
 
 export const ABOUT =
@@ -24,18 +22,18 @@ export async function fullHelp(): Promise<Block[]> {
       const loads = Object.values(entries).flatMap((entry) =>
         isGroup(entry) ? Object.values(entry.commands) : [entry],
       );
-      return [{ heading }, { rows: await summaries(loads) }];
+      return [{ heading }, await summaries(loads)];
     }),
   );
   return [
-    { text: ABOUT },
+    ABOUT,
     { heading: 'Usage' },
     { usage: 'queuectl COMMAND [flags]' },
     ...sections.flat(),
     { heading: 'Global flags' },
-    { rows: flagRows(GLOBAL_FLAGS) },
+    flagRows(GLOBAL_FLAGS),
     { heading: 'Topics' },
-    { rows: Object.entries(TOPICS).map(([name, topic]): Row => [name, topic.summary]) },
+    Object.entries(TOPICS).map(([name, topic]): Row => [name, topic.summary]),
     { heading: 'More help' },
     { usage: 'queuectl help COMMAND|TOPIC' },
   ];
@@ -43,23 +41,18 @@ export async function fullHelp(): Promise<Block[]> {
 
 export async function groupHelp(name: string, group: Group): Promise<Block[]> {
   return [
-    { text: group.summary },
+    group.summary,
     { heading: 'Usage' },
     { usage: `queuectl ${name} COMMAND [flags]` },
     { heading: 'Commands' },
-    { rows: await summaries(Object.values(group.commands), (command) => signature(command)) },
+    await summaries(Object.values(group.commands), signature),
     { heading: 'More help' },
     { usage: `queuectl help ${name} COMMAND` },
   ];
 }
 
 export function commandHelp(command: Command): Block[] {
-  return [
-    { text: command.summary },
-    ...commandParts(command),
-    { heading: 'Global flags' },
-    { text: globalFlagsLine() },
-  ];
+  return [command.summary, ...commandParts(command), { heading: 'Global flags' }, globalFlagsLine()];
 }
 
 /** Returns everything about a command except its summary. */
@@ -71,12 +64,9 @@ export function commandParts(command: Command): Block[] {
     { code: command.examples },
     ...flagGroups(command.flags).flatMap(([heading, flags]): Block[] => [
       { heading },
-      { rows: flagRows(flags, hasShorts(command.flags)) },
+      flagRows(flags, hasShorts(command.flags)),
     ]),
-    ...(command.notes === undefined ? [] : [{ heading: 'Details' }]),
-    ...(command.notes ?? []).map(
-      (note): Block => (typeof note === 'string' ? { text: note } : { rows: note }),
-    ),
+    ...(command.notes === undefined ? [] : [{ heading: 'Details' }, ...command.notes]),
   ];
 }
 

@@ -224,7 +224,7 @@ async function helpFor(words: string[]): Promise<Block[]> {
   if (COMMANDS[names[0]!] === undefined && names[0] !== 'help')
     throw unknownTopic(names[0]!, topicNamed(names[0]!));
   const found = await findCommand(names);
-  if (typeof found === 'string') return [{ text: found }];
+  if (typeof found === 'string') return [found];
   const extra = Array.isArray(found) ? undefined : found.args[0];
   if (extra !== undefined) throw new QueueError('usage', `help: unexpected argument '${extra}'`, HELP);
   const page = Array.isArray(found) ? found : help.commandHelp(found.command);

@@ -5,14 +5,12 @@ const plain = (text: string): string => text;
 const style = { heading: plain, term: plain, comment: plain };
 
 const PAGE: Block[] = [
-  { text: 'Adds one job or many jobs to a queue.' },
+  'Adds one job or many jobs to a queue.',
   { heading: 'Flags' },
-  {
-    rows: [
-      ['--id ID', 'the id'],
-      ['--a-very-long-flag-with PLACEHOLDER', 'a text that is much too long for one line of this terminal'],
-    ],
-  },
+  [
+    ['--id ID', 'the id'],
+    ['--a-very-long-flag-with PLACEHOLDER', 'a text that is much too long for one line of this terminal'],
+  ],
   { heading: 'Examples' },
   { code: ['# A caption', 'queuectl enqueue true'] },
 ];
@@ -39,7 +37,7 @@ test('on a narrow terminal the explanation starts below its term', () => {
 });
 
 test('a page is at most 100 columns wide', () => {
-  const text = renderPage([{ text: 'word '.repeat(60).trim() }], { width: 200, ...style });
+  const text = renderPage(['word '.repeat(60).trim()], { width: 200, ...style });
   expect(Math.max(...text.split('\n').map((line) => line.length))).toBe(99);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { FILTER_FLAGS } from '../../src/cli/filters.ts';
-import type { Row } from '../../src/cli/help-page.ts';
+import { isHeading, type Row } from '../../src/cli/help-page.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
 import { readCron } from '../../src/core/cron.ts';
 import { CONDITION_FIELDS } from '../../src/core/filter.ts';
@@ -8,8 +8,8 @@ import { CONDITION_FIELDS } from '../../src/core/filter.ts';
 /** Returns the rows below a heading of a topic. */
 function rowsOf(topic: string, heading: string): Row[] {
   const page = TOPICS[topic]!.page();
-  const at = page.findIndex((block) => 'heading' in block && block.heading === heading);
-  return page.slice(at + 1).flatMap((block) => ('rows' in block ? [block.rows] : []))[0]!;
+  const at = page.findIndex((block) => isHeading(block) && block.heading === heading);
+  return page.slice(at + 1).find((block) => Array.isArray(block))!;
 }
 
 test('every expression in help cron is valid', async () => {
