@@ -26,6 +26,8 @@ export interface OpenOptions {
   /** Also open a store that belongs to another user, or that others can write. */
   anyOwner: boolean;
   older: OlderSchema;
+  /** Returns the time of its events. */
+  now(): number;
 }
 
 export interface StoreKind {

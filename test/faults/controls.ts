@@ -31,8 +31,8 @@ const GIVEN_UP: Patch = {
 
 const NOT_TRIED_AGAIN: Patch = {
   file: 'store/sqlite/connection.ts',
-  from: 'if (!isBusy(error)) throw',
-  to: 'if (error) throw',
+  from: 'if (!isBusy(error) ||',
+  to: 'if (error ||',
 };
 
 /** As most programs wait for a lock. Our own loop does a whole transaction again, so under it a DEFERRED one does no harm. */

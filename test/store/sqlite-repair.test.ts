@@ -115,8 +115,8 @@ async function repaired(
   const settleLost = () => () => {
     throw new Error('nothing was running');
   };
-  const steps = { knownEpoch: () => null, settleLost };
-  const said = await repairSqlite(held, draft, steps).finally(held.letGo);
+  const steps = { now: Date.now, knownEpoch: () => null, settleLost };
+  const said = await repairSqlite(held, draft, steps).finally(held.unlock);
   if (said === null) return null;
   expect(said.problems).toEqual([]);
   return { said, rows: (table) => rowsOf(draft, table) };

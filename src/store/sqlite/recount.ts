@@ -1,4 +1,3 @@
-import { systemClock } from '../../core/clock.ts';
 import type { ParentEnd } from '../../core/dependencies.ts';
 import type { Connection } from './connection.ts';
 import { parentEnded } from './dependencies.ts';
@@ -11,5 +10,5 @@ export function recount(db: Connection): void {
   db.run(care.forgetCounters);
   db.run(care.countJobs);
   for (const { number, id, end } of db.all(care.endedParents))
-    parentEnded(db, { number: number as number, id: id as string, end: end as ParentEnd }, systemClock.now());
+    parentEnded(db, { number: number as number, id: id as string, end: end as ParentEnd }, db.now());
 }

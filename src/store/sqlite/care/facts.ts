@@ -11,15 +11,15 @@ import {
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
-import { connect } from '../connection.ts';
 import { translate } from '../failures.ts';
 import { refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
 import * as sql from '../sql/care.ts';
+import { lines } from './check.ts';
 import { refuseReading } from './current-files.ts';
 import { fileSystemOf } from './network.ts';
 import { refuseNoStore, wasOurs } from './odd-file.ts';
 import { unsafeParts } from './owner.ts';
-import { lookAt } from './peek.ts';
+import { look } from './peek.ts';
 import { modeOf } from './safe-path.ts';
 
 export interface StoreFacts {
@@ -28,21 +28,21 @@ export interface StoreFacts {
   fileSystem: { name: string | null; network: boolean };
   freeBytes: number;
   walBytes: number;
-  /** What belongs to another user, or can be written by others. */
+  /** The parts that belong to another user, or that others can write. */
   unsafe: { says: string; fix: string }[];
-  /** What others can read. */
+  /** The files that others can read. */
   readable: string[];
-  /** Null: it could not be read. */
+  /** Null if it could not be read. */
   schema: { found: number; known: number } | null;
   journalMode?: string;
   synchronous?: number;
-  /** What the quick check found. */
+  /** The findings of the quick check. Undefined if it was not made. */
   problems?: string[];
-  /** Why the store cannot be read. */
+  /** Tells why the store cannot be read. */
   error?: { says: string; fix: string | null };
 }
 
-/** Looks at a store without making or changing anything. `whole` reads it to its end. */
+/** Looks at a store without changing anything. `whole` reads it to its end. */
 export async function factsOf(location: string, whole: boolean): Promise<StoreFacts> {
   const refusal = await refusalOf(location);
   const asked = resolve(location);
@@ -64,28 +64,24 @@ export async function factsOf(location: string, whole: boolean): Promise<StoreFa
     facts.unsafe = unsafeParts(asked);
     facts.readable = readableByOthers(path);
   } catch (error) {
-    // Its links go round in circles, or lead where this user may not look.
+    // Its links form a loop, or lead to a directory that this user may not read.
     return { ...facts, error: told(error, path) };
   }
   if (refusal !== null) return { ...facts, error: refusal };
   if (!facts.exists && !wasOurs(path)) return facts;
   try {
     refuseNoStore(path);
-    // Whoever has the file open keeps a WAL beside it. That may be this process, and a descriptor that is closed would drop
-    // its locks: then the file is not opened but by SQLite, which knows the mode.
+    // A process that has the file open keeps a WAL beside it. It may be this process, and closing a descriptor would drop its
+    // locks. Then only SQLite opens the file, and tells the mode.
     const open = existsSync(`${path}-wal`);
     const unused = !open && isWal(path);
-    const connection = await connect(path, lookAt);
-    try {
+    await look(path, (connection) => {
       const wal = open ? Object.values(connection.get('PRAGMA journal_mode')!)[0] === 'wal' : unused;
       facts.schema = { found: refuseUnreleased(connection, version(connection)), known: SCHEMA_VERSION };
       facts.journalMode = wal ? 'wal' : 'delete';
       facts.synchronous = connection.pragma('synchronous');
-      if (whole) facts.problems = connection.all(sql.quickCheck).map((row) => String(Object.values(row)[0]));
-      if (facts.problems?.[0] === 'ok') facts.problems = [];
-    } finally {
-      connection.close();
-    }
+      if (whole) facts.problems = lines(connection, sql.quickCheck).filter((line) => line !== 'ok');
+    });
   } catch (error) {
     facts.error = told(error, path);
   }
@@ -140,7 +136,7 @@ function readableByOthers(path: string): string[] {
   try {
     for (const name of readdirSync(state)) look(`${state}/${name}`);
   } catch {
-    // None there, or not for us to look at: that is said elsewhere.
+    // It does not exist or may not be read, which other findings report.
   }
   return found;
 }

@@ -5,8 +5,8 @@ import { refuseNoFile } from './odd-file.ts';
 import { foreign, open, type Unsafe, unsafeForDrafts, unsafeWay } from './safe-path.ts';
 
 const ROOT = 0;
-/** The files that SQLite reads by their names alone, whoever put them there. */
-const BESIDE = ['-journal', '-wal', '-shm'];
+/** The ends of the names by which SQLite finds the parts of a database, whoever put them there. */
+export const BESIDE = ['-journal', '-wal', '-shm'];
 const MOVE_AWAY = 'another user created it: move it elsewhere';
 
 /**

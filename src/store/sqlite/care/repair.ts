@@ -14,18 +14,22 @@ import { settle } from '../settle.ts';
 import * as care from '../sql/care.ts';
 import { SAVED, type SavedTable, unreadable } from '../tables.ts';
 import { problemsOf } from './check.ts';
-import type { Held } from './hold.ts';
+import { type HeldStore, makeFile } from './hold.ts';
 import { type LooseRow, shapeOf } from './loose-rows.ts';
-import { makeFile } from './new-file.ts';
+import { BESIDE } from './owner.ts';
 import { openWreck, type Wreck } from './salvage.ts';
 
 /**
  * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read. The
  * epoch is kept, so that what is still running is found by its cookie.
  */
-export async function repairSqlite(damaged: Held, draft: string, steps: Steps): Promise<Repaired | null> {
+export async function repairSqlite(
+  damaged: HeldStore,
+  draft: string,
+  steps: Steps,
+): Promise<Repaired | null> {
   makeFile(draft);
-  const connection = await connect(draft);
+  const connection = await connect(draft, { now: steps.now });
   const copy = `${draft}.wreck`;
   try {
     await migrate(connection);
@@ -40,11 +44,11 @@ export async function repairSqlite(damaged: Held, draft: string, steps: Steps): 
     }
   } finally {
     connection.close();
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(copy + end, { force: true });
+    for (const end of ['', ...BESIDE]) rmSync(copy + end, { force: true });
   }
 }
 
-type Steps = Pick<RepairSteps, 'knownEpoch' | 'settleLost'>;
+type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
 type Saving = Omit<Repaired, 'problems'>;
 
 function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {

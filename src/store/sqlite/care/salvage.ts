@@ -4,7 +4,7 @@ import { type Row, withoutBigInts } from '../connection.ts';
 import { isOutOfRange } from '../failures.ts';
 import { freshDatabase } from '../migrate.ts';
 import { hasJobs, roots, rowsAfter, rowsInOrder } from '../sql/care.ts';
-import type { Held } from './hold.ts';
+import type { HeldStore } from './hold.ts';
 import { type LooseRow, type LooseRows, looseRows, type Shape } from './loose-rows.ts';
 import { childrenOf, PAGE } from './pages.ts';
 
@@ -30,7 +30,7 @@ export interface Wreck {
  * Tried as it is, then with a new header, then with the schema of a fresh store: its tables begin at the same pages as those
  * of any store that this version made, or restored. Where none of that shows a job or a queue, rows are looked for page by page.
  */
-export function openWreck(damaged: Held, copy: string): Wreck | null {
+export function openWreck(damaged: HeldStore, copy: string): Wreck | null {
   const ways: [how: string, mend: (file: string) => void, guessed?: true][] = [
     ['as it is', () => {}],
     ['with a new header', (file) => patch(file, freshPages(copy, false), HEADER)],
