@@ -19,8 +19,9 @@ const HOLD_GIVE_UP_MS = 5000;
 
 /** Runs SQL on a connection. Each text is prepared once. */
 interface Statements {
-  get(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  all(sql: string, ...values: SQLInputValue[]): Row[];
+  /** Returns the first row. `T` states its columns. */
+  get<T = Row>(sql: string, ...values: SQLInputValue[]): T | undefined;
+  all<T = Row>(sql: string, ...values: SQLInputValue[]): T[];
   /** Reads one row at a time, because all of them may not fit into memory. */
   each(sql: string, ...values: SQLInputValue[]): Iterable<Row>;
   /** Returns the number of rows changed. */
@@ -165,18 +166,18 @@ function statementsOf(opened: Opened): Statements {
     return (statement.all(...values) as Row[]).map(withoutBigInts);
   };
   return {
-    get(sql, ...values) {
+    get<T>(sql: string, ...values: SQLInputValue[]) {
       try {
-        return prepared(sql).get(...values) as Row | undefined;
+        return prepared(sql).get(...values) as T | undefined;
       } catch (error) {
-        return readLarge(error, sql, values)[0];
+        return readLarge(error, sql, values)[0] as T | undefined;
       }
     },
-    all(sql, ...values) {
+    all<T>(sql: string, ...values: SQLInputValue[]) {
       try {
-        return prepared(sql).all(...values) as Row[];
+        return prepared(sql).all(...values) as T[];
       } catch (error) {
-        return readLarge(error, sql, values);
+        return readLarge(error, sql, values) as T[];
       }
     },
     *each(sql, ...values) {

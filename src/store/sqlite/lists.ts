@@ -1,6 +1,6 @@
 import { type JobFilter, SEARCHED } from '../../core/filter.ts';
 import { STATES, type State } from '../../core/job.ts';
-import type { DeadJob, ListedJob, Page } from '../contract/jobs.ts';
+import type { ListedJob, Page } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { filterSql } from './filter.ts';
 import { toListedJob } from './rows.ts';
@@ -60,7 +60,7 @@ function newestJob(db: Connection): number {
   return (db.get(sql.newestJob)?.number as number | null) ?? 0;
 }
 
-const END = Number.MAX_SAFE_INTEGER;
+export const END = Number.MAX_SAFE_INTEGER;
 
 function within(
   plan: ScanPlan,
@@ -86,17 +86,6 @@ export function list(db: Connection, filter: JobFilter, page: Page): ListedJob[]
     if (rows.length === limit) floor = rows.at(-1)!.number as number;
   }
   return rows.map(toListedJob);
-}
-
-export function deadJobs(db: Connection, limit: number, before = END): DeadJob[] {
-  return db.all(sql.deadJobs, before, limit).map((row) => ({
-    number: row.number as number,
-    id: row.id as string,
-    queue: row.queue as string,
-    name: row.name as string | null,
-    error: row.last_error as string | null,
-    at: row.at as number,
-  }));
 }
 
 export function count(

@@ -173,6 +173,8 @@ function tryInsert(
 }
 
 function nameOf(table: SavedTable, row: Row): string {
-  const name = [...table.name_of, ...table.key].map((column) => row[column]).find((value) => value != null);
+  const name = [...table.nameColumns, ...table.key]
+    .map((column) => row[column])
+    .find((value) => value != null);
   return `${table.name} '${name}'`;
 }
