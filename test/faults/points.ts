@@ -4,9 +4,6 @@ const ROOT = `${import.meta.dir}/../../src`;
 /** However the line is broken. */
 const POINT = /\bcrashPoint\(\s*'([\w-]+)'\s*,?\s*\)/g;
 const WRITE = /(?:\.write|\beach)\(\s*'(\w+)'\s*,/g;
-/** A function of the file's own that names a point by what it is given. */
-const STEP = /function (\w+)\(name: string\): void \{\s*crashPoint\(`([\w-]+)\$\{name\}`\);\s*\}/;
-
 /** Every crash point there is, read from the source: three for each write of the store, and those that are spelt out. */
 export function allPoints(): string[] {
   const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -21,10 +18,6 @@ export function pointsIn(sources: string[]): string[] {
     for (const [, point] of text.matchAll(POINT)) points.add(point!);
     for (const [, verb] of text.matchAll(WRITE))
       for (const when of ['before', 'in', 'after']) points.add(`${when}-${verb}`);
-    const [, step, prefix] = STEP.exec(text) ?? [];
-    if (step === undefined) continue;
-    for (const [, name] of text.matchAll(new RegExp(`\\b${step}\\('([\\w-]+)'\\)`, 'g')))
-      points.add(`${prefix}${name}`);
   }
   return [...points].sort();
 }

@@ -2,9 +2,9 @@ import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../contract/care.ts';
 import type { Connection, Row } from './connection.ts';
+import { type EndedParent, parentEnded } from './dependencies.ts';
 import { isConstraint } from './failures.ts';
 import { LARGEST_IMPORTED, outOfRange } from './ranges.ts';
-import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
@@ -29,6 +29,15 @@ export function load(
   // Nobody here can tell how a job ended that ran elsewhere.
   for (const row of db.all(sql.runningAbove, loader.shift.job!)) settle(db, settleLost(toClaimedJob(row)));
   return loader.loaded;
+}
+
+/** Recomputes derived values, such as counters and blocked phases, after an import or a repair has inserted rows. */
+export function recount(db: Connection): void {
+  db.run(sql.countBlockers);
+  db.run(sql.fixBlockedPhases);
+  db.run(sql.forgetCounters);
+  db.run(sql.countJobs);
+  for (const parent of db.all<EndedParent>(sql.endedParents)) parentEnded(db, parent, db.now());
 }
 
 function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {

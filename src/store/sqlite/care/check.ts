@@ -60,9 +60,12 @@ export function problemsOf(connection: Connection): Promise<string[]> {
     if (found !== SCHEMA_VERSION) return problems;
     problems.push(...schemaProblems(connection));
     for (const [rule, query] of Object.entries(sql.INVARIANTS)) {
-      const rows = attempt(() => lines(connection, query));
-      if (typeof rows === 'string') problems.push(`could not check that ${rule}: ${rows}`);
-      else if (rows.length > 0) problems.push(`violated: ${rule} (${some(rows)})`);
+      try {
+        const rows = lines(connection, query);
+        if (rows.length > 0) problems.push(`violated: ${rule} (${some(rows)})`);
+      } catch (error) {
+        problems.push(`could not check that ${rule}: ${(error as Error).message}`);
+      }
     }
     return problems;
   });
@@ -97,14 +100,6 @@ export function schemaDifferences(connection: Connection): { missing: string[]; 
 /** Returns the first column of each row. */
 export function lines(connection: Connection, query: string): string[] {
   return connection.all(query).map((row) => String(Object.values(row)[0]));
-}
-
-function attempt<T>(work: () => T): T | string {
-  try {
-    return work();
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 function some(rows: string[]): string {

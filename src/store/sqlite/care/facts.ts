@@ -9,7 +9,6 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { QueueError } from '../../../core/errors.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import { translate } from '../failures.ts';
 import { refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
@@ -25,7 +24,7 @@ import { modeOf } from './safe-path.ts';
 export interface StoreFacts {
   path: string;
   exists: boolean;
-  fileSystem: { name: string | null; network: boolean };
+  fileSystem: ReturnType<typeof fileSystemOf>;
   freeBytes: number;
   walBytes: number;
   /** The parts that belong to another user, or that others can write. */
@@ -44,7 +43,11 @@ export interface StoreFacts {
 
 /** Looks at a store without changing anything. `whole` reads it to its end. */
 export async function factsOf(location: string, whole: boolean): Promise<StoreFacts> {
-  const refusal = await refusalOf(location);
+  // A store may be one that must not be opened, not even to look into it.
+  const refusal = await refuseReading(location).then(
+    () => null,
+    (error) => told(error, location),
+  );
   const asked = resolve(location);
   const path = existsSync(asked) ? realpathSync(asked) : asked;
   const place = nearestDirectory(path);
@@ -86,17 +89,6 @@ export async function factsOf(location: string, whole: boolean): Promise<StoreFa
     facts.error = told(error, path);
   }
   return facts;
-}
-
-/** Returns why the store must not be opened, not even to look into it. */
-async function refusalOf(location: string): Promise<NonNullable<StoreFacts['error']> | null> {
-  try {
-    await refuseReading(location);
-    return null;
-  } catch (error) {
-    if (!(error instanceof QueueError)) throw error;
-    return { says: error.message, fix: error.hint };
-  }
 }
 
 function told(error: unknown, path: string): NonNullable<StoreFacts['error']> {

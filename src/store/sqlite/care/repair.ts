@@ -4,11 +4,11 @@ import { SETTING_KEYS } from '../../../core/settings.ts';
 import type { Repaired, RepairSteps } from '../../contract/file-care.ts';
 import { type Connection, connect, type Row } from '../connection.ts';
 import { EPOCH } from '../epoch.ts';
+import { recount } from '../load.ts';
 import { REASON } from '../mend.ts';
 import { migrate } from '../migrate.ts';
 import { readSettings } from '../queues.ts';
 import { intoRange, LARGEST_NUMBER, outOfRange } from '../ranges.ts';
-import { recount } from '../recount.ts';
 import { toClaimedJob } from '../rows.ts';
 import { settle } from '../settle.ts';
 import * as care from '../sql/care.ts';
@@ -63,7 +63,7 @@ function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
   recount(db);
   saving.jobs = saving.saved.job ?? 0;
   for (const one of missingOf(db, indexed)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
-  // A job that ran, and whose attempt is gone, is lost as after a crash; the others are found by their cookies.
+  // A running job whose attempt is gone counts as lost after a crash. The others are found by their cookies.
   const settleLost = steps.settleLost(readSettings(db));
   for (const row of db.all(care.runningWithoutAttempt)) settle(db, settleLost(toClaimedJob(row)));
   db.run(care.forgetUnfinished);
@@ -72,7 +72,7 @@ function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
   return saving;
 }
 
-/** Jobs, as number and id, that the index of the wreck names, and that have not been saved. */
+/** Returns the jobs, as number and id, that are in the index of the wreck and have not been saved. */
 function missingOf(db: Connection, indexed: Set<string>): Set<string> {
   const missing = new Set(indexed);
   for (const { number, id } of db.all(care.jobIds)) missing.delete(`${number} ${id}`);
@@ -107,7 +107,7 @@ function saveTable(
     saveLoose(db, wreck, table, saving, indexed, save);
 }
 
-/** What no tree leads to may be an old version, or deleted: where the index of ids can be read, a job has to be in it. */
+/** Saves rows that are found page by page. They may be old or deleted, so a job must be in the index of ids, if that is readable. */
 function saveLoose(
   db: Connection,
   wreck: Wreck,
@@ -130,18 +130,16 @@ function saveLoose(
   if (refused > 0) saving.lost.push(`${name}: ${refused} found page by page did not pass the checks`);
 }
 
-/** Rows of some tables look like those of another. */
+/** Tells whether a row belongs to this table, because rows of some tables look like those of another. */
 function isOwn(db: Connection, table: string, { key, job, attempt, bytes, stderr }: Row): boolean {
   if (table === 'setting') return SETTING_KEYS.some((one) => one === key);
   const query = care.FITS[table];
   const length = (part: Row[string] | undefined): number => (part instanceof Uint8Array ? part.length : 0);
-  return (
-    query === undefined ||
-    db.get(query, (job ?? attempt) as number, length(bytes) + length(stderr)) !== undefined
-  );
+  if (query === undefined) return true;
+  return db.get(query, (job ?? attempt) as number, length(bytes) + length(stderr)) !== undefined;
 }
 
-/** A job that has not begun, and may not be what its owner wanted, waits until he has looked at it. */
+/** Holds a changed job that has not started, so that its owner can check it. */
 function heldRow({ name }: SavedTable, row: Row): Row {
   const isWaiting = name === 'job' && ['ready', 'waiting', 'blocked'].includes(String(row.phase));
   return isWaiting ? { ...row, phase: 'held', last_error: REASON } : row;

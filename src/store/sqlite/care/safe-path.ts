@@ -51,19 +51,13 @@ export function unsafeWay(asked: string, uid: number): Unsafe[] {
   return [...found.values()];
 }
 
-/** Returns why SQLite must not open a new file in this directory, even in a private directory made in it; null: it may. */
-export function unsafeForDrafts(directory: string, uid: number): Unsafe | null {
-  // Any name will do: what stands in a sticky directory under a private name stays there.
-  return unsafeWay(join(directory, 'draft', 'file'), uid)[0] ?? null;
-}
-
 function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
 function unsafeDirectory(path: string, stat: Stats, uid: number): Unsafe | null {
   if (!isTrusted(stat.uid, uid)) return foreign(path, stat, uid);
-  return canOthersWrite(stat, uid) && !isSticky(stat) ? open(path, stat, uid) : null;
+  return canOthersWrite(stat, uid) && !isSticky(stat) ? writableByOthers(path, stat, uid) : null;
 }
 
 function isSticky(stat: Stats): boolean {
@@ -126,7 +120,7 @@ export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: 
   };
 }
 
-export function open(path: string, stat: Stats, uid: number): Unsafe {
+export function writableByOthers(path: string, stat: Stats, uid: number): Unsafe {
   const own = stat.uid === uid || uid === ROOT;
   return {
     says: `other users can write ${path} (mode ${modeOf(stat)})`,
@@ -167,7 +161,7 @@ export function modeOf(stat: Stats): string {
   return (stat.mode & 0o7777).toString(8).padStart(4, '0');
 }
 
-/** The path as one word for a shell, without quotes where it needs none. */
+/** Returns the path as one word for a shell, without quotes if it needs none. */
 function word(path: string): string {
   return /^[\w./+@-]+$/.test(path) ? path : shellQuote(path);
 }

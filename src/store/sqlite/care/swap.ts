@@ -56,9 +56,9 @@ export async function takeName(db: string): Promise<HeldStore> {
   const draft = newDraft(db);
   const held = await holdNewSqlite(draft);
   try {
-    step('held');
+    crashPoint('swap-held');
     linkSync(draft, db);
-    step('named');
+    crashPoint('swap-named');
     return held;
   } catch (error) {
     held.unlock();
@@ -74,11 +74,6 @@ export async function finishKilledSwap(db: string): Promise<void> {
   if (hiddenNames(db).length > 0) (await takeStore(db))?.unlock();
 }
 
-/** Marks a step of the swap. Tests kill the process at each of them. */
-function step(name: string): void {
-  crashPoint(`swap-${name}`);
-}
-
 /**
  * Puts the draft in the place of the held store, and returns where that is kept now. At every moment the name leads to the whole
  * old store or to the whole new one, and no file beside it belongs to the other. The second name of the old store stays hidden
@@ -92,21 +87,21 @@ export function swap(
 ): string {
   const aside = asideName(`${db}.${kept.word}-${stampOf(kept.now)}`);
   const hidden = hiddenOf(aside);
-  step('taken');
+  crashPoint('swap-taken');
   if (!held.folded) refuseWhileUsed(db);
   refuseReplaced(db, held);
   linkSync(db, hidden);
-  step('linked');
+  crashPoint('swap-linked');
   if (!held.folded) moveBeside(db, hidden);
-  step('cleared');
+  crashPoint('swap-cleared');
   // After a power cut the new store must not meet the old WAL.
   sync(dirname(db));
   refuseReplaced(db, held);
   renameSync(draft, db);
-  step('replaced');
+  crashPoint('swap-replaced');
   syncFile(db);
   reveal(hidden, aside);
-  step('kept');
+  crashPoint('swap-kept');
   sync(dirname(db));
   return aside;
 }
@@ -115,10 +110,10 @@ export function swap(
 export function fillName(draft: string, db: string, now: number): void {
   // There may be a WAL whose database is gone.
   moveBeside(db, asideName(`${db}.before-${stampOf(now)}`));
-  step('swept');
+  crashPoint('swap-swept');
   sync(dirname(db));
   renameSync(draft, db);
-  step('placed');
+  crashPoint('swap-placed');
   syncFile(db);
 }
 

@@ -49,7 +49,7 @@ export const busyQueues = `SELECT name FROM queue WHERE
   OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
     OR EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND phase = 'waiting')))`;
-export const endedJob = "SELECT id, state FROM job WHERE number = ? AND phase = 'ended'";
+export const endedJob = "SELECT number, id, state AS end FROM job WHERE number = ? AND phase = 'ended'";
 export const settledQueueLimit =
   'SELECT concurrency FROM queue WHERE number = (SELECT queue FROM job WHERE number = ?)';
 export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
