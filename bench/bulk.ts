@@ -1,4 +1,6 @@
-/** P3: `enqueue --file` of 100,000 JSON lines, the whole process, compared with a loop that only inserts the rows. */
+/**
+ * P3 measures `enqueue --file` of 100,000 JSON lines, the whole process, against a loop that only inserts the rows.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Lab, must } from './lab.ts';

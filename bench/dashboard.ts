@@ -1,6 +1,6 @@
 /**
- * D1: every request of the dashboard's pages, on a store with 1,000,000 jobs that keeps changing. D2: what 20 open
- * dashboards, each with an event stream and regular requests, cost the workers.
+ * D1 measures every request of the dashboard's pages, on a store with 1,000,000 jobs that keeps changing. D2 measures
+ * what 20 open dashboards, each with an event stream and regular requests, cost the workers.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const JOBS = 1_000_000;
 const ASKED = 40;
 const P95_MS = 50;
 
-/** Searches that match many, few or no jobs, because their cost differs. */
+/** Some searches match many jobs, some few and some none, because their cost differs. */
 const REQUESTS = [
   ...[
     '/jobs',
@@ -178,7 +178,7 @@ async function serve(lab: Lab, home: string): Promise<Served> {
 const WATCHED_JOBS = 3000;
 const ROUNDS = 11;
 const DASHBOARDS = 20;
-/** The requests of the overview page, sent twice a second. */
+/** The overview page sends these requests twice a second. */
 const POLLED = ['/stats', '/queues', '/workers', '/jobs?state=processing&limit=10'];
 const POLL_MS = 500;
 /** The dashboards are open this long before the measurement, so that the warm-up of the server does not count. */

@@ -1,4 +1,4 @@
-/** The delay of 500 jobs that time out or fail at the same time, compared with a single job. */
+/** Measures the delay of 500 jobs that time out or fail at the same time, against a single job. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** P1: one `enqueue`, the whole process, compared with the minimum that it has to do. */
+/** P1 measures one `enqueue`, the whole process, against the minimum that it has to do. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Lab, must } from './lab.ts';
@@ -22,7 +22,7 @@ export function enqueue(lab: Lab): Row[] {
   for (let batch = 0; batch < BATCHES; batch++) {
     const commands = [queuectl(lab), insert(lab), { command: [lab.program('empty')] }];
     if (spooler !== null) commands.push({ command: [spooler, 'true'], environment: { TS_SOCKET: socket } });
-    // The first start of each fills the page cache.
+    // The first start of each command fills the page cache.
     timeInTurn(lab, 1, commands);
     batches.push(timeInTurn(lab, RUNS, commands));
   }

@@ -1,4 +1,4 @@
-/** The time the store needs to settle a job that 10,000 others wait for, relative to one second. */
+/** Measures how long the store needs to settle a job that 10,000 others wait for, relative to one second. */
 import { join } from 'node:path';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import { claimOne, ending, jobSpec, NOW, succeeded } from '../test/support/jobs.ts';

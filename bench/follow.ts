@@ -1,4 +1,4 @@
-/** F1: how soon a waiting or following command learns of the end of a job and of its output. */
+/** F1 measures how soon a waiting or following command learns of the end of a job and of its output. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
 const SAMPLES = 40;
-/** Long enough for the waiting command to have started its watch. */
+/** The job sleeps until the waiting command has started its watch. */
 const BEFORE = 'sleep 0.15';
 const WAIT_MS = 100;
 const LINE_MS = 200;

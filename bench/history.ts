@@ -1,4 +1,4 @@
-/** P5: what a long history, or many urgent future jobs, cost commands that do not need them. */
+/** P5 measures what a long history, or many urgent future jobs, cost commands that do not need them. */
 import { join } from 'node:path';
 import { type Lab, must } from './lab.ts';
 import { type Timed, timeInTurn } from './measure.ts';
@@ -7,7 +7,7 @@ import type { Row } from './report.ts';
 import { seed } from './seed.ts';
 
 const RUNS = 30;
-/** The first one is the reference. */
+/** The first store is the reference. */
 const STORES = [
   { what: 'empty store', finished: 0, future: 0 },
   { what: '1,000,000 finished jobs', finished: 1_000_000, future: 0 },

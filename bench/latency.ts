@@ -1,4 +1,4 @@
-/** P4: the time from the start of `enqueue` to the first instruction of the command, with an idle worker. */
+/** P4 measures the time from the start of `enqueue` to the first instruction of the command, with an idle worker. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -3,7 +3,7 @@ import { type Lab, must } from './lab.ts';
 export interface Timed {
   command: string[];
   environment?: Record<string, string>;
-  /** Removed before each run. */
+  /** This file is removed before each run. */
   fresh?: string;
   /** Measures until the time that `stamp` writes to this file, instead of the end of the command. */
   stamp?: string;

@@ -16,7 +16,7 @@ const CLAIMS = 2000;
 const IDLE = 50_000;
 const MEMORY = '/dev/shm';
 
-/** The first one is the reference. */
+/** The first store is the reference. */
 const STORES: { what: string; prepare: (store: Store) => Promise<void> }[] = [
   { what: 'no other jobs', prepare: async () => {} },
   {

@@ -1,4 +1,4 @@
-/** How much pruning half a million jobs delays an enqueue at the same time. */
+/** Measures how much pruning half a million jobs delays a parallel enqueue. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync } from 'node:fs';
@@ -14,7 +14,7 @@ const FINISHED = 1_000_000;
 /** Removes half a million jobs, because 99 of 100 jobs are completed. */
 const KEPT = 490_000;
 
-/** The most that a prune may add to the p99 of enqueue. */
+/** A prune may add at most this much to the p99 of enqueue. */
 const DELAY_MS = 50;
 
 /**

@@ -3,12 +3,12 @@ import { cpus, loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import { format, type Summary } from './numbers.ts';
 
-/** A measurement. For a reference or a limit, also the ratio of queuectl's figure to it. */
+/** A measurement. A reference or a limit also has the ratio of queuectl's figure to it. */
 export interface Row {
   name: string;
   what: string;
   value: Summary | null;
-  /** Why there is no value. */
+  /** The reason for a missing value. */
   skipped?: string;
   ratio?: number;
   target?: { at: 'most' | 'least'; limit: number };

@@ -1,6 +1,6 @@
 /**
- * P2: 3,000 empty jobs on one worker with four slots, compared with C loops that only start processes. Measures a plain
- * command, which the subshell of the frame runs itself, and one that needs a shell of its own.
+ * P2 runs 3,000 empty jobs on one worker with four slots, against C loops that only start processes. It measures a
+ * plain command, which the subshell of the frame runs itself, and one that needs a shell of its own.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -19,11 +19,11 @@ function run(program: string, args: string[]): void {
 run(bun, ['--no-install', 'scripts/ui.ts']);
 run(bun, ['--no-install', 'scripts/licenses.ts']);
 
-/** Made aside and moved into place: whoever runs the old one meanwhile does not see half a new one. */
+/** The files are built aside and moved into place, so that running programs never see a partial build. */
 const aside = 'dist/.new';
 rmSync(aside, { recursive: true, force: true });
 run(bun, ['build', ...EXECUTABLE, 'src/cli/main.ts', '--outfile', `${aside}/queuectl`]);
-// The maps are inside the executable.
+// The executable contains the source maps.
 for (const name of readdirSync(aside)) if (name.endsWith('.map')) rmSync(`${aside}/${name}`);
 run(bun, [
   'build',

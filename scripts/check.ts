@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-/** A layer may import itself and what is listed here. Arrows point inwards only. */
+/** A layer may import itself and the layers listed here. Imports point inwards only. */
 const MAY_IMPORT: Record<string, string[]> = {
   core: [],
   files: ['core'],
@@ -17,11 +17,11 @@ const MAY_IMPORT: Record<string, string[]> = {
   cli: ['core', 'files', 'state', 'store', 'exec', 'actions', 'worker', 'observe', 'http'],
   'index.ts': ['core', 'library'],
 };
-/** The centre does no I/O, and stands on no package but the calendar arithmetic of cron. */
+/** core does no I/O and uses no package except croner for cron expressions. */
 const ALLOWED_IN_CORE = /^(\.|croner$)/;
-/** Nothing of Bun's own: the same source runs on Node. */
+/** Matches Bun's own modules and APIs, which are forbidden because the same source runs on Node. */
 const BUNS_OWN = /^bun(:|$)|\bBun\./;
-/** Layers that call actions and no verb of a store. They may import its types, and these values. */
+/** These layers call actions and never the store itself. They may import its types and these values. */
 const WITHOUT_STORE = ['cli', 'http', 'library'];
 const STORE_VALUES = ['store/location.ts', 'store/sqlite/migrate.ts'];
 /** Words that show knowledge of SQLite's files, which belongs in src/store/sqlite/. */
@@ -37,7 +37,7 @@ const MAY_NAME_SQLITE: Record<string, string> = {
 const LONGEST = 400;
 const MEDIAN = 95;
 const LONGEST_FUNCTION = 80;
-/** The last line of a function's head, and not that of another block. */
+/** Matches the last line of a function's head, but not that of another block. */
 const OPENS_FUNCTION =
   /=> [({[]+$|^(?!\s*(?:\} )?(?:if|for|while|switch|else|catch|try|do)\b).*\)(?:: .+)? \{$/;
 
@@ -75,14 +75,16 @@ function checkStoreUse(name: string, text: string): void {
   }
 }
 
-/** Measures functions by their indentation: in formatted code the last line of one is indented like its first. */
+/**
+ * Measures functions by their indentation. In formatted code the last line of a function is indented like its first.
+ */
 function checkFunctions(name: string, lines: string[]): void {
   const indentation = (line: string): number => line.search(/\S/);
   for (const [at, line] of lines.entries()) {
     if (!OPENS_FUNCTION.test(line)) continue;
     const isInside = (other: string): boolean => other === '' || indentation(other) > indentation(line);
     let first = at;
-    // A head with a parameter a line begins further up.
+    // A head with one parameter per line starts further up.
     if (/^\s*[)\]}]/.test(line))
       do first--;
       while (isInside(lines[first]!));
@@ -112,7 +114,7 @@ function layerOf(name: string): string {
   return name.split('/')[0]!;
 }
 
-/** Exports that nobody imports are dead. */
+/** An export that no other file imports is dead code. */
 const all = [...files.map((name) => join('src', name)), ...testFiles()];
 const texts = new Map(all.map((name) => [name, readFileSync(name, 'utf8')]));
 for (const name of files.map((file) => join('src', file))) {
@@ -123,7 +125,7 @@ for (const name of files.map((file) => join('src', file))) {
     const used = all.some((other) => other !== name && new RegExp(`\\b${symbol}\\b`).test(texts.get(other)!));
     const inside = texts.get(name)!.split(new RegExp(`\\b${symbol}\\b`)).length > 2;
     if (!used && !inside) problems.push(`${name}: nothing uses ${symbol}`);
-    // A type may be exported for readers; a value that only its own file uses should not be.
+    // A type may be exported for readers, but a value that only its own file uses should not be.
     if (!used && inside && !isType(name, symbol!)) problems.push(`${name}: ${symbol} need not be exported`);
   }
 }
@@ -140,7 +142,7 @@ function testFiles(): string[] {
   );
 }
 
-/** The dashboard knows the API and types, nothing else of ours: what it runs is its own. */
+/** The dashboard may import types of src/, but no code. */
 const pages = readdirSync('ui', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
 for (const name of pages) {
   const text = readFileSync(join('ui', name), 'utf8');

@@ -1,6 +1,6 @@
 /**
- * Collects the licences of everything that is built into dist/queuectl into src/cli/licenses.generated.ts. Git does not
- * keep that file: it is made before every build and check, from what the bundler really takes.
+ * Collects the licences of everything that is built into dist/queuectl in src/cli/licenses.generated.ts. Git ignores
+ * that file. It is created before every build and check from what the bundler really includes.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,13 +14,13 @@ interface Notice {
   text: string;
 }
 
-/** The program, the library and the dashboard. */
+/** Lists the entry points of the program, the library and the dashboard. */
 const ENTRIES = [
   { entrypoints: ['src/cli/main.ts', 'src/index.ts'], target: 'node' },
   { entrypoints: ['ui/main.tsx'], target: 'browser' },
 ] as const;
 
-/** Returns the npm packages of which something is bundled. */
+/** Returns the npm packages that the bundles include at least partly. */
 export async function bundledPackages(): Promise<string[]> {
   const found = new Set<string>();
   for (const { entrypoints, target } of ENTRIES) {
@@ -44,7 +44,10 @@ function noticeOf(name: string): Notice {
   return { name, version, license, text: readFileSync(join(directory, file), 'utf8').trim() };
 }
 
-/** The runtime is linked with many libraries; its own documentation of the same version names them. */
+/**
+ * Returns the notice of the runtime. It is linked with many libraries, which its documentation of the same version
+ * lists.
+ */
 function runtimeNotice(): Notice {
   const { version } = JSON.parse(readFileSync('node_modules/bun/package.json', 'utf8'));
   const types = JSON.parse(readFileSync('node_modules/bun-types/package.json', 'utf8'));
@@ -70,7 +73,7 @@ if (import.meta.main) {
       TARGET,
       `/** Made by scripts/licenses.ts from node_modules/. */\nexport const NOTICES: { name: string; version: string; license: string; text: string }[] = ${JSON.stringify(notices, null, 2)};\n`,
     );
-  // The program imports the file that is made from looking at the program.
+  // The program imports this file, so it must exist before the bundler reads the program.
   if (!existsSync(TARGET)) write([]);
   write([runtimeNotice(), ...(await bundledPackages()).map(noticeOf)]);
 }

@@ -1,7 +1,7 @@
 /**
- * Runs every test file, each in a process of its own, and prints one closing line. `bun test` alone can be falsely
- * green: a test that exits with 0 ends the run, and an endless loop is never timed out. So each file has an outer time
- * limit in its own process group, and the number of tests that ran is compared with the number that exist.
+ * Runs every test file in its own process and prints one closing line. `bun test` alone can be falsely green: a test
+ * that exits with 0 ends the run, and an endless loop is never timed out. So each file has an outer time limit in its
+ * own process group, and the number of tests that ran is compared with the number in the file.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,6 +10,9 @@ import { join } from 'node:path';
 
 const LIMIT_MS = 8 * 60_000;
 const SUMMARY = /^\s*(\d+) (pass|fail|skip)$/gm;
+/** Matches `test(`, `test.concurrent(`, `test.each(` and `test.skipIf(…)(`, also in combination and over several lines. */
+const WRITTEN_TEST =
+  /^\s*test(?:\s*\.(?:concurrent|skipIf\((?:[^()]|\([^()]*\))*\)))*(?:\.each(?:<[^(]*>)?)?\(/gm;
 
 interface Result {
   file: string;
@@ -25,7 +28,7 @@ const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
   .map((name) => join('test', name))
   .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
-  // The long ones first, so that they do not come last and alone.
+  // The long files come first, so that they do not run alone at the end.
   .sort((a, b) => Number(b.includes('acceptance')) - Number(a.includes('acceptance')) || a.localeCompare(b));
 
 function runFile(file: string): Promise<Result> {
@@ -38,7 +41,7 @@ function runFile(file: string): Promise<Result> {
       try {
         process.kill(-child.pid!, 'SIGKILL');
       } catch {
-        // Nothing of it is left.
+        // No process of the group is left.
       }
     };
     const timer = setTimeout(() => {
@@ -54,17 +57,17 @@ function runFile(file: string): Promise<Result> {
     child.once('exit', (code) => {
       clearTimeout(timer);
       end();
-      resolve(read(file, code, output, (performance.now() - start) / 1000));
+      resolve(readResult(file, code, output, (performance.now() - start) / 1000));
     });
   });
 }
 
-function read(file: string, code: number | null, output: string, seconds: number): Result {
+function readResult(file: string, code: number | null, output: string, seconds: number): Result {
   const counts: Record<string, number> = { pass: 0, fail: 0, skip: 0 };
   for (const [, number, kind] of output.matchAll(SUMMARY)) counts[kind!] = Number(number);
   const { pass, fail, skip } = counts as { pass: number; fail: number; skip: number };
-  // Tests made in loops are more than the file shows; fewer than it shows means that the run was cut short.
-  const written = readFileSync(file, 'utf8').match(/^\s*test(?:\.skipIf\([^)]*\))?\(/gm)?.length ?? 0;
+  // Loops can make more tests than the file shows. Fewer tests mean that the run was cut short.
+  const written = readFileSync(file, 'utf8').match(WRITTEN_TEST)?.length ?? 0;
   const cutShort = pass + fail + skip < written || pass + fail + skip === 0;
   if (cutShort) output += `\n${file} has at least ${written} tests, but ${pass + fail + skip} ran\n`;
   const failed = fail + (cutShort || (code !== 0 && fail === 0) ? 1 : 0);

@@ -1,6 +1,6 @@
 /**
- * Builds ui/ into src/http/assets.generated.ts, which the server answers from. Git does not keep that file: `npm run
- * build` and `npm run check` both make it first, so it is never older than what it was made from.
+ * Builds ui/ into src/http/assets.generated.ts, which the server serves. Git ignores that file. `npm run build` and
+ * `npm run check` create it first, so that it is never outdated.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const TYPES: Record<string, string> = {
 interface Asset {
   body: string;
   type: string;
-  /** Its name changes with its content: it may be kept for ever. */
+  /** True if the name contains a hash of the content, so that browsers may cache it forever. */
   hashed: boolean;
 }
 
@@ -38,7 +38,7 @@ async function script(): Promise<string> {
     target: 'browser',
     minify: true,
     splitting: true,
-    // Beside each other, wherever they are mounted.
+    // The files refer to each other relatively, wherever they are mounted.
     publicPath: './',
     naming: { entry: '[name]-[hash].js', chunk: '[name]-[hash].js' },
     define: { 'process.env.NODE_ENV': '"production"', GRAFANA: JSON.stringify(grafana) },

@@ -46,7 +46,7 @@ static void start_frame(int job, const char *dir, char **template, int count, po
   snprintf(output, sizeof output, "%s/%d.out", dir, job);
   for (int i = 0; i < count && i < 60; i++)
     args[i + 1] = strcmp(template[i], "RECORD") == 0 ? record : template[i];
-  /* Opened here and not by the child, as queuectl does it. */
+  /* The file is opened here and not by the child, as in queuectl. */
   int fd = open(output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
   check(fd < 0 ? errno : 0, output);
   posix_spawn_file_actions_t files;

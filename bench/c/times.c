@@ -23,7 +23,7 @@ extern char **environ;
 
 #define MOST_COMMANDS 64
 #define STAMP_WAIT_NS 10000000000LL
-/* After a stamped command whoever ran it has to become idle again. */
+/* After a stamped command its worker has to become idle again. */
 #define REST_NS 20000000L
 
 struct command {

@@ -1,4 +1,4 @@
-/** One durable insert into a small existing table: the minimum that `enqueue` has to do. */
+/** Makes one durable insert into a small existing table, the minimum that `enqueue` has to do. */
 import { DatabaseSync } from 'node:sqlite';
 
 const db = new DatabaseSync(process.argv[2]!);

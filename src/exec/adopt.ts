@@ -22,7 +22,7 @@ const LOOK_MS = 100;
  */
 export function sight(place: Place): Sighting {
   for (;;) {
-    const before = readRecord(place);
+    const before = readRecord(place); // fault-control: first-record
     if (before === null) {
       // A record that somebody deleted: what carries the cookie is running all the same.
       const [one] = processes.find(place.cookie, -1);
@@ -41,7 +41,7 @@ export function sight(place: Place): Sighting {
       const [one] = processes.find(place.cookie, -1);
       if (one !== undefined) return { kind: 'alive', pid: one.group };
     }
-    return fromRecord(readRecord(place));
+    return fromRecord(readRecord(place)); // fault-control: last-record
   }
 }
 

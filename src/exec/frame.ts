@@ -26,7 +26,7 @@ trap 'exit 76' EXIT
 set +C
 umask "$2"
 [ "$3" = - ] || ulimit -S -n "$3"
-`;
+`; // fault-control: frame
 
 const AFTER = `
 set -- "$1" $?
@@ -47,7 +47,7 @@ const ARGV = `${BEFORE}(shift 4; exec "$@" 2>&4 3>&- 4>&-)${AFTER}`;
  * last program would take the subshell's place, and nobody would say that a signal ended it.
  */
 const PLAIN = `${BEFORE}(exec 2>&4 3>&- 4>&-; `.replaceAll('\n', '; ');
-const PLAIN_END = `; exit $?)${AFTER}`.replaceAll('\n', '; ');
+const PLAIN_END = `; exit $?)${AFTER}`.replaceAll('\n', '; '); // fault-control: plain-end
 
 /** What the user set for the processes he starts. Read once: asking for the umask means setting it for a moment. */
 export interface UserLimits {

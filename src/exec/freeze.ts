@@ -37,7 +37,7 @@ export async function freezeCommand(target: Target, hasEnded: () => boolean): Pr
     const frozen = await freezeBelow(target.group);
     const last = frozen.at(-1) ?? null;
     const isTimeUp = looks >= MOST_LOOKS || (last !== null && performance.now() > deadline);
-    if ((last !== null && last === before) || isTimeUp) return true;
+    if ((last !== null && last === before) || isTimeUp) return true; // fault-control: freeze-twice
     before = last;
     // Somebody may have stopped the frame alone.
     for (const pid of [target.group, ...frozen]) send(pid, 'SIGCONT');
@@ -64,7 +64,7 @@ async function freezeBelow(frame: number): Promise<number[]> {
     if (child === null) return frozen;
     if (!(await freeze(child, parent))) continue;
     frozen.push(child);
-    parent = child;
+    parent = child; // fault-control: freeze-descendants
   }
 }
 

@@ -45,7 +45,7 @@ export async function endProcesses(target: Target, graceMs: number): Promise<voi
 function watch(target: Target): () => Promise<Found[]> {
   const seen = new Map<number, Found>();
   return async () => {
-    const found = await scan(target);
+    const found = await scan(target); // fault-control: end-scan
     const now = new Set(found.map((one) => one.pid));
     for (const one of found) seen.set(one.pid, one);
     for (const [pid, { startTime }] of seen) {

@@ -53,7 +53,7 @@ export function isOutOfSight(place: Place): boolean {
   if (record?.kind !== 'running' || record.lifeline === null || !isForeign(record)) return false;
   // Of a namespace inside ours we see everything, as long as there is anything.
   if (processes.find(place.cookie, -1).length > 0) return false;
-  return isHeld(join(place.state.lifelines, record.lifeline));
+  return isHeld(join(place.state.lifelines, record.lifeline)); // fault-control: foreign-lifeline
 }
 
 /** Removes those that nobody holds any more. */

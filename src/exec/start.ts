@@ -28,7 +28,7 @@ export interface ExitCode {
 }
 
 /** Should an exit event ever get lost, a look at the record this often finds out. */
-const WATCHDOG_MS = 5000;
+const WATCHDOG_MS = 5000; // fault-control: watchdog
 const KILLED_CODE = 137;
 /** What the frame says with a signal, because its own codes mean something else. */
 const SIGNALLED_CODES: Record<string, number> = { SIGUSR1: GATE_LOST_CODE, SIGUSR2: NO_ROOM_CODE };
@@ -51,9 +51,9 @@ export async function startCommand(
   try {
     let files: { output: number; errors: number; input: number | 'ignore' };
     try {
-      if (!makePlace(place)) return { kind: 'gate-lost' };
+      if (!makePlace(place)) return { kind: 'gate-lost' }; // fault-control: gate-place
       crashPoint('before-output');
-      const output = keep(openSync(place.output, 'ax', 0o600));
+      const output = keep(openSync(place.output, 'ax', 0o600)); // fault-control: gate-output
       const errors = job.splitOutput
         ? keep(openSync(outputIn(place.directory, 'stderr').output, 'ax', 0o600))
         : output;
@@ -148,7 +148,7 @@ function exitOf(child: ChildProcess, pid: number, place: Place): Promise<Exit> {
     child.once('error', () => {});
     child.once('exit', (code, signal) => {
       crashPoint('after-exit');
-      finish(exitFor(place, code, signal ?? 'SIGKILL'));
+      finish(exitFor(place, code, signal ?? 'SIGKILL')); // fault-control: exit-event
     });
   });
 }

@@ -66,7 +66,7 @@ export function startedBefore(start: ProgramStart, order: Order): boolean {
   if (processes.clock() < at) return false;
   const isQuick = start.reached < at + SLOW_START_MS;
   if (programs?.pidNamespace === processes.pidNamespace())
-    return programs.running.includes(start.process) || (programs.forked.includes(start.process) && isQuick);
+    return programs.running.includes(start.process) || (programs.forked.includes(start.process) && isQuick); // fault-control: start-order
   // Nothing but the age of the process is known here.
   return start.born <= at && isQuick;
 }

@@ -21,7 +21,7 @@ export function takeOver({ job, place }: Attempt, adoption: Adoption): Running |
       return { outcome: { why: unknown ? 'lost' : 'never-started' } };
     }
     case 'alive': {
-      const exit = untilOver(place).then(codeAtEnd);
+      const exit = untilOver(place).then(codeAtEnd); // fault-control: adopt-alive
       const since = Number(processes.startTime(seen.pid) ?? 0) || 0;
       const target = { group: seen.pid, cookie, since };
       return { target, ageMs: processes.ageMs(seen.pid) ?? 0, exit };
@@ -32,7 +32,7 @@ export function takeOver({ job, place }: Attempt, adoption: Adoption): Running |
     }
     case 'ended': {
       const target = { group: seen.pid, cookie, since: 0 };
-      const running = { target, ageMs: 0, exit: Promise.resolve(seen), stopped: adoption.stopping };
+      const running = { target, ageMs: 0, exit: Promise.resolve(seen), stopped: adoption.stopping }; // fault-control: adopt-ended
       return { ...running, endedAt: recordedAt(place) };
     }
     case 'lost': {

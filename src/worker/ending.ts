@@ -15,10 +15,10 @@ export async function endAttempt(
   reason: EndReason,
   hasEnded: () => boolean,
 ): Promise<Ending> {
-  if (hasEnded()) return 'had-ended';
+  if (hasEnded()) return 'had-ended'; // fault-control: ended-before
   // The reason is committed before the first signal, so that any worker can settle this attempt correctly after a crash.
   if (!(await patiently(() => context.app.store.mark(job.claim, reason)))) return 'claim-lost';
-  if (!(await freezeCommand(target, hasEnded))) return 'had-ended';
+  if (!(await freezeCommand(target, hasEnded))) return 'had-ended'; // fault-control: ended-frozen
   context.emit({ type: 'attempt-ending', job, reason });
   await endProcesses(target, context.settings['kill-grace']);
   return 'ended';

@@ -17,7 +17,7 @@ const STOP_CODES = new Set(
  */
 const STOP_WAIT_MS = 500;
 /** The signals of one stop reach a worker, a frame and its command within this time of each other. */
-const STOP_SPREAD_MS = 100;
+const STOP_SPREAD_MS = 100; // fault-control: stop-spread
 const LOOK_MS = 10;
 
 /** Finds out why an attempt ended, and ends the processes that a failed command left. Returns null if its claim was lost. */
@@ -42,7 +42,7 @@ export async function judge(
 
 /** Returns the outcome of a command that this worker ended. A command that exits with 0 on a stop is not run again. */
 function outcomeOfEnding(reason: EndReason, exit: ExitCode | null): Outcome {
-  return reason === 'stopped' && exit?.code === 0 ? { why: 'exited', code: 0 } : { why: reason };
+  return reason === 'stopped' && exit?.code === 0 ? { why: 'exited', code: 0 } : { why: reason }; // fault-control: success-on-stop
 }
 
 /**
@@ -58,7 +58,7 @@ async function outcomeOf(
   const signalled = exit === null || looksStopped(exit);
   if (signalled && job.endReason !== null) return { why: job.endReason };
   if (exit === null) return { why: 'lost' };
-  if (signalled && (stopped || (await stopsSoon(context)))) return { why: 'stopped' };
+  if (signalled && (stopped || (await stopsSoon(context)))) return { why: 'stopped' }; // fault-control: own-stop
   return { why: 'exited', code: exit.code };
 }
 

@@ -21,7 +21,7 @@ export async function leaveWhenDone(worker: WorkerState): Promise<void> {
     worker.idle = left !== null;
     if (!worker.idle) return;
   }
-  if (!worker.lookedLast) return worker.loops.beat.now();
+  if (!worker.lookedLast) return worker.loops.beat.now(); // fault-control: last-look
   if (
     worker.live.size === 0 ||
     (worker.order === 'drain' && ownSlots(worker) === 0 && (await handOver(worker)))
@@ -34,7 +34,7 @@ async function handOver(worker: WorkerState): Promise<boolean> {
   const { app, id, host, options } = worker;
   const heirs = (await app.store.workers()).filter(
     (one) =>
-      !(worker.siblingsStop && one.supervisor === options.supervisor) &&
+      !(worker.siblingsStop && one.supervisor === options.supervisor) && // fault-control: siblings
       one.id !== id &&
       presence(one, host) === 'alive',
   );
@@ -47,7 +47,7 @@ async function unregister(worker: WorkerState, left: string | null): Promise<voi
   close(worker);
   const { app, id, stopFile } = worker;
   try {
-    await app.store.unregister(id);
+    await app.store.unregister(id); // fault-control: unregister
     tellChange(app.stateDirectory);
     if ((await app.store.workers()).length === 0) stopFile.remove();
   } catch (error) {

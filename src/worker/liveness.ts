@@ -40,7 +40,7 @@ export function isGone(worker: Worker, input: Observer, now: number): boolean {
   const known = input.seen.get(worker.id);
   if (known === undefined || known.beat !== worker.beat) {
     input.seen.set(worker.id, { beat: worker.beat, since: now });
-    return presence(worker, input.host) === 'gone';
+    return presence(worker, input.host) === 'gone'; // fault-control: lease-clock
   }
   return presence(worker, input.host) === 'gone' || now - known.since > input.leaseMs;
 }

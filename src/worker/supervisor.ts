@@ -79,7 +79,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   const lastStop = await patiently(() => register(app, options.id), { relieve: options.relieve, tell });
   if (lastStop !== null && startedBefore(options.start, lastStop)) {
     options.log('received worker stop during startup; stopping');
-    supervisor.told = 'drain';
+    supervisor.told = 'drain'; // fault-control: early-stop
   }
   if (supervisor.told === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
   else supervisor.end.resolve();

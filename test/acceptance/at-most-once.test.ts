@@ -30,7 +30,7 @@ interface JobDetails extends JobJson {
 }
 
 const START = 'echo start >>starts';
-const STAY = `${START}; until [ -e go ]; do sleep 0.05; done`;
+const WAIT_FOR_GO = `${START}; until [ -e go ]; do sleep 0.05; done`;
 const ONCE = { at_most_once: true };
 
 const starts = (box: Sandbox): number => lines(join(box.directory, 'starts')).length;
@@ -99,8 +99,8 @@ for (const [name, settings, end, reason] of ENDS)
     inSandbox(async (box) => {
       await configure(box, { 'kill-grace': '300ms', ...settings });
       const workers = await box.startWorkers();
-      await enqueue(box, 'job', STAY, ONCE);
-      await until(() => starts(box) === 1, 'it runs');
+      await enqueue(box, 'job', WAIT_FOR_GO, ONCE);
+      await until(() => starts(box) === 1, 'the job runs');
       await end(box, workers);
       await drain(box);
       const job = await show(box);
@@ -117,7 +117,7 @@ test.concurrent(
     const gone = join(box.directory, 'gone');
     mkdirSync(gone);
     await enqueue(box, 'exit', `${START}; echo broken; exit 3`, ONCE);
-    await enqueue(box, 'time', STAY, { ...ONCE, timeout: '200ms' });
+    await enqueue(box, 'time', WAIT_FOR_GO, { ...ONCE, timeout: '200ms' });
     await enqueue(box, 'signal', `${START}; kill -9 $$`, ONCE);
     await enqueue(box, 'directory', START, { ...ONCE, cwd: gone });
     rmSync(gone, { recursive: true });
@@ -148,8 +148,8 @@ test.concurrent.skipIf(!canMount)(
   'an at-most-once job is dead after a restart of the machine',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
-    await enqueue(box, 'job', STAY, ONCE);
-    await until(() => starts(box) === 1, 'it runs');
+    await enqueue(box, 'job', WAIT_FOR_GO, ONCE);
+    await until(() => starts(box) === 1, 'the job runs');
     await killEverything(box, workers);
     const file = join(box.directory, 'boot');
     writeFileSync(file, `${randomUUID()}\n`);
@@ -164,8 +164,8 @@ test.concurrent(
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
-    await enqueue(box, 'job', STAY, ONCE);
-    await until(() => starts(box) === 1, 'it runs');
+    await enqueue(box, 'job', WAIT_FOR_GO, ONCE);
+    await until(() => starts(box) === 1, 'the job runs');
     expect((await box.run(['cancel', 'job'])).code).toBe(0);
     expect(await show(box)).toMatchObject({ state: 'cancelled' });
     expect(starts(box)).toBe(1);
@@ -242,8 +242,8 @@ test.concurrent(
     }
     expect(await box.run(['list', '--json'])).toMatchObject({ stdout: '[]\n' });
     const file = [{ command: 'true' }, object].map((one) => JSON.stringify(one)).join('\n');
-    const lined = await box.run(['enqueue', '--file', '-'], { stdin: file });
-    expectRefusal(lined, 2, /^error: line 2: max_retries is 3/);
+    const fromFile = await box.run(['enqueue', '--file', '-'], { stdin: file });
+    expectRefusal(fromFile, 2, /^error: line 2: max_retries is 3/);
 
     await enqueue(box, 'job', 'true', { ...ONCE, max_retries: 0 });
     await enqueue(box, 'other', 'true');

@@ -37,7 +37,7 @@ test.concurrent('a child that left the process group of a successful job is repo
   expect(isAlive(child)).toBe(true);
   expect(job.history[0]!.left_behind).toEqual([child]);
   process.kill(child, 'SIGKILL');
-  await until(() => !isAlive(child), 'it is gone');
+  await until(() => !isAlive(child), 'the process is gone');
   const { history } = await box.json<typeof job>(['show', job.id]);
   expect(history[0]!.left_behind).toEqual([]);
 });
@@ -55,16 +55,16 @@ test.concurrent('each attempt gets its job id, number, queue, fence and cookie i
     env: { MINE: 'a = "b"' },
   };
   await execute(box, job);
-  const told = lines(join(box.directory, 'who')).map((line) => line.split('|'));
-  expect(told.map(([id, attempt, queue]) => [id, attempt, queue])).toEqual([
+  const printed = lines(join(box.directory, 'who')).map((line) => line.split('|'));
+  expect(printed.map(([id, attempt, queue]) => [id, attempt, queue])).toEqual([
     ['who am i', '1', 'mail'],
     ['who am i', '2', 'mail'],
   ]);
-  const [first, second] = told as [string[], string[]];
+  const [first, second] = printed as [string[], string[]];
   expect(Number(second[3])).toBeGreaterThan(Number(first[3]));
   expect(first[4]).not.toBe('');
   expect(second[4]).not.toBe(first[4]!);
-  for (const attempt of told) expect(attempt.slice(5)).toEqual(['a = "b"', process.env.PATH!]);
+  for (const attempt of printed) expect(attempt.slice(5)).toEqual(['a = "b"', process.env.PATH!]);
 });
 
 test.concurrent('a job runs in the directory of its enqueue or of --cwd, and fails if that directory is gone', async () => {
@@ -140,7 +140,7 @@ test.concurrent('the growing output of a running job is trimmed without blocking
         (name) => (statSync(join(attempts, name, 'out'), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
       ),
     );
-  await until(() => disk() < 1_000_000, 'the middle of the output is given back');
+  await until(() => disk() < 1_000_000, 'the middle of the output is freed');
   expect((await box.run(['logs', 'grows'])).stdout).toStartWith('first\nxxx');
   writeFileSync(join(box.directory, 'go'), '');
   const { job, output } = await untilEnded(box, 'grows');

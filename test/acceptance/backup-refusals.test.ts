@@ -14,9 +14,9 @@ test.concurrent(
       [join(box.directory, 'none', 'x.db'), /none does not exist/],
       [join(box.directory, 'file', 'x.db'), /file is not a directory/],
     ] as const) {
-      const said = await box.run(['backup', target]);
-      expectRefusal(said, 2, says);
-      expect(said.stderr).not.toMatch(/draft|--db/);
+      const result = await box.run(['backup', target]);
+      expectRefusal(result, 2, says);
+      expect(result.stderr).not.toMatch(/draft|--db/);
       expect((await box.run(['export', target])).stderr).not.toContain('draft');
     }
     expectRefusal(await box.run(['backup', '-']), 2, /cannot be written to standard output/);

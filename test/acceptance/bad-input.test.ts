@@ -40,14 +40,14 @@ const JSON_ROWS: Row[] = [
   ['NUL in the command', ['enqueue', '{"command":"echo a\\u0000b"}'], 2, /NUL/],
   ['half a character in the command', ['enqueue', '{"command":"\\ud800"}'], 2, /Unicode/],
   [
-    '1 MB of command',
+    'a command of 1 MB',
     ['enqueue', '--file', '-'],
     2,
     /bytes.*limit/,
     { stdin: JSON.stringify({ command: big }) },
   ],
   [
-    '1 MB of command in a plain line',
+    'a command of 1 MB in a plain line',
     ['enqueue', '--file', '-'],
     2,
     /line 2: .*limit/,
@@ -265,13 +265,13 @@ const FLAG_ROWS: Row[] = [
   ['--unique-for alone', flag('--unique-for', '1m'), 2, /--unique-for requires --unique/],
   ['--unique-while alone', flag('--unique-while', 'pending'), 2, /--unique-while requires --unique/],
   [
-    'a timeout of a century',
+    'a timeout of 100 years',
     flag('--timeout', '36500d'),
     2,
     /--timeout must be a duration from 1ms to 3650d, not '36500d'/,
   ],
   [
-    'a mistyped command',
+    'a misspelled field name',
     ['enqueue', '{"comand":"x"}'],
     2,
     /command is missing.*'command' instead of 'comand'/,
@@ -284,13 +284,13 @@ const FLAG_ROWS: Row[] = [
     { stdin: '{"id":"n1","command":"a"}\n\ntrue\n{"id":"n1","command":"b"}\n' },
   ],
   [
-    'a minute that is none',
+    'an invalid minute',
     ['schedule', 'add', 'x', '--cron', '61 * * * *', 'true'],
     2,
     /'61 \* \* \* \*' has an invalid minute: '61'/,
   ],
   [
-    'a schedule too quick',
+    'a schedule with too short an interval',
     ['schedule', 'add', 'x', '--every', '10ms', 'true'],
     2,
     /--every must be a duration from 1s to 3650d/,

@@ -165,10 +165,10 @@ test(
     const stdin = '{"command":"true","quue":"x"}\n'.repeat(1000);
     const { code, stderr } = await box.run(['enqueue', '--file', '-'], { stdin });
     expect(code).toBe(0);
-    const said = stderr.trimEnd().split('\n');
-    expect(said).toHaveLength(6);
-    expect(said[0]).toContain("line 1: unknown field 'quue'");
-    expect(said[5]).toContain('995 similar warnings not shown');
+    const warnings = stderr.trimEnd().split('\n');
+    expect(warnings).toHaveLength(6);
+    expect(warnings[0]).toContain("line 1: unknown field 'quue'");
+    expect(warnings[5]).toContain('995 similar warnings not shown');
   }),
 );
 

@@ -5,7 +5,7 @@ import { isAlive } from '../support/processes.ts';
 import { inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
 /** Starts a process without the job's environment and writes its pid to a file. */
-const BARE = `env -i /bin/sh -c 'echo $$ >>pids; exec sleep 300'`;
+const WITHOUT_ENVIRONMENT = `env -i /bin/sh -c 'echo $$ >>pids; exec sleep 300'`;
 
 async function pidsOf(box: Sandbox, count: number): Promise<number[]> {
   const file = join(box.directory, 'pids');
@@ -27,7 +27,7 @@ test.concurrent(
       'job',
       '--max-retries',
       '1',
-      `${BARE} & while test ! -s pids; do :; done; exit 1`,
+      `${WITHOUT_ENVIRONMENT} & while test ! -s pids; do :; done; exit 1`,
     ]);
     await untilState(box, 'job', 'dead');
     for (const pid of await pidsOf(box, 1)) expect(isAlive(pid)).toBe(false);
@@ -38,7 +38,7 @@ test.concurrent(
   'after its frame was killed, a command that cleared its environment is ended before the job is retried',
   inSandbox(async (box) => {
     await box.startWorkers();
-    await box.run(['enqueue', '--id', 'job', `exec ${BARE}`]);
+    await box.run(['enqueue', '--id', 'job', `exec ${WITHOUT_ENVIRONMENT}`]);
     const [first] = await pidsOf(box, 1);
     process.kill(parentOf(first!), 'SIGKILL');
     const [, second] = await pidsOf(box, 2);

@@ -42,7 +42,7 @@ const COMMANDS: Record<string, string> = {
   'trap on exit': "trap 'echo leaving' EXIT; echo working; exit 4",
   'trap of a signal': "trap 'echo caught; exit 5' TERM; kill -TERM $$; echo never",
   'traps inherited': 'trap',
-  'a signal that was trapped by nobody': 'kill -TERM $$; echo never',
+  'a signal without a trap': 'kill -TERM $$; echo never',
   'SIGINT to itself': 'kill -INT $$; echo never',
   'set -e': 'set -e; echo one; false; echo never',
   'set -u': 'set -u; echo one; echo $nothing_like_it; echo never',
@@ -88,8 +88,8 @@ test.concurrent('a job killed by SIGKILL has an exit code, a signal and readable
 
 for (const signal of ['USR1', 'USR2', 'ALRM', 'PIPE', 'HUP']) {
   test.concurrent(`SIG${signal} to its own group ends a command that does not trap it, and no other command`, async () => {
-    const braver = await execute(box, { command: `trap : ${signal}; kill -${signal} 0; echo survived` });
-    expect(braver).toMatchObject({ job: { state: 'completed' }, output: 'survived\n' });
+    const trapping = await execute(box, { command: `trap : ${signal}; kill -${signal} 0; echo survived` });
+    expect(trapping).toMatchObject({ job: { state: 'completed' }, output: 'survived\n' });
     const { job } = await execute(box, { command: `kill -${signal} 0; echo never` });
     expect(job).toMatchObject({ state: 'dead', signal: `SIG${signal}` });
   });

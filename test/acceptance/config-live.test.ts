@@ -159,7 +159,7 @@ test.concurrent(
     await box.startWorkers();
     await configure(box, { max_retries: '1', job_timeout: '1', kill_grace_ms: '100' });
     await enqueue(box, 'job', 'echo start >> job.log; sleep 600');
-    await until(() => lines(`${box.directory}/job.log`).length === 1, 'it runs');
+    await until(() => lines(`${box.directory}/job.log`).length === 1, 'the job runs');
     const outcome = { exit_code: 124, attempts: 1, max_retries: 1, timeout_ms: 1000 };
     expect(await untilState(box, 'job', 'dead')).toMatchObject(outcome);
   }),

@@ -142,7 +142,7 @@ test.concurrent(
   }),
 );
 
-const SAYS_ITS_FRAME = 'echo $PPID > frame; ';
+const WRITE_FRAME_PID = 'echo $PPID > frame; ';
 
 async function frameOf(box: Sandbox): Promise<number> {
   const [pid] = lines(join(box.directory, 'frame'));
@@ -156,9 +156,9 @@ test.concurrent(
     await configure(box, { 'kill-grace': '300ms' });
     await box.startWorkers();
     const job = gatedJob(box, 'job');
-    const command = `trap '' TERM; ${SAYS_ITS_FRAME}${gatedCommand('job')}`;
+    const command = `trap '' TERM; ${WRITE_FRAME_PID}${gatedCommand('job')}`;
     await enqueue(box, 'job', command, { max_retries: 1 });
-    await until(() => job.traces().length === 1, 'it runs');
+    await until(() => job.traces().length === 1, 'the job runs');
     await killAll([await frameOf(box)]);
     const settled = await untilState(box, 'job', 'dead');
     expect(processesOfJob(box, 'job')).toEqual([]);
@@ -176,10 +176,10 @@ test.concurrent(
     // A killed process that has not been reaped yet is a zombie and does not run.
     const other = 'case $(ps -o stat= -p $(cat first)) in ""|Z*) ;; *) echo both >> job.log ;; esac';
     const again = `[ -e first ] && { ${other}; exit 0; }; `;
-    const command = `${again}trap '' TERM; echo $$ > first; ${SAYS_ITS_FRAME}${gatedCommand('job')}`;
+    const command = `${again}trap '' TERM; echo $$ > first; ${WRITE_FRAME_PID}${gatedCommand('job')}`;
     await enqueue(box, 'job', `echo run >> job.log; ${command}`, { max_retries: 1 });
     const job = gatedJob(box, 'job');
-    await until(() => job.traces().length === 2, 'it runs');
+    await until(() => job.traces().length === 2, 'the job runs');
     await killEverything(box, first);
     await killAll([await frameOf(box)]);
     expect(isAlive(Number(lines(join(box.directory, 'first'))[0]))).toBe(true);

@@ -118,9 +118,9 @@ test.concurrent(
         ['config', 'list'],
         ['worker', 'start'],
       ]) {
-        const said = await box.run(command);
-        expectRefusal(said, 5, /is damaged/);
-        expect(said.stderr).toContain('queuectl db repair');
+        const result = await box.run(command);
+        expectRefusal(result, 5, /is damaged/);
+        expect(result.stderr).toContain('queuectl db repair');
       }
       if (size === 0) writeFileSync(db, '');
     }

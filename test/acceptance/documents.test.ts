@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
-import { matches, reshown } from '../support/documents/compare.ts';
+import { matches, newOutput } from '../support/documents/compare.ts';
 import { readPage } from '../support/documents/page.ts';
 import { pages, readText, runPage } from '../support/documents/run.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -116,7 +116,7 @@ test('output is compared except for ids and times, and lines may be left out', (
   expect(matches(['a'], ['b'])).toBe(false);
   expect(matches(['a'], ['a', 'b'])).toBe(false);
   expect(matches([], ['a'])).toBe(false);
-  expect(reshown(['x', '…', 'old word here'], ['x', 'y', 'z', 'new word here'])).toEqual([
+  expect(newOutput(['x', '…', 'old word here'], ['x', 'y', 'z', 'new word here'])).toEqual([
     'x',
     '…',
     'new word here',

@@ -79,7 +79,10 @@ test.concurrent(
         return all.length > 0 && all;
       }, 'a worker is there');
       process.kill(worker!.pid, 'SIGKILL');
-      await until(async () => (await workersOf(box)).every((one) => one.pid !== worker!.pid), 'it is gone');
+      await until(
+        async () => (await workersOf(box)).every((one) => one.pid !== worker!.pid),
+        'the process is gone',
+      );
     }
     const stopped = await box.run(['worker', 'stop']);
     expect(stopped).toMatchObject({ code: 0, stdout: 'stopped 1 worker\n' });
@@ -140,7 +143,7 @@ test.concurrent(
       'job',
       'echo start >>traces; while ! test -e go; do sleep 0.05; done; echo end >>traces',
     );
-    await until(() => lines(join(box.directory, 'traces')).length === 1, 'it runs');
+    await until(() => lines(join(box.directory, 'traces')).length === 1, 'the job runs');
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     rmSync(join(box.home, 'queue.db.d', 'attempts'), { recursive: true });
     const next = await box.startWorkers();

@@ -18,28 +18,28 @@ import { expectRefusal } from '../support/refusal.ts';
 const EVENTS = ['complete', 'failure', 'dead', 'idle'];
 
 /** Sets hooks that each append a line to a file: event, job, state, exit code, queue, attempts, error. */
-async function tellAll(box: Sandbox, events = EVENTS): Promise<void> {
+async function setHooks(box: Sandbox, events = EVENTS): Promise<void> {
   const variables = 'EVENT JOB_ID STATE EXIT_CODE QUEUE ATTEMPTS ERROR'.split(' ');
   const values = variables.map((name) => `"$QUEUECTL_HOOK_${name}"`).join(' ');
-  const tell = `printf '%s|%s|%s|%s|%s|%s|%s\\n' ${values} >> ${box.directory}/told`;
+  const tell = `printf '%s|%s|%s|%s|%s|%s|%s\\n' ${values} >> ${box.directory}/hookLines`;
   await configure(box, Object.fromEntries(events.map((event) => [`on-${event}`, tell])));
 }
 
-const told = (box: Sandbox): string[] => lines(join(box.directory, 'told')).sort();
+const hookLines = (box: Sandbox): string[] => lines(join(box.directory, 'hookLines')).sort();
 const drain = (box: Sandbox, ...args: string[]) => box.run(['worker', 'start', '--drain', ...args]);
 const hooksOf = (box: Sandbox) => box.json<JobJson[]>(['list', '--queue', 'hooks']);
 
 test.concurrent(
   'a hook runs once per event with its data in the environment, whatever queue the worker serves',
   inSandbox(async (box) => {
-    await tellAll(box);
+    await setHooks(box);
     await enqueue(box, 'good', 'true', { queue: 'mail' });
     await enqueue(box, 'bad', 'echo \'$(touch bad) `id` "quoted"\'; exit 3', {
       ...{ queue: 'mail', max_retries: 2, backoff_base: 1 },
     });
     expect((await drain(box, '--queue', 'mail')).code).toBe(0);
     const error = 'exit code 3: $(touch bad) `id` "quoted"';
-    expect(told(box)).toEqual([
+    expect(hookLines(box)).toEqual([
       'complete|good|completed|0|mail|1|',
       `dead|bad|dead|3|mail|2|${error}`,
       `failure|bad|dead|3|mail|2|${error}`,
@@ -61,7 +61,7 @@ test.concurrent(
       'backoff-base': '1',
     });
     for (const event of ['failure', 'dead', 'idle'])
-      await configure(box, { [`on-${event}`]: `echo ${event} >> told` });
+      await configure(box, { [`on-${event}`]: `echo ${event} >> hookLines` });
     await enqueue(box, 'job', 'true', { cwd: box.directory, on_complete: 'echo try >> tries; exit 1' });
     await drain(box);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({
@@ -81,7 +81,7 @@ test.concurrent(
 test.concurrent(
   "a job's own hooks, by flag or field, override the settings, and none disables a hook",
   inSandbox(async (box) => {
-    await tellAll(box, ['complete', 'dead']);
+    await setHooks(box, ['complete', 'dead']);
     await box.run(['enqueue', '--id', 'own', '--on-complete', 'echo own >> own', 'true']);
     await enqueue(box, 'silent', 'exit 1', {
       max_retries: 1,
@@ -89,7 +89,7 @@ test.concurrent(
       onFailure: 'echo failed >> own',
     });
     await drain(box);
-    expect(told(box)).toEqual([]);
+    expect(hookLines(box)).toEqual([]);
     expect(lines(join(box.directory, 'own')).sort()).toEqual(['failed', 'own']);
     expect(await box.json(['show', 'silent'])).toMatchObject({
       ...{ on_complete: null, on_failure: 'echo failed >> own', on_dead: 'none' },
@@ -105,40 +105,40 @@ test.concurrent(
 test.concurrent(
   'a hook that enqueues jobs does not cause an endless loop',
   inSandbox(async (box) => {
-    const again = `echo hook >> ${box.directory}/told; ${EXECUTABLE} enqueue 'echo job >> ${box.directory}/told'`;
+    const again = `echo hook >> ${box.directory}/hookLines; ${EXECUTABLE} enqueue 'echo job >> ${box.directory}/hookLines'`;
     await configure(box, { 'on-complete': again, 'on-idle': again });
     await enqueue(box, 'job', 'true');
     await drain(box);
-    expect(told(box)).toEqual(['hook', 'hook', 'job', 'job']);
+    expect(hookLines(box)).toEqual(['hook', 'hook', 'job', 'job']);
   }),
 );
 
 test.concurrent(
   'the idle hook runs once for many jobs, and again after another job ran',
   inSandbox(async (box) => {
-    await tellAll(box, ['idle']);
+    await setHooks(box, ['idle']);
     await box.startWorkers('--count', '2', '--concurrency', '2');
     await enqueue(box, 'later', 'true', { delay: 3600 });
     await box.run(['enqueue', '--file', '-'], { stdin: 'sleep 0.1\n'.repeat(20) });
-    await until(() => told(box).length > 0, 'idle');
+    await until(() => hookLines(box).length > 0, 'idle');
     expect(await box.json(['list', '--state', 'completed', '--queue', 'default'])).toHaveLength(20);
     await enqueue(box, 'next', 'true');
-    await until(() => told(box).length > 1, 'idle again');
+    await until(() => hookLines(box).length > 1, 'idle again');
     await drain(box);
-    expect(told(box).map((line) => line.split('|')[0])).toEqual(['idle', 'idle']);
-    expect(told(box).some((line) => line.startsWith('idle|next|'))).toBe(true);
+    expect(hookLines(box).map((line) => line.split('|')[0])).toEqual(['idle', 'idle']);
+    expect(hookLines(box).some((line) => line.startsWith('idle|next|'))).toBe(true);
   }),
 );
 
 test.concurrent(
   'the idle hook runs once for a chain of jobs',
   inSandbox(async (box) => {
-    await tellAll(box, ['idle']);
+    await setHooks(box, ['idle']);
     await enqueue(box, 'a', 'true');
     await enqueue(box, 'b', 'true', { depends_on: ['a'] });
     await enqueue(box, 'c', 'true', { depends_on: ['b'] });
     await drain(box);
-    expect(told(box)).toEqual(['idle|c|completed|0|default|1|']);
+    expect(hookLines(box)).toEqual(['idle|c|completed|0|default|1|']);
   }),
 );
 
@@ -146,7 +146,7 @@ for (const exitCode of [0, 3]) {
   test.concurrent(
     `hooks of a job that exits with ${exitCode} run once when workers are killed around its end`,
     inSandbox(async (box) => {
-      await tellAll(box);
+      await setHooks(box);
       const first = await box.startWorkers();
       const job = await startGatedJob(box, 'job', exitCode);
       const worker = await untilWorkerOf(box, 'job');
@@ -155,9 +155,9 @@ for (const exitCode of [0, 3]) {
       await box.startWorkers('--count', '2');
       await untilState(box, 'job', exitCode === 0 ? 'completed' : 'dead');
       const expected = exitCode === 0 ? ['complete', 'idle'] : ['dead', 'failure', 'idle'];
-      await until(() => told(box).length >= expected.length, 'all are told');
+      await until(() => hookLines(box).length >= expected.length, 'all are hookLines');
       await drain(box);
-      expect(told(box).map((line) => line.split('|')[0])).toEqual(expected);
+      expect(hookLines(box).map((line) => line.split('|')[0])).toEqual(expected);
     }),
   );
 }
@@ -165,7 +165,7 @@ for (const exitCode of [0, 3]) {
 test.concurrent(
   'every end of a job runs its hook exactly once although workers are killed again and again',
   inSandbox(async (box) => {
-    await tellAll(box, ['complete', 'dead']);
+    await setHooks(box, ['complete', 'dead']);
     const jobs = Array.from({ length: 60 }, (_, i) => ({
       id: `j${i}`,
       command: `exit ${i % 2}`,
@@ -174,13 +174,16 @@ test.concurrent(
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
     await box.startWorkers('--count', '2');
     for (let kills = 0; kills < 6; kills++) {
-      const seen = told(box).length;
-      await until(() => told(box).length > seen + 3 || told(box).length === 60, 'some more are told');
+      const seen = hookLines(box).length;
+      await until(
+        () => hookLines(box).length > seen + 3 || hookLines(box).length === 60,
+        'some more are hookLines',
+      );
       await killAll((await workersOf(box)).map((worker) => worker.pid));
     }
-    await until(() => told(box).length >= 60, 'all are told');
+    await until(() => hookLines(box).length >= 60, 'all are hookLines');
     await until(async () => (await drain(box)).code === 0, 'nothing is left');
-    const pairs = told(box)
+    const pairs = hookLines(box)
       .map((line) => line.split('|').slice(0, 2).join(' '))
       .sort();
     expect(pairs).toEqual(jobs.map((job, i) => `${i % 2 === 0 ? 'complete' : 'dead'} ${job.id}`).sort());

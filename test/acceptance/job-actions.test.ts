@@ -128,7 +128,7 @@ test.concurrent(
     const states = () =>
       processesOfJob(box, 'job').map((pid) => /\) (.)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))![1]);
     // State D is a shell that waits for a child which was stopped between its fork and its exec.
-    await until(() => states().every((state) => state === 'T' || state === 'D'), 'all of it is stopped');
+    await until(() => states().every((state) => state === 'T' || state === 'D'), 'every process is stopped');
     expect(states().length).toBeGreaterThanOrEqual(3);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'processing' });
     expect((await box.run(['continue', 'job'])).code).toBe(0);

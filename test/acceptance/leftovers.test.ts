@@ -44,7 +44,7 @@ test.concurrent(
     const first = box.start(['backup', join(box.home, 'first.db')], {
       env: { QUEUECTL_CRASH_AT: 'after-renew:1:stop' },
     });
-    await until(() => stateOf(first.pid) === 'T', 'it is stopped in the middle');
+    await until(() => stateOf(first.pid) === 'T', 'the process is stopped at its crash point');
     writeFileSync(join(box.home, '.queuectl-mine.draft'), '');
     expect(await leftovers(box)).toMatchObject(OK);
     await box.json(['backup', join(box.home, 'second.db')]);
@@ -79,7 +79,7 @@ test.concurrent(
     const workers = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'before-short:1:stop' } });
     await until(() => halves().length > 0, 'one is being made');
     const worker = (await workersOf(box))[0]!.pid;
-    await until(() => stateOf(worker) === 'T', 'it is stopped in the middle');
+    await until(() => stateOf(worker) === 'T', 'the process is stopped at its crash point');
     await killAll([workers.pid, worker]);
     expect((await leftovers(box)).says).toContain(halves()[0]!);
     await box.startWorkers();
@@ -177,7 +177,7 @@ test.concurrent(
     const first = box.start(['restore', '--yes', file], {
       env: { QUEUECTL_CRASH_AT: 'after-keep-output:1:stop' },
     });
-    await until(() => stateOf(first.pid) === 'T', 'it is stopped in the middle');
+    await until(() => stateOf(first.pid) === 'T', 'the process is stopped at its crash point');
     expect(await leftovers(box)).toMatchObject(OK);
     expect(state().length).toBeGreaterThan(before.length);
     first.child.kill('SIGCONT');

@@ -9,7 +9,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');
 
-/** Two new rows of the table: one has a column, the other shares one. Nothing else in the source changes. */
+/** Adds two rows to the table: one has a column, the other shares one. Nothing else in the source changes. */
 const ROWS: Patch = {
   file: 'core/job-fields.ts',
   from: "  ...section('Output', {\n",
@@ -139,7 +139,7 @@ async function isInSchemas(source: string): Promise<void> {
   expect(SCHEMAS.JobChanges.properties).not.toHaveProperty('polite');
 }
 
-/** The whole source still compiles, and the types of the library have the fields. */
+/** Expects that the whole source compiles and that the types of the library have the fields. */
 function isInTypes(source: string): void {
   writeFileSync(join(source, 'src/types-check.ts'), TYPES);
   const config = { extends: join(ROOT, 'tsconfig.json'), include: ['src'] };

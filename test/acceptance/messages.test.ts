@@ -72,15 +72,16 @@ test.concurrent(
   'an action without effect gives the reason for one job and for many',
   inSandbox(async (box) => {
     for (const id of ['a', 'b']) await enqueue(box, id, 'true');
-    const said = async (...args: string[]): Promise<string> => (await box.run(args)).stderr.split('\n')[0]!;
-    expect(await said('release', 'a')).toBe("error: nothing was released: job 'a' was not held");
-    expect(await said('release', 'a', 'b')).toBe('error: nothing was released: 2 jobs were not held');
-    expect(await said('retry', 'a')).toBe(
+    const firstLine = async (...args: string[]): Promise<string> =>
+      (await box.run(args)).stderr.split('\n')[0]!;
+    expect(await firstLine('release', 'a')).toBe("error: nothing was released: job 'a' was not held");
+    expect(await firstLine('release', 'a', 'b')).toBe('error: nothing was released: 2 jobs were not held');
+    expect(await firstLine('retry', 'a')).toBe(
       "error: nothing was retried: job 'a' was not dead, cancelled or failed",
     );
     await box.run(['hold', 'a']);
-    expect(await said('hold', 'a')).toBe("error: nothing was held: job 'a' was already held");
-    expect(await said('release', 'a', 'b')).toBe('warning: 1 job was not held');
+    expect(await firstLine('hold', 'a')).toBe("error: nothing was held: job 'a' was already held");
+    expect(await firstLine('release', 'a', 'b')).toBe('warning: 1 job was not held');
   }),
 );
 
@@ -122,7 +123,7 @@ test.concurrent(
         (await box.run(['explain', 'job'])).stdout.includes(
           'the job is suspended; to continue it: queuectl continue job',
         ),
-      'explain sees it stand still',
+      'explain reports the suspension',
     );
     expect((await box.run(['show', 'job'])).stdout).toContain(
       'suspended\tyes; to continue it: queuectl continue job\n',
@@ -131,7 +132,7 @@ test.concurrent(
     expect((await box.run(['continue', 'job'])).stdout).toBe('job\n');
     await until(
       async () => !(await box.run(['explain', 'job'])).stdout.includes('suspended'),
-      'explain sees it go on',
+      'explain reports no suspension',
     );
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     expect((await box.run(['explain', 'job'])).stdout).toMatch(

@@ -28,7 +28,7 @@ test.skipIf(missing)(
     const other = box.start(['worker', 'start'], { through });
     await until(
       () => other.output().includes('may still be running in another pid namespace'),
-      'the log says so',
+      'the log reports the job',
     );
     expect((await box.run(['explain', 'job'], { through })).stdout).toContain('in another pid namespace');
     const cancelled = await box.run(['cancel', 'job'], { through });
@@ -89,7 +89,7 @@ test.skipIf(cannotRun(otherTime))(
       const workers = await workersOf(box);
       return workers.length === 2 && workers.every((one) => Date.parse(one.last_heartbeat) > start + 1000);
     };
-    await until(beats, 'both workers have looked at each other many times');
+    await until(beats, 'both workers have checked each other many times');
     for (const one of [other, here]) expect(one.output()).not.toContain('no longer registered');
     expect(here.output()).not.toContain('adopted');
 

@@ -85,9 +85,9 @@ test.concurrent(
       ['pipe', /is a pipe/],
       ['directory', /is a directory/],
     ] as const) {
-      const said = await box.run(['restore', '--yes', file(name)]);
-      expect({ name, code: said.code }).toEqual({ name, code: 5 });
-      expect(said.stderr).toMatch(says);
+      const result = await box.run(['restore', '--yes', file(name)]);
+      expect({ name, code: result.code }).toEqual({ name, code: 5 });
+      expect(result.stderr).toMatch(says);
     }
     expect((await box.run(['list', '-q'])).stdout).toBe('there\n');
   }),

@@ -46,7 +46,7 @@ for (const [what, vandalise] of Object.entries(ODD)) {
       await until(
         () =>
           !isOrdinary(join(attempts, readdirSync(attempts).find((name) => name.endsWith('-1')) ?? '', 'out')),
-        'it is done',
+        'the job has ended',
       );
       expect((await box.run(['logs', 'vandal'])).stdout).not.toContain('secret');
       writeFileSync(join(box.directory, 'go'), '');
@@ -215,7 +215,7 @@ test.skipIf(process.getuid!() !== 0)(
     await box.run(['enqueue', '--cwd', '/', '--id', 'next', 'true'], nobody);
     await until(
       async () => (await box.run(['show', 'next', '--json'], nobody)).stdout.includes('"completed"'),
-      'it works on',
+      'the next job has run',
     );
     expect(next.output()).not.toContain('starting another');
     expect(statSync(join(box.home, 'queue.db')).uid).toBe(65534);

@@ -27,7 +27,7 @@ async function printed(...args: string[]): Promise<string> {
 const lines = (text: string): string[] => text.split('\n').slice(0, -1);
 
 /** Lists fields that are present only sometimes. */
-const SELDOM = ['licenses', 'existing', 'gone'];
+const OPTIONAL_FIELDS = ['licenses', 'existing', 'gone'];
 
 for (const args of [
   ['list'],
@@ -49,7 +49,9 @@ for (const args of [
   test(`${name} --json=help lists the fields, and each can be selected`, async () => {
     const fields = lines(await printed(...args, '--json=help'));
     const whole = [JSON.parse(await printed(...args, '--json'))].flat()[0] as object;
-    expect(fields.filter((field) => !SELDOM.includes(field)).sort()).toEqual(Object.keys(whole).sort());
+    expect(fields.filter((field) => !OPTIONAL_FIELDS.includes(field)).sort()).toEqual(
+      Object.keys(whole).sort(),
+    );
     const picked = [JSON.parse(await printed(...args, `--json=${fields.at(-1)},${fields[0]}`))].flat()[0];
     expect(Object.keys(picked as object)).toEqual([fields.at(-1)!, fields[0]!]);
   });

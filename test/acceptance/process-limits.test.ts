@@ -27,12 +27,12 @@ function asUser(uid: number): string[] {
   return ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
 }
 
-function someUid(): number {
+function unusedUid(): number {
   return 100_000 + Math.floor(Math.random() * 1e9);
 }
 
 function works(): boolean {
-  const [program, ...args] = [...asUser(someUid()), 'prlimit', `--nproc=${LIMIT}`, EXECUTABLE, 'version'];
+  const [program, ...args] = [...asUser(unusedUid()), 'prlimit', `--nproc=${LIMIT}`, EXECUTABLE, 'version'];
   return process.getuid?.() === 0 && spawnSync(program!, args).status === 0;
 }
 
@@ -50,7 +50,7 @@ async function withFullUser(
   free: 0 | 1,
   body: (box: Sandbox, workers: Running, release: () => void) => Promise<void>,
 ): Promise<void> {
-  const uid = someUid();
+  const uid = unusedUid();
   const box = sandbox(asUser(uid));
   try {
     chownSync(box.directory, uid, uid);

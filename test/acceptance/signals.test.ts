@@ -173,7 +173,7 @@ test.concurrent(
       const [crashed] = await workersOf(box);
       await killAll([crashed!.pid]);
       const ready = async () => (await workersOf(box)).some((worker) => worker.id !== crashed!.id);
-      await until(ready, 'another worker is there');
+      await until(ready, 'the worker is replaced');
     }
     const job = await startGatedJob(box, 'job');
     await untilWorkerOf(box, 'job');

@@ -98,7 +98,7 @@ test(
     const command =
       'echo o1; echo e1 >&2; echo up >>log; until test -e go; do sleep 0.05; done; seq 1 9000; echo e2 >&2';
     await enqueue(own, 'adopted', command, split);
-    await until(() => lines(join(own.directory, 'log')).length === 1, 'it runs');
+    await until(() => lines(join(own.directory, 'log')).length === 1, 'the job runs');
     const worker = await untilWorkerOf(own, 'adopted');
     await killAll([worker.pid]);
     expect((await untilWorkerOf(own, 'adopted')).pid).not.toBe(worker.pid);

@@ -16,7 +16,7 @@ test.concurrent(
     for (const flags of [[], ['--force'], ['--leave']]) {
       const env = { QUEUECTL_CRASH_AT: 'before-registerSupervisor:1:stop' };
       const workers = box.start(['worker', 'start', '--count', '4'], { env });
-      await until(() => isStopped(workers.pid), 'it stands still before it registers');
+      await until(() => isStopped(workers.pid), 'the program is stopped before it registers');
       const stop = await box.run(['worker', 'stop', ...flags]);
       expect(stop.stdout).toBe('no worker was running. Workers that are just starting will stop\n');
       process.kill(workers.pid, 'SIGCONT');

@@ -41,7 +41,7 @@ test.concurrent(
     const second = restore('after-renew');
     await until(() => stateOf(second.pid) === 'T', 'the second has made its draft');
     const first = restore('swap-cleared');
-    await until(() => stateOf(first.pid) === 'T', 'the first is stopped in the middle');
+    await until(() => stateOf(first.pid) === 'T', 'the first restore is stopped');
     second.child.kill('SIGCONT');
     const opened = (): string[] =>
       readdirSync(`/proc/${second.pid}/fd`).filter((fd) => linkOf(second.pid, fd) === dbOf(box));
@@ -73,7 +73,7 @@ for (const [point, found] of [
       const restore = box.start(['restore', backupOf(box)], {
         env: { QUEUECTL_CRASH_AT: `${point}:1:stop` },
       });
-      await until(() => stateOf(restore.pid) === 'T', 'it is stopped in the middle');
+      await until(() => stateOf(restore.pid) === 'T', 'the restore is stopped');
       const late = await enqueueIntoWalOrWait(box, 'acked');
       restore.child.kill('SIGCONT');
       expect(await restore.exit).toBe(point === 'swap-held' ? 5 : 0);

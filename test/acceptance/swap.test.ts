@@ -102,7 +102,7 @@ test.concurrent(
     const restore = box.start(['restore', '--yes', backupOf(box)], {
       env: { QUEUECTL_CRASH_AT: 'swap-cleared:1:stop' },
     });
-    await until(() => stateOf(restore.pid) === 'T', 'it is stopped in the middle');
+    await until(() => stateOf(restore.pid) === 'T', 'the restore is stopped');
     const late = box.start(['enqueue', '--id', 'late', 'true']);
     const opened = (): boolean =>
       readdirSync(`/proc/${late.pid}/fd`).some((fd) => linkOf(late.pid, fd) === dbOf(box));

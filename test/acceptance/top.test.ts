@@ -83,7 +83,7 @@ test(
     await top.sees('released job stays');
     top.type('p');
     await top.sees('resumed queue default', 'WAITING 0');
-    await until(async () => (await state(box, 'stays')) === 'completed', 'it runs');
+    await until(async () => (await state(box, 'stays')) === 'completed', 'the job runs');
 
     top.type('?');
     await top.sees('press any key to go back');
@@ -135,7 +135,7 @@ test(
         );
       await until(
         () => top.stdout().slice(before).includes('\x1b[2J') && now().lines.at(-1)!.startsWith('q quit'),
-        'it is drawn anew',
+        'the screen is redrawn',
       );
       expect(now().lines[0]).toStartWith('queuectl top');
     }

@@ -3,7 +3,7 @@ import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts'
 import { onTerminal } from '../support/terminal.ts';
 
 /** Starts the command, waits until it prints why the job does not run, and resumes the queue. */
-async function saysOnce(box: Sandbox, args: string[], what: string): Promise<void> {
+async function expectOneWarning(box: Sandbox, args: string[], what: string): Promise<void> {
   const running = box.start(args);
   await until(() => running.output().includes(what), `${args[0]} says: ${what}`);
   await box.run(['queue', 'resume', 'gpu']);
@@ -19,11 +19,11 @@ test.concurrent(
     await box.run(['queue', 'pause', 'gpu']);
     const paused = 'warning: queue gpu was paused at ';
     await enqueue(box, 'a', 'true', { queue: 'gpu' });
-    await saysOnce(box, ['wait', 'a'], paused);
+    await expectOneWarning(box, ['wait', 'a'], paused);
     await enqueue(box, 'b', 'true', { queue: 'gpu' });
-    await saysOnce(box, ['logs', '-f', 'b'], paused);
-    await saysOnce(box, ['run', '--queue', 'gpu', 'true'], paused);
-    await saysOnce(box, ['enqueue', '--wait', '--queue', 'gpu', 'true'], paused);
+    await expectOneWarning(box, ['logs', '-f', 'b'], paused);
+    await expectOneWarning(box, ['run', '--queue', 'gpu', 'true'], paused);
+    await expectOneWarning(box, ['enqueue', '--wait', '--queue', 'gpu', 'true'], paused);
   }),
 );
 

@@ -51,7 +51,7 @@ test(
     await box.startWorkers('--queue', 'default');
     await enqueue(box, 'two', 'sleep 1');
     const last = () => JSON.parse(json.stdout().trimEnd().split('\n').at(-1)!);
-    await until(() => last().jobs.completed === 1, 'it shows the end');
+    await until(() => last().jobs.completed === 1, 'the completed job is counted');
     const seen = json
       .stdout()
       .trimEnd()
@@ -82,7 +82,7 @@ test(
     expect(await box.start(['worker', 'start', '--queue', 'default', '--drain']).exit).toBe(0);
     await until(
       () => states().some(([id, state]) => id === 'old' && state !== 'pending'),
-      'it shows what goes',
+      'the removed job is printed',
     );
     expect(states().slice(0, 2)).toEqual([
       ['old', 'pending'],

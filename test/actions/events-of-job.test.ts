@@ -5,7 +5,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-test('out of patience, a look for the events of a job says where to go on, and finds each once', () =>
+test('a search for the events of a job that reaches its time limit returns its position and finds each event once', () =>
   withSqlite(async (store) => {
     const others = async (many: number, what: string): Promise<void> => {
       const specs = Array.from({ length: many }, (_, i) => jobSpec(`${what}-${i}`));

@@ -6,7 +6,7 @@ import { caught } from '../support/caught.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 
-/** In chunks of one, a few and all characters: where a chunk ends must not matter. */
+/** Cuts the text into chunks of one, a few and all characters. The result must not depend on it. */
 const CUTS = [1, 7, Number.MAX_SAFE_INTEGER];
 
 function chunks(text: string, size: number): string[] {
@@ -30,7 +30,7 @@ function refusal(text: string) {
   return errors[0]!;
 }
 
-describe('a file, wherever its chunks end', () => {
+describe('a file is read the same, wherever its chunks end', () => {
   test.each([
     ['a JSON array', '[{"command":"a"},\n {"command":"b"}]\n'],
     ['JSON lines', '{"command":"a"}\n{"command":"b"}\n'],
@@ -44,21 +44,21 @@ describe('a file, wherever its chunks end', () => {
     for (const variant of [text, crlf]) expect(commands(variant)).toEqual(['a', 'b']);
   });
 
-  test('one object over many lines is one job', () => {
+  test('one object over several lines is one job', () => {
     expect(inputs('{\n  "id": "a",\n  "command": "x"\n}\n')).toEqual([{ id: 'a', command: 'x' }]);
   });
 
-  test('objects over many lines, one after another, as jq prints them', () => {
+  test('several objects over several lines, as jq prints them, are several jobs', () => {
     const text = '{\n  "command": "echo }{ \\"\\\\\\" [",\n  "tags": {"a": "]"}\n}\n{\n  "command": "b"\n}\n';
     expect(inputs(text)).toEqual([{ command: 'echo }{ "\\" [', tags: { a: ']' } }, { command: 'b' }]);
   });
 
-  test('an array on one line with brackets, commas and quotes in its texts', () => {
+  test('an array on one line may have brackets, commas and quotes in its strings', () => {
     const jobs = [{ command: 'a,[{"' }, { command: ']},\\"' }, { argv: ['x', ','] }, { command: '\\' }];
     expect(inputs(JSON.stringify(jobs))).toEqual(jobs);
   });
 
-  test('a job of more than 16 MiB is refused before memory ends', () => {
+  test('a job of more than 16 MiB is refused before memory runs out', () => {
     const endless = (start: string): Iterable<string> => ({
       *[Symbol.iterator]() {
         yield start;
@@ -102,7 +102,7 @@ describe('a file, wherever its chunks end', () => {
 });
 
 describe('with a template', () => {
-  test('each line is one quoted word; nothing but an empty line is special', () => {
+  test('each line is one quoted word, and only an empty line is special', () => {
     expect(commands("a b\n\n#c\r\n{'d\n", 'x {} {}.png')).toEqual([
       "x 'a b' 'a b'.png",
       "x '#c' '#c'.png",
@@ -110,7 +110,7 @@ describe('with a template', () => {
     ]);
   });
 
-  test('what the line makes too long, or cannot be in a command, is refused with its line', () => {
+  test('a line that makes the command too long or invalid is refused with its number', () => {
     const read = (text: string) =>
       caught(() => [...readJobFile([text], compileTemplate('x {}'), NOW)]).message;
     expect(read(`a\n${'b'.repeat(200_000)}\n`)).toMatch(/^line 2: .*limit/);

@@ -5,7 +5,7 @@ import { caught } from '../support/caught.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 
-describe('what begins with { or [ is JSON, everything else a command', () => {
+describe('text that begins with { or [ is JSON, and other text is a command', () => {
   test.each([
     ['{"command":"x"}', true],
     [' \n[', true],
@@ -18,14 +18,14 @@ describe('what begins with { or [ is JSON, everything else a command', () => {
     expect(looksLikeJson(text)).toBe(json);
   });
 
-  test('a command is kept as it is, a blank one refused', () => {
+  test('a command is kept unchanged, and a blank one is refused', () => {
     expect(readCommand(" echo 'a'\n b ")).toEqual({ command: " echo 'a'\n b " });
     expect(caught(() => readCommand(' \n')).code).toBe('invalid-job');
   });
 });
 
 describe('JSON on the command line', () => {
-  test('one object, or an array in its order', () => {
+  test('is one object, or an array in its order', () => {
     expect(readJsonJobs('{"id":"a","command":"x"}', NOW).inputs).toEqual([{ id: 'a', command: 'x' }]);
     expect(readJsonJobs('[{"command":"x"},{"argv":["y"]}]', NOW).inputs).toEqual([
       { command: 'x' },
@@ -47,14 +47,14 @@ describe('JSON on the command line', () => {
     expect(caught(() => readJsonJobs(text, NOW)).message).toBe(message);
   });
 
-  test('the code and hint of the real mistake survive the position', () => {
+  test('an error in an array keeps its own code and hint', () => {
     const error = caught(() => readJsonJobs('[{"command":"x","delay":"soon"}]', NOW));
     expect(error.code).toBe('invalid-duration');
     expect(error.hint).toContain('500ms');
   });
 
   test.each([['{'], ['{"command":}'], ["{'command':'x'}"], ['{ echo; }'], ['[1,]'], ['{"a":1} x']] as const)(
-    '%s does not parse, and the hint names --command',
+    '%s does not parse, and the hint suggests --command',
     (text) => {
       const error = caught(() => readJsonJobs(text, NOW));
       expect(error.code).toBe('invalid-json');
@@ -82,7 +82,7 @@ describe('10,000 levels and more are refused, without a stack overflow', () => {
     expect(caught(() => [...readJobFile([text], null, NOW)]).exitCode).toBe(2);
   });
 
-  test('what a person writes by hand is far from the limit', () => {
+  test('JSON written by hand is far below the limit', () => {
     expect(readJsonJobs('[{"command":"x","extra":[[[[{"a":[1]}]]]]}]', NOW).inputs).toHaveLength(1);
   });
 });

@@ -43,6 +43,6 @@ test('a page is at most 100 columns wide', () => {
   expect(Math.max(...text.split('\n').map((line) => line.length))).toBe(99);
 });
 
-test('a word longer than the line keeps a line of its own', () => {
+test('a word longer than the line gets a line of its own', () => {
   expect(wrap('a longer-than-ten b', 10)).toEqual(['a', 'longer-than-ten', 'b']);
 });

@@ -33,7 +33,7 @@ const OPTIONS = Object.fromEntries(
   ]),
 );
 
-/** Pieces that meet every way of writing a flag, and some that are none. */
+/** Lists words that cover every way of writing a flag, and some that are not flags. */
 const WORDS =
   `--command --command=x --command= -c -cx -c=x -fc -fcx --tag --tag=a=b --tag= --wait --wait=1 -f -qf -fq -q
   --json --json=id --db --db=y --no-wait --comand --constructor -x -fx - word = --=x a=b`.split(/\s+/);
@@ -51,7 +51,7 @@ function byHand(args: string[]): Answer {
 }
 
 function byRuntime(given: string[]): Answer {
-  // It knows no flag whose value may be left out.
+  // The runtime's parser does not support a flag with an optional value.
   const args = given.map((arg) => (arg === '--json' ? '--json=' : arg));
   try {
     const parsed = parseArgs({ args, options: OPTIONS, allowPositionals: true, strict: true, tokens: true });
@@ -72,7 +72,7 @@ function byRuntime(given: string[]): Answer {
 }
 
 describe('arguments', () => {
-  test("are read as the runtime's own parser reads them", () => {
+  test("are parsed like the runtime's own parser does", () => {
     const random = seededRandom('parse');
     let taken = 0;
     for (let round = 0; round < 5000; round++) {
@@ -84,7 +84,7 @@ describe('arguments', () => {
     expect(taken).toBeGreaterThan(1000);
   });
 
-  test('a negative number is no flag', () => {
+  test('can be negative numbers, which are not flags', () => {
     expect(byHand(['-5', '--tag', '-3'])).toEqual({ args: ['-5'], flags: [['tag', ['-3']]] });
   });
 

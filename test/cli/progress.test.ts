@@ -2,45 +2,45 @@ import { expect, test } from 'bun:test';
 import type { Io } from '../../src/cli/io.ts';
 import { startProgress } from '../../src/cli/progress.ts';
 
-/** Ten calls a second for so long, at these seconds something was said. */
-function saidAt(io: Partial<Io>, seconds: number): { said: string[]; times: number[] } {
-  const said: string[] = [];
+/** Reports progress ten times a second for this long. Returns the output and the seconds at which it was written. */
+function printProgress(io: Partial<Io>, seconds: number): { printed: string[]; times: number[] } {
+  const printed: string[] = [];
   const times: number[] = [];
   let now = 0;
   const progress = startProgress(
-    { ...io, errBytes: (data: Uint8Array) => said.push(Buffer.from(data).toString()) } as unknown as Io,
+    { ...io, errBytes: (data: Uint8Array) => printed.push(Buffer.from(data).toString()) } as unknown as Io,
     () => now,
   );
   for (; now <= seconds * 1000; now += 100) {
-    const before = said.length;
+    const before = printed.length;
     progress.at(() => `at ${now}`);
-    if (said.length > before) times.push(now);
+    if (printed.length > before) times.push(now);
   }
   progress.end();
-  return { said, times };
+  return { printed, times };
 }
 
-test('on a terminal after 200 ms, in one line that is wiped at the end', () => {
-  const { said, times } = saidAt({ errTty: true }, 1);
+test('on a terminal progress appears after 200 ms in one line, which is erased at the end', () => {
+  const { printed, times } = printProgress({ errTty: true }, 1);
   expect(times).toEqual([200, 300, 400, 500, 600, 700, 800, 900, 1000]);
-  expect(said[0]).toBe('\rat 200\x1b[K');
-  expect(said.at(-1)).toBe('\r\x1b[K');
+  expect(printed[0]).toBe('\rat 200\x1b[K');
+  expect(printed.at(-1)).toBe('\r\x1b[K');
 });
 
-test('nothing at all when it was quick', () => {
-  expect(saidAt({ errTty: true }, 0.1).said).toEqual([]);
+test('nothing is printed for a quick operation', () => {
+  expect(printProgress({ errTty: true }, 0.1).printed).toEqual([]);
 });
 
-test('in a log one line in ten seconds', () => {
-  expect(saidAt({ errTty: false }, 35)).toEqual({
-    said: ['at 10000\n', 'at 20000\n', 'at 30000\n'],
+test('in a log one line is printed every ten seconds', () => {
+  expect(printProgress({ errTty: false }, 35)).toEqual({
+    printed: ['at 10000\n', 'at 20000\n', 'at 30000\n'],
     times: [10_000, 20_000, 30_000],
   });
 });
 
-test('silent with --quiet and --json', () => {
+test('nothing is printed with --quiet or --json', () => {
   for (const errTty of [true, false]) {
-    expect(saidAt({ errTty, quiet: true }, 35).said).toEqual([]);
-    expect(saidAt({ errTty, json: true }, 35).said).toEqual([]);
+    expect(printProgress({ errTty, quiet: true }, 35).printed).toEqual([]);
+    expect(printProgress({ errTty, json: true }, 35).printed).toEqual([]);
   }
 });

@@ -42,8 +42,8 @@ export const adopt: Record<string, Case> = {
 
   'only one of several adopters succeeds': async ({ store, another }) => {
     const job = await running(store, 'a');
-    const takers = [store, await another(), await another()];
-    const answers = await Promise.all(takers.map((taker, i) => taker.adopt(job.claim, `taker-${i}`)));
+    const adopters = [store, await another(), await another()];
+    const answers = await Promise.all(adopters.map((taker, i) => taker.adopt(job.claim, `taker-${i}`)));
     const winners = answers.filter((answer) => answer !== null);
     expect(winners).toHaveLength(1);
     expect(await store.running()).toEqual(winners);

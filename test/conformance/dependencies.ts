@@ -14,7 +14,7 @@ const after = (id: string, parents: string[], over: Partial<JobSpec> = {}): JobS
     ...over,
   });
 
-const orElse = (onParentFailure: NonNullable<JobPolicy['onParentFailure']>): Partial<JobSpec> => ({
+const onFailure = (onParentFailure: NonNullable<JobPolicy['onParentFailure']>): Partial<JobSpec> => ({
   policy: { onParentFailure },
 });
 
@@ -115,7 +115,7 @@ export const dependencies: Record<string, Case> = {
   'a job whose parent failed may be held or run instead of being cancelled': async ({ store }) => {
     const parent = await running(store, 'parent', lastTry);
     await store.insert(
-      [after('held', ['parent'], orElse('hold')), after('run', ['parent'], orElse('run'))],
+      [after('held', ['parent'], onFailure('hold')), after('run', ['parent'], onFailure('run'))],
       NOW,
     );
     await store.settle(ending(parent, failedWith(1)));
@@ -135,7 +135,7 @@ export const dependencies: Record<string, Case> = {
         after('a', ['good']),
         after('b', ['bad']),
         after('c', ['b', 'good']),
-        after('d', ['bad'], orElse('hold')),
+        after('d', ['bad'], onFailure('hold')),
       ],
       NOW,
     );
@@ -241,7 +241,7 @@ export const dependencies: Record<string, Case> = {
       [
         jobSpec('parent', lastTry),
         after('any', ['any:parent'], lastTry),
-        after('run', ['parent'], { ...lastTry, ...orElse('run') }),
+        after('run', ['parent'], { ...lastTry, ...onFailure('run') }),
       ],
       NOW,
     );
@@ -264,7 +264,7 @@ export const dependencies: Record<string, Case> = {
     async ({ store }) => {
       const parent = await running(store, 'parent', lastTry);
       await store.insert(
-        [after('a', ['parent'], orElse('hold')), after('b', ['parent'], orElse('hold'))],
+        [after('a', ['parent'], onFailure('hold')), after('b', ['parent'], onFailure('hold'))],
         NOW,
       );
       await store.hold(['b'], NOW);
@@ -300,7 +300,7 @@ export const dependencies: Record<string, Case> = {
 
   'dependencies returns the state of each parent, including removed ones': async ({ store }) => {
     const a = await running(store, 'a');
-    await store.insert([jobSpec('b'), after('child', ['notok:b', 'a'], orElse('run'))], NOW);
+    await store.insert([jobSpec('b'), after('child', ['notok:b', 'a'], onFailure('run'))], NOW);
     await store.settle(ending(a, succeeded));
     await store.remove(['a'], ['completed'], NOW);
     expect(await store.dependencies('child')).toEqual([

@@ -20,7 +20,7 @@ const all = (store: Store, after = 0): Promise<StoreEvent[]> => store.events(aft
 const short = (events: StoreEvent[]): string[] => events.map((one) => `${one.kind} ${one.jobId ?? '-'}`);
 
 /** Returns the events that a change makes. */
-async function told(store: Store, change: () => Promise<unknown>): Promise<StoreEvent[]> {
+async function eventsOf(store: Store, change: () => Promise<unknown>): Promise<StoreEvent[]> {
   const before = await store.lastEvent();
   await change();
   return all(store, before);
@@ -100,7 +100,7 @@ export const events: Record<string, Case> = {
       ],
       ...[jobSpec('twice', unique('n')), jobSpec('d')],
     ];
-    const seen = await told(store, () => store.insert(given, NOW));
+    const seen = await eventsOf(store, () => store.insert(given, NOW));
     expect(seen.map((one) => [one.jobId, one.queue])).toEqual([
       ...[
         ['a', 'default'],
@@ -149,7 +149,7 @@ export const events: Record<string, Case> = {
     await first.insert(specs(2), NOW);
     await running(first, 'runs', { priority: 9 });
     const store = await another('me@here');
-    const seen = await told(store, async () => {
+    const seen = await eventsOf(store, async () => {
       await store.hold(['j0'], NOW);
       await store.release(['j0'], NOW);
       await store.edit(['j0'], { priority: 5, name: 'x' }, NOW);
@@ -184,7 +184,7 @@ export const events: Record<string, Case> = {
 
   'attempts make events when they are adopted, ended once and requeued': async ({ store }) => {
     const job = await running(store, 'a');
-    const seen = await told(store, async () => {
+    const seen = await eventsOf(store, async () => {
       const mine = (await store.adopt(job.claim, 'w2'))!;
       expect(await store.adopt(job.claim, 'w3')).toBeNull();
       await store.mark(mine.claim, 'stopped');
@@ -203,14 +203,14 @@ export const events: Record<string, Case> = {
   'a cancel of an attempt that never started ends the job once': async ({ store }) => {
     const job = await running(store, 'a');
     await store.cancel(['a'], NOW);
-    const seen = await told(store, () => store.settle(ending(job, { why: 'never-started' })));
+    const seen = await eventsOf(store, () => store.settle(ending(job, { why: 'never-started' })));
     expect(short(seen)).toEqual(['cancelled a']);
   },
 
   'schedules and workers make events': async ({ store }) => {
     const timing = { kind: 'every' as const, everyMs: 1000, anchorAt: NOW };
     const spec = { name: 's', timing, overlap: 'skip' as const, catchUp: 'one' as const, job: {} };
-    const seen = await told(store, async () => {
+    const seen = await eventsOf(store, async () => {
       await store.addSchedule(spec, NOW, NOW);
       const [schedule] = await store.schedules();
       const ticks = [0, 1].map((i) => ({ at: NOW + i, mayWait: false, jobId: 't' }));
@@ -240,7 +240,7 @@ export const events: Record<string, Case> = {
   'enqueued hooks and pruned jobs make events': async ({ store }) => {
     const job = await running(store, 'a');
     const hooks = [jobSpec('h', { queue: 'hooks' })];
-    const seen = await told(store, async () => {
+    const seen = await eventsOf(store, async () => {
       await store.settle(ending(job, succeeded, NOW, { hooks }));
       await store.prune('completed', { ageMs: null, count: 0, bytes: null }, NOW);
       await store.prune('completed', { ageMs: null, count: 0, bytes: null }, NOW);
@@ -251,7 +251,9 @@ export const events: Record<string, Case> = {
 
   'a noted event is stored with its details and its actor': async ({ store }) => {
     const detail = { operation: 'x', action: 'hold', jobs: 3 };
-    const [seen] = await told(store, () => store.as('somebody').note({ kind: 'operation-begun', detail }));
+    const [seen] = await eventsOf(store, () =>
+      store.as('somebody').note({ kind: 'operation-begun', detail }),
+    );
     expect(seen).toMatchObject({ kind: 'operation-begun', actor: 'somebody', jobId: null, detail });
   },
 

@@ -9,7 +9,7 @@ import type { Case } from './topic.ts';
 
 const WORD = 'sample';
 const NUMBER = 1500;
-/** A store inserts so many jobs in a way of its own. */
+/** A store may insert this many jobs by another statement. */
 const BATCH = 60;
 
 /** Returns a value that a user could give and that is not the default. */
@@ -48,9 +48,9 @@ function jobWith(id: string, field: NamedField): JobSpec {
 
 const idOf = ({ id }: { id: string }): string => id;
 
-function comesBack(field: NamedField): Case {
+function isKept(field: NamedField): Case {
   return async ({ store }) => {
-    // A job may wait for this one.
+    // The sample of depends_on names this job.
     await store.insert([jobSpec(WORD)], NOW - 1);
     const alone = jobWith('alone', field);
     expect(fieldValue(alone, field)).not.toEqual(JOB_DEFAULTS[field.key]);
@@ -67,7 +67,7 @@ function comesBack(field: NamedField): Case {
   };
 }
 
-function isEdited(field: NamedField): Case {
+function isKeptByEdit(field: NamedField): Case {
   return async ({ store }) => {
     await store.insert([jobSpec('job')], NOW);
     const value = valueFor(field);
@@ -79,7 +79,7 @@ function isEdited(field: NamedField): Case {
 /** Cases for each row of the table of job fields. The id is the one field that every job sets. */
 export const fields: Record<string, Case> = Object.fromEntries(
   KEPT.filter((field) => field.name !== 'id').flatMap((field) => [
-    [`${field.name} comes back, set by a job alone and by one in a batch`, comesBack(field)],
-    ...(isEditable(field) ? [[`${field.name} comes back after an edit`, isEdited(field)] as const] : []),
+    [`${field.name} is kept, of a job alone and of one in a batch`, isKept(field)],
+    ...(isEditable(field) ? [[`${field.name} is kept after an edit`, isKeptByEdit(field)] as const] : []),
   ]),
 );

@@ -167,11 +167,11 @@ export const figuresOverTime: Record<string, Case> = {
         addFigures(parts, row);
       expect(parts).toEqual(all);
       const [x] = await store.breakdown({ tier, ...ALWAYS, queue: 'x', name: 'mail' });
-      const ofX = noFigures();
+      const summed = noFigures();
       for (const { at, ...row } of await store.series({ tier, ...ALWAYS, queue: 'x', name: 'mail' }))
-        addFigures(ofX, row);
-      expect(x).toMatchObject({ queue: 'x', name: 'mail', ...ofX });
-      expect(ofX).toEqual(story.expected.get('x/mail') ?? noFigures());
+        addFigures(summed, row);
+      expect(x).toMatchObject({ queue: 'x', name: 'mail', ...summed });
+      expect(summed).toEqual(story.expected.get('x/mail') ?? noFigures());
     }
   },
 
@@ -186,13 +186,13 @@ export const figuresOverTime: Record<string, Case> = {
     const ended = (await Promise.all(jobs.map((job) => store.attempts(job.id))))
       .flat()
       .filter((attempt) => attempt.finishedAt !== null);
-    const told = ended.filter(({ why }) => why !== 'lost' && why !== 'stopped' && why !== 'cancelled');
+    const counted = ended.filter(({ why }) => why !== 'lost' && why !== 'stopped' && why !== 'cancelled');
     const sum = await total(store);
     const { completed, failed, dead, cancelled, released, lost } = sum;
     expect(completed + failed + dead + cancelled + released + lost).toBe(ended.length);
     expect(completed).toBe(ended.filter((one) => one.exitCode === 0).length);
-    expect(countOf(sum.run)).toBe(told.length);
-    expect(sum.run.sumMs).toBe(told.reduce((ms, one) => ms + one.finishedAt! - one.startedAt, 0));
+    expect(countOf(sum.run)).toBe(counted.length);
+    expect(sum.run.sumMs).toBe(counted.reduce((ms, one) => ms + one.finishedAt! - one.startedAt, 0));
     expect(countOf(sum.wait)).toBe(ended.filter((one) => one.ordinal === 1).length);
     expect(ended.length).toBeGreaterThan(10);
   },

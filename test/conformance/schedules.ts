@@ -201,8 +201,8 @@ export const schedules: Record<string, Case> = {
       nextAt: null,
       pausedBy: 'me',
     });
-    const told = (await store.events(0, 99)).filter(({ kind }) => kind === 'schedule-edited');
-    expect(told.map(({ detail }) => detail)).toEqual(Array(3).fill({ schedule: 's' }));
+    const edits = (await store.events(0, 99)).filter(({ kind }) => kind === 'schedule-edited');
+    expect(edits.map(({ detail }) => detail)).toEqual(Array(3).fill({ schedule: 's' }));
   },
 
   'a removed schedule no longer fires, and its jobs stay': async ({ store }) => {

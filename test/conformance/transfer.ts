@@ -19,7 +19,7 @@ const add = (
 ) => store.load(rows, { onConflict, settleLost: lost, keepFile });
 
 /** Returns rows of every kind and leaves the store empty. */
-async function aQueue(store: Store): Promise<ExportedRow[]> {
+async function rowsOfEveryKind(store: Store): Promise<ExportedRow[]> {
   await store.setQueue('mail', { concurrency: 3 });
   const job = await running(store, 'done');
   const kept = new Uint8Array([0, 255, 10]);
@@ -34,7 +34,7 @@ async function aQueue(store: Store): Promise<ExportedRow[]> {
 
 export const transfer: Record<string, Case> = {
   async 'dumped rows can be loaded: jobs, attempts, output, queues, settings and counts'({ store }) {
-    const rows = await aQueue(store);
+    const rows = await rowsOfEveryKind(store);
     expect((await add(store, rows)).added).toMatchObject({ job: 2, attempt: 1, output: 1, setting: 1 });
     expect(await store.get('done')).toMatchObject({ state: 'completed', attempts: 1 });
     const [attempt] = await store.attempts('done');
@@ -46,7 +46,7 @@ export const transfer: Record<string, Case> = {
   },
 
   async 'an existing job refuses the load, or is skipped with all its rows'({ store }) {
-    const rows = await aQueue(store);
+    const rows = await rowsOfEveryKind(store);
     await store.insert([jobSpec('done', { command: 'mine' })], NOW);
     await expect(add(store, rows)).rejects.toMatchObject({ code: 'import-conflict' });
     expect(await store.get('waits')).toBe(null);
@@ -119,7 +119,7 @@ export const transfer: Record<string, Case> = {
   },
 
   async 'a row that violates the schema is refused, and nothing is added'({ store }) {
-    const rows = await aQueue(store);
+    const rows = await rowsOfEveryKind(store);
     for (const change of [{ state: 'asleep' }, { priority: 'x' }, { nonsense: 1 }, { tags: '{' }]) {
       const broken = rows.map((one) =>
         one.table === 'job' ? { ...one, row: { ...one.row, ...change } } : one,

@@ -29,7 +29,7 @@ describe('cap', () => {
     expect(waits(policy)).toEqual([...expected]);
   });
 
-  test('a delay beyond every number is still a date that exists', () => {
+  test('an enormous delay still gives a valid date', () => {
     const [ms] = waits({ base: 1000 }, [1000]);
     expect(Number.isSafeInteger(ms)).toBe(true);
     expect(new Date(Date.UTC(2030, 0) + ms!).getUTCFullYear()).toBeGreaterThan(2035);
@@ -43,11 +43,11 @@ describe('jitter', () => {
     [1, 0.5, 4000],
     [0.5, 0.5, 6000],
     [0.1, 0.25, 7800],
-  ] as const)('jitter %p with chance %p makes 8 s %d ms', (jitter, drawn, ms) => {
+  ] as const)('jitter %p with random value %p turns 8 s into %d ms', (jitter, drawn, ms) => {
     expect(backoffMs({ ...plain, jitter }, 3, () => drawn)).toBe(ms);
   });
 
-  test('it spreads capped delays, too, and never exceeds the cap', () => {
+  test('jitter also spreads capped delays and never exceeds the cap', () => {
     expect(backoffMs({ ...plain, maxMs: 5000, jitter: 1 }, 9, () => 0.5)).toBe(2500);
   });
 });

@@ -4,7 +4,7 @@ import { caught } from '../support/caught.ts';
 
 afterEach(() => watchCrashPoints(null));
 
-test('dies at the nth passing of that point and no other', () => {
+test('a process dies only when it passes its crash point for the nth time', () => {
   let deaths = 0;
   armCrashPoint('after-claim:2', () => deaths++);
   for (const name of ['after-claim', 'before-claim', 'in-claim']) crashPoint(name);
@@ -13,7 +13,7 @@ test('dies at the nth passing of that point and no other', () => {
   expect(deaths).toBe(1);
 });
 
-test('what happens is as told', () => {
+test('a crash point has the given effect, once', () => {
   const done: string[] = [];
   for (const how of CRASHES) {
     armCrashPoint(`before-spawn:1:${how}`, (one) => done.push(one));
@@ -23,7 +23,7 @@ test('what happens is as told', () => {
   expect(done).toEqual([...CRASHES]);
 });
 
-test('a bare name is its first passing; anything else is refused', () => {
+test('a name without a number means the first pass, and other texts are refused', () => {
   let deaths = 0;
   armCrashPoint('before-spawn', () => deaths++);
   crashPoint('before-spawn');

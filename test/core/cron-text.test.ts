@@ -24,7 +24,7 @@ test.each([
   expect(timingText({ kind: 'cron', cron, zone: 'UTC' })).toBe(words);
 });
 
-test('evenly', () => {
+test('a fixed interval is shown as one', () => {
   expect(timingText({ kind: 'every', everyMs: 90_000, anchorAt: 0 })).toBe('every 90s');
 });
 
@@ -42,13 +42,13 @@ test.each([
   ],
   ['30 4 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: no run is affected'],
   ['*/20 * * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: runs continue at the same interval'],
-])('%s where the clocks are set', async (cron, now, at, says) => {
+])('%s is explained where the clocks change', async (cron, now, at, says) => {
   const found = await clockChange(berlin(cron), now);
   expect(new Date(found!.at).toISOString()).toStartWith(at);
   expect(found!.says).toBe(`clocks in Europe/Berlin change ${says}`);
 });
 
-test('where they are not there is nothing to say', async () => {
+test('without a clock change there is no explanation', async () => {
   expect(await clockChange({ kind: 'cron', cron: '@daily', zone: 'UTC' }, winter)).toBeNull();
   expect(await clockChange({ kind: 'every', everyMs: 1000, anchorAt: 0 }, winter)).toBeNull();
 });

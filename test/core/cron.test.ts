@@ -31,7 +31,7 @@ describe('cron expressions', () => {
     });
   }
 
-  test('what never comes is known to be so', async () => {
+  test('a date that never comes returns null', async () => {
     expect((await readCron('0 0 30 2 *'))(START)).toBeNull();
   });
 
@@ -66,8 +66,8 @@ describe('cron expressions', () => {
     `${','.repeat(1000)} * * * *`,
   ];
   for (const expression of bad) {
-    test(`'${expression.slice(0, 40)}' is refused, quickly`, async () => {
-      // The best of a few: on a busy machine any one of them can be interrupted.
+    test(`'${expression.slice(0, 40)}' is refused quickly`, async () => {
+      // The best of five tries counts, because each can be interrupted on a busy machine.
       let quickest = Number.POSITIVE_INFINITY;
       let error: unknown = null;
       for (let tries = 0; tries < 5; tries++) {
@@ -83,7 +83,7 @@ describe('cron expressions', () => {
     });
   }
 
-  test('every hour is told from named hours', () => {
+  test('isEveryHour distinguishes every hour from some hours', () => {
     for (const yes of ['* * * * *', '*/5 * * * *', '0 */1 * * *', '0 0-23 * * *', '@hourly'])
       expect(isEveryHour(yes)).toBe(true);
     for (const no of ['0 2 * * *', '0 */2 * * *', '0 0-22 * * *', '@daily'])
@@ -91,7 +91,7 @@ describe('cron expressions', () => {
   });
 });
 
-test('zones are known by their names, in any case', () => {
+test('time zones are found by name, ignoring case', () => {
   expect(knownZone('europe/berlin')).toBe('Europe/Berlin');
   expect(knownZone('Asia/Kolkata')).toMatch(/^Asia/);
   for (const no of ['Mars/Olympus', '', 'Europe', 'x'.repeat(1000), '../etc/passwd'])

@@ -16,7 +16,7 @@ const fresh = {
 const judge = (job: Partial<typeof fresh>, outcome: Outcome, rules: Policy = policy): Transition =>
   decide({ ...fresh, ...job }, outcome, rules, NOW, () => 0.5);
 
-describe('an attempt that went through', () => {
+describe('a successful attempt', () => {
   test.each([0, 1, 3, 4])('exit code 0 completes with max_retries %d and is counted', (maxRetries) => {
     expect(judge({ maxRetries }, { why: 'exited', code: 0 })).toEqual({
       to: 'completed',
@@ -42,14 +42,14 @@ const FAILURES: Outcome[] = [
   { why: 'spawn-error', message: 'the directory is gone' },
 ];
 
-describe('a failure is a failure', () => {
+describe('a failed attempt', () => {
   test.each(FAILURES.map((outcome) => [outcome] as const))('%j is retried, then dead', (outcome) => {
     expect(judge({}, outcome)).toEqual({ to: 'failed', attempts: 1, crashes: 0, nextRunAt: NOW + 2000 });
     expect(judge({ attempts: 2 }, outcome)).toEqual({ to: 'dead', attempts: 3, crashes: 0 });
   });
 });
 
-describe('max_retries is the number of executions in all', () => {
+describe('max_retries is the maximum number of attempts', () => {
   test.each([
     [0, []],
     [1, []],
@@ -71,7 +71,7 @@ describe('max_retries is the number of executions in all', () => {
     expect(seen).toEqual([...waits]);
   });
 
-  test('a limit lowered below the attempts made is dead, too', () => {
+  test('a job is dead if its limit was lowered below the attempts it made', () => {
     expect(judge({ attempts: 7 }, { why: 'exited', code: 1 })).toMatchObject({ to: 'dead', attempts: 8 });
   });
 });
@@ -93,7 +93,7 @@ describe('the backoff base', () => {
     expect(wait(base, attempts)).toBe(ms);
   });
 
-  test('the job changes only its base: cap and jitter are still the policy', () => {
+  test('the job overrides only its base, and cap and jitter come from the policy', () => {
     const rules: Policy = { ...policy, backoff: { ...policy.backoff, maxMs: 5000, jitter: 1 } };
     const next = judge({ maxRetries: 9, backoffBase: 10 }, { why: 'exited', code: 1 }, rules);
     expect(next).toMatchObject({ to: 'failed', nextRunAt: NOW + 2500 });
@@ -110,19 +110,19 @@ describe("a job's own backoff", () => {
     [{ jitter: 0, backoff: 'fixed', retryDelayMs: 700 }, 700],
     [{ jitter: 0, backoff: 'fixed', retryDelayMs: 0 }, 0],
     [{}, 1500],
-  ] as [JobPolicy, number][])('%j wins over the settings: the third wait is %d ms', (own, ms) => {
+  ] as [JobPolicy, number][])('%j overrides the settings, so that the third wait is %d ms', (own, ms) => {
     const rules: Policy = { ...policy, backoff: settings };
     const next = judge({ attempts: 2, maxRetries: 9, policy: own }, { why: 'exited', code: 1 }, rules);
     expect(next).toMatchObject({ to: 'failed', nextRunAt: NOW + ms });
   });
 });
 
-describe('what is not charged', () => {
-  test.each([['stopped'], ['never-started']] as const)('%s goes back as if nothing had been', (why) => {
+describe('an uncharged attempt', () => {
+  test.each([['stopped'], ['never-started']] as const)('that was %s leaves the job as it was', (why) => {
     expect(judge({ attempts: 2, crashes: 1 }, { why })).toEqual({ to: 'released', attempts: 2, crashes: 1 });
   });
 
-  test('cancelled stays cancelled, however many retries are left', () => {
+  test('that was cancelled ends the job, however many retries are left', () => {
     expect(judge({ attempts: 1 }, { why: 'cancelled' })).toEqual({
       to: 'cancelled',
       attempts: 1,
@@ -131,7 +131,7 @@ describe('what is not charged', () => {
   });
 });
 
-describe('a lost attempt counts in crashes, not in attempts', () => {
+describe('a lost attempt counts as a crash, not as an attempt', () => {
   test.each([
     [0, 5, 'released'],
     [3, 5, 'released'],
@@ -146,7 +146,7 @@ describe('a lost attempt counts in crashes, not in attempts', () => {
     });
   });
 
-  test('earlier crashes stay on record when an attempt fails', () => {
+  test('earlier crashes stay when an attempt fails', () => {
     expect(judge({ crashes: 4 }, { why: 'timeout' })).toMatchObject({ to: 'failed', crashes: 4 });
   });
 });
@@ -166,7 +166,7 @@ test('policyFromSettings takes every rule from the settings', () => {
   });
 });
 
-describe('a job with rules of its own', () => {
+describe('a job with its own rules', () => {
   const exited = (code: number): Outcome => ({ why: 'exited', code });
   const cases: [JobPolicy, Outcome, Transition['to']][] = [
     [{ noRetryOn: [64, 65] }, exited(64), 'dead'],
@@ -213,7 +213,7 @@ describe('an at-most-once job', () => {
     });
   });
 
-  test('may not start when it has failed before, unlike any other job', () => {
+  test('may not start after a failure, unlike any other job', () => {
     expect(mayStart({ ...fresh, ...once })).toBe(true);
     expect(mayStart({ ...fresh, ...once, attempts: 1 })).toBe(false);
     expect(mayStart({ ...fresh, attempts: 1 })).toBe(true);

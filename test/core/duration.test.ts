@@ -24,7 +24,7 @@ describe('parseDuration', () => {
     expect(parseDuration(text, 'x')).toBe(ms);
   });
 
-  test('a bare number counts in the unit of its name; a written unit wins', () => {
+  test('a bare number has the unit of its setting, and a written unit overrides it', () => {
     expect(parseDuration('250', 'x', 'ms')).toBe(250);
     expect(parseDuration('2s', 'x', 'ms')).toBe(2000);
   });
@@ -53,14 +53,14 @@ describe('parseDuration', () => {
     '٣',
     '5m\0',
   ];
-  test.each(REFUSED.map((text) => [text] as const))('%j is refused by name', (text) => {
+  test.each(REFUSED.map((text) => [text] as const))('%j is refused with its name', (text) => {
     const error = caught(() => parseDuration(text, 'timeout'));
     expect(error.code).toBe('invalid-duration');
     expect(error.message).toBe(`timeout: invalid duration '${text}'`);
   });
 });
 
-describe('formatDuration shows the two units that matter', () => {
+describe('formatDuration shows the two largest units', () => {
   test.each([
     [0, '0ms'],
     [320, '320ms'],
@@ -96,7 +96,7 @@ test('formatRelative shows the distance from now', () => {
   ).toEqual([...['now', '1m 1s ago', 'in 12s', 'in 1h 30m']]);
 });
 
-describe('exactDuration parses back to the same', () => {
+describe('exactDuration can be parsed back to the same value', () => {
   test.each([
     [0, '0ms'],
     [1, '1ms'],

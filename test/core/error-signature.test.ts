@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { errorSignature } from '../../src/core/error-signature.ts';
 
-test('errors of one cause have one signature', () => {
+test('errors with one cause have one signature', () => {
   const same: string[][] = [
     ['exit code 1: no route to host 10.0.0.1 port 5432', 'exit code 1: no route to host 10.0.0.77 port 1'],
     ["job 'a1' not found", "job 'b2' not found"],
@@ -19,7 +19,7 @@ test('errors of one cause have one signature', () => {
     for (const b of others) expect(errorSignature(a!)).toBe(errorSignature(b));
 });
 
-test('errors of different causes do not', () => {
+test('errors with different causes have different signatures', () => {
   const different: string[][] = [
     ['exit code 1: full', 'exit code 2: full'],
     ['killed by SIGKILL (exit code 137)', 'killed by SIGTERM (exit code 143)'],
@@ -28,7 +28,7 @@ test('errors of different causes do not', () => {
   for (const [a, b] of different) expect(errorSignature(a!)).not.toBe(errorSignature(b!));
 });
 
-test('a signature is readable, bounded, and there in any case', () => {
+test('a signature is readable, short, and never empty', () => {
   expect(errorSignature('exit code 7: host 10.0.0.1 port 22 refused "x"')).toBe(
     'exit code 7: host … port … refused …',
   );

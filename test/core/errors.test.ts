@@ -37,13 +37,13 @@ describe('the table', () => {
     expect(new QueueError(code, 'x').exitCode).toBe(exit);
   });
 
-  test('JSON that does not parse points at --command', () => {
+  test('the error for invalid JSON suggests --command', () => {
     expect(ERRORS['invalid-json'].hint).toContain('--command');
   });
 });
 
 describe('QueueError', () => {
-  test('carries code, message, the hint of the table, and its cause', () => {
+  test('has a code, a message, the hint of the table, and a cause', () => {
     const cause = new Error('below');
     const error = new QueueError('job-not-found', "there is no job 'x'", undefined, { cause });
     expect(error).toBeInstanceOf(Error);
@@ -56,11 +56,11 @@ describe('QueueError', () => {
     expect(error.cause).toBe(cause);
   });
 
-  test('its own hint wins', () => {
+  test('uses its own hint instead of that of the table', () => {
     expect(new QueueError('job-not-found', 'x', 'queuectl dlq list').hint).toBe('queuectl dlq list');
   });
 
-  test('as data it has three fields, null and not absent', () => {
+  test('is serialised with three fields, which are null if missing', () => {
     expect(errorObject(new QueueError('invalid-value', 'no'))).toEqual({
       error: { code: 'invalid-value', message: 'no', hint: null },
     });

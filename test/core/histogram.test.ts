@@ -18,12 +18,12 @@ function histogramOf(times: number[]): Histogram {
 }
 
 describe('histogram', () => {
-  test('a time belongs to the first bucket that it does not pass', () => {
+  test('a time belongs to the first bucket whose end is not below it', () => {
     expect([0, 5, 6, 3_600_000, 3_600_001].map(bucketOf)).toEqual([0, 0, 1, 17, 18]);
     expect(BUCKETS_MS).toEqual(BUCKETS_MS.toSorted((a, b) => a - b));
   });
 
-  test('percentiles lie in the bucket of the real ones', () => {
+  test('percentiles are in the same bucket as the exact ones', () => {
     const random = seededRandom('percentiles');
     for (let round = 0; round < 200; round++) {
       const times = Array.from({ length: 1 + below(random, 300) }, () => Math.floor(10 ** (random() * 7)));
@@ -42,7 +42,7 @@ describe('histogram', () => {
     }
   });
 
-  test('none of nothing, and nothing beyond the last end', () => {
+  test('no samples give no percentiles, and no percentile is above the last bucket', () => {
     expect(percentilesOf(emptyHistogram())).toBeNull();
     expect(percentilesOf(histogramOf([9e9]))).toEqual({ p50: 3_600_000, p95: 3_600_000, p99: 3_600_000 });
   });

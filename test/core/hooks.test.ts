@@ -21,7 +21,7 @@ const names = (outcome: Outcome, over: Partial<ClaimedJob> = {}) => {
   return [...hooks, ...(onIdle === null ? [] : [onIdle])].map((hook) => hook.name).join(' ');
 };
 
-describe('which hooks follow', () => {
+describe('the hooks of an event', () => {
   test.each<[string, Outcome, Partial<ClaimedJob>, string]>([
     ['completed', succeeded, {}, 'on-complete on-idle'],
     ['failed, to be retried', failedWith(3), {}, 'on-failure on-idle'],
@@ -36,11 +36,11 @@ describe('which hooks follow', () => {
     ['a hook that died', failedWith(1), { queue: 'hooks', maxRetries: 1 }, ''],
   ])('%s', (_, outcome, over, expected) => expect(names(outcome, over)).toBe(expected));
 
-  test('none without a command', () => {
+  test('there are no hooks without a command', () => {
     expect(after(failedWith(1), { maxRetries: 1 }, new Map())).toEqual({ hooks: [], onIdle: null });
   });
 
-  test("a job's own command replaces the setting's, in the job's directory; none silences it", () => {
+  test("a job's own command replaces that of the setting and runs in the job's directory, and none disables it", () => {
     const hooks: JobHooks = { failure: 'none', dead: './own' };
     const result = after(failedWith(1), { maxRetries: 1, hooks }).hooks;
     expect(result.map((hook) => [hook.command, hook.cwd])).toEqual([['./own', '/work']]);
@@ -49,7 +49,7 @@ describe('which hooks follow', () => {
     ]);
   });
 
-  test('what a hook enqueues triggers nothing of the settings', () => {
+  test('a job that a hook enqueues triggers no hooks of the settings', () => {
     const { hooks } = withoutHooks<{ hooks?: JobHooks }>({});
     expect(after(succeeded, { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
     expect(after(failedWith(1), { hooks: hooks! })).toEqual({ hooks: [], onIdle: null });
@@ -58,7 +58,7 @@ describe('which hooks follow', () => {
   });
 });
 
-test('everything is told by the environment, and nothing by the text', () => {
+test('the data of the event are in the environment and never in the command', () => {
   const [failure, dead] = after(failedWith(3), { attempts: 2, queue: 'mail' }).hooks;
   expect(dead).toMatchObject({ command: 'tell dead', argv: null, queue: 'hooks', tags: { job: 'job' } });
   expect(failure!.env.QUEUECTL_HOOK_EVENT).toBe('failure');

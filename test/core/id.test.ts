@@ -6,7 +6,7 @@ const NOW = Date.UTC(2030, 0);
 
 describe('ids', () => {
   test.each([[0], [0.5], [0.999999999]] as const)(
-    '100,000 in one millisecond differ and sort (chance %p)',
+    '100,000 in one millisecond differ and sort (random value %p)',
     (chance) => {
       const make = idMaker(() => chance);
       const ids = Array.from({ length: 100_000 }, () => make(NOW));
@@ -16,7 +16,7 @@ describe('ids', () => {
     },
   );
 
-  test('more than a millisecond can number spill into the next and stay in order', () => {
+  test('more than one millisecond can number continue in the next, still in order', () => {
     const make = idMaker(() => 0.999999999);
     let last = make(NOW);
     for (let i = 0; i < 600_000; i++) {
@@ -27,20 +27,20 @@ describe('ids', () => {
     expect(make(NOW + 2) > last).toBe(true);
   });
 
-  test('later ids sort behind earlier ones, whatever chance says', () => {
+  test('later ids sort after earlier ones, whatever the random value', () => {
     const chances = [0.9, 0.1, 0.5];
     const make = idMaker(() => chances.pop()!);
     const ids = [NOW, NOW + 1, NOW + 86_400_000].map(make);
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  test('a clock that steps back makes no smaller id', () => {
+  test('do not become smaller when the clock steps back', () => {
     const make = idMaker(() => 0.5);
     const before = make(NOW);
     expect(make(NOW - 60_000) > before).toBe(true);
   });
 
-  test('two makers in the same millisecond are told apart by chance', () => {
+  test('of two generators in the same millisecond differ by their random part', () => {
     expect(idMaker(() => 0.1)(NOW)).not.toBe(idMaker(() => 0.2)(NOW));
   });
 });
@@ -63,7 +63,7 @@ describe('names', () => {
       ],
       ...['🎉', '⚙️', '❤️x', 'größe', 'a\u0301', '조선', '作业', 'a-', 'a'.repeat(128), '🎉'.repeat(128)],
     ].map((name) => [name] as const),
-  )('%j is taken as it is', (name) => {
+  )('%j is accepted unchanged', (name) => {
     expect(checkName(name, 'id')).toBe(name);
   });
 
@@ -107,7 +107,7 @@ describe('names', () => {
     ['soft hyphen', '\u00ad'],
     ['line separator', '\u2028'],
     ['half a character', '\ud800'],
-  ] as const)('%s is refused anywhere', (_, character) => {
+  ] as const)('%s is refused everywhere', (_, character) => {
     for (const name of [`${character}a`, `a${character}b`, `a${character}`]) {
       const error = caught(() => checkName(name, 'id'));
       expect(error.code).toBe('invalid-job');

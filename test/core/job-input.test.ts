@@ -8,7 +8,7 @@ const NOW = Date.UTC(2030, 0, 15, 12);
 const read = (fields: object) => readJobObject({ command: 'true', ...fields }, NOW);
 const json = (text: string) => readJobObject(JSON.parse(text), NOW);
 
-describe('every spelling means its field', () => {
+describe('every spelling of a field is accepted', () => {
   test.each([
     [['id', 'job_id', 'jobId'], 'job1', { id: 'job1' }],
     [
@@ -61,12 +61,12 @@ describe('every spelling means its field', () => {
     }
   });
 
-  test('cmd is the command, and its text is kept as it is', () => {
+  test('cmd is an alias of command, and its text is kept unchanged', () => {
     const command = ` printf '%s\n' "größe 🎉" | cat # ${'x'.repeat(100_000)}\n`;
     expect(readJobObject({ cmd: command }, NOW).input).toEqual({ command });
   });
 
-  test('null is the same as not given', () => {
+  test('null means not given', () => {
     const given = {
       id: null,
       timeout_ms: null,
@@ -94,7 +94,7 @@ describe('contradictions are refused', () => {
     expect(caught(() => read(fields)).code).toBe('invalid-job');
   });
 
-  test('two spellings of one field are both named', () => {
+  test('two spellings of one field are refused with both names', () => {
     const error = caught(() => read({ retries: 3, maxRetries: 3 }));
     expect(error.message).toBe('retries and maxRetries mean the same; give only one of them');
   });
@@ -157,7 +157,7 @@ const REFUSED: Record<string, unknown[]> = {
   jitter: ['0.5', -0.1, 1.1, Number.NaN, true],
 };
 
-describe('wrong types and values are refused, and the field is named', () => {
+describe('wrong types and values are refused with the name of the field', () => {
   for (const [name, values] of Object.entries(REFUSED)) {
     for (const value of values) {
       test(`${name}: ${Bun.inspect(value).slice(0, 40)}`, () => {
@@ -168,53 +168,53 @@ describe('wrong types and values are refused, and the field is named', () => {
     }
   }
 
-  test('a stdin as long as the limit is fine, and no value of a secret is ever said', () => {
+  test('a stdin of the maximum length is accepted, and errors never contain secret values', () => {
     expect(read({ stdin: 'x'.repeat(STDIN_LIMIT) }).input.stdin).toHaveLength(STDIN_LIMIT);
     expect(caught(() => read({ secret_env: ['A=hush'] })).message).not.toContain('hush');
   });
 
-  test('a command as long as the kernel takes is fine', () => {
+  test('a command of the maximum length is accepted', () => {
     expect(read({ command: 'x'.repeat(COMMAND_LIMIT) }).input.command).toHaveLength(COMMAND_LIMIT);
   });
 
   test.each([[null], ['x'], [5], [[]], [[{ command: 'true' }]], [undefined]])(
-    '%j is no job object',
+    '%j is not a job object',
     (value) => {
       expect(caught(() => readJobObject(value, NOW)).message).toContain('a job must be a JSON object');
     },
   );
 });
 
-describe('fields that are not known', () => {
+describe('unknown fields', () => {
   test.each([
     ['comand', 'command'],
     ['max_retires', 'max_retries'],
     ['prioritiy', 'priority'],
     ['Queue', 'queue'],
-  ] as const)('%s is ignored with a warning that names %s', (name, meant) => {
+  ] as const)('%s is ignored with a warning that suggests %s', (name, meant) => {
     const { input, warnings } = read({ [name]: 1 });
     expect(input).toEqual({ command: 'true' });
     expect(warnings).toEqual([`unknown field '${name}' was ignored; did you mean '${meant}'?`]);
   });
 
-  test('a field that asks for confinement is refused, not ignored', () => {
+  test('a field that asks for confinement is refused and not ignored', () => {
     for (const name of ['sandbox', 'user', 'memory_limit'])
       expect(() => read({ [name]: true })).toThrow(
         `'${name}' is not supported: queuectl cannot confine a job`,
       );
   });
 
-  test('like nothing: a warning without a guess', () => {
+  test('without a similar name get a warning without a suggestion', () => {
     expect(read({ frobnicate: 1 }).warnings).toEqual(["unknown field 'frobnicate' was ignored"]);
   });
 
-  test('of many only the first are guessed at', () => {
+  test('get suggestions only for the first of many', () => {
     const { warnings } = read(Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`queue${i}`, 1])));
     expect(warnings.filter((one) => one.includes('did you mean'))).toHaveLength(20);
     expect(warnings).toHaveLength(50);
   });
 
-  test('fields that queuectl owns are ignored silently, whatever they hold', () => {
+  test('fields that queuectl sets itself are ignored silently, whatever they contain', () => {
     const owned = {
       state: 'dead',
       attempts: 'x',
@@ -230,7 +230,7 @@ describe('fields that are not known', () => {
     });
   });
 
-  test('a key named __proto__ or constructor reaches no prototype', () => {
+  test('a key named __proto__ or constructor does not change a prototype', () => {
     const { input, warnings } = json(
       '{"command":"true","__proto__":{"id":"evil"},"constructor":1,"env":{"__proto__":"x"}}',
     );
@@ -257,7 +257,7 @@ describe('the attempts of an at-most-once job', () => {
   });
 
   test.each([{ state: 'dead' }, { created_at: '2030-01-01T00:00:00.000Z' }])(
-    'of a printed job, known by %j, become 1',
+    'of a printed job, recognised by %j, become 1',
     (printed) => {
       expect(read({ ...once, max_retries: 3, ...printed }).input.maxRetries).toBe(1);
       expect(read({ max_retries: 3, ...printed }).input.maxRetries).toBe(3);

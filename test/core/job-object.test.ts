@@ -5,7 +5,7 @@ import { toJobObject } from '../../src/core/job-object.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 
-const bare: Job = {
+const minimal: Job = {
   ...{
     id: 'job1',
     command: 'echo hello',
@@ -42,7 +42,7 @@ const bare: Job = {
 };
 
 const full: Job = {
-  ...bare,
+  ...minimal,
   ...{
     argv: ['echo', 'it is'],
     queue: 'mail',
@@ -84,16 +84,16 @@ const FIELDS =
   timeout_ms backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff retry_delay_ms backoff_max_ms jitter secret_env clean_env split_output stdin stdin_bytes on_complete on_failure on_dead cwd env worker_id started_at finished_at exit_code signal
   last_error crashes duration_ms`.split(/\s+/);
 
-describe('a job as everybody outside sees it', () => {
+describe('a job object', () => {
   test.each([
-    ['bare', bare],
+    ['minimal', minimal],
     ['full', full],
-  ] as const)('%s: every field is there, null and not absent', (_, job) => {
+  ] as const)('%s has every field, null if missing', (_, job) => {
     const printed = JSON.parse(JSON.stringify(toJobObject(job)));
     expect(Object.keys(printed).toSorted()).toEqual(FIELDS.toSorted());
   });
 
-  test('times are ISO in UTC, durations whole ms, the signal comes from the exit code', () => {
+  test('has ISO times in UTC, durations in whole ms, and the signal from the exit code', () => {
     expect(toJobObject(full)).toMatchObject({
       created_at: '2030-01-15T12:00:00.000Z',
       run_at: '2030-01-15T12:00:00.001Z',
@@ -105,13 +105,18 @@ describe('a job as everybody outside sees it', () => {
       exit_code: 137,
       signal: 'SIGKILL',
     });
-    expect(toJobObject(bare)).toMatchObject({ run_at: null, signal: null, depends_on: [], unique_key: null });
+    expect(toJobObject(minimal)).toMatchObject({
+      run_at: null,
+      signal: null,
+      depends_on: [],
+      unique_key: null,
+    });
   });
 });
 
 describe('a printed job can be enqueued again', () => {
-  test('bare', () => {
-    expect(readJobObject(JSON.parse(JSON.stringify(toJobObject(bare))), NOW)).toEqual({
+  test('with defaults', () => {
+    expect(readJobObject(JSON.parse(JSON.stringify(toJobObject(minimal))), NOW)).toEqual({
       input: {
         ...{ id: 'job1', command: 'echo hello', queue: 'default', priority: 0, maxRetries: 3 },
         ...{ cwd: '/tmp', env: {}, tags: {}, dependsOn: [] },
@@ -120,7 +125,7 @@ describe('a printed job can be enqueued again', () => {
     });
   });
 
-  test('full: what the user decided comes back, what queuectl owns does not', () => {
+  test("with every field: the user's fields are kept, and queuectl's own are not", () => {
     expect(readJobObject(JSON.parse(JSON.stringify(toJobObject(full))), NOW)).toEqual({
       input: {
         ...{ id: 'job1', command: 'echo hello', argv: ['echo', 'it is'], queue: 'mail', priority: -10 },
@@ -149,7 +154,7 @@ describe('a printed job can be enqueued again', () => {
     });
   });
 
-  test('with a stdin that was not read: refused, for it would run without', () => {
+  test('without its stdin is refused, because it would run without it', () => {
     const unread = toJobObject({ ...full, stdin: null });
     expect(() => readJobObject(JSON.parse(JSON.stringify(unread)), NOW)).toThrow(
       /stdin is missing.* 7 bytes/,

@@ -38,7 +38,7 @@ describe('passwords of URLs', () => {
   ])('%s', (text, shown) => expect(maskUrls(text)).toBe(shown));
 });
 
-test('jobs and schedules are masked, with what is inside them', () => {
+test('jobs and schedules are masked with everything inside them', () => {
   const env = { TOKEN: 'hunter2' };
   const url = 'x a://b:hunter2@c';
   const shown = `x a://b:${MASK}@c`;
@@ -50,7 +50,7 @@ test('jobs and schedules are masked, with what is inside them', () => {
   });
 });
 
-test('a mask is recognised where it stands for a secret', () => {
+test('a mask in the place of a secret is recognised', () => {
   expect([MASK, `psql a://b:${MASK}@c`].map(holdsMask)).toEqual([true, true]);
   expect([`echo ${MASK}`, 'a://b:c@d', ''].map(holdsMask)).toEqual([false, false, false]);
 });

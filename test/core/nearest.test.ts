@@ -14,23 +14,23 @@ describe('nearest', () => {
     ['dql', 'dlq'],
     ['conf1gg', 'config'],
     ['log', 'logs'],
-  ] as const)("'%s' probably meant %s", (word, meant) => {
+  ] as const)("'%s' suggests %s", (word, meant) => {
     expect(nearest(word, COMMANDS)).toBe(meant);
   });
 
   test.each([['xyzzy'], ['frobnicate'], [''], ['q'.repeat(10_000)]] as const)(
-    "'%s' is like nothing",
+    "'%s' suggests nothing",
     (word) => {
       expect(nearest(word, COMMANDS)).toBeNull();
     },
   );
 
-  test('a transposition is one error, so it beats two substitutions', () => {
+  test('a transposition is one error and is closer than two substitutions', () => {
     expect(nearest('ab', ['ac', 'ba'])).toBe('ac');
     expect(nearest('abcd', ['axxd', 'acbd'])).toBe('acbd');
   });
 
-  test('the closest wins, the first among equals; nothing to choose from is null', () => {
+  test('the closest name is chosen, the first among equals, and null without candidates', () => {
     expect(nearest('retry', ['retire', 'retri', 'retrx'])).toBe('retri');
     expect(nearest('retry', [])).toBeNull();
   });

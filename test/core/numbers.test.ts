@@ -13,7 +13,7 @@ import { caught } from '../support/caught.ts';
 const WHOLE = { min: -5, max: 1000, integer: true };
 const ANY = { min: 1, max: 10, integer: false };
 
-describe('parseNumber takes plain decimal numbers', () => {
+describe('parseNumber accepts plain decimal numbers', () => {
   test.each([
     ['0', WHOLE, 0],
     ['1000', WHOLE, 1000],
@@ -43,7 +43,7 @@ describe('parseNumber takes plain decimal numbers', () => {
     '1001',
     '9'.repeat(400),
   ];
-  test.each(REFUSED.map((text) => [text] as const))('%j is refused, not clamped', (text) => {
+  test.each(REFUSED.map((text) => [text] as const))('%j is refused and not clamped', (text) => {
     const error = caught(() => parseNumber(text, 'count', WHOLE));
     expect(error.code).toBe('invalid-value');
     expect(error.message).toBe(`count must be a whole number from -5 to 1000, not '${text}'`);
@@ -67,7 +67,7 @@ describe('checkNumber', () => {
     },
   );
 
-  test('the limits themselves are inside', () => {
+  test('accepts the limits themselves', () => {
     expect([-5, 1000].map((value) => checkNumber(value, 'count', WHOLE))).toEqual([-5, 1000]);
   });
 });
@@ -99,7 +99,7 @@ describe('sizes', () => {
   );
 });
 
-test('sizes, counts and percentages for people', () => {
+test('sizes, counts and percentages are formatted for people', () => {
   const sizes = [0, 512, 1024, 1536, 10_239, 49_283_072, 5 * 1024 ** 4].map(formatBytes);
   expect(sizes).toEqual(['0 B', '512 B', '1 KiB', '1.5 KiB', '9.9 KiB', '47 MiB', '5 TiB']);
   expect([0, 999, 1234, 1_234_567].map(formatCount)).toEqual(['0', '999', '1,234', '1,234,567']);

@@ -10,7 +10,7 @@ import {
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-describe('what happened, in words', () => {
+describe('describeOutcome', () => {
   test.each([
     [{ why: 'exited', code: 0 }, 0, null],
     [{ why: 'exited', code: 1 }, 1, 'exit code 1'],
@@ -30,12 +30,12 @@ describe('what happened, in words', () => {
     expect(describeOutcome(outcome, 90_000, '')).toBe(text);
   });
 
-  test('a lost attempt says so, a timeout without a known limit is still one', () => {
+  test('a lost attempt and a timeout without a known limit have a description', () => {
     expect(describeOutcome({ why: 'lost' }, null, '')).toStartWith('lost: ');
     expect(describeOutcome({ why: 'timeout' }, null, '')).toBe('timed out');
   });
 
-  test('the last thing the command said comes behind it, but not after success or a cancel', () => {
+  test('the last line of the output follows the description, except after success or a cancel', () => {
     expect(describeOutcome({ why: 'exited', code: 2 }, null, 'no such host')).toBe(
       'exit code 2: no such host',
     );
@@ -65,19 +65,19 @@ describe('last_error has at most 512 characters', () => {
   const describeLine = (line: string) => describeOutcome({ why: 'exited', code: 1 }, null, line)!;
   const room = 512 - 'exit code 1: '.length;
 
-  test('512 stay whole, 513 are cut and marked', () => {
+  test('512 characters are kept, and 513 are cut and marked', () => {
     expect(describeLine('x'.repeat(room))).toBe(`exit code 1: ${'x'.repeat(room)}`);
     expect(describeLine('x'.repeat(room + 1))).toBe(`exit code 1: ${'x'.repeat(room - 1)}…`);
     expect(describeLine('x'.repeat(100_000))).toHaveLength(512);
   });
 
-  test.each([[0], [1]] as const)('a cut never halves a character (shifted by %d)', (shift) => {
+  test.each([[0], [1]] as const)('a cut never splits a character (shifted by %d)', (shift) => {
     const text = describeLine('a'.repeat(shift) + '🎉'.repeat(400));
     expect(text.length).toBeLessThanOrEqual(512);
     expect(text.isWellFormed()).toBe(true);
   });
 
-  test('a spawn error is one line without control characters, too', () => {
+  test('a spawn error is also one line without control characters', () => {
     const text = describeOutcome({ why: 'spawn-error', message: 'cwd /a\nb\x1b[2J is gone' }, null, '')!;
     expect(text).not.toMatch(CONTROL);
   });
@@ -98,7 +98,7 @@ describe('the last non-blank line', () => {
     expect(lastNonBlankLine(output)).toBe(line);
   });
 
-  test('control characters are gone', () => {
+  test('control characters are removed', () => {
     const every = Array.from({ length: 0xa0 }, (_, i) => `${String.fromCharCode(i)}x`).join('');
     expect(lastNonBlankLine(every)).not.toMatch(CONTROL);
     expect(lastNonBlankLine('a\x1b[31mred\tb')).not.toMatch(CONTROL);
@@ -113,6 +113,6 @@ test.each([
   ['dead', null, 125],
   ['cancelled', null, 130],
   ['cancelled', 1, 130],
-] as const)('whoever waits for a job that is %s with %p exits with %p', (state, exitCode, code) => {
+] as const)('waiting for a job that is %s with %p exits with %p', (state, exitCode, code) => {
   expect(answerFor({ state, exitCode })).toBe(code);
 });

@@ -103,11 +103,11 @@ describe('a plain command', () => {
     'a line in quotes': "echo 'a\nb'",
     nothing: '',
     spaces: '   ',
-    'a very long one': `echo ${'a'.repeat(5000)}`,
+    'a very long command': `echo ${'a'.repeat(5000)}`,
   }))
     test(`is not: ${what}`, () => expect(isPlainCommand(text)).toBe(false));
 
-  test('is judged in no time, whatever the text', () => {
+  test('is recognised quickly, whatever the text', () => {
     const start = performance.now();
     for (const text of ['a '.repeat(2000), `a${' '.repeat(4000)}$`, "a ''".repeat(900), 'a;'.repeat(2000)])
       isPlainCommand(text);

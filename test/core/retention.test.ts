@@ -5,7 +5,7 @@ import { caught } from '../support/caught.ts';
 const NONE: Retention = { ageMs: null, count: null, bytes: null };
 const DAY = 86_400_000;
 
-describe('what a person writes', () => {
+describe('retention limits', () => {
   test.each([
     ['none', null, 'none'],
     [' None ', null, 'none'],
@@ -47,14 +47,14 @@ describe('what a person writes', () => {
     expect([error.exitCode, error.message]).toEqual([2, expect.stringContaining('keep-completed')]);
   });
 
-  test('5m may be minutes or megabytes, and nobody guesses', () => {
+  test('5m is refused, because it could be minutes or megabytes', () => {
     const error = caught(() => parseRetention('500m', 'keep-dead'));
     expect(error.message).toContain('minutes or megabytes');
     expect(error.hint).toContain('500MB');
   });
 });
 
-/** Ended at 1, 2, 3 … with these bytes of output. */
+/** Returns jobs that ended at 1, 2, 3 … with these bytes of output. */
 const jobs = (...bytes: number[]) => bytes.map((size, i) => ({ finishedAt: i + 1, bytes: size }));
 const held = (list: { bytes: number }[]) => ({
   jobs: list.length,
@@ -63,31 +63,31 @@ const held = (list: { bytes: number }[]) => ({
 const going = (keep: Partial<Retention>, list: ReturnType<typeof jobs>, now = 100): number =>
   surplus({ ...NONE, ...keep }, held(list), list, now);
 
-describe('what has to go', () => {
+describe('jobs to remove', () => {
   const five = jobs(0, 0, 0, 0, 0);
-  test('nothing without a limit', () => expect(going({}, five)).toBe(0));
-  test('what ended longer ago than the age', () => {
+  test('are none without a limit', () => expect(going({}, five)).toBe(0));
+  test('are those older than the age', () => {
     expect(going({ ageMs: 97 }, five)).toBe(2);
     expect(going({ ageMs: 99 }, five)).toBe(0);
     expect(going({ ageMs: 1 }, five)).toBe(5);
   });
-  test('what is beyond the number, the oldest first', () => {
+  test('are the oldest ones above the number', () => {
     expect(going({ count: 2 }, five)).toBe(3);
     expect(going({ count: 5 }, five)).toBe(0);
     expect(going({ count: 0 }, five)).toBe(5);
   });
-  test('what is beyond the size, output and the jobs themselves', () => {
+  test('are the oldest ones above the size of output and rows', () => {
     expect(going({ bytes: 10_000 }, jobs(9000, 9000, 9000))).toBe(2);
     expect(going({ bytes: 4 * 300 }, five)).toBe(1);
     expect(going({ bytes: 0 }, five)).toBe(5);
-    // A limit is a limit, also for a job that is too big alone.
+    // The limit also applies to a single job that is too large.
     expect(going({ bytes: 1000 }, jobs(10, 5000))).toBe(2);
   });
-  test('of several limits the strictest counts', () => {
+  test('follow the strictest of several limits', () => {
     expect(going({ ageMs: 98, count: 2 }, five)).toBe(3);
     expect(going({ ageMs: 96, count: 4 }, five)).toBe(3);
   });
-  test('only so many as are there', () => {
+  test('are not more than there are', () => {
     expect(surplus({ ...NONE, count: 10 }, { jobs: 1000, bytes: 0 }, five, 100)).toBe(5);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { isSecretName, secretIn, secretWarnings } from '../../src/core/secrets.ts';
 
-describe('names', () => {
+describe('names of variables', () => {
   const SECRET = `PASSWORD DB_PASSWORD PGPASSWORD MYSQL_PWD SMTP_PASS SSHPASS DB_PASSWD GPG_PASSPHRASE TOKEN GITHUB_TOKEN
     NPM_TOKEN authToken access_token AWS_SECRET AWS_SECRET_ACCESS_KEY AWS_SECRET_KEY AWS_SESSION_TOKEN CLIENT_SECRET
     clientSecret SECRET_KEY_BASE SECRET API_KEY STRIPE_API_KEY apiKey OPENAI_APIKEY PRIVATE_KEY ENCRYPTION_KEY_2 password
@@ -15,7 +15,9 @@ describe('names', () => {
     AUTHOR GOOGLE_APPLICATION_CREDENTIALS A _ 1 KEYBOARD KEYBOARD_LAYOUT TURKEY HOTKEY HOT_KEY CACHE_KEY FOREIGN_KEY
     NUM_TOKENS PROMPT_TOKENS TOTAL_TOKENS COOKIE_NAME COOKIE_DOMAIN WEBHOOK_PORT WEBHOOK_TIMEOUT WEBHOOK_ENABLED PAT PATTERN
     JWT_ISSUER AUTH AUTH_MODE AUTHORIZATION_URL PASSWORDLESS DATABASE_URL MONGO_URI HOMEPAGE_URL DSNAME STRING`;
-  test.each(SECRET.split(/\s+/))('%s is that of a secret', (name) => expect(isSecretName(name)).toBe(true));
+  test.each(SECRET.split(/\s+/))('%s is the name of a secret', (name) =>
+    expect(isSecretName(name)).toBe(true),
+  );
   test.each(PLAIN.split(/\s+/))('%s is not', (name) => expect(isSecretName(name)).toBe(false));
 });
 
@@ -87,16 +89,16 @@ describe('commands', () => {
     'sync --ssh-key ~/.ssh/id --cache-key v2',
     'curl http://localhost:8080/a@b http://user@host:22/',
     '',
-  ])('%s is fine', (command) => expect(secretIn(command)).toBeNull());
+  ])('%s contains no secret', (command) => expect(secretIn(command)).toBeNull());
 });
 
-test('says once what to do instead, and never the value', () => {
-  const of = (told: Parameters<typeof secretWarnings>[0]): string => secretWarnings(told).join('\n');
+test('the warning says once what to do instead, and never the value', () => {
+  const of = (input: Parameters<typeof secretWarnings>[0]): string => secretWarnings(input).join('\n');
   expect(of({ command: 'true', env: { A_TOKEN: 'hunter2' } })).toMatch(/A_TOKEN .*--secret-env A_TOKEN/);
   expect(of({ argv: ['x', '--password', 'hunter2'] })).toMatch(/\(--password\).*--secret-env NAME/);
   expect(of({ command: 'true', hooks: { dead: 'tell --token=hunter2' } })).toMatch(/--token/);
-  for (const told of [{ command: 'x --token=hunter2' }, { env: { TOKEN: 'hunter2' } }])
-    expect(of(told)).not.toContain('hunter2');
+  for (const input of [{ command: 'x --token=hunter2' }, { env: { TOKEN: 'hunter2' } }])
+    expect(of(input)).not.toContain('hunter2');
   expect(secretWarnings({ command: 'true', env: { TOKEN: '', PATH: '/bin' } })).toEqual([]);
   expect(secretWarnings({ command: 'x --password="$PW"' })).toEqual([]);
 });

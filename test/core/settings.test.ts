@@ -9,9 +9,9 @@ const set = (name: string, text: string) => {
   return `${key}=${stored}`;
 };
 
-describe('every row', () => {
+describe('every setting', () => {
   test.each(SETTING_KEYS.map((key) => [key] as const))(
-    '%s: its default parses back, it has help and a range',
+    '%s has a default that can be parsed, a help text and a range',
     (key) => {
       const { default: value, format, parse, help, range } = row(key);
       expect(parse(format(value), key, 's')).toEqual(value);
@@ -21,7 +21,7 @@ describe('every row', () => {
     },
   );
 
-  test('the defaults that users rely on', () => {
+  test('the defaults that users rely on are unchanged', () => {
     expect(resolveSettings(new Map())).toMatchObject({
       'max-retries': 3,
       'backoff-base': 2,
@@ -44,7 +44,7 @@ describe('every row', () => {
     checkTogether(resolveSettings(new Map()));
   });
 
-  test('stored texts win over defaults, foreign keys change nothing', () => {
+  test('stored values override defaults, and unknown keys change nothing', () => {
     const settings = resolveSettings(
       new Map([
         ['max-retries', '7'],
@@ -57,7 +57,7 @@ describe('every row', () => {
   });
 });
 
-describe('all spellings that people type are one key', () => {
+describe('all spellings of a key are accepted', () => {
   test.each([
     [
       'max-retries',
@@ -78,7 +78,7 @@ describe('all spellings that people type are one key', () => {
   });
 });
 
-describe('a unit at the end of a name counts for a bare number', () => {
+describe('a unit at the end of a key applies to a bare number', () => {
   test.each([
     ['poll_interval_ms', '250', 'poll-interval=250ms'],
     ['poll-interval-sec', '2', 'poll-interval=2s'],
@@ -102,12 +102,12 @@ describe('a unit at the end of a name counts for a bare number', () => {
     ['max-retries-ms', '5'],
     ['backoff-base-ms', '500'],
     ['output-limit-sec', '1M'],
-  ] as const)('%s %s is refused: it measures no time', (name, text) => {
+  ] as const)('%s %s is refused because it is not a duration', (name, text) => {
     expect(caught(() => set(name, text)).exitCode).toBe(2);
   });
 });
 
-describe('an unknown key gives the nearest name', () => {
+describe('an unknown key suggests the nearest name', () => {
   test.each([
     ['max-retrys', 'max-retries'],
     ['max_retires', 'max-retries'],
@@ -121,7 +121,7 @@ describe('an unknown key gives the nearest name', () => {
   });
 
   test.each([['colour'], [''], ['__proto__'], ['constructor'], ['-ms']] as const)(
-    "'%s' is like nothing",
+    "'%s' suggests nothing",
     (name) => {
       expect(caught(() => findSetting(name)).message).toBe(`unknown setting '${name}'`);
     },
@@ -155,8 +155,8 @@ const REFUSED: Record<string, string[]> = {
   'on-idle': [''],
 };
 
-describe('a value out of range or of the wrong kind is refused', () => {
-  test('every setting is tried', () =>
+describe('a value out of range or of the wrong type is refused', () => {
+  test('every setting is covered', () =>
     expect(Object.keys(REFUSED).toSorted()).toEqual(SETTING_KEYS.toSorted()));
 
   test.each(Object.entries(REFUSED))('%s: %j', (key, texts) => {
@@ -180,16 +180,16 @@ describe('a lease is at least three heartbeats', () => {
       ).settings,
     );
 
-  test('exactly three will do', () => expect(together('15s', '5s')).not.toThrow());
-  test('less is refused, naming both', () => {
+  test('exactly three are accepted', () => expect(together('15s', '5s')).not.toThrow());
+  test('less is refused with both names', () => {
     const error = caught(together('14999ms', '5s'));
     expect(error.code).toBe('invalid-value');
     expect(error.message).toBe('lease (14999ms) must be at least 3 times heartbeat-interval (5s)');
   });
 });
 
-describe('stored texts that are invalid', () => {
-  test('count as not stored, each with a reason', () => {
+describe('invalid stored values', () => {
+  test('are ignored, each with a reason', () => {
     const { settings, invalid } = readSettings(
       new Map([
         ['max-retries', 'lots'],
@@ -204,7 +204,7 @@ describe('stored texts that are invalid', () => {
     ]);
   });
 
-  test('a lease and a heartbeat that do not fit are both the default', () => {
+  test('of lease and heartbeat that do not fit together are both replaced by the default', () => {
     const { settings, invalid } = readSettings(new Map([['heartbeat-interval', '1m']]));
     expect(settings).toMatchObject({ lease: 30_000, 'heartbeat-interval': 5000 });
     expect(invalid).toMatchObject([{ key: 'lease', problem: expect.stringContaining('1m') }]);

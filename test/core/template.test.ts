@@ -34,7 +34,7 @@ const HOSTILE = [
   '$1 \\1 $& $$',
 ];
 
-/** Templates with what they print for a line. */
+/** Lists templates with their output for a line. */
 const GOOD: [template: string, prints: (line: string) => string][] = [
   ['printf %s {}', (line) => line],
   ["printf '%s|%s' {} {}.png", (line) => `${line}|${line}.png`],

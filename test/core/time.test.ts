@@ -5,7 +5,7 @@ import { caught } from '../support/caught.ts';
 const NOW = Date.UTC(2030, 0, 15, 12);
 const at = (text: string) => toIso(parseTime(text, 'run_at', NOW));
 
-describe('a time with its zone', () => {
+describe('a time with its time zone', () => {
   test.each([
     ['2030-01-31T09:00:00Z', '2030-01-31T09:00:00.000Z'],
     ['2030-01-31T09:00:00.125z', '2030-01-31T09:00:00.125Z'],
@@ -22,7 +22,7 @@ describe('a time with its zone', () => {
   });
 });
 
-describe('a time without zone is local', () => {
+describe('a time without a time zone is local', () => {
   const inZone = (zone: string, text: string) => {
     const before = process.env.TZ;
     process.env.TZ = zone;
@@ -38,7 +38,7 @@ describe('a time without zone is local', () => {
     ['UTC', '2030-01-31T09:00', '2030-01-31T09:00:00.000Z'],
     ['Asia/Tokyo', '2030-01-31T09:00', '2030-01-31T00:00:00.000Z'],
     ['America/New_York', '2030-07-01 09:00:30', '2030-07-01T13:00:30.000Z'],
-    // A bare date would be UTC to the engine.
+    // JavaScript itself would read a bare date as UTC.
     ['Asia/Tokyo', '2030-01-31', '2030-01-30T15:00:00.000Z'],
   ] as const)('%s: %s', (zone, text, iso) => {
     expect(inZone(zone, text)).toBe(iso);
@@ -59,7 +59,7 @@ describe('relative and epoch times', () => {
   });
 });
 
-describe('what is no time is refused by name', () => {
+describe('an invalid time is refused with its name', () => {
   test.each(
     [
       ...[

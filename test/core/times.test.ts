@@ -12,9 +12,9 @@ async function times(cron: string, zone: string, from: string, count: number): P
   return nextTimes(fires, Date.parse(from), count).map((at) => toIso(at).slice(5, 16));
 }
 
-describe('where the clocks change', () => {
+describe('runs around a clock change', () => {
   const berlin = 'Europe/Berlin';
-  const howe = 'Australia/Lord_Howe';
+  const lordHowe = 'Australia/Lord_Howe';
   const rows: [what: string, cron: string, zone: string, from: string, expected: string[]][] = [
     [
       'a skipped time comes once, an hour later',
@@ -45,7 +45,7 @@ describe('where the clocks change', () => {
       ['03-31T01:00', '03-31T01:20', '03-31T01:40', '04-01T00:00'],
     ],
     [
-      'every half hour goes on through a skipped hour',
+      'every half hour continues through a skipped hour',
       '*/30 * * * *',
       berlin,
       '2030-03-31T00:29Z',
@@ -66,23 +66,23 @@ describe('where the clocks change', () => {
       ['10-26T23:30', '10-27T00:00', '10-27T00:30', '10-27T02:00'],
     ],
     [
-      'every half hour goes on through a doubled hour',
+      'every half hour continues through a doubled hour',
       '*/30 * * * *',
       berlin,
       '2030-10-27T00:29Z',
       ['10-27T00:30', '10-27T01:00', '10-27T01:30', '10-27T02:00'],
     ],
-    ['half an hour skipped', '15 2 * * *', howe, '2030-10-05T04:00Z', ['10-05T15:45', '10-06T15:15']],
-    ['half an hour doubled', '45 1 * * *', howe, '2030-04-06T04:00Z', ['04-06T14:45', '04-07T15:15']],
+    ['half an hour skipped', '15 2 * * *', lordHowe, '2030-10-05T04:00Z', ['10-05T15:45', '10-06T15:15']],
+    ['half an hour doubled', '45 1 * * *', lordHowe, '2030-04-06T04:00Z', ['04-06T14:45', '04-07T15:15']],
     [
-      'every quarter through half an hour doubled',
+      'every quarter of an hour continues through a doubled half hour',
       '*/15 * * * *',
-      howe,
+      lordHowe,
       '2030-04-06T14:44Z',
       ['04-06T14:45', '04-06T15:00', '04-06T15:15', '04-06T15:30'],
     ],
     [
-      'a whole day skipped (Samoa, 2011)',
+      'a whole day is skipped (Samoa, 2011)',
       '0 12 * * *',
       'Pacific/Apia',
       '2011-12-29T00:00Z',
@@ -96,7 +96,7 @@ describe('where the clocks change', () => {
   }
 });
 
-/** What each expression means, written a second time by hand; on the wall, as if it were UTC. */
+/** Lists each expression with its meaning written by hand, on the wall clock as if it were UTC. */
 const MEANINGS: [cron: string, everyHour: boolean, matches: (wall: Date) => boolean][] = [
   ['*/15 * * * *', true, (wall) => wall.getUTCMinutes() % 15 === 0],
   ['0 * * * sun', true, (wall) => wall.getUTCMinutes() === 0 && wall.getUTCDay() === 0],
@@ -121,17 +121,17 @@ const MEANINGS: [cron: string, everyHour: boolean, matches: (wall: Date) => bool
   ],
 ];
 
-/** Minute by minute through a year, with nothing of the code under test but the zone's offset. */
+/** Computes the runs of a year minute by minute, using only the offset of the time zone from the code under test. */
 function byHand(zone: string, everyHour: boolean, matches: (wall: Date) => boolean): number[] {
   const fires = new Set<number>();
   const shown = new Set<number>();
   let before = Number.NaN;
   let offset = 0;
   for (let at = YEAR - 60 * MINUTE; at < NEXT_YEAR; at += MINUTE) {
-    // Clocks change at quarters at most.
+    // Clocks change at quarters of an hour only.
     if (at % (15 * MINUTE) === 0) offset = offsetAt(zone, at);
     const wall = at + offset;
-    // What the clock jumps over comes as much later as it jumps.
+    // A run in the skipped hour is delayed by the length of the jump.
     if (!everyHour && wall - before > MINUTE) {
       const jump = wall - before - MINUTE;
       for (let skipped = before + MINUTE; skipped < wall; skipped += MINUTE)
@@ -157,7 +157,7 @@ describe('a whole year, minute by minute', () => {
   }
 });
 
-describe('every so often', () => {
+describe('a fixed interval', () => {
   test('counts from its anchor, in both directions', async () => {
     const { after } = await fireTimes({ kind: 'every', everyMs: 90_000, anchorAt: YEAR });
     expect(after(YEAR)).toBe(YEAR + 90_000);
@@ -168,8 +168,8 @@ describe('every so often', () => {
   });
 });
 
-describe('the last times', () => {
-  test('are the last ones, oldest first, with both ends', async () => {
+describe('the last runs', () => {
+  test('are the newest ones in the range, oldest first, including both ends', async () => {
     const fires = await fireTimes({ kind: 'cron', cron: '0 * * * *', zone: 'UTC' });
     const hour = 60 * MINUTE;
     expect(lastTimes(fires, YEAR, YEAR + 2 * hour, 9)).toEqual([YEAR, YEAR + hour, YEAR + 2 * hour]);
@@ -177,7 +177,7 @@ describe('the last times', () => {
     expect(lastTimes(fires, YEAR + 1, YEAR + 2, 9)).toEqual([]);
   });
 
-  test('of ten years of minutes are found at once', async () => {
+  test('of ten years of minutes are found quickly', async () => {
     for (const timing of [
       { kind: 'cron', cron: '* * * * *', zone: 'Europe/Berlin' } as const,
       { kind: 'every', everyMs: 1000, anchorAt: YEAR } as const,
@@ -185,7 +185,7 @@ describe('the last times', () => {
       const fires = await fireTimes(timing);
       const start = performance.now();
       expect(lastTimes(fires, YEAR, Date.UTC(2040, 0, 1), 1000)).toHaveLength(1000);
-      // By walking all of them it would take minutes.
+      // Iterating over all of them would take minutes.
       expect(performance.now() - start).toBeLessThan(5000);
     }
   });

@@ -21,7 +21,7 @@ function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
   });
 }
 
-/** A frame in a session of its own, as a worker would start it. */
+/** Starts a frame in a session of its own, as a worker would. */
 async function start(place: Place, command: string): Promise<number> {
   makePlace(place);
   const args = frameArguments({ record: place.record, umask: 0o022, openFiles: null, command, argv: null });
@@ -32,42 +32,42 @@ async function start(place: Place, command: string): Promise<number> {
 }
 
 describe('adoption', () => {
-  test('waits for a live command and learns its exit code', () =>
+  test('waits for a live command and returns its exit code', () =>
     inPlace(async (place) => {
       const pid = await start(place, 'sleep 0.3; exit 7');
       expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 7, signalled: false });
     }));
 
-  test('a command that ended before is known by its record', () =>
+  test('returns the exit code of a command that has already ended, from its record', () =>
     inPlace(async (place) => {
       await start(place, 'exit 4');
       await until(() => readRecord(place)?.kind === 'ended', 'it has ended');
       expect(await untilOver(place)).toMatchObject({ kind: 'ended', code: 4 });
     }));
 
-  test('without a record the command never started, and never will', () =>
+  test('returns never started without a record, and the command can no longer start', () =>
     inPlace(async (place) => {
       expect(await untilOver(place)).toEqual({ kind: 'never-started' });
       expect(makePlace(place)).toBe(false);
       expect(readRecord(place)).toEqual({ kind: 'gated' });
     }));
 
-  test('a frame killed in mid-command is lost', () =>
+  test('returns lost for a frame that was killed during its command', () =>
     inPlace(async (place) => {
       const pid = await start(place, 'sleep 1000');
       process.kill(-pid, 'SIGKILL');
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
     }));
 
-  test('a record of a pid that now is another process is not taken for alive', () =>
+  test('does not take the pid in a record for alive if it is another process now', () =>
     inPlace(async (place) => {
       makePlace(place);
-      // This very process lives, and is no frame of that attempt.
+      // The test process lives, but it is not a frame of that attempt.
       writeFileSync(place.record, `${String(process.pid).padEnd(10)} run  \n`);
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid: process.pid });
     }));
 
-  test('a record that is not written yet, or gone, is no end while its process lives', () =>
+  test('does not take a missing or unwritten record for the end while its process lives', () =>
     inPlace(async (place) => {
       const go = `${place.directory}.go`;
       const pid = await start(place, `until test -e ${go}; do sleep 0.02; done; exit 6`);
@@ -81,14 +81,14 @@ describe('adoption', () => {
       expect(await untilOver(place)).toEqual({ kind: 'ended', pid, code: 6, signalled: false });
     }));
 
-  test('a record that could not be written, as on a full disk, comes before the command: it never started', () =>
+  test('returns never started if the record could not be written, as on a full disk', () =>
     inPlace(async (place) => {
       makePlace(place);
       writeFileSync(place.record, '');
       expect(await untilOver(place)).toEqual({ kind: 'never-started' });
     }));
 
-  test('a record that cannot be read means ended, not never started', () =>
+  test('returns lost, not never started, if the record cannot be read', () =>
     inPlace(async (place) => {
       makePlace(place);
       writeFileSync(place.record, 'garbage');
@@ -97,7 +97,7 @@ describe('adoption', () => {
 });
 
 describe('ending', () => {
-  test('reaches what ignores SIGTERM and what left the group', () =>
+  test('reaches processes that ignore SIGTERM or left the group', () =>
     inPlace(async (place) => {
       const command = `trap '' TERM; setsid sh -c 'trap "" TERM; while :; do sleep 0.05; done' & while :; do sleep 0.05; done`;
       const group = await start(place, command);
@@ -110,10 +110,10 @@ describe('ending', () => {
       expect(look(target)).toEqual([]);
     }));
 
-  test('leaves alone what does not carry the cookie, whatever its group', () =>
+  test('leaves processes without the cookie alone, whatever their group', () =>
     inPlace(async (place) => {
       const innocent = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
-      await until(() => processes.startTime(innocent.pid!) !== null, 'it runs');
+      await until(() => processes.startTime(innocent.pid!) !== null, 'the job runs');
       await endProcesses({ group: innocent.pid!, cookie: place.cookie }, 10);
       expect(innocent.exitCode).toBeNull();
       expect(processes.startTime(innocent.pid!)).not.toBeNull();

@@ -22,7 +22,7 @@ async function inPlace(work: (place: Place) => void): Promise<void> {
 }
 
 describe('the frame', () => {
-  test('records its pid and the exit code, and exits with it', () =>
+  test('records its pid and the exit code, and exits with that code', () =>
     inPlace((place) => {
       const result = run(place, 'echo "$PPID"; exit 3');
       expect(result.status).toBe(3);
@@ -43,13 +43,13 @@ describe('the frame', () => {
       expect(readRecord(place)).toEqual({ kind: 'gated' });
     }));
 
-  test('takes the gate for itself, so that recovery cannot', () =>
+  test('takes the gate, so that recovery cannot', () =>
     inPlace((place) => {
       run(place, 'true');
       expect(takeGate(place)).toBe(false);
     }));
 
-  test('outlives a signal to its group and records the death of the command', () =>
+  test('survives a signal to its group and records the death of the command', () =>
     inPlace((place) => {
       const args = frameArguments({
         record: place.record,
@@ -63,7 +63,7 @@ describe('the frame', () => {
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 143, signalled: true });
     }));
 
-  test('gives the command neither variables of its own nor its traps', () =>
+  test('gives the command neither its own variables nor its traps', () =>
     inPlace((place) => {
       const env = { PATH: process.env.PATH ?? '', c: 'c', r: 'r', code: 'code', PWD: process.cwd() };
       const args = frameArguments({
@@ -85,7 +85,7 @@ describe('the frame', () => {
       expect(result.status).toBe(0);
     }));
 
-  test('a builtin that is no program is not found', () =>
+  test('does not find a builtin that is not a program', () =>
     inPlace((place) => {
       expect(run(place, '', ['exit', '3']).status).toBe(127);
       expect(readRecord(place)).toMatchObject({ kind: 'ended', code: 127 });

@@ -56,7 +56,7 @@ describe('freezeCommand', () => {
   );
 
   test(
-    'finds nothing to stop once the command has ended',
+    'finds nothing to stop after the command has ended',
     withFrame('exit 3', async (place, frame) => {
       const target = { group: frame, cookie: place.cookie };
       await until(() => processes.childOf(frame) === null, 'the command has ended');
@@ -66,7 +66,7 @@ describe('freezeCommand', () => {
   );
 
   test(
-    'takes a command for ended although processes of it are left',
+    'takes a command for ended although some of its processes are left',
     withFrame('sleep 60 & exit 0', async (place, frame, exit) => {
       await exit;
       expect(processes.find(place.cookie, frame)).not.toEqual([]);
@@ -89,7 +89,7 @@ describe('freezeCommand', () => {
   test(
     'lets a shell end whose program has ended',
     withFrame('sleep 0.3', async (place, frame) => {
-      // A plain command runs in a subshell of the frame, which is stopped here over the end of its program.
+      // A plain command runs in a subshell of the frame, which is stopped here while its program ends.
       const subshell = await until(() => processes.childOf(frame), 'the subshell runs');
       await until(() => processes.childOf(subshell) !== null, 'the program runs');
       process.kill(subshell, 'SIGSTOP');
@@ -110,14 +110,14 @@ describe('freezeCommand', () => {
   );
 
   test(
-    'does not let a suspended command go on',
+    'does not continue a suspended command',
     withFrame('while :; do echo x; done >>lines', async (place, frame) => {
       const lines = join(place.directory, '..', '..', 'lines');
       await until(() => existsSync(lines) && statSync(lines).size > 0, 'the command is at work');
       process.kill(-frame, 'SIGSTOP');
       const stopped = () =>
         [frame, processes.childOf(frame)!].every((pid) => processes.stateOf(pid) === 'stopped');
-      await until(stopped, 'all of it is suspended');
+      await until(stopped, 'every process is stopped');
       const { size } = statSync(lines);
       expect(await freezeCommand({ group: frame, cookie: place.cookie }, hasEnded(place))).toBe(true);
       expect(statSync(lines).size).toBe(size);
@@ -125,7 +125,7 @@ describe('freezeCommand', () => {
   );
 
   test(
-    'leaves alone what has left the session',
+    'leaves processes alone that have left the session',
     withFrame('setsid sleep 60 & sleep 60', async (place, frame) => {
       const shell = await until(() => processes.childOf(frame), 'the shell runs');
       const left = await until(
@@ -140,7 +140,7 @@ describe('freezeCommand', () => {
   );
 
   test(
-    'what is left of a command whose frame was killed is running',
+    'returns true for the rest of a command whose frame was killed',
     withFrame('sleep 60', async (place, frame, exit) => {
       process.kill(frame, 'SIGKILL');
       await exit;
@@ -149,7 +149,7 @@ describe('freezeCommand', () => {
   );
 
   test(
-    'nothing is running when command and frame were killed',
+    'returns false if command and frame were killed',
     withFrame('sleep 60', async (place, frame, exit) => {
       process.kill(-frame, 'SIGKILL');
       await exit;

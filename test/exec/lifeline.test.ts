@@ -29,7 +29,10 @@ function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   });
 }
 
-/** A frame that is to be taken for one of another pid namespace: the same pipe under such a name, and no cookie. */
+/**
+ * Starts a frame that looks as if it were in another pid namespace, with the same pipe under another name and no
+ * cookie.
+ */
 function startUnseen({ directory, place, lifeline }: Scene, command: string): number {
   linkSync(join(directory, 'lifelines', lifeline.name), join(directory, 'lifelines', `1${lifeline.name}`));
   const args = frameArguments({
@@ -41,20 +44,20 @@ function startUnseen({ directory, place, lifeline }: Scene, command: string): nu
 }
 
 describe('a lifeline', () => {
-  test('is held by the frame as long as it lives: what cannot be seen is not called lost before', () =>
+  test('is held by the frame while it lives, so that an unseen attempt is not called lost', () =>
     inScene(async (scene) => {
       const { place, lifeline } = scene;
       const pid = startUnseen(scene, 'sleep 1000');
-      await until(() => readRecord(place)?.kind === 'running', 'it runs');
+      await until(() => readRecord(place)?.kind === 'running', 'the job runs');
       closeSync(lifeline.file);
       expect(isOutOfSight(place)).toBe(true);
       expect(sight(place)).toEqual({ kind: 'unseen' });
       process.kill(-pid, 'SIGKILL');
-      await until(() => !isOutOfSight(place), 'it let go');
+      await until(() => !isOutOfSight(place), 'the lifeline is released');
       expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
     }));
 
-  test('is not held by what a command leaves behind, which gets no descriptor of it', () =>
+  test('is not held by processes that a command leaves behind, which do not inherit it', () =>
     inScene(async (scene) => {
       const { directory, place, lifeline } = scene;
       const pid = startUnseen(scene, 'sleep 1000 & exit 0');
@@ -69,7 +72,7 @@ describe('a lifeline', () => {
       process.kill(-pid, 'SIGKILL');
     }));
 
-  test('is swept when nobody holds it, and not before its worker had the time to', () =>
+  test('is removed when nothing holds it, but not before its worker could open it', () =>
     inScene(async ({ directory, lifeline }) => {
       const path = join(directory, 'lifelines', lifeline.name);
       utimesSync(path, LONG_AGO, LONG_AGO);
@@ -84,7 +87,7 @@ describe('a lifeline', () => {
       expect(existsSync(path)).toBe(false);
     }));
 
-  test('says nothing of an attempt of this pid namespace: the process table does', () =>
+  test('is not used for an attempt of this pid namespace, where the process table decides', () =>
     inScene(async ({ place, lifeline }) => {
       writeFileSync(place.record, `${'1'.padEnd(10)} run   ${lifeline.name}\n`);
       expect(readRecord(place)).toEqual({ kind: 'running', pid: 1, lifeline: lifeline.name });

@@ -9,7 +9,7 @@ import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-/** Behaviour that must be the same whether a command has a shell of its own or not. */
+/** Lists commands that must behave the same with a shell of their own and without. */
 const COMMANDS = [
   'true',
   'false',
@@ -47,7 +47,7 @@ const COMMANDS = [
 const FIXED = { umask: 0o027, openFiles: '100', argv: null };
 const WAYS = {
   plain: (record: string, command: string) => frameArguments({ ...FIXED, record, command }),
-  // What is not plain has a shell of its own: its text is taken out, and the other put in.
+  // A command that is not plain gets a shell of its own. Its text is replaced by the command to test.
   shell: (record: string, command: string) => [
     ...frameArguments({ ...FIXED, record, command: '$' }).slice(0, -1),
     command,
@@ -79,20 +79,20 @@ function behaviour(way: keyof typeof WAYS, command: string) {
 }
 
 describe('a command without a shell of its own', () => {
-  test('is what it is compared with', () => {
+  test('is really started without one', () => {
     expect(WAYS.plain('r', 'true').length).toBe(7);
     expect(WAYS.shell('r', 'true').length).toBe(8);
   });
 
   for (const command of COMMANDS)
-    test(`behaves as with one: ${command}`, async () => {
+    test(`behaves as with a shell: ${command}`, async () => {
       expect(WAYS.plain('r', command).length).toBe(7);
       expect(await behaviour('plain', command)).toEqual(await behaviour('shell', command));
     });
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const)
     for (const command of ['sleep 60', 'sleep 60; echo after', 'true && sleep 60 || echo after'])
-      test(`ends as with one by ${signal} to its group: ${command}`, async () => {
+      test(`ends as with a shell by ${signal} to its group: ${command}`, async () => {
         const ends = [];
         for (const way of ['plain', 'shell'] as const) ends.push(await signalled(way, command, signal));
         expect(ends[0]).toEqual(ends[1]!);
@@ -104,7 +104,7 @@ function signalled(way: keyof typeof WAYS, command: string, signal: NodeJS.Signa
     const child = spawn('/bin/sh', WAYS[way](place.record, command), { detached: true, stdio: 'ignore' });
     const exit = once(child, 'exit');
     const group = child.pid!;
-    // The program itself runs: whatever the shells do at their start is over.
+    // When the program itself runs, the shells have finished their start.
     await until(
       () => spawnSync('pgrep', ['-g', String(group), '-x', 'sleep']).status === 0,
       'the program runs',

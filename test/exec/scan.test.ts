@@ -14,7 +14,7 @@ function counting(find: (attempt: Wanted) => Found[] = () => []) {
 }
 
 describe('scan', () => {
-  test('one pass answers everybody who asked before it began', async () => {
+  test('one pass answers all requests from before its start', async () => {
     const { passes, scan } = counting(({ group }) => (group === 3 ? [FOUND] : []));
     const asked = Array.from({ length: 500 }, (_, i) => scan({ cookie: `c${i}`, group: i }));
     const found = await Promise.all(asked);
@@ -23,14 +23,14 @@ describe('scan', () => {
     expect(found[4]).toEqual([]);
   });
 
-  test('a question that comes after a pass began gets a pass of its own', async () => {
+  test('a request after the start of a pass gets a pass of its own', async () => {
     const { passes, scan } = counting();
     await scan({ cookie: 'a', group: 1 });
     await scan({ cookie: 'a', group: 1 });
     expect(passes).toEqual([1, 1]);
   });
 
-  test('an error reaches everybody who asked', async () => {
+  test('an error reaches all requests', async () => {
     const scan = createScan(() => {
       throw new Error('no /proc');
     });

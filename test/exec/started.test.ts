@@ -14,13 +14,13 @@ import { until } from '../support/queuectl.ts';
 
 const boot = processes.bootId();
 
-test('a process knows its ancestors by pid and start time', () => {
+test('the ancestors of a process are identified by pid and start time', () => {
   const names = orderNow().by;
   expect(names[0]).toBe(`${process.pid}:${processes.startTime(process.pid)}`);
   expect(names[1]).toBe(`${process.ppid}:${processes.startTime(process.ppid)}`);
 });
 
-test('the start of a program is read once, and survives the way through the environment', () => {
+test('the start of a program is read once and passed on through the environment', () => {
   const own = programStart({});
   expect(own.born).toBeLessThanOrEqual(own.reached);
   expect(own.reached).toBeLessThanOrEqual(processes.clock());
@@ -37,19 +37,19 @@ const order = {
 };
 const start = { process: '8:2', born: at - 100, reached: at - 50 };
 
-test('which programs had started when the order was given', () => {
+test('startedBefore decides which programs had started when the order was given', () => {
   expect(startedBefore(start, order)).toBe(true);
-  // One that had to wait for the processor, however long.
+  // This program had to wait for the processor for a long time.
   expect(startedBefore({ ...start, reached: at + 4000 }, order)).toBe(true);
-  // The shell had made its process, but it was not the program yet.
+  // The shell had forked the process, but it was not the program yet.
   const fork = { process: '9:3', born: at, reached: at + 900 };
   expect(startedBefore(fork, order)).toBe(true);
-  // A subshell that became the program later, and a process that was something else.
+  // One is a subshell that became the program later, and one a process that was something else.
   expect(startedBefore({ ...fork, reached: at + 2000 }, order)).toBe(false);
   expect(startedBefore({ ...fork, process: '10:1' }, order)).toBe(false);
-  // The shell that gave the order and then became the program.
+  // This is the shell that gave the order and then became the program.
   expect(startedBefore({ ...start, process: '7:1', reached: at + 5 }, order)).toBe(false);
-  // A clock of another boot, and one that was set back.
+  // One clock is of another boot, and one was set back.
   expect(startedBefore(start, { ...order, boot: 'another' })).toBe(false);
   expect(startedBefore(start, { ...order, at: processes.clock() + 60_000 })).toBe(false);
 });
@@ -70,11 +70,11 @@ for (const [what, programs] of Object.entries({
   });
 
 test.skipIf(process.platform !== 'linux')(
-  'an order lists its program, and forks that are none yet',
+  'an order lists its program and forks that are not programs yet',
   async () => {
     const { running } = orderNow().programs!;
     expect(running).toContain(`${process.pid}:${processes.startTime(process.pid)}`);
-    // A subshell that does not end, and beside it a program.
+    // Starts a subshell that does not end, and a program beside it.
     const script = '(while :; do :; done) & echo $!; exec sleep 1000';
     const shell = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
     try {

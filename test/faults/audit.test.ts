@@ -8,7 +8,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 import { brokenInvariants, readChanges, startAudit } from './audit.ts';
 import { check, type Kind } from './checker.ts';
 
-/** A queue under audit, what is done to it by the store and by hand, and what the audit makes of that. */
+/** Runs changes by the store and by hand on an audited queue, and returns the violations that the audit finds. */
 function audited(work: (store: Store, hand: DatabaseSync) => Promise<void>): Promise<Kind[]> {
   return inTempDir(async (directory) => {
     const path = join(directory, 'queue.db');
@@ -18,7 +18,7 @@ function audited(work: (store: Store, hand: DatabaseSync) => Promise<void>): Pro
     try {
       for (const id of ['w1', 'w2']) await store.register(newWorker(id));
       await work(store, hand);
-      const history = { enqueued: [], witness: [], jobs: [], said: [], orphans: [], once: 'all' } as const;
+      const history = { enqueued: [], witness: [], jobs: [], logged: [], orphans: [], once: 'all' } as const;
       const changes = readChanges(path);
       const found = check({ ...history, enqueued: [], changes } as never);
       return [...found, ...brokenInvariants(path)].map((one) => one.kind);
@@ -29,7 +29,7 @@ function audited(work: (store: Store, hand: DatabaseSync) => Promise<void>): Pro
   });
 }
 
-/** Of every kind that changes a state: jobs that fail, come back, are adopted, cancelled, deleted, pruned. */
+/** Makes every kind of state change: jobs fail, are retried, adopted, cancelled, deleted and pruned. */
 async function muchWork(store: Store): Promise<void> {
   await store.insert(
     ['a', 'b', 'c', 'd', 'e'].map((id) => jobSpec(id)),
@@ -49,11 +49,11 @@ async function muchWork(store: Store): Promise<void> {
   await store.prune('completed', { ageMs: 1, count: null, bytes: null }, NOW + 10 ** 9);
 }
 
-test('nothing is wrong with what the store does', async () => {
+test('the audit finds nothing wrong with changes by the store', async () => {
   expect(await audited(muchWork)).toEqual([]);
 });
 
-test('an adoption without a new token shows, of the job and of the attempt', async () => {
+test('the audit finds an adoption without a new token, in the job and in the attempt', async () => {
   for (const table of ['job', 'attempt'])
     expect(
       await audited(async (store, hand) => {
@@ -64,7 +64,7 @@ test('an adoption without a new token shows, of the job and of the attempt', asy
     ).toEqual(['stale']);
 });
 
-test('a settlement by a worker that does not hold the job shows', async () => {
+test('the audit finds a settlement by a worker that does not hold the job', async () => {
   expect(
     await audited(async (store) => {
       await store.insert([jobSpec('a')], NOW);
@@ -74,7 +74,7 @@ test('a settlement by a worker that does not hold the job shows', async () => {
   ).toEqual(['stale']);
 });
 
-test('an event that is missing shows, and one that retention took does not', async () => {
+test('the audit finds a missing event, except for one that retention removed', async () => {
   expect(
     await audited(async (store, hand) => {
       await muchWork(store);

@@ -3,9 +3,9 @@ import type { Change, JobRow, Violation } from './checker.ts';
 import { byCounters, byEvents } from './event-log.ts';
 
 /**
- * A table of every change of a job's state, token or holder, written by triggers of the test's own: what workers and
- * commands did to the rows, whatever they say about it. An attempt changes hands with its job, so its row is held to the
- * same rule. `actor` is who did it, from the event that belongs to the change.
+ * Records every change of a job's state, token or holder by triggers of the test. They show what processes did to the
+ * rows, whatever their logs say. An attempt changes its holder with its job, so the same rule applies to its row.
+ * `actor` is taken from the event of the change.
  */
 const TRIGGERS = `
 CREATE TABLE IF NOT EXISTS audit (
@@ -51,12 +51,12 @@ export function startAudit(path: string): void {
   withDatabase(path, (db) => db.exec(TRIGGERS));
 }
 
-/** How many jobs have not ended. */
+/** Returns the number of jobs that have not ended. */
 export function unfinished(path: string): number {
   return openWork(path).left;
 }
 
-/** How many have not ended, and the claims there are. */
+/** Returns the number of jobs that have not ended, and the current claims. */
 export function openWork(path: string): { left: number; claims: string[] } {
   return withDatabase(path, (db) => ({
     left: Number(db.prepare("SELECT count(*) AS n FROM job WHERE phase <> 'ended'").get()!.n),
@@ -87,7 +87,7 @@ export function readJobs(path: string): JobRow[] {
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as JobRow[]);
 }
 
-/** Returns the number of running attempts that somebody has asked to end. */
+/** Returns the number of running attempts with a request to end. */
 export function askedToEnd(path: string): number {
   const sql = 'SELECT count(*) AS n FROM attempt WHERE end_reason IS NOT NULL AND finished_at IS NULL';
   return withDatabase(path, (db) => Number(db.prepare(sql).get()!.n));
@@ -99,7 +99,7 @@ export function readChanges(path: string): Change[] {
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as Change[]);
 }
 
-/** What must hold in the file itself, each a query that finds nothing. */
+/** Lists what must hold in the file itself. Each query must find nothing. */
 const INVARIANTS: Record<string, string> = {
   'foreign keys': 'PRAGMA foreign_key_check',
   'counters = rows': `SELECT * FROM
@@ -129,9 +129,9 @@ export function brokenInvariants(path: string): Violation[] {
       if (rows.length > 0)
         found.push({ kind: 'invariant', what: `${name}: ${JSON.stringify(rows.slice(0, 3))}` });
     }
-    const told = byEvents(db);
-    if (told !== null && told !== byCounters(db))
-      found.push({ kind: 'invariant', what: `counters = event log: ${byCounters(db)}, but ${told}` });
+    const fromEvents = byEvents(db);
+    if (fromEvents !== null && fromEvents !== byCounters(db))
+      found.push({ kind: 'invariant', what: `counters = event log: ${byCounters(db)}, but ${fromEvents}` });
     return found;
   });
 }

@@ -8,8 +8,8 @@ import { fill, mountSmall, unmount } from './mounts.ts';
 const BYTES = 300_000;
 
 /**
- * A queue with output in a file: copied, put back, carried to another; each of them has it in the end. Not the one of the
- * lab, whose triggers a backup refuses.
+ * Copies, restores and exports a queue with output in a file, and expects the output in each copy. It does not use
+ * the queue of the lab, whose triggers a backup refuses.
  */
 export async function keeping(lab: Lab, crash: Crash): Promise<void> {
   const [one, copy, two, three] = ['one.db', 'copy.db', 'two.db', 'three.db'].map((name) =>
@@ -31,7 +31,7 @@ export async function keeping(lab: Lab, crash: Crash): Promise<void> {
   }
 }
 
-/** Deleting needs room, and takes it from the ballast. */
+/** Deletes jobs on a full disk, which needs the space of the ballast. */
 export async function onFullDisk(lab: Lab, crash: Crash): Promise<void> {
   const disk = join(lab.box.directory, 'disk');
   const db = join(disk, 'queue.db');
@@ -53,7 +53,7 @@ export async function onFullDisk(lab: Lab, crash: Crash): Promise<void> {
     const workers = lab.box.start(['--db', db, 'worker', 'start']);
     await until(() => existsSync(join(`${db}.d`, 'ballast')), 'there is a ballast');
     fill(join(disk, 'full'));
-    // What is left in the files of the database goes too.
+    // Small jobs use up the space that is left inside the files of the database.
     for (const size of [50_000, 1]) for (let i = 0; (await add(`${size}-${i}`, size)).code === 0; i++);
     await crash.run('--db', db, 'delete', 'goes');
     rmSync(join(disk, 'full'));

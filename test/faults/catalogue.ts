@@ -38,7 +38,7 @@ import { plainProgramsEnd } from './f51-plain-programs.ts';
 import { removedFiles } from './f52-removed-files.ts';
 import type { Fault } from './fault.ts';
 
-/** Every fault that is tested, in the order of its number. */
+/** Lists every tested fault, ordered by its number. */
 export const FAULTS: Fault[] = [
   killStorm,
   crashPoints,

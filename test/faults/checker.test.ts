@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type Change, check, type History, type JobRow, type Kind } from './checker.ts';
-import { saidIn } from './lab.ts';
+import { settlementsIn } from './lab.ts';
 import type { WitnessLine } from './witness.ts';
 
 function line(what: 'S' | 'E', attempt = 1, over: Partial<WitnessLine> = {}): WitnessLine {
@@ -19,7 +19,7 @@ function change(over: Partial<Change> = {}): Change {
   };
 }
 
-/** One job that ran once and completed. */
+/** Returns the history of one job that ran once and completed. */
 function sound(over: Partial<History> = {}): History {
   return {
     enqueued: [{ id: 'a', outcome: 'ok' }],
@@ -29,7 +29,7 @@ function sound(over: Partial<History> = {}): History {
       change({ from: 'pending', to: 'processing', fromToken: 0, fromHolder: null, toHolder: 'w1' }),
       change(),
     ],
-    said: [{ job: 'a', workers: ['w1'] }],
+    logged: [{ job: 'a', workers: ['w1'] }],
     orphans: [],
     once: new Set(),
     ...over,
@@ -38,30 +38,30 @@ function sound(over: Partial<History> = {}): History {
 
 const kinds = (over: Partial<History>): Kind[] => check(sound(over)).map((one) => one.kind);
 
-test('nothing is wrong with a sound history', () => {
+test('the checker finds nothing wrong with a correct history', () => {
   expect(check(sound())).toEqual([]);
   expect(kinds({ once: 'all' })).toEqual([]);
 });
 
-test('lost: acknowledged and not there, not ended, or completed without having run', () => {
+test('lost covers acknowledged jobs that are missing or unfinished, or completed without having run', () => {
   expect(kinds({ jobs: [] })).toEqual(['lost']);
   expect(kinds({ jobs: [row({ state: 'pending' })] })).toEqual(['lost']);
   expect(kinds({ witness: [] })).toEqual(['lost']);
   expect(kinds({ witness: [line('S')] })).toEqual(['lost']);
 });
 
-test('an enqueue of unknown outcome may have happened or not', () => {
+test('an enqueue with an unknown outcome may have happened or not', () => {
   const enqueued = [{ id: 'a', outcome: 'info' as const }];
   expect(kinds({ enqueued })).toEqual([]);
   expect(kinds({ enqueued, jobs: [], witness: [] })).toEqual([]);
 });
 
-test('unexpected: there or run although the enqueue failed or never was', () => {
+test('unexpected covers jobs that exist or ran although their enqueue failed or never happened', () => {
   expect(kinds({ enqueued: [{ id: 'a', outcome: 'fail' }] })).toEqual(['unexpected']);
   expect(kinds({ enqueued: [], jobs: [] })).toEqual(['unexpected']);
 });
 
-test('twice: a second run of what runs once, after a success, or under one claim', () => {
+test('twice covers a second run of an at-most-once job, after a success, or under one claim', () => {
   const again = [line('S'), line('E', 1, { code: 1 }), line('S', 2), line('E', 2)];
   expect(kinds({ witness: again })).toEqual([]);
   expect(kinds({ witness: again, once: 'all' })).toEqual(['twice']);
@@ -71,16 +71,16 @@ test('twice: a second run of what runs once, after a success, or under one claim
   expect(kinds({ witness: same })).toEqual(['twice']);
 });
 
-test('overlap: a run ends after the next one has started', () => {
+test('overlap covers a run that ends after the next one has started', () => {
   const failed = { code: 1 };
   expect(kinds({ witness: [line('S'), line('S', 2), line('E', 1, failed), line('E', 2)] })).toEqual([
     'overlap',
   ]);
-  // The first was killed: it has no end, and nothing says that it lived on.
+  // The first run was killed. It has no end, and nothing shows that it continued.
   expect(kinds({ witness: [line('S'), line('S', 2), line('E', 2)] })).toEqual([]);
 });
 
-test('stuck, orphan, overcharged, rewritten', () => {
+test('stuck, orphan, overcharged and rewritten jobs are found', () => {
   expect(kinds({ jobs: [row({ state: 'processing' })] })).toEqual(['stuck']);
   expect(kinds({ orphans: [{ pid: 1, job: 'a' }] })).toEqual(['orphan']);
   expect(kinds({ jobs: [row({ attempts: 4 })] })).toEqual(['overcharged']);
@@ -89,18 +89,18 @@ test('stuck, orphan, overcharged, rewritten', () => {
   expect(kinds({ changes: [...sound().changes, { ...again, to: 'pending' }] })).toEqual([]);
 });
 
-test('stale: settled by one that did not hold it, or a token that did not rise', () => {
-  expect(kinds({ said: [{ job: 'a', workers: ['w2'] }] })).toEqual(['stale']);
+test('stale covers a settlement by a worker without the claim, and a token that did not rise', () => {
+  expect(kinds({ logged: [{ job: 'a', workers: ['w2'] }] })).toEqual(['stale']);
   expect(kinds({ changes: [change({ toToken: 0 })] })).toEqual(['stale']);
   const taken = change({ to: 'processing', toHolder: 'w2', actor: 'w2' });
-  const said = [{ job: 'a', workers: ['w1', 'w2'] }];
+  const logged = [{ job: 'a', workers: ['w1', 'w2'] }];
   const settled = change({ fromToken: 2, toToken: 2, fromHolder: 'w2', actor: 'w2' });
-  expect(kinds({ said, changes: [{ ...taken, toToken: 2 }, settled] })).toEqual([]);
-  expect(kinds({ said, changes: [taken, settled] })).toEqual(['stale']);
-  // By the one that lost it, a worker of the same log as the one that has it.
+  expect(kinds({ logged, changes: [{ ...taken, toToken: 2 }, settled] })).toEqual([]);
+  expect(kinds({ logged, changes: [taken, settled] })).toEqual(['stale']);
+  // A worker that lost the job settles it. Its log also contains the worker that holds the job.
   expect(
     kinds({
-      said,
+      logged,
       changes: [
         { ...taken, toToken: 2 },
         { ...settled, actor: 'w1' },
@@ -109,13 +109,13 @@ test('stale: settled by one that did not hold it, or a token that did not rise',
   ).toEqual(['stale']);
 });
 
-test('what workers say is read from their logs', () => {
+test('settlements are read from the logs of workers', () => {
   const log = `2030-01-01T00:00:00.000Z worker=w1 ready pid=1 slots=1 queues=*
 2030-01-01T00:00:00.000Z job=a attempt=1 queue=default started pid=2
 2030-01-01T00:00:00.000Z job=a attempt=1 queue=default completed (exit 0) after 1s
 2030-01-01T00:00:00.000Z job=b attempt=1 queue=default was taken over by another worker
 2030-01-01T00:00:00.000Z job=c attempt=2 queue=q requeued (lost) after 1s\n`;
-  expect(saidIn(log)).toEqual([
+  expect(settlementsIn(log)).toEqual([
     { job: 'a', workers: ['w1'] },
     { job: 'c', workers: ['w1'] },
   ]);

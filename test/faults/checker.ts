@@ -1,6 +1,6 @@
 import type { WitnessLine } from './witness.ts';
 
-/** What a client knows of its enqueue. `info`: it was cut off, so either is right. */
+/** The result of an enqueue for its client. `info` means that it was cut off, so both results are allowed. */
 export interface Enqueued {
   id: string;
   outcome: 'ok' | 'fail' | 'info';
@@ -12,11 +12,11 @@ export interface JobRow {
   attempts: number;
   maxRetries: number;
   crashes: number;
-  /** How its attempts ended, in words. */
+  /** A description of how its attempts ended. */
   ends?: string | null;
 }
 
-/** One change of a job's row, as a trigger saw it. */
+/** One change of a job's row, as a trigger recorded it. */
 export interface Change {
   job: string;
   from: string;
@@ -26,25 +26,25 @@ export interface Change {
   /** The workers that held the job before and after the change. */
   fromHolder: string | null;
   toHolder: string | null;
-  /** Who made it; null: nobody is known to have. */
+  /** The actor of the change, or null if it is unknown. */
   actor: string | null;
 }
 
-/** That a worker said it settled a job: one of these, the workers of one log. */
-export interface Said {
+/** A settlement in a worker's log. It is by one of these workers, which share the log. */
+export interface LoggedSettlement {
   job: string;
   workers: string[];
 }
 
-/** All that is known after the last fault, once the queue has come to rest. */
+/** Everything that is known after the last fault, when the queue has come to rest. */
 export interface History {
   enqueued: Enqueued[];
   witness: WitnessLine[];
   jobs: JobRow[];
   changes: Change[];
-  said: Said[];
+  logged: LoggedSettlement[];
   orphans: { pid: number; job: string }[];
-  /** Jobs that may run only once, whatever happens: all of them, or those named. */
+  /** The jobs that may run only once in any case: all of them, or the listed ones. */
   once: 'all' | ReadonlySet<string>;
 }
 
@@ -68,7 +68,7 @@ export interface Violation {
 
 const FINAL = new Set(['completed', 'dead', 'cancelled']);
 
-/** Judges a history. Pure: the same history gives the same verdict. */
+/** Returns the violations in a history. It is a pure function, so the same history gives the same result. */
 export function check(history: History): Violation[] {
   const jobs = new Map(history.jobs.map((job) => [job.id, job]));
   const lines = Map.groupBy(history.witness, (line) => line.job);
@@ -88,7 +88,7 @@ function violation(kind: Kind, what: string): Violation {
   return { kind, what };
 }
 
-/** What was acknowledged must have reached its end, and what is said to be completed must have run to its end. */
+/** Finds acknowledged jobs that have not ended, and completed jobs that did not run to their end. */
 function lost(
   { enqueued }: History,
   jobs: Map<string, JobRow>,
@@ -107,7 +107,7 @@ function lost(
   return found;
 }
 
-/** Nothing runs, and nothing is there, that nobody asked for. */
+/** Finds jobs that exist or ran without an enqueue. */
 function unexpected({ enqueued, witness, jobs }: History, rows: Map<string, JobRow>): Violation[] {
   const asked = new Set(enqueued.filter((one) => one.outcome !== 'fail').map((one) => one.id));
   const found = new Set([...witness.map((line) => line.job), ...jobs.map((job) => job.id)]);
@@ -128,7 +128,7 @@ function twice({ once }: History, id: string, lines: WitnessLine[], row?: JobRow
   return [];
 }
 
-/** One run's end after another one's start: both lived at that moment. */
+/** Finds a run that ends after another one has started, because both lived at that moment. */
 function overlap(id: string, lines: WitnessLine[]): Violation[] {
   let last: WitnessLine | null = null;
   for (const line of lines) {
@@ -148,8 +148,11 @@ function overcharged(job: JobRow): Violation[] {
   return [violation('overcharged', `${job.id} has ${job.attempts} attempts of ${job.maxRetries}`)];
 }
 
-/** A settlement is the holder's, and what a worker says it settled, it held then. A token rises with every change of hands. */
-function stale({ changes, said }: History): Violation[] {
+/**
+ * Finds settlements by workers that did not hold the job, in the rows and in the logs, and tokens that did not rise
+ * with a new holder.
+ */
+function stale({ changes, logged }: History): Violation[] {
   const holders = new Map<string, Set<string>>();
   const found: Violation[] = [];
   for (const change of changes) {
@@ -163,14 +166,14 @@ function stale({ changes, said }: History): Violation[] {
     if (change.from !== 'processing' || change.to === 'processing' || fromHolder === null) continue;
     holders.set(job, (holders.get(job) ?? new Set()).add(fromHolder));
   }
-  for (const { job, workers } of said) {
+  for (const { job, workers } of logged) {
     if (!workers.some((worker) => holders.get(job)?.has(worker)))
       found.push(violation('stale', `${job} was settled by a worker that did not hold it`));
   }
   return found;
 }
 
-/** What has ended stays as it is, unless somebody asks for another try. */
+/** Finds ended jobs that changed without a retry. */
 function rewritten(change: Change): Violation[] {
   if (!FINAL.has(change.from) || change.to === 'pending') return [];
   return [violation('rewritten', `${change.job} went from ${change.from} to ${change.to}`)];

@@ -1,4 +1,6 @@
-/* Preloaded, it moves the wall clock of a program by the milliseconds that stand in a shared file; other clocks go on. */
+/*
+ * When preloaded, moves the wall clock of a program by the milliseconds in a shared file. Other clocks are unchanged.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

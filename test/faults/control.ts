@@ -2,17 +2,20 @@ import { inTempDir } from '../support/temp-dir.ts';
 import type { Fault } from './fault.ts';
 import { type Patch, patchedProgram } from './patched.ts';
 
-/** The program with one safeguard taken out, under a fault that it is there for: the checker must notice. */
+/** The program without one safeguard, under a fault that needs it. The checker must find a violation. */
 export interface Control {
   name: string;
   patches: Patch[];
   fault: Fault;
   scale: number;
-  /** One of these must be found. Empty: nothing may be found, the patch alone is harmless. */
+  /**
+   * One of these kinds must be found. If the list is empty, nothing may be found, because the patch alone is
+   * harmless.
+   */
   found: string[];
 }
 
-/** What the fault finds in the patched program. */
+/** Returns the kinds of violations that the fault finds in the patched program. */
 export async function runControl(control: Control, seed: number): Promise<string[]> {
   return inTempDir(async (directory) => {
     const program = patchedProgram(directory, control.patches);

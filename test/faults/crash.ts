@@ -5,14 +5,14 @@ import type { Lab, Supervisor } from './lab.ts';
 const CONFLICT = 4;
 const DIED = -1;
 
-/** One process that is to die at a point: the first that gets there. Those after it live. */
+/** Kills the first process that reaches the crash point. Later processes live. */
 export interface Crash {
   readonly died: boolean;
-  /** Runs a command; one that died is done again, as its user would, who cannot know how far it came. */
+  /** Runs a command, and repeats it if it died, as a user would who does not know how far it came. */
   run(...args: string[]): Promise<void>;
   supervisor(...args: string[]): Supervisor;
   server(): Running;
-  /** Whether it, or a worker of it, has died by now. */
+  /** Returns whether the process or one of its workers has died by now. */
   look(started: Running): boolean;
 }
 
@@ -29,7 +29,7 @@ export function crashAt(lab: Lab, point: string): Crash {
       if (first.code !== DIED) throw new Error(`${args.join(' ')}: exit ${first.code}: ${first.stderr}`);
       died = true;
       const again = await lab.box.run(args);
-      // What had been done before it died may be refused now; nothing else may go wrong.
+      // The repeated command may be refused because the first one had finished its work. No other error is allowed.
       if (again.code !== 0 && again.code !== CONFLICT && again.code !== 3)
         throw new Error(`${args.join(' ')} again: exit ${again.code}: ${again.stderr}`);
     },
@@ -42,7 +42,7 @@ export function crashAt(lab: Lab, point: string): Crash {
   };
 }
 
-/** Until every job has ended, and what else is to hold; should a supervisor have died, another one takes its place. */
+/** Waits until every job has ended and `more` holds. A supervisor that died is replaced. */
 export async function recovered(
   lab: Lab,
   supervisor: Supervisor,

@@ -2,13 +2,13 @@ import { dirname } from 'node:path';
 import type { Random } from '../../src/core/clock.ts';
 import type { Op } from './syscalls.ts';
 
-/** Of what is not synced yet a power cut keeps nothing, everything, or what chance wants: whole writes or sectors. */
+/** What a power cut keeps of unsynced data: nothing, everything, or a random selection of writes or sectors. */
 export type Kept = 'none' | 'all' | 'some writes' | 'some sectors';
 
 const SECTOR = 512;
 
 type Change = Extract<Op, { kind: 'write' | 'truncate' }>;
-/** Of one file system's journal: all of it is kept, or nothing. */
+/** An entry of the file system's journal, which is kept completely or not at all. */
 type Naming = { names: [path: string, file: File | 'directory' | null][]; done: number };
 
 interface File {
@@ -18,19 +18,19 @@ interface File {
 }
 
 /**
- * A disk as a power cut finds it. What a file holds is safe once the file was synced, and its name once its directory
- * was: nothing else is promised by POSIX, whatever file systems do beyond it.
+ * Models a disk under power cuts. The content of a file is safe after a sync of the file, and its name after a sync
+ * of its directory. POSIX promises no more, whatever file systems do beyond it.
  */
 export interface Disk {
   apply(op: Op): void;
-  /** Whether something is not synced: else all power cuts leave the same. */
+  /** Whether something is unsynced. Otherwise all power cuts leave the same files. */
   readonly restless: boolean;
-  /** The files with their contents after a power cut at this moment. */
+  /** Returns the files with their contents after a power cut at this moment. */
   cut(kept: Kept, random: Random): Map<string, Uint8Array>;
 }
 
 export function createDisk(root: string): Disk {
-  /** As processes see it, and as it is on stable storage. */
+  /** `names` is what processes see, and `safe` is what is on stable storage. */
   const names = new Map<string, File | 'directory'>();
   const safe = new Map<string, File | 'directory'>();
   let naming: Naming[] = [];
@@ -119,7 +119,7 @@ function after(file: File, kept: Kept, random: Random): Uint8Array {
   return copy.synced.subarray(0, copy.size);
 }
 
-/** A disk writes whole sectors, whatever a write was cut into. */
+/** Splits a write into sectors, because a disk writes whole sectors. */
 function* sectors(change: Extract<Op, { kind: 'write' }>): Generator<Change> {
   const { at, data } = change;
   for (let from = 0; from < data.length; ) {

@@ -8,13 +8,13 @@ interface EventRow {
   detail: string;
 }
 
-/** What the state of a job is after an event about it; others leave it as it is. */
+/** Maps each kind of event to the state of its job after it. Other kinds do not change the state. */
 const STATE_AFTER: Record<string, string> = {
   ...{ started: 'processing', requeued: 'pending', retried: 'pending' },
   ...{ completed: 'completed', failed: 'failed', dead: 'dead', cancelled: 'cancelled', deleted: 'gone' },
 };
 
-/** How many jobs there are in each state by the event log alone. Null: retention has cut it. */
+/** Returns the number of jobs in each state, by the event log alone, or null if retention has cut it. */
 export function byEvents(db: DatabaseSync): string | null {
   const states = new Map<string, string>();
   const counts = new Map<string, number>();
@@ -37,16 +37,16 @@ export function byEvents(db: DatabaseSync): string | null {
     }
   }
   counts.delete('gone');
-  return inWords(counts);
+  return asText(counts);
 }
 
-/** The same by the counters. */
+/** Returns the number of jobs in each state, by the counters. */
 export function byCounters(db: DatabaseSync): string {
   const rows = db.prepare('SELECT state, sum(jobs) AS jobs FROM counter GROUP BY state').all();
-  return inWords(new Map(rows.map(({ state, jobs }) => [String(state), Number(jobs)])));
+  return asText(new Map(rows.map(({ state, jobs }) => [String(state), Number(jobs)])));
 }
 
-function inWords(counts: Map<string, number>): string {
+function asText(counts: Map<string, number>): string {
   const some = [...counts].filter(([, jobs]) => jobs !== 0).map(([state, jobs]) => `${jobs} ${state}`);
   return some.sort().join(', ') || 'none';
 }

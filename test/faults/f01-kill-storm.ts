@@ -5,13 +5,13 @@ import { inLab, type Lab } from './lab.ts';
 import { roundDone, startProgress } from './progress.ts';
 import { witnessed } from './witness.ts';
 
-const JOBS_A_KILL = 20;
+const JOBS_PER_KILL = 20;
 const WORKERS = 8;
 const SUPERVISORS = 2;
-/** One kill in so many hits a supervisor: its workers finish and go, another one is started. */
+/** One kill in this many hits a supervisor. Its workers finish and exit, and another supervisor is started. */
 const SUPERVISOR_IN = 10;
 
-/** SIGKILL of random workers and supervisors, as long as there are kills and jobs. */
+/** Kills random workers and supervisors with SIGKILL until the kills or the jobs run out. */
 export const killStorm: Fault = {
   id: 'F1',
   title: 'Random SIGKILLs of workers and supervisors',
@@ -21,7 +21,7 @@ export const killStorm: Fault = {
     inLab(
       seed,
       async (lab) => {
-        const jobs = kills * JOBS_A_KILL;
+        const jobs = kills * JOBS_PER_KILL;
         await lab.enqueue(
           Array.from({ length: jobs }, (_, i) => ({
             id: `j${i}`,
@@ -48,9 +48,12 @@ export const killStorm: Fault = {
     ),
 };
 
-/** So that no kill falls into an empty queue. */
+/** Adds jobs, so that no kill hits an empty queue. */
 function more(round: number): { id: string; command: string }[] {
-  return Array.from({ length: JOBS_A_KILL }, (_, i) => ({ id: `k${round}-${i}`, command: witnessed(0.05) }));
+  return Array.from({ length: JOBS_PER_KILL }, (_, i) => ({
+    id: `k${round}-${i}`,
+    command: witnessed(0.05),
+  }));
 }
 
 function kill(lab: Lab, nth: number): boolean {

@@ -11,28 +11,28 @@ import type { Violation } from './checker.ts';
 import { type Crash, crashAt, recovered } from './crash.ts';
 import type { Fault } from './fault.ts';
 import { inLab, type Lab } from './lab.ts';
-import { lonelyWorker } from './lonely-worker.ts';
 import { ADOPTER, ready } from './moments.ts';
 import { mayMount } from './mounts.ts';
 import { allPoints } from './points.ts';
 import { inLanes, shuffled } from './rounds.ts';
 import { serving } from './serving-scene.ts';
+import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
 const FLOOD = '. ./witness.sh; say S -; head -c 300000 /dev/zero; sleep 0.8; say E 0';
 const TICK = witnessed(0);
 const ALL_SEEDS = 20;
 
-/** Those of a migration have a test of their own, and a full disk is not to be had everywhere. */
+/** The crash points of a migration have a test of their own, and a full disk is not possible everywhere. */
 const points = (): string[] =>
   allPoints().filter(
     (point) => !point.endsWith('-migrate') && (mayMount || !point.endsWith('-free-ballast')),
   );
 
-/** A process dies at a named point; whatever it was doing, the others bring it to its end. */
+/** Kills a process at each crash point, whatever it is doing, and expects the others to finish its work. */
 export const crashPoints: Fault = crashPointsOf(points());
 
-/** Of those that are named, or of all that end so: `mark` is before, in and after it. */
+/** Selects crash points by name or by their last part: `mark` is before, in and after it. */
 export function crashPointsNamed(names: string[]): Fault {
   const chosen = points().filter((point) =>
     names.some((name) => point === name || point.endsWith(`-${name}`) || point.startsWith(`${name}-`)),
@@ -67,7 +67,7 @@ async function round(
 ): Promise<{ jobs: number; violations: Violation[] }> {
   for (const scene of scenesFor(point)) {
     const played = inLab(seed, (lab) => play(lab, point, scene), program);
-    // What a scene could not bring to its end is a finding like others, and the other rounds go on.
+    // A scene that fails is a finding like any other, and the other rounds continue.
     const result = await played.catch((error: Error) => ({
       jobs: 0,
       violations: [{ kind: 'invariant' as const, what: `${point}: ${error.message}` }],
@@ -79,7 +79,7 @@ async function round(
 
 type Scene = (lab: Lab, crash: Crash) => Promise<void>;
 
-/** Where it is known, the scene that passes the point comes first. */
+/** Returns the scenes for a crash point. The scene that is known to pass it comes first. */
 function scenesFor(point: string): Scene[] {
   if (/-(adopt|gate|settle)$/.test(point)) return [adopting, cancelling, working];
   if (
@@ -96,7 +96,7 @@ function scenesFor(point: string): Scene[] {
   return [working, adopting, cancelling, asking];
 }
 
-/** Null: nobody came by the point. */
+/** Plays a scene and returns its result, or null if no process passed the crash point. */
 async function play(
   lab: Lab,
   point: string,
@@ -118,7 +118,7 @@ async function play(
   return { jobs: lab.enqueued.length, violations: violations.map(about) };
 }
 
-/** What people ask for, and no worker yet. */
+/** Runs commands of users without a worker. */
 async function asking(lab: Lab, crash: Crash): Promise<void> {
   const add = async (id: string, command: string): Promise<void> => {
     await crash.run('enqueue', '--id', id, '--command', command);
@@ -143,7 +143,7 @@ async function asking(lab: Lab, crash: Crash): Promise<void> {
   await crash.run('schedule', 'pause', 's');
   await crash.run('schedule', 'run', 's');
   await crash.run('schedule', 'remove', 's');
-  // A job that was cancelled and may go now.
+  // This cancelled job may be removed now.
   await lab.box.json(['enqueue', '--id', 'old', '--command', 'true']);
   await lab.box.json(['cancel', 'old']);
   await lab.configure({ 'keep-cancelled': '1ms' });
@@ -152,7 +152,7 @@ async function asking(lab: Lab, crash: Crash): Promise<void> {
   await recovered(lab, workers);
 }
 
-/** Old events and keys go, and the queue is copied, carried away and brought back. */
+/** Removes old events and keys, and copies, exports and restores the queue. */
 async function caring(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue([
     { id: 'one', command: witnessed(0) },
@@ -165,7 +165,7 @@ async function caring(lab: Lab, crash: Crash): Promise<void> {
   db.close();
   await lab.configure({ 'keep-events': '1' });
   await crash.run('prune');
-  // Another one: this one has triggers of the audit, which a backup refuses.
+  // The backup uses another queue, because it refuses the triggers of the audit.
   const other = join(lab.box.directory, 'other.db');
   await lab.box.run(['--db', other, 'enqueue', 'true']);
   await crash.run('--db', other, 'backup', '--force', join(lab.box.directory, 'copy.db'));
@@ -176,7 +176,7 @@ async function caring(lab: Lab, crash: Crash): Promise<void> {
   await recovered(lab, workers);
 }
 
-/** Workers with jobs of every kind, and what a worker long gone has left. */
+/** Runs jobs of every kind on workers, with the leftovers of a worker long gone. */
 async function working(lab: Lab, crash: Crash): Promise<void> {
   leaveLifeline(lab);
   const jobs = [
@@ -187,7 +187,7 @@ async function working(lab: Lab, crash: Crash): Promise<void> {
     { id: 'fed', command: witnessed(0), stdin: 'food' },
   ];
   await lab.enqueue(jobs);
-  // Known to the checker as one that may run again.
+  // The checker allows this job to run again.
   const retried = '. ./witness.sh; witnessed 0 $((QUEUECTL_ATTEMPT < 2))';
   await lab.box.json(['enqueue', '--id', 'retried', '--command', retried]);
   await lab.box.json(['schedule', 'add', 's', '--every', '1s', TICK]);
@@ -211,23 +211,23 @@ function leaveLifeline({ database }: Lab): void {
   utimesSync(path, 1, 1);
 }
 
-/** Claims whose worker is gone: after its job ended, while it runs, and before it started. */
+/** Leaves claims of a dead worker: after its job ended, while it runs, and before it started. */
 async function adopting(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue([
     { id: 'ended', command: witnessed(0) },
     { id: 'alive', command: witnessed(0.5) },
     { id: 'unstarted', command: witnessed(0) },
   ]);
-  await lonelyWorker(lab, 'before-place:3').exit;
+  await unsupervisedWorker(lab, 'before-place:3').exit;
   const workers = crash.supervisor('--count', '2');
   await recovered(lab, workers);
   crash.look(workers);
 }
 
-/** A worker that has adopted a job is stopped while another goes on. */
+/** Stops a worker that has adopted a job, while another continues. */
 async function handingOver(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue([{ id: 'alive', command: witnessed(2) }]);
-  await lonelyWorker(lab, 'after-spawn').exit;
+  await unsupervisedWorker(lab, 'after-spawn').exit;
   const workers = crash.supervisor();
   await until(() => workers.output().includes('job=alive attempt=1 queue=default adopted'), 'adopted');
   await ready(lab.supervisor(ADOPTER));
@@ -237,9 +237,9 @@ async function handingOver(lab: Lab, crash: Crash): Promise<void> {
   await lab.rest();
 }
 
-/** A claim whose worker is gone, and nobody but a cancel to take the job over. */
+/** Leaves the claim of a dead worker, which only a cancel can take over. */
 async function cancelling(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue([{ id: 'alive', command: witnessed(60) }]);
-  await lonelyWorker(lab, 'after-spawn').exit;
+  await unsupervisedWorker(lab, 'after-spawn').exit;
   await crash.run('cancel', 'alive');
 }

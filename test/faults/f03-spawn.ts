@@ -1,12 +1,12 @@
 import { below } from '../support/random.ts';
 import { readJobs, unfinished } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { lonelyWorker } from './lonely-worker.ts';
 import { ADOPTER, QUICK } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
+import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
-/** A worker that dies at the point, round after round, and another one that takes its job over. */
+/** Kills a worker at the crash point in each round, and lets another one adopt its job. */
 function orphanRounds(point: string, longestMs: number): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
@@ -16,17 +16,19 @@ function orphanRounds(point: string, longestMs: number): Fault['run'] {
         return async (_, round) => {
           const command = witnessed(below(lab.random, longestMs) / 1000);
           await lab.enqueue([{ id: `j${round}`, command }]);
-          await lonelyWorker(lab, point).exit;
+          await unsupervisedWorker(lab, point).exit;
           const held = (): boolean => readJobs(lab.database).some((job) => job.state === 'processing');
           await lab.rest(() => !held());
-          // Put back instead of settled: then it runs again, and the witness tells.
+          // A job that was requeued instead of settled runs again, which the witness shows.
           if (unfinished(lab.database) > 0 && !held()) await lab.supervisor(['--drain']).exit;
         };
       },
     });
 }
 
-/** The job runs, and nobody has written down as what: it is found by its cookie and adopted. */
+/**
+ * The worker dies after it started the job and before it recorded that. The job is found by its cookie and adopted.
+ */
 export const killedAfterSpawn: Fault = {
   id: 'F3',
   title: 'A worker is killed between starting a command and recording the start',
@@ -35,10 +37,13 @@ export const killedAfterSpawn: Fault = {
   run: orphanRounds('after-spawn', 800),
 };
 
-/** The job has ended, and nobody has settled it: its record tells how, and it is not run again. */
+/**
+ * The worker dies after the job ended and before it is settled. The record has the exit code, and the job is not
+ * repeated.
+ */
 export const killedAfterExit: Fault = {
   id: 'F4',
-  title: 'A worker is killed between the end of a job and its settlement',
+  title: 'A worker is killed after a job ends and before its result is recorded',
   small: 8,
   full: 200,
   run: orphanRounds('after-exit', 100),

@@ -4,11 +4,11 @@ import { gone, QUICK, ready, started } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-/** After their supervisor's death workers finish what runs, and go. */
+/** Workers notice the death of their supervisor within this time. They finish their jobs and exit. */
 const NOTICE_MS = 2000;
 const LONGEST_JOB_MS = 800;
 
-/** SIGKILL to a supervisor alone, or to it and all its workers; then another start. */
+/** Kills a supervisor alone or with all its workers, and then starts another one. */
 export const supervisorKilled: Fault = {
   id: 'F5',
   title: 'A supervisor is killed, alone or with all its workers, and started again',
@@ -30,7 +30,7 @@ export const supervisorKilled: Fault = {
         const alone = round % 2 === 0;
         process.kill(supervisor.pid, 'SIGKILL');
         if (!alone) for (const pid of workers) process.kill(pid, 'SIGKILL');
-        // On two busy cores everything takes longer: what is bounded is that they go, without being told to.
+        // Everything takes longer on two busy cores. The limit only shows that the workers exit by themselves.
         if (alone) await gone(workers, 10 * (NOTICE_MS + LONGEST_JOB_MS));
         const next = lab.supervisor(['--drain', '--count', '2']);
         await next.exit;

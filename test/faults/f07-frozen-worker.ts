@@ -2,12 +2,15 @@ import { until } from '../support/queuectl.ts';
 import { below, pick } from '../support/random.ts';
 import { unfinished } from './audit.ts';
 import type { Fault } from './fault.ts';
-import { lonelyWorker } from './lonely-worker.ts';
 import { ADOPTER, freeze, gone, isStopped, QUICK, ready, started } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
+import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
-/** After the claim and before anything of the job runs: who comes too late must find the gate taken. */
+/**
+ * Crash points after the claim and before the command runs. A worker that continues too late must find the gate
+ * taken.
+ */
 const BEFORE_START = [
   'after-claim:1',
   'before-place:1',
@@ -15,13 +18,13 @@ const BEFORE_START = [
   'before-output:1',
   'before-spawn:1',
 ];
-/** The job has ended, and its settlement comes too late. */
+/** At this crash point the job has ended, and its settlement comes too late. */
 const BEFORE_SETTLEMENT = ['before-claim:2'];
 
-/** Until a round is one in which the job changed hands. */
+/** A round is repeated up to this often, until the job got another worker. */
 const TRIES = 20;
 
-/** A worker stands still at one of the points, and wakes when its job is another's. */
+/** Freezes a worker at one of the crash points and continues it when another worker has its job. */
 function frozenAt(points: string[]): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({
@@ -29,7 +32,7 @@ function frozenAt(points: string[]): Fault['run'] {
       open: () => async (lab, round) => {
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(below(lab.random, 300) / 1000) }]);
-        const frozen = lonelyWorker(lab, `${pick(lab.random, points)}:stop`);
+        const frozen = unsupervisedWorker(lab, `${pick(lab.random, points)}:stop`);
         await until(() => isStopped(frozen.pid), 'the worker stands still');
         const other = lab.supervisor();
         if (below(lab.random, 2) === 0) await lab.rest();
@@ -45,7 +48,7 @@ function frozenAt(points: string[]): Fault['run'] {
 
 export const frozenBeforeStart: Fault = {
   id: 'F7b',
-  title: 'A worker freezes between claiming and starting a job, for longer than its lease',
+  title: 'A worker is frozen between claiming and starting a job, for longer than its lease',
   small: 6,
   full: 150,
   run: frozenAt(BEFORE_START),
@@ -53,16 +56,16 @@ export const frozenBeforeStart: Fault = {
 
 export const frozenBeforeSettlement: Fault = {
   id: 'F7c',
-  title: 'A worker freezes just before settling a job, for longer than its lease',
+  title: 'A worker is frozen just before it records a result, for longer than its lease',
   small: 4,
   full: 150,
   run: frozenAt(BEFORE_SETTLEMENT),
 };
 
-/** A worker stands still for longer than its lease, wakes, and finds that its job is another's. */
+/** Freezes a worker for longer than its lease. When it continues, another worker has its job. */
 export const frozenWorker: Fault = {
   id: 'F7',
-  title: 'A worker is stopped with SIGSTOP for longer than its lease, then continued',
+  title: 'A worker is suspended with SIGSTOP for longer than its lease, then continued',
   small: 8,
   full: 300,
   run: (rounds, seed, program) =>
@@ -72,7 +75,7 @@ export const frozenWorker: Fault = {
         const adopter = lab.supervisor(ADOPTER);
         const frozen = lab.supervisor();
         await ready(adopter);
-        /** False: it was over before the worker stood still, as happens on a busy machine; nothing was taken. */
+        /** Returns false if the job was over before the worker was frozen, as happens on a busy machine. */
         const take = async (id: string): Promise<boolean> => {
           await lab.enqueue([{ id, command: witnessed(0.4 + below(lab.random, 2500) / 1000) }]);
           await started(lab, id);
@@ -82,7 +85,7 @@ export const frozenWorker: Fault = {
           const adopted = (): boolean =>
             adopter.output().includes(`job=${id} attempt=1 queue=default adopted`);
           await until(() => adopted() || unfinished(lab.database) === 0, 'adopted');
-          // Woken before or after the job has been settled by the other.
+          // The worker continues before or after the other one has settled the job.
           if (below(lab.random, 2) === 0) await lab.rest();
           process.kill(pid, 'SIGCONT');
           if (!adopted()) return false;

@@ -9,23 +9,28 @@ import type { Fault, Figures } from './fault.ts';
 
 const HOUR = 3_600_000;
 const YEAR = 365 * 24 * HOUR;
-const LEAP_MS = 100;
+const STEP_MS = 100;
 const LIMIT_MS = 60_000;
-const MS_A_JOB = 300;
-/** They run while the clock moves: one that expired leases would have them adopted. */
+const MS_PER_JOB = 300;
+/** The jobs run while the clock moves. If leases expired by it, they would be adopted. */
 const LONG_SECONDS = 3;
 
-/** How the clock is at each tenth of a second; the first steps leave it alone, so that jobs run when it moves. */
+/**
+ * Lists the clock offset at each tenth of a second. The first steps leave it unchanged, so that jobs run when it
+ * moves.
+ */
 const CASES: [string, (step: number, random: Random) => number][] = [
   ['one hour forward', (step) => (step < 10 ? 0 : HOUR)],
   ['one hour back', (step) => (step < 10 ? 0 : -HOUR)],
   ['one year forward', (step) => (step < 10 ? 0 : YEAR)],
   ['a jump every 100ms', (_step, random) => below(random, 2 * HOUR) - HOUR],
 ];
-/** Steps after which it stays ahead of everything that it ever was: due times are those of the wall clock. */
+/**
+ * After this many steps the clock stays ahead of all earlier values, because due times are those of the wall clock.
+ */
 const UNSTEADY_STEPS = 50;
 
-/** Steps of the wall clock of workers and of everybody else, by a preloaded library; the monotonic clock goes on. */
+/** Moves the wall clock of workers and commands by a preloaded library. The monotonic clock is unchanged. */
 export const clockSteps: Fault = {
   id: 'F9',
   title: 'The wall clock is set forward and back',
@@ -55,7 +60,7 @@ async function underClocks(jobs: number, seed: number, program?: string): Promis
   };
 }
 
-/** Null: there is no compiler, or programs here do not ask the C library for the time. */
+/** Builds the library. Returns null without a compiler, or if programs here do not ask the C library for the time. */
 function buildClock(directory: string): string | null {
   const library = join(directory, 'clock.so');
   const args = ['-shared', '-fPIC', '-O2', '-o', library, join(import.meta.dir, 'clock.c')];
@@ -81,7 +86,7 @@ async function underClock(
   const added = await box.run(['enqueue', '--file', list], { env });
   if (added.code !== 0 || added.stderr.includes('warning')) throw new Error(added.stderr);
 
-  // Another program in the place of the executable, which stands first among the arguments.
+  // Replaces the executable, which is the first of the arguments.
   const through = program === undefined ? [] : ['sh', '-c', 'shift; exec "$0" "$@"', program];
   const args = ['worker', 'start', '--count', '2', '--concurrency', '6'];
   const workers = box.start(args, { env, through });
@@ -103,9 +108,9 @@ async function underClock(
     return JSON.parse(stdout);
   };
   let step = 0;
-  const mover = setInterval(() => move(step < UNSTEADY_STEPS ? offset(step++) : 2 * YEAR), LEAP_MS);
+  const mover = setInterval(() => move(step < UNSTEADY_STEPS ? offset(step++) : 2 * YEAR), STEP_MS);
   const done = async () => (await read()).every((job) => job.state === 'completed');
-  await until(done, 'all jobs have completed', LIMIT_MS + count * MS_A_JOB).catch(async (error: Error) => {
+  await until(done, 'all jobs have completed', LIMIT_MS + count * MS_PER_JOB).catch(async (error: Error) => {
     const left = (await read())
       .filter((job) => job.state !== 'completed')
       .map((job) => `${job.id} ${job.state}`);
@@ -129,7 +134,7 @@ async function underClock(
   return { violations, steps };
 }
 
-/** Short ones, long ones, delayed ones, ones that fail once, ones with a timeout they keep. */
+/** Returns short, long and delayed jobs, jobs that fail once, and jobs that end before their timeout. */
 function specs(count: number, witness: string) {
   return Array.from({ length: count }, (_, i) => {
     const say = `echo j${i} >>'${witness}'`;

@@ -9,7 +9,7 @@ const BATCH = 20;
 /** Each job is added, claimed and settled. */
 const OPERATIONS = 3;
 
-/** Worker processes, enqueuers and somebody who holds the database for seconds: nobody sees an error, all get their turn. */
+/** Runs workers, enqueuers and a process that locks the database for seconds. No process may see an error. */
 export const busyStorm: Fault = {
   id: 'F11',
   title: 'Many writers, and one that holds the lock in bursts',
@@ -31,10 +31,11 @@ export const busyStorm: Fault = {
         enqueuing = false;
         const bursts = await holder;
         if (refused === '') await lab.rest();
-        const said = workers.output();
+        const output = workers.output();
         const violations = await lab.judge();
         if (refused !== '') violations.push({ kind: 'invariant', what: refused });
-        if (BUSY.test(said)) violations.push({ kind: 'invariant', what: 'a worker told of a busy database' });
+        if (BUSY.test(output))
+          violations.push({ kind: 'invariant', what: 'a worker reported a busy database' });
         const notes = `${OPERATIONS * jobs} operations, slowest enqueue ${Math.round(slowest)}ms`;
         return { jobs, faults: bursts, violations, notes };
       },
@@ -42,7 +43,7 @@ export const busyStorm: Fault = {
     ),
 };
 
-/** The time of the slowest; each call is a process of its own. */
+/** Enqueues each job by a process of its own, and returns the time of the slowest. */
 export async function enqueueFromMany(lab: Lab, jobs: number, clients: number, name = 'j'): Promise<number> {
   let next = 0;
   let slowest = 0;

@@ -7,18 +7,18 @@ import { inLab, type Lab } from './lab.ts';
 import { ready } from './moments.ts';
 
 const MIB = 1024 ** 2;
-/** To this size the log shrinks when nobody reads; doctor warns of one that is larger. */
+/** The log shrinks to this size when nothing reads. doctor warns of a larger one. */
 const LIMIT = 64 * MIB;
-/** What is written between two checkpoints, twice. */
+/** Twice the size that is written between two checkpoints. */
 const SLACK = 8 * MIB;
 
 /**
- * Somebody else's program reads for as long as the load lasts: writes go on, and doctor tells of the log. Once it is gone,
- * the same load again does not let the log grow; nor do readers of ours, whatever they read meanwhile.
+ * Reads with another program during the load. Writes must continue, and doctor must report the log. Afterwards the
+ * same load must not let the log grow, and neither may our own readers.
  */
 export const longReader: Fault = {
   id: 'F12',
-  title: 'A reader keeps a transaction open for as long as the load lasts',
+  title: 'A reader keeps a transaction open while the load lasts',
   small: 200,
   full: 10_000,
   run: (jobs, seed, program) =>
@@ -66,7 +66,7 @@ export const longReader: Fault = {
     ),
 };
 
-/** Exports and lists, one after the other; the largest log that was seen. */
+/** Runs exports and lists one after the other. Returns the largest size of the log. */
 async function readOurselves(lab: Lab, goOn: () => boolean): Promise<number> {
   let largest = 0;
   while (goOn()) {

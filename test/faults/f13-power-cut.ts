@@ -5,15 +5,15 @@ import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { EXECUTABLE } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 import { count, type Fault, type Figures } from './fault.ts';
-import { cuts, type Told, VARIANTS, withBench } from './power-cuts.ts';
+import { cuts, type Report, VARIANTS, withBench } from './power-cuts.ts';
 import { hasTool, type Op, record } from './syscalls.ts';
 
-/** Of the many states of a small run so many are looked at, by chance. */
+/** A small run checks this many states, chosen at random. */
 const SMALL_STATES = 400;
-/** One state in so many is opened by the product too, and every one before the first job was acknowledged. */
+/** One state in this many is also opened by queuectl, and so is every state before the first acknowledgement. */
 const OPENED_BY_US = 50;
 
-/** Power cuts at every system call of processes that enqueue, claim and settle. */
+/** Cuts the power at every system call of processes that enqueue, claim and settle. */
 export const powerCut: Fault = {
   id: 'F13',
   title: 'Power cut at every system call',
@@ -28,7 +28,7 @@ function cutEverywhere(rounds: number, seed: number, program = EXECUTABLE): Prom
     const root = join(directory, 'root');
     mkdirSync(root);
     const database = join(root, 'new', 'home', 'queue.db');
-    const wanted = new Set([root, join(root, 'new'), join(root, 'new', 'home'), ...besides(database)]);
+    const wanted = new Set([root, join(root, 'new'), join(root, 'new', 'home'), ...filesOf(database)]);
     const trace = record(
       script(rounds, program, directory),
       join(directory, 'trace'),
@@ -39,11 +39,14 @@ function cutEverywhere(rounds: number, seed: number, program = EXECUTABLE): Prom
   });
 }
 
-function besides(database: string): string[] {
+function filesOf(database: string): string[] {
   return ['', '-wal', '-journal'].map((end) => database + end);
 }
 
-/** The store is new, so that its making is cut too. Processes follow each other, and run at the same time. */
+/**
+ * Returns a script that creates a new store, so that its creation is cut too. Processes run one after another and in
+ * parallel.
+ */
 function script(rounds: number, program: string, directory: string): string {
   const file = join(directory, 'jobs');
   const many = Array.from({ length: 10 * rounds }, (_, i) => ({ id: `m${i}`, command: 'true' }));
@@ -72,8 +75,8 @@ interface Promised {
   completed: Set<string>;
 }
 
-/** What was told to people stands from that moment on. */
-function listen(promised: Promised, op: Told): void {
+/** Records what was acknowledged to users, which must hold from that moment on. */
+function recordPromise(promised: Promised, op: Report): void {
   for (const line of op.text.split('\n')) {
     if (basename(op.path) === 'log') {
       const [, id] = line.match(/ job=(\S+) .* completed /) ?? [];
@@ -90,17 +93,17 @@ async function judge(
   seed: number,
 ): Promise<Figures> {
   const promised: Promised = { enqueued: new Set(), completed: new Set() };
-  const told = (op: Told): void => listen(promised, op);
+  const reported = (op: Report): void => recordPromise(promised, op);
   const share = most === null ? 1 : most / (trace.length * VARIANTS.length);
   const shareNow = (): number => (promised.enqueued.size === 0 ? 1 : share);
   const known = (): string => `${promised.enqueued.size} ${promised.completed.size}`;
   const violations: Figures['violations'] = [];
   let states = 0;
   await withBench(async (bench) => {
-    for (const { files, when } of cuts(trace, root, { seed, share: shareNow, told, known })) {
+    for (const { files, when } of cuts(trace, root, { seed, share: shareNow, reported, known })) {
       states++;
-      const ours = promised.enqueued.size === 0 || states % OPENED_BY_US === 0;
-      const wrong = await look(bench, files, database, promised, ours);
+      const openToo = promised.enqueued.size === 0 || states % OPENED_BY_US === 0;
+      const wrong = await look(bench, files, database, promised, openToo);
       for (const one of wrong) violations.push({ ...one, what: `${one.what} (${when})` });
     }
   });
@@ -114,21 +117,21 @@ async function look(
   files: Map<string, Uint8Array>,
   database: string,
   promised: Promised,
-  ours: boolean,
+  openToo: boolean,
 ): Promise<Figures['violations']> {
   const copy = join(bench, 'queue.db');
-  const lay = (): void => {
-    for (const path of [...besides(copy), `${copy}-shm`, `${copy}.d`])
+  const writeFiles = (): void => {
+    for (const path of [...filesOf(copy), `${copy}-shm`, `${copy}.d`])
       rmSync(path, { recursive: true, force: true });
     for (const [path, data] of files) writeFileSync(join(bench, basename(path)), data);
   };
-  lay();
+  writeFiles();
   if (!files.has(database))
     return [...promised.enqueued].map((id) => ({ kind: 'lost', what: `${id}: there is no database` }));
   try {
     const wrong = inspect(copy, promised);
-    if (ours) {
-      lay();
+    if (openToo) {
+      writeFiles();
       await (await openSqlite(copy)).store.close();
     }
     return wrong;

@@ -8,11 +8,11 @@ import { count, type Fault, type Figures } from './fault.ts';
 import { cuts, VARIANTS, withBench } from './power-cuts.ts';
 import { hasTool, type Op, record } from './syscalls.ts';
 
-/** Of the many states of a small run so many are looked at, by chance. */
+/** A small run checks this many states, chosen at random. */
 const SMALL_STATES = 300;
 const BACKUP = 'backup.db';
 
-/** Power cuts at every system call of a backup over an older one with a WAL, and of a restore. */
+/** Cuts the power at every system call of a backup over an older one with a WAL, and of a restore. */
 export const restoreCut: Fault = {
   id: 'F13b',
   title: 'Power cut at every system call of backup and restore',
@@ -33,7 +33,7 @@ async function cutEverywhere(rounds: number, seed: number, program = EXECUTABLE)
   return { ...all, notes: `${count(all.faults)} states` };
 }
 
-/** Odd rounds: the last writer of the store was killed, so a WAL stands beside it. */
+/** Runs one round. In odd rounds the last writer of the store was killed, so that a WAL is left beside it. */
 function cutRound(round: number, most: number | null, seed: number, program: string): Promise<Figures> {
   return inTempDir(async (directory) => {
     const root = join(directory, 'root');
@@ -71,7 +71,7 @@ function isWanted(path: string, root: string, acks: string): boolean {
   return path.startsWith(join(root, 'home')) && !path.includes('.db.d') && !/-shm$|deleted\)$/.test(path);
 }
 
-/** What people were told last. */
+/** The last step that was acknowledged. */
 type Stage = 'nothing' | 'one' | 'used' | 'two' | 'begin' | 'restored';
 
 async function judge(
@@ -87,7 +87,7 @@ async function judge(
   const choice = {
     seed,
     share: ({ kind }: Op) => (stage === 'nothing' ? 0 : kind === 'link' || kind === 'rename' ? 1 : share),
-    told: (op: Extract<Op, { kind: 'append' }>) => {
+    reported: (op: Extract<Op, { kind: 'append' }>) => {
       if (basename(op.path) === 'acks') stage = op.text.trim() as Stage;
     },
     known: () => stage,
@@ -107,7 +107,7 @@ async function judge(
   return { states, violations };
 }
 
-/** What the backup may hold; once it has been replaced, only what the new one does. */
+/** Lists what the backup may hold at each stage. Once it is replaced, only the new content is allowed. */
 const WHOLE: Partial<Record<Stage, string[]>> = { one: ['a', 'a there'], used: ['a there', 'a b'] };
 
 async function look(bench: string, stage: Stage, old: string): Promise<string[]> {
@@ -127,7 +127,7 @@ async function look(bench: string, stage: Stage, old: string): Promise<string[]>
   return wrong;
 }
 
-/** What a store is made of, in a line; or why that cannot be told. */
+/** Returns the ids in a store as one line, or the reason why it cannot be read. */
 function idsIn(path: string): string {
   try {
     const db = new DatabaseSync(path);

@@ -7,16 +7,16 @@ import { below, pick, randomFrom } from '../support/random.ts';
 import type { Fault, Figures } from './fault.ts';
 import { hasTool } from './syscalls.ts';
 
-/** Commands for each round of workers. */
+/** The number of commands for each round of workers. */
 const ENQUEUES = 4;
 const JOBS = 20;
 const LIMIT_MS = 90_000;
-/** Exit codes that say why: `store-unavailable`. */
+/** The exit code of `store-unavailable`. */
 const UNAVAILABLE = 5;
 
 type Violations = Figures['violations'];
 
-/** The disk answers EIO to a sync or a write of the store's files, of `enqueue` and of workers. */
+/** Lets a sync or a write of the store's files fail with EIO, in `enqueue` and in workers. */
 export const ioErrors: Fault = {
   id: 'F17',
   title: 'I/O errors of the disk',
@@ -54,7 +54,7 @@ async function inBox<T>(work: (box: Sandbox) => Promise<T>): Promise<T> {
 interface Injected {
   call: 'fsync' | 'pwrite64';
   file: string;
-  /** Each process meets it at its so manieth call. */
+  /** The call of each process that fails, counted from 1. */
   nth: number;
 }
 
@@ -84,11 +84,11 @@ function strace(box: Sandbox, { call, file, nth }: Injected): string[] {
 
 interface Call {
   name: string;
-  /** It was made to fail. */
+  /** Whether the call was made to fail. */
   failed: boolean;
 }
 
-/** Returns the calls of each process, in their order. */
+/** Returns the calls of each process in order. */
 function traced(box: Sandbox): Map<string, Call[]> {
   const calls = new Map<string, Call[]>();
   for (const line of readFileSync(join(box.directory, 'trace'), 'latin1').split('\n')) {
@@ -99,7 +99,7 @@ function traced(box: Sandbox): Map<string, Call[]> {
   return calls;
 }
 
-/** A job is acknowledged, and there; or it is not, and the reason is said in one line. */
+/** Expects that a job is acknowledged and stored, or that it is not and the reason is printed in one line. */
 async function enqueueUnderFire(box: Sandbox, rounds: number, random: Random) {
   const violations: Violations = [];
   const acknowledged: string[] = [];
@@ -116,7 +116,7 @@ async function enqueueUnderFire(box: Sandbox, rounds: number, random: Random) {
     if (result.code === 0) acknowledged.push(id);
     else if (!hit || result.code !== UNAVAILABLE || !/^error: .*input\/output error\n/.test(result.stderr))
       violations.push({ kind: 'unclear', what: `${JSON.stringify(fault)}: ${JSON.stringify(result)}` });
-    // The commit is written and synced in the log: without that nothing may be acknowledged.
+    // The commit is written to the log and synced. Without that nothing may be acknowledged.
     if (result.code === 0 && hit && fault.file === 'queue.db-wal' && fault.nth === 1)
       violations.push({ kind: 'false acknowledgement', what: JSON.stringify(fault) });
   }
@@ -126,7 +126,7 @@ async function enqueueUnderFire(box: Sandbox, rounds: number, random: Random) {
   return { violations, faults, jobs: rounds };
 }
 
-/** Each worker process fails after some commits; others follow it until everything has run, once. */
+/** Lets each worker process fail after some commits, and starts others until every job has run once. */
 async function workUnderFire(box: Sandbox, random: Random) {
   const witness = join(box.directory, 'witness');
   const file = join(box.directory, 'jobs');
@@ -163,8 +163,9 @@ async function workUnderFire(box: Sandbox, random: Random) {
     const first = calls.findIndex((one) => one.failed);
     if (first === -1) continue;
     faults++;
-    // It must not commit anything more. The last process that closes the store still syncs the log and folds it into the
-    // database. That is safe: it folds only commits that were synced before, and the log is removed with the failed one.
+    // The process must not commit anything more. The last process that closes the store still syncs the log and folds
+    // it into the database. That is safe: it folds only commits that were synced before, and the log is removed with
+    // the failed one.
     if (calls.slice(first + 1).some((one) => one.name === 'pwrite64'))
       violations.push({ kind: 'went on after EIO', what: `${what}: process ${pid}` });
   }

@@ -1,4 +1,7 @@
-/** F18: the disk fills up and is freed again, under running workers: for the database, for the output of jobs, for both. */
+/**
+ * F18 fills the disk under running workers and frees it again: for the database, for the output of jobs, and for
+ * both.
+ */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines, sandbox, until } from '../support/queuectl.ts';
@@ -20,7 +23,7 @@ export const diskFull: Fault = {
 async function fillAndFree(cycles: number): Promise<Figures> {
   const violations: Figures['violations'] = [];
   const wrong = (kind: string, what: string): void => void violations.push({ kind, what });
-  // Not in every cycle: what the ballast left free, others may have taken by then.
+  // Not every cycle counts here, because other processes may use the space that the ballast frees.
   const seen = { refused: 0, deleted: 0, 'ballast freed': 0 };
   const box = sandbox();
   const attempts = join(box.home, 'queue.db.d', 'attempts');
@@ -38,7 +41,7 @@ async function fillAndFree(cycles: number): Promise<Figures> {
         'enqueue',
         '--id',
         id,
-        // Whose output finds no room has failed, and is tried again: that is no fault of ours.
+        // A job whose output finds no space fails and is retried, which is not a violation.
         `echo ${id} >>${traces}; echo some output || true`,
       ]);
       if (code === 0) known.push(id);
@@ -53,7 +56,7 @@ async function fillAndFree(cycles: number): Promise<Figures> {
       const full = [join(box.home, 'full'), join(attempts, 'full')].filter(
         (_, i) => cycle % 3 === 2 || cycle % 3 === i,
       );
-      // A log written before and a ballast let go of take some; what has no room at all is refused.
+      // The old log and the freed ballast provide some space, so the test adds jobs until one is refused.
       const refused = seen.refused;
       const enough = (i: number): boolean => i >= 4 && (cycle % 3 === 1 || seen.refused > refused);
       for (let i = 0; i < MOST_ON_FULL && !enough(i); i++) {

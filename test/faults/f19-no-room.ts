@@ -7,7 +7,7 @@ import { mayMount, mountSmall, unmount } from './mounts.ts';
 import { playScenes, refused } from './scenes.ts';
 import { hasTool } from './syscalls.ts';
 
-/** The job is given back uncharged, and runs when there are some again. */
+/** Uses up all inodes. The job is requeued uncharged, and runs when there are inodes again. */
 async function noInodes(box: Sandbox): Promise<void> {
   mountSmall(box.home, 'size=8m,nr_inodes=40');
   try {
@@ -19,7 +19,7 @@ async function noInodes(box: Sandbox): Promise<void> {
     try {
       for (let i = 0; ; i++) writeFileSync(join(clutter, String(i)), '');
     } catch {
-      // None is left.
+      // No inode is left.
     }
     const traces = join(box.directory, 'traces');
     await enqueue(box, 'second', `echo ran >>${traces}`, { max_retries: 1 });
@@ -34,7 +34,7 @@ async function noInodes(box: Sandbox): Promise<void> {
   }
 }
 
-/** An error that is told, not a signal. */
+/** Limits the size of files. The error must be reported, and no process may die of a signal. */
 async function limitedFiles(box: Sandbox): Promise<void> {
   const limited = (size: number) => ({ through: ['prlimit', `--fsize=${size}`] });
   await enqueue(box, 'there', 'true');

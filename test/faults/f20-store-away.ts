@@ -7,14 +7,14 @@ import type { Fault } from './fault.ts';
 import { mayMount, unmount } from './mounts.ts';
 import { playScenes, refused, type Scene } from './scenes.ts';
 
-/** Workers say so, make none elsewhere, do not spin, and go on when it is back. */
+/** Moves the store away. Workers must report it, create no other store, not spin, and continue when it is back. */
 async function movedAway(box: Sandbox): Promise<void> {
   await box.json(['config', 'set', 'heartbeat-interval', '200ms']);
   const workers = await box.startWorkers();
   const away = join(box.directory, 'away');
   renameSync(box.home, away);
   const restarts = (): number => workers.output().split('starting another').length - 1;
-  await until(() => restarts() > 2, 'the workers notice');
+  await until(() => restarts() > 2, 'the workers report the missing store');
   match(workers.output(), /error: .*(removed or replaced|no such file)/);
   const from = performance.now();
   const before = restarts();
@@ -27,7 +27,7 @@ async function movedAway(box: Sandbox): Promise<void> {
   equal((await box.run(['db', 'check'])).stdout, 'ok\n');
 }
 
-/** A clear error, and no job is charged for it. */
+/** Makes the store read-only. The error must be clear, and no job may be charged. */
 async function readOnly(box: Sandbox): Promise<void> {
   const workers = await box.startWorkers();
   await enqueue(box, 'due', 'true', { delay: 1, max_retries: 1 });
@@ -50,7 +50,7 @@ async function readOnly(box: Sandbox): Promise<void> {
 const asNobody =
   process.getuid!() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
 
-/** It costs no job an attempt. */
+/** Removes the permissions of the attempt directories. No job may be charged an attempt. */
 async function forbidden(box: Sandbox): Promise<void> {
   chmodSync(box.directory, 0o1777);
   const home = { cwd: '/', through: asNobody };
@@ -76,7 +76,7 @@ const SCENES: Record<string, Scene> = {
 
 export const storeAway: Fault = {
   id: 'F20',
-  title: 'The store is moved away, made read-only or made inaccessible under running workers',
+  title: 'The database is moved away, made read-only or made inaccessible while workers run',
   small: Object.keys(SCENES).length,
   full: 20,
   run: (rounds) => playScenes(SCENES, rounds),

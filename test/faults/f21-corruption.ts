@@ -1,4 +1,4 @@
-/** F21: a real store, damaged in every way a disk can: what do the commands say? */
+/** F21 damages a real store in many ways and checks what the commands report. */
 import { spawn } from 'node:child_process';
 import {
   copyFileSync,
@@ -22,20 +22,20 @@ import { roundDone, startProgress } from './progress.ts';
 
 const EXECUTABLE = resolve(import.meta.dirname, '../../dist/queuectl');
 const JOBS = 90;
-/** So many of them are in the WAL only. */
+/** This many jobs are only in the WAL. */
 const IN_WAL = 20;
 const PAGE = 4096;
 
 interface Found {
-  /** Commands that ended without a word, or by a signal. */
+  /** Commands that ended without a message or by a signal. */
   crashes: string[];
-  /** Jobs gone although every command and `db check` said that all is well. */
+  /** Jobs that were lost although every command and `db check` reported no problem. */
   silent: string[];
-  /** Repairs that said less than the truth, or left a store that does not pass its check. */
+  /** Repairs that reported too little, or left a store that does not pass its check. */
   badRepairs: string[];
   detected: number;
   repaired: number;
-  /** Repairs that saved no job, said so and changed nothing. */
+  /** Repairs that recovered no job, reported it and changed nothing. */
   beyondRepair: number;
 }
 
@@ -76,7 +76,9 @@ const MUTATIONS: Mutation[] = [
 
 const FEWER_ALLOWED = new Set(['bit of the WAL', 'cut WAL', 'no WAL']);
 
-/** A store with jobs in every state, output, schedules; the last jobs are in its WAL only, as after a crash. */
+/**
+ * Makes a store with jobs in every state, output and schedules. Its last jobs are only in its WAL, as after a crash.
+ */
 async function makeBase(directory: string): Promise<void> {
   const live = join(directory, 'live.db');
   const { store } = await openSqlite(live);
@@ -98,19 +100,19 @@ async function makeBase(directory: string): Promise<void> {
   checkpoint.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   checkpoint.close();
   for (let i = JOBS - IN_WAL; i < JOBS; i++) await store.insert([jobSpec(`job${i}`)], NOW);
-  // Nobody else has it open, so no lock is missed.
+  // No other process has the files open, so copying them violates no lock.
   for (const end of ['', '-wal', '-shm'])
     writeFileSync(join(directory, `base.db${end}`), readFileSync(live + end));
   await store.close();
 }
 
-interface Said {
+interface CommandResult {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-function run(db: string, ...args: string[]): Promise<Said> {
+function run(db: string, ...args: string[]): Promise<CommandResult> {
   return new Promise((done) => {
     const child = spawn(EXECUTABLE, ['--db', db, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
@@ -129,9 +131,10 @@ function run(db: string, ...args: string[]): Promise<Said> {
   });
 }
 
-const isError = (said: Said): boolean => said.code !== 0 && /^\{"error":|^error: /.test(said.stderr);
+const isError = (result: CommandResult): boolean =>
+  result.code !== 0 && /^\{"error":|^error: /.test(result.stderr);
 
-/** Mutants, the kinds in turn. */
+/** Checks damaged copies, with each kind of damage in turn. */
 export const corruption: Fault = {
   id: 'F21',
   title: 'Damaged database files',
@@ -144,7 +147,7 @@ export const corruption: Fault = {
       ...silent.map((what) => ({ kind: 'silent', what })),
       ...badRepairs.map((what) => ({ kind: 'repair', what })),
     ];
-    // Most of what is done to them shows: else the fault is none.
+    // Most of the damage must be noticed, or the fault would test nothing.
     if (seen.detected * 6 < mutants || seen.repaired * 12 < mutants)
       violations.push({ kind: 'idle', what: JSON.stringify(seen) });
     const notes = `${seen.detected} detected, ${seen.repaired} repaired, ${seen.beyondRepair} reported as beyond repair`;
@@ -197,9 +200,9 @@ async function tryMutant(base: string, n: number, seed: number, figures: Found):
   const lists = await run(db, 'list', '--json');
   const status = await run(db, 'status', '--json');
   const added = await run(db, 'enqueue', '--id', 'added', 'true');
-  for (const [what, said] of Object.entries({ check, lists, status, added }))
-    if (said.code !== 0 && !(what === 'check' && found) && !isError(said))
-      figures.crashes.push(`${name}: ${what}: ${JSON.stringify(said).slice(0, 300)}`);
+  for (const [what, result] of Object.entries({ check, lists, status, added }))
+    if (result.code !== 0 && !(what === 'check' && found) && !isError(result))
+      figures.crashes.push(`${name}: ${what}: ${JSON.stringify(result).slice(0, 300)}`);
 
   const seen = lists.code === 0 ? (JSON.parse(lists.stdout) as unknown[]).length : null;
   const well = check.code === 0 && lists.code === 0 && status.code === 0 && added.code === 0;

@@ -7,9 +7,9 @@ import { QUICK, ready, started } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-const SAID = 'was removed or replaced while in use';
+const MESSAGE = 'was removed or replaced while in use';
 
-/** The database is moved away under its workers, with or without another in its place: they stop rather than write on. */
+/** Moves the database away under its workers, with or without another in its place. They must stop writing. */
 export const replacedFile: Fault = {
   id: 'F22',
   title: 'The database file is removed or replaced while in use',
@@ -28,7 +28,7 @@ export const replacedFile: Fault = {
         mkdirSync(aside);
         moveDatabase(lab.box.home, aside);
         if (round % 2 === 0) await lab.box.json(['enqueue', '--id', 'another', '--command', 'true']);
-        await until(() => supervisor.output().includes(SAID), 'the worker noticed');
+        await until(() => supervisor.output().includes(MESSAGE), 'the worker noticed');
         process.kill(-supervisor.pid, 'SIGKILL');
         await supervisor.exit;
         putBack(lab, aside);

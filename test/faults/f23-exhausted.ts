@@ -8,7 +8,10 @@ const SLOTS = 50;
 const OPEN_FILES = 64;
 const PROCESSES = 60;
 
-/** Many more jobs than the machine has room for: what cannot start is put back, uncharged, and runs later. */
+/**
+ * Starts many more jobs than the machine has processes for. A job that cannot start is requeued uncharged and runs
+ * later.
+ */
 function exhausted(through: string[]): Fault['run'] {
   return (jobs, seed, program) =>
     inLab(

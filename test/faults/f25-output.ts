@@ -14,7 +14,7 @@ import {
 import { below, randomFrom } from '../support/random.ts';
 import type { Fault, Figures } from './fault.ts';
 
-/** Megabytes of one job, and how many jobs print so much at once. */
+/** Returns the sizes for this many megabytes per job, and how many jobs print at the same time. */
 const sizes = (megabytes: number) =>
   megabytes > 50 ? { slow: 10, jobs: 10, limit: '10M' } : { slow: 0.25, jobs: 4, limit: '1M' };
 const WORKER_MB = 150;
@@ -22,7 +22,7 @@ const LIMIT_MS = 100_000;
 const RECORD = 16;
 const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
 
-/** What is printed is counted, 16 bytes a record, so that each byte of it can be told; then written in another way. */
+/** Lists the forms of the output. It consists of counted records of 16 bytes, so that each byte can be checked. */
 const FORMS = [
   { name: 'lines', filter: 'cat', byte: (one: number) => one },
   { name: 'no newline', filter: "tr '\\n' ' '", byte: (one: number) => (one === 10 ? 32 : one) },
@@ -33,7 +33,7 @@ const FORMS = [
   },
 ];
 
-/** Jobs that print a great deal at the same time: nothing stops them, their output is kept or marked where it is not. */
+/** Lets jobs print a lot at the same time. Nothing may stop them, and dropped output must be marked. */
 export const floods: Fault = {
   id: 'F25',
   title: 'Jobs with very large output',
@@ -65,7 +65,7 @@ async function flood(box: Sandbox, megabytes: number, seed: number): Promise<Fig
   const witness = join(box.directory, 'witness');
   const printers = Array.from({ length: jobs }, (_, i): Printer => {
     const form = FORMS[i % FORMS.length]!;
-    // The last one writes a byte at a time.
+    // The last job writes one byte at a time.
     const isSlow = i === jobs - 1;
     const size = (isSlow ? slow : megabytes) * 2 ** 20 + below(random, 5000) * RECORD;
     const records = Math.floor(size / RECORD);
@@ -106,7 +106,7 @@ function peakMegabytes(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(text)![1]) / 1024;
 }
 
-/** The log is what was printed, or its head and its tail with the gap between them marked. */
+/** Checks that the log is what was printed, or its head and tail with the gap between them marked. */
 function judgeLog(box: Sandbox, { id, records, form }: Printer): Figures['violations'] {
   const path = join(box.directory, 'log');
   const file = openSync(path, 'w');
@@ -126,14 +126,14 @@ function judgeLog(box: Sandbox, { id, records, form }: Printer): Figures['violat
   const dropped = mark === null ? 0 : Number(mark[1]);
   const total = from + dropped + (log.length - after);
   if (total !== records * RECORD)
-    return wrong(`${records * RECORD} bytes were written, the log tells of ${total}`);
+    return wrong(`${records * RECORD} bytes were written, the log has ${total}`);
   if (!isPrinted(log.subarray(0, from), 0, form.byte)) return wrong('its head is not what was written');
   if (!isPrinted(log.subarray(after), from + dropped, form.byte))
     return wrong('its tail is not what was written');
   return [];
 }
 
-/** Whether this is what was printed from the given place on. */
+/** Returns whether this is what was printed from the given position on. */
 function isPrinted(found: Uint8Array, from: number, byte: (one: number) => number): boolean {
   let record = -1;
   let text = Buffer.alloc(0);

@@ -6,13 +6,16 @@ import { roundsInLabs } from './rounds.ts';
 
 const BLOCKS = 20;
 
-/** Writes numbered lines, with pauses between blocks of them; what is missing or there twice shows. */
+/** Prints numbered lines in blocks with pauses, so that a missing or repeated line is visible. */
 const printing = (lines: number): string =>
   `. ./witness.sh; say S -; b=0; n=0; while [ $b -lt ${BLOCKS} ]; do i=0
    while [ $i -lt ${lines} ]; do echo "line $n"; i=$((i+1)); n=$((n+1)); done
    sleep 0.02; b=$((b+1)); done; say E 0`;
 
-/** The command writes into its file, not through the worker: nothing is lost, and nothing is signalled. */
+/**
+ * Kills the worker of a job that prints. The command writes to its file and not through the worker, so nothing is
+ * lost.
+ */
 export const killedWhilePrinting: Fault = {
   id: 'F26',
   title: 'A worker is killed while its job writes output',

@@ -4,22 +4,22 @@ import type { Fault } from './fault.ts';
 import { QUICK, started } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 
-const FOR_EVER = 'while :; do sleep 0.1; done';
+const FOREVER = 'while :; do sleep 0.1; done';
 
-/** Jobs that do not want to end. */
+/** Lists commands that resist being ended. */
 const STUBBORN: Record<string, string> = {
-  'ignores SIGTERM': `trap '' TERM INT HUP; ${FOR_EVER}`,
-  'forks when it is told to end': `trap 'sleep 60 & sleep 60 &' TERM; ${FOR_EVER}`,
-  nohup: `nohup sleep 60 >/dev/null 2>&1 & ${FOR_EVER}`,
-  setsid: `setsid sleep 60 & ${FOR_EVER}`,
-  daemon: `(setsid sh -c 'sleep 60 & setsid sleep 60 & exit' &); ${FOR_EVER}`,
-  'hops from process to process': `setsid sh -c 'hop() { sleep 0.02; hop & }; hop & wait' & ${FOR_EVER}`,
+  'ignores SIGTERM': `trap '' TERM INT HUP; ${FOREVER}`,
+  'forks on SIGTERM': `trap 'sleep 60 & sleep 60 &' TERM; ${FOREVER}`,
+  nohup: `nohup sleep 60 >/dev/null 2>&1 & ${FOREVER}`,
+  setsid: `setsid sleep 60 & ${FOREVER}`,
+  daemon: `(setsid sh -c 'sleep 60 & setsid sleep 60 & exit' &); ${FOREVER}`,
+  'hops from process to process': `setsid sh -c 'hop() { sleep 0.02; hop & }; hop & wait' & ${FOREVER}`,
   'stops itself': 'kill -STOP $$; sleep 60',
-  'many children': `i=0; while [ $i -lt 40 ]; do setsid sleep 60 & i=$((i+1)); done; ${FOR_EVER}`,
+  'many children': `i=0; while [ $i -lt 40 ]; do setsid sleep 60 & i=$((i+1)); done; ${FOREVER}`,
 };
 const KINDS = Object.keys(STUBBORN);
 
-/** Ended by a timeout or a cancel, whatever it does; and nothing of it is left once it is said to be over. */
+/** Ends stubborn jobs by a timeout or a cancel. No process may be left when the job has ended. */
 export const stubbornJobs: Fault = {
   id: 'F27',
   title: 'Jobs that ignore SIGTERM, fork, daemonize or leave their session',

@@ -4,13 +4,13 @@ import type { Fault } from './fault.ts';
 import { orphansOf } from './orphans.ts';
 import { roundsInLabs } from './rounds.ts';
 
-/** What is left of each: in the group of the command, outside it, and both. */
+/** Lists what is left running: in the group of the command, outside it, and both. */
 const LEFT = ['(sleep 60 &)', '(setsid sleep 60 &)', '(sleep 60 &); (setsid sleep 60 &)'];
 
-/** A success that leaves processes behind, its output still open in them, ends when its command does. */
+/** Leaves processes of a successful job running with its output open. The job must end when its command does. */
 export const leftovers: Fault = {
   id: 'F28',
-  title: 'A background process keeps the output open after its parent ended',
+  title: 'A background process keeps the output open after its parent has ended',
   small: 6,
   full: 50,
   run: (rounds, seed, program) =>

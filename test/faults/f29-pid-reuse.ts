@@ -4,15 +4,15 @@ import { isAlive } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import type { Fault } from './fault.ts';
 import type { Lab } from './lab.ts';
-import { lonelyWorker } from './lonely-worker.ts';
 import { groupOf, QUICK, started } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
+import { unsupervisedWorker } from './unsupervised-worker.ts';
 import { witnessed } from './witness.ts';
 
 const LAST_PID = '/proc/sys/kernel/ns_last_pid';
 const TRIES = 100;
 
-/** The pid in the record, or that of the dead worker, now belongs to somebody else: who must never be signalled. */
+/** Gives the pid in the record, or that of the dead worker, to another process, which must never be signalled. */
 export const pidReuse: Fault = {
   id: 'F29',
   title: 'The pid of a dead job or worker is reused by another process',
@@ -29,7 +29,7 @@ export const pidReuse: Fault = {
   async run(rounds, seed, program) {
     const once = new Set<string>();
     return roundsInLabs({
-      // One at a time: they would take each other's pids.
+      // The rounds run one at a time, because they would take each other's pids.
       ...{ rounds, seed, program, settings: QUICK, once, lanes: 1 },
       open: () => async (lab, round) => {
         for (let i = 0; !(await spares(lab, `j${round}-${i}`, round)); i++) {
@@ -40,18 +40,18 @@ export const pidReuse: Fault = {
   },
 };
 
-/** False: somebody else has got the pid first, and nothing was tried. */
+/** Returns false if another process got the pid first, so that nothing was tested. */
 async function spares(lab: Lab, id: string, round: number): Promise<boolean> {
   await lab.enqueue([{ id, command: witnessed(0.5) }]);
-  const worker = lonelyWorker(lab, 'after-spawn');
+  const worker = unsupervisedWorker(lab, 'after-spawn');
   const { pid } = await started(lab, id);
   const frame = groupOf(pid);
   await worker.exit;
   process.kill(-frame, 'SIGKILL');
-  // Not even a zombie may be left of it: that would keep the pid.
+  // Not even a zombie may be left, because it would keep the pid.
   await until(() => !existsSync(`/proc/${frame}`) && !existsSync(`/proc/${pid}`), 'reaped');
   const innocent = await processWithPid(round % 2 === 0 ? frame : worker.pid);
-  // Found or cancelled: both look for what is left of the attempt.
+  // Both recovery and a cancel look for processes of the attempt.
   if (round % 4 < 2) await lab.supervisor(['--drain']).exit;
   else await lab.box.json(['cancel', id]);
   if (innocent === null) return false;
@@ -61,7 +61,9 @@ async function spares(lab: Lab, id: string, round: number): Promise<boolean> {
   return true;
 }
 
-/** Tells the kernel which pid it gave last, until a process of ours gets the wanted one: others start processes too. */
+/**
+ * Sets the last pid of the kernel until one of our processes gets the wanted pid, because others start processes too.
+ */
 async function processWithPid(pid: number): Promise<ChildProcess | null> {
   for (let i = 0; i < TRIES; i++) {
     writeFileSync(LAST_PID, String(pid - 1));

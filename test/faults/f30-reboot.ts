@@ -11,7 +11,7 @@ import { witnessed } from './witness.ts';
 const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 const MOUNT = `mount --bind "$0" ${BOOT_ID} && exec "$@"`;
 
-/** After a restart of the machine nothing of before it lives: claims are void at once, however long the lease. */
+/** Simulates a restart of the machine. All claims from before are void at once, however long the lease. */
 export const reboot: Fault = {
   id: 'F30',
   title: 'A reboot (simulated by another boot id), with a lease of one hour',
@@ -30,7 +30,7 @@ export const reboot: Fault = {
         const before = lab.supervisor();
         await ready(before);
         const { pid } = await started(lab, id);
-        // It lives, which after a true restart it could not: so nothing but the boot id says that it is gone.
+        // The old worker lives, which it could not after a real restart. So only the boot id shows that it is gone.
         const [worker] = before.workers();
         freeze(lab, worker!);
         process.kill(before.pid, 'SIGKILL');

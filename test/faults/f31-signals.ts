@@ -8,7 +8,7 @@ import { witnessed } from './witness.ts';
 
 type Way = 'drain' | 'force' | 'crash';
 
-/** How a supervisor is told to stop, and what that means for its job. */
+/** Lists ways to stop a supervisor and what each means for its job. */
 const SIGNALS: [string, Way, (supervisor: Supervisor) => Promise<void> | void][] = [
   ['SIGTERM', 'drain', (one) => void process.kill(one.pid, 'SIGTERM')],
   ['SIGTERM twice', 'force', (one) => twice(one, 'SIGTERM')],
@@ -23,12 +23,15 @@ const SIGNALS: [string, Way, (supervisor: Supervisor) => Promise<void> | void][]
 async function twice(supervisor: Supervisor, signal: NodeJS.Signals): Promise<void> {
   process.kill(-supervisor.pid, signal);
   await until(() => supervisor.output().includes('another signal stops them'), 'the first was taken');
-  // Within a fifth of a second two are one.
+  // Two signals within a fifth of a second count as one.
   await new Promise((done) => setTimeout(done, 250));
   process.kill(-supervisor.pid, signal);
 }
 
-/** Drained or forced, the exit code is 0 and nothing is charged; the next start does the rest. */
+/**
+ * Stops workers gracefully or by force. The exit code must be 0, nothing is charged, and the next start runs the
+ * rest.
+ */
 export const stopSignals: Fault = {
   id: 'F31',
   title: 'Stop by SIGTERM, SIGINT, SIGHUP or SIGQUIT, sent once or twice, to one process or to all',

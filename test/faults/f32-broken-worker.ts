@@ -4,7 +4,7 @@ import { ADOPTER, QUICK } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-/** Where an error comes out of nowhere: in a loop, in an event, before and after a commit. */
+/** Lists places where an unexpected error is thrown: in a loop, in an event, before and after a commit. */
 const THROWS = [
   ...[
     'before-register:1',
@@ -17,11 +17,11 @@ const THROWS = [
   ...['before-claim:2', 'after-exit:1', 'before-touch:1', 'before-remove-place:1', 'before-unregister:1'],
   ...['in-unregister:1', 'after-unregister:1'],
 ];
-/** Where the worker does nothing else for three leases. */
+/** Lists places where the worker blocks for three leases. */
 const BLOCKS = ['after-spawn:1', 'after-beat:1', 'before-claim:2', 'after-claim:1'];
 const JOBS = 3;
 
-/** A worker that comes to harm by itself: its jobs go on, others settle them. */
+/** Breaks a worker from within. Its jobs continue, and other workers settle them. */
 function brokenWorker(points: string[], how: string): Fault['run'] {
   return (rounds, seed, program) =>
     roundsInLabs({

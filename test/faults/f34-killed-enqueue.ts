@@ -8,7 +8,9 @@ const POINTS = ['before-insert', 'in-insert', 'after-insert', 'before-touch'];
 const LONGEST_MS = 25;
 const CONFLICT = 4;
 
-/** `enqueue` is killed somewhere, and its user tries again with the same id or unique key: one job, never two. */
+/**
+ * Kills `enqueue` at a random moment and repeats it with the same id or unique key. There must be one job, never two.
+ */
 export const killedEnqueue: Fault = {
   id: 'F34',
   title: '`enqueue` is killed at any moment and tried again',

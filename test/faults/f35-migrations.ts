@@ -13,7 +13,7 @@ import { roundDone, startProgress } from './progress.ts';
 const OPENERS = 16;
 const JOBS = 500;
 
-/** Many processes migrate an old database at once: one does it, the others wait and find it done. */
+/** Migrates an old database from many processes at once. One does it, and the others wait and find it done. */
 export const manyMigrations: Fault = {
   id: 'F35',
   title: `${OPENERS} processes migrate an old database at once`,
@@ -34,7 +34,7 @@ export const manyMigrations: Fault = {
 
 const CALLS = ['pwrite64', 'fdatasync', 'fsync', 'ftruncate', 'unlink'];
 
-/** The migration dies at its points, and at each of its system calls that change a file. */
+/** Kills the migration at its crash points and at each system call that changes a file. */
 export const killedMigration: Fault = {
   id: 'F36',
   title: 'A migration is killed at every crash point and every write',

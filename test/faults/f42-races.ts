@@ -13,7 +13,7 @@ import { roundDone, startProgress } from './progress.ts';
 
 const LONGEST = 60;
 
-/** Random interleavings of workers, sweepers and people, each step taken by a model and by the real store. */
+/** Runs random interleavings of workers, recovery and users. Each step is taken by a model and by the real store. */
 export const races: Fault = {
   id: 'F42',
   title: 'Random interleavings of operations, compared with a model',
@@ -23,7 +23,7 @@ export const races: Fault = {
 };
 
 export async function raceIn(open: typeof openSqlite, numRuns: number, seed: number): Promise<Figures> {
-  // In memory where there is such a place: what is looked for here needs no disk.
+  // The store is in memory if possible, because this test needs no disk.
   const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'queuectl-races-'));
   const path = join(directory, 'queue.db');
   const { store } = await open(path);

@@ -8,8 +8,8 @@ import { hasTool } from './syscalls.ts';
 const NOBODY = 65534;
 const SECRET = 'of somebody else\n'.repeat(60_000);
 
-/** What happens to the attempt's directory while its command runs; run by the shell there, as the same user. */
-const DEEDS: Record<string, string> = {
+/** Lists what happens to the attempt's directory while its command runs, as shell commands of the same user. */
+const TAMPERINGS: Record<string, string> = {
   'output deleted': 'rm out',
   'output rotated': 'mv out out.1; : >out',
   'output replaced by a link': 'ln -sf "$VICTIM" out',
@@ -23,7 +23,7 @@ const DEEDS: Record<string, string> = {
   'directory deleted': 'rm -r "$PWD"',
 };
 
-/** The directory of a running attempt is meddled with: the job runs on, no other file is read or changed. */
+/** Tampers with the directory of a running attempt. The job continues, and no other file is read or changed. */
 export const logDirectory: Fault = {
   id: 'F44',
   title: 'The directory of a running attempt is changed or removed',
@@ -33,42 +33,47 @@ export const logDirectory: Fault = {
 };
 
 async function asAnotherUser(rounds: number): Promise<Figures> {
-  // Nothing is forbidden to root.
+  // Root may do everything, so the commands run as another user.
   const isRoot = process.getuid?.() === 0 && hasTool('setpriv');
   const user = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
   const box = sandbox(user);
   try {
     if (isRoot) chownSync(box.directory, NOBODY, NOBODY);
-    return await meddle(box, user, rounds);
+    return await tamperInRounds(box, user, rounds);
   } finally {
     spawnSync('chmod', ['-R', 'u+rwX', box.directory]);
     await box.cleanup();
   }
 }
 
-async function meddle(box: Sandbox, user: string[], rounds: number): Promise<Figures> {
+async function tamperInRounds(box: Sandbox, user: string[], rounds: number): Promise<Figures> {
   await configure(box, { 'output-limit': '64K' });
-  const workers = await box.startWorkers('--count', '1', '--concurrency', String(Object.keys(DEEDS).length));
+  const workers = await box.startWorkers(
+    '--count',
+    '1',
+    '--concurrency',
+    String(Object.keys(TAMPERINGS).length),
+  );
   const violations: Figures['violations'] = [];
   let jobs = 0;
   for (let round = 0; round < rounds; round++) {
-    const all = Object.entries(DEEDS).map(([name, deed], i) => {
+    const all = Object.entries(TAMPERINGS).map(([name, tampering], i) => {
       jobs++;
-      return underHands(box, user, `j${round}-${i}`, deed).then((wrong) =>
-        violations.push(...wrong.map((what) => ({ kind: 'meddled', what: `${name}: ${what}` }))),
+      return runTampered(box, user, `j${round}-${i}`, tampering).then((wrong) =>
+        violations.push(...wrong.map((what) => ({ kind: 'tampered', what: `${name}: ${what}` }))),
       );
     });
     await Promise.all(all);
   }
   if (/ended \(/.test(workers.output())) violations.push({ kind: 'worker ended', what: workers.output() });
-  return { jobs, faults: jobs, violations, notes: Object.keys(DEEDS).join(', ') };
+  return { jobs, faults: jobs, violations, notes: Object.keys(TAMPERINGS).join(', ') };
 }
 
-async function underHands(box: Sandbox, user: string[], id: string, deed: string): Promise<string[]> {
+async function runTampered(box: Sandbox, user: string[], id: string, tampering: string): Promise<string[]> {
   const at = (name: string): string => join(box.directory, `${id}.${name}`);
   writeFileSync(at('victim'), SECRET);
   if (user.length > 0) chownSync(at('victim'), NOBODY, NOBODY);
-  // It goes on long enough for its output to be trimmed after the deed.
+  // The command runs long enough for its output to be trimmed afterwards.
   const command = `echo before; echo \${QUEUECTL_RUN%-*} >'${at('started')}'
     until test -e '${at('go')}'; do sleep 0.05; done
     head -c 1000000 /dev/zero | tr '\\0' x; sleep 1.5; echo after; echo ran >>'${at('witness')}'`;
@@ -76,7 +81,7 @@ async function underHands(box: Sandbox, user: string[], id: string, deed: string
   const [name] = await until(() => lines(at('started')).length > 0 && lines(at('started')), `${id} runs`);
   const cwd = join(box.home, 'queue.db.d', 'attempts', name!);
   const env = { ...process.env, VICTIM: at('victim') };
-  const [program, ...args] = [...user, 'sh', '-c', `cd '${cwd}' && ${deed}`];
+  const [program, ...args] = [...user, 'sh', '-c', `cd '${cwd}' && ${tampering}`];
   if (spawnSync(program!, args, { env }).status !== 0) return ['could not be done'];
   writeFileSync(at('go'), '');
 

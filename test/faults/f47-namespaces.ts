@@ -7,21 +7,21 @@ import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 const ELSEWHERE = ['unshare', '-pf', '--mount-proc'];
-/** The first process of a namespace takes all others with it: this one stays. */
+/** The first process of a namespace ends all others with it, so this one stays. */
 const UNDER_INIT = [...ELSEWHERE, 'sh', '-c', '"$@" & sleep 1000', 'sh'];
-/** Well over the lease: whoever goes by time alone starts it again meanwhile. */
+/** This is well above the lease, so a worker that considers only time would start the job again. */
 const SECONDS = 3;
 
 type Scene = (lab: Lab, id: string) => Promise<void>;
 
-/** Workers and their supervisor are killed outside, and the job runs on, out of sight of the one that comes next. */
+/** Kills workers and supervisor outside. Their job continues where the next worker cannot see it. */
 const livesOutside: Scene = async (lab, id) => {
   const before = lab.supervisor();
   await killWorkers(lab, id, before);
   await lab.supervisor(['--drain'], {}, ELSEWHERE).exit;
 };
 
-/** The same, and the job is killed too: the next one, which cannot see that, may not wait for ever. */
+/** Kills the job as well. The next worker cannot see that, but it may not wait forever. */
 const diesOutside: Scene = async (lab, id) => {
   const before = lab.supervisor();
   const pid = await killWorkers(lab, id, before);
@@ -29,7 +29,7 @@ const diesOutside: Scene = async (lab, id) => {
   await lab.supervisor(['--drain'], {}, ELSEWHERE).exit;
 };
 
-/** Workers are killed in a namespace of their own, whose processes are to be seen from outside. */
+/** Kills workers in a namespace of their own, whose processes are visible from outside. */
 const livesInside: Scene = async (lab, id) => {
   const before = lab.supervisor([], {}, UNDER_INIT);
   await started(lab, id);
@@ -45,7 +45,7 @@ const livesInside: Scene = async (lab, id) => {
   await before.exit;
 };
 
-/** A namespace ends as a whole, as a container does, and another takes its place. */
+/** Ends a whole namespace, as a container does, and starts another one. */
 const diesInside: Scene = async (lab, id) => {
   const before = lab.supervisor([], {}, ELSEWHERE);
   await started(lab, id);
@@ -80,7 +80,7 @@ function nameOf(pid: number): string {
   }
 }
 
-/** Workers of several pid namespaces on one state directory: none can see the processes of all. */
+/** Runs workers of several pid namespaces on one state directory. None of them sees the processes of all. */
 export const namespaces: Fault = {
   id: 'F47',
   title: 'Two pid namespaces share a state directory; workers in one are killed',

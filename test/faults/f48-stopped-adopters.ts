@@ -13,7 +13,7 @@ const LONGEST_PAUSE_MS = 300;
 
 type Stop = (lab: Lab, supervisors: Supervisor[]) => Promise<unknown>;
 
-/** How the workers that adopted the jobs are stopped, and by how many supervisors they were started. */
+/** Lists ways to stop the workers that adopted the jobs, and by how many supervisors they were started. */
 const STOPS: [number, Stop][] = [
   [1, async (_, [one]) => process.kill(one!.pid, 'SIGTERM')],
   [1, (lab) => lab.box.run(['worker', 'stop'])],
@@ -34,10 +34,10 @@ const STOPS: [number, Stop][] = [
   [2, async (_, all) => send([...pidsOf(all), ...all.flatMap((one) => one.workers())], 'SIGTERM')],
 ];
 
-/** Workers are killed, others adopt their jobs, and are stopped: no job is left without a worker. */
+/** Kills workers, lets others adopt their jobs, and stops those. No job may be left without a worker. */
 export const stoppedAdopters: Fault = {
   id: 'F48',
-  title: 'Workers are killed, others adopt their jobs and are then stopped',
+  title: 'Workers are killed, and the workers that adopt their jobs are then stopped',
   small: STOPS.length,
   full: 20 * STOPS.length,
   async run(rounds, seed, program) {
@@ -59,7 +59,7 @@ export const stoppedAdopters: Fault = {
         if (below(lab.random, 2) === 0) await pause(lab);
         const stopping = stop(lab, adopters);
         await pause(lab);
-        // The jobs end when the stop is well under way, and not before.
+        // The jobs end only when the stop is well under way.
         writeFileSync(join(lab.box.directory, `go${round}`), '');
         await stopping;
         await Promise.all(adopters.map((one) => one.exit));
@@ -88,7 +88,7 @@ async function killed(
   if (alone) {
     const readies = first.output().split(' ready ').length;
     for (const pid of workers) process.kill(pid, 'SIGKILL');
-    // Half of the rounds stop the supervisor while it replaces them.
+    // In half of the rounds the supervisor is stopped while it replaces its workers.
     if (below(lab.random, 2) === 0) await ready(first, readies);
   } else {
     process.kill(-first.pid, 'SIGKILL');
@@ -101,7 +101,7 @@ async function killed(
   return alone ? [first, ...others] : others;
 }
 
-/** One that was only starting when the others were stopped is stopped with the next look. */
+/** Stops workers by id. One that was still starting is found in the next pass. */
 async function stopByIds(lab: Lab, all: Supervisor[]): Promise<void> {
   const over = (): boolean => all.every(({ child }) => child.exitCode !== null);
   await until(async () => {

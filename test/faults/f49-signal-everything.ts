@@ -15,13 +15,13 @@ const ORDERS = ['jobs first', 'workers first', 'supervisor first', 'jobs last', 
 /** The longest pause between two groups of processes. The signals of one stop arrive close together. */
 const LONGEST_GAP_MS = 60;
 
-/** The first attempt of each command sleeps until it is signalled, every later one succeeds at once. */
+/** The first attempt of each command sleeps until it is signalled, and every later one succeeds at once. */
 const FIRST = 'test -e $QUEUECTL_JOB_ID.begun && exit 0; : > $QUEUECTL_JOB_ID.begun';
 const COMMANDS: Record<string, { command: string; sleeps: number }> = {
   plain: { command: `${FIRST}; sleep 60`, sleeps: 1 },
   group: { command: `${FIRST}; sleep 60 & sleep 60`, sleeps: 2 },
   traps: { command: `trap 'exit 1' TERM INT HUP; ${FIRST}; sleep 60 & wait $!`, sleeps: 1 },
-  // What a success leaves running is left alone, so this one leaves nothing.
+  // This command leaves no process behind, because processes of a successful job are not ended.
   graceful: { command: `trap 'exit 0' TERM INT HUP; ${FIRST}; while :; do sleep 0.02; done`, sleeps: 0 },
 };
 const KINDS = Object.keys(COMMANDS);
@@ -41,7 +41,7 @@ function nameOf(pid: number): string {
   }
 }
 
-/** What a service manager does: one signal to supervisor, workers, frames and jobs at the same moment. */
+/** Sends one signal to supervisor, workers, frames and jobs at the same moment, as a service manager does. */
 function signalEverything(once: boolean): Fault['run'] {
   return async (rounds, seed, program): Promise<Figures> => {
     const wrong: Figures['violations'] = [];
@@ -91,7 +91,10 @@ async function signalAll(lab: Lab, supervisor: Supervisor): Promise<void> {
   }
 }
 
-/** Exit 0 is a success whoever signalled. Everything else was stopped: released uncharged, or dead where it ran its only time. */
+/**
+ * Exit code 0 is a success, whatever was signalled. Any other job was stopped: it is released uncharged, or dead if
+ * at most once.
+ */
 function judge(lab: Lab, id: string, once: boolean): Figures['violations'] {
   const job = readJobs(lab.database).find((one) => one.id === id)!;
   const graceful = id.startsWith('graceful');
@@ -102,7 +105,7 @@ function judge(lab: Lab, id: string, once: boolean): Figures['violations'] {
 
 export const stopOfEverything: Fault = {
   id: 'F49',
-  title: 'A stop signals the supervisor, workers and jobs at once, in every order',
+  title: 'A stop signals the supervisor, the workers and the jobs at the same time, in every order',
   small: 6,
   full: 200,
   run: signalEverything(false),

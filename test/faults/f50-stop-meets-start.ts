@@ -8,29 +8,31 @@ import { QUICK } from './moments.ts';
 import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
-/** Seconds between the start and the stop, about as long as a program takes to start. */
+/** Lists seconds between the start and the stop, about as long as a program takes to start. */
 const PAUSES = ['0', '0', '0.002', '0.005', '0.01', '0.02', '0.03', '0.05', '0.1', '0.3'];
 
 const BACKGROUND = '"$0" "$@" & start=$!; sleep $PAUSE; "$0" worker stop $FLAG; wait $start';
 const DETACHED = '("$0" "$@" --detach || :) & sleep $PAUSE; "$0" worker stop $FLAG; wait';
-/** The program is stopped while it starts, for longer than a program takes to start. */
+/** Suspends the program while it starts, for longer than a program takes to start. */
 const STOPPED =
   '"$0" "$@" & start=$!; sleep $BRIEFLY; kill -STOP $start; "$0" worker stop $FLAG & sleep 1.5; kill -CONT $start; wait';
 const EXEC = '"$0" worker stop $FLAG; exec "$0" "$@" --drain';
 /** An older process becomes the program after the stop. */
 const LATER =
   'sh -c \'touch $GO.up; until [ -e $GO ]; do sleep 0.05; done; exec "$0" "$@" --drain\' "$0" "$@" & until [ -e $GO.up ]; do sleep 0.01; done; "$0" worker stop $FLAG; touch $GO; wait $!';
-/** The stop is nobody's child any more. */
+/** The stop runs in a process without a parent. */
 const APART =
   'setsid -f sh -c \'"$0" worker stop $FLAG; touch $GO\' "$0"; until [ -e $GO ]; do sleep 0.05; done; exec "$0" "$@" --drain';
 
-const MEETING = [BACKGROUND, BACKGROUND, BACKGROUND, DETACHED, STOPPED];
-const AFTERWARDS = [EXEC, LATER, APART];
-const SHAPES = [...MEETING, ...AFTERWARDS];
-/** The first of the pauses are so short that the program has not registered. */
+const STOP_DURING_START = [BACKGROUND, BACKGROUND, BACKGROUND, DETACHED, STOPPED];
+const STOP_BEFORE_START = [EXEC, LATER, APART];
+const SHAPES = [...STOP_DURING_START, ...STOP_BEFORE_START];
+/** This many of the pauses are so short that the program has not registered yet. */
 const BRIEF = 5;
 
-/** A stop while workers start: it reaches them. A start after a stop, in the same process too: it starts. */
+/**
+ * Stops workers while they start, which must stop them. A start after a stop, even in the same process, must succeed.
+ */
 export const stopMeetsStart: Fault = {
   id: 'F50',
   title: '`worker stop` while workers are starting',
@@ -41,7 +43,7 @@ export const stopMeetsStart: Fault = {
     const figures = await roundsInLabs({
       ...{ rounds, seed, program, settings: QUICK },
       open: () => async (lab, round) => {
-        const starts = round % SHAPES.length >= MEETING.length;
+        const starts = round % SHAPES.length >= STOP_DURING_START.length;
         const script = SHAPES[round % SHAPES.length]!;
         const id = `j${round}`;
         await lab.enqueue([{ id, command: witnessed(0) }]);
@@ -73,7 +75,7 @@ export const stopMeetsStart: Fault = {
   },
 };
 
-/** After the stop has returned, a worker that is not stopping never will. */
+/** Returns 'some' if a worker is not stopping after the stop has returned. */
 async function missedBy(lab: Lab, output: string): Promise<'some' | null> {
   if (!/^(no worker was running|stopped \d)/m.test(output)) return null;
   const workers = await workersOf(lab.box);

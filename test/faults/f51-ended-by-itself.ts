@@ -10,9 +10,9 @@ import { roundsInLabs } from './rounds.ts';
 import { readWitness, witnessed } from './witness.ts';
 
 const JOBS = 8;
-/** Long enough for a slow machine to start all jobs of a round and freeze their worker within it. */
+/** This is long enough for a slow machine to start all jobs of a round and freeze their worker. */
 const TIMEOUT_MS = 5000;
-/** A frozen worker keeps its jobs: nobody else lives who could take them over. */
+/** A frozen worker keeps its jobs, because no other worker could adopt them. */
 const SETTINGS = { 'kill-grace': '1s', lease: '1h' };
 
 function ended(lab: Lab, ids: string[]): boolean {
@@ -25,8 +25,8 @@ function ended(lab: Lab, ids: string[]): boolean {
 }
 
 /**
- * A worker stands still from before the end of its jobs until after it, and `meanwhile` something asks for their end. Half of
- * them succeed, half of them fail by themselves.
+ * Freezes a worker over the end of its jobs, while `meanwhile` requests their end. Half of the jobs succeed and half
+ * fail by themselves.
  */
 function overTheEnd(
   meanwhile: (lab: Lab, ids: string[]) => Promise<() => Promise<string[]>>,
@@ -81,7 +81,7 @@ export const endedBeforeTimeout: Fault = {
   full: 200,
   run: overTheEnd(
     async () => {
-      // The deadlines have passed for certain when as much time has, counted from after the start of the last job.
+      // The deadlines have certainly passed when this much time has passed since the start of the last job.
       const start = performance.now();
       await until(() => performance.now() - start > TIMEOUT_MS, 'the deadlines have passed');
       return async () => [];
@@ -94,8 +94,8 @@ const SLOTS = 16;
 const STOPS = 3;
 
 /**
- * Short commands that ignore SIGTERM from just before their last line on: one that wrote that line exits with 0, whatever
- * signal comes. So a line twice is a command that was repeated although it had reported success.
+ * Returns a short command that ignores SIGTERM from just before its last line on. If it wrote that line, it exits
+ * with 0 whatever signal arrives. So a repeated line means that a successful command was repeated.
  */
 const SHORT = (ms: number): string => `sleep ${ms / 1000}; trap '' TERM; ${witnessed(0)}`;
 
@@ -130,7 +130,7 @@ export const endedBeforeForce: Fault = {
 
 export const endedBeforeCancel: Fault = {
   id: 'F51c',
-  title: '`cancel` after the end of a job and before its settlement',
+  title: '`cancel` after a job ends and before its result is recorded',
   small: 4,
   full: 200,
   run: overTheEnd(

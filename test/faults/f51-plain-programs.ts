@@ -14,14 +14,16 @@ const SLOTS = 16;
 const STOPS = 3;
 const LONGEST_MS = 200;
 
-/** How a job runs the program: in the frame's own subshell, as its last program in a script, and without a shell. */
+/**
+ * Lists how a job runs the program: in the frame's subshell, as the last program of a script, and without a shell.
+ */
 const FORMS: ((program: string, ms: number, file: string) => object)[] = [
   (program, ms, file) => ({ command: `${program} ${ms} ${file}` }),
   (program, ms, file) => ({ command: `/bin/sh last.sh ${program} ${ms} ${file}` }),
   (program, ms, file) => ({ argv: [program, String(ms), file] }),
 ];
 
-/** Null: there is no compiler. */
+/** Builds the program. Returns null without a compiler. */
 function build(directory: string): string | null {
   const program = join(directory, 'end');
   return spawnSync('cc', ['-O2', '-o', program, join(import.meta.dir, 'end.c')]).status === 0

@@ -5,12 +5,12 @@ import { roundsInLabs } from './rounds.ts';
 import { witnessed } from './witness.ts';
 
 const REMOVED = [['-wal'], ['-shm'], ['-wal', '-shm']];
-const AFTERWARDS = 3;
+const LATER_JOBS = 3;
 
-/** The files are removed while jobs run: what was acknowledged before and after that is there, and runs once. */
+/** Removes files of the store while jobs run. All acknowledged jobs must stay and run once. */
 export const removedFiles: Fault = {
   id: 'F52',
-  title: 'The `-wal` or `-shm` file is removed under running workers',
+  title: 'The `-wal` or `-shm` file is removed while workers run',
   small: 6,
   full: 50,
   run: (rounds, seed, program) =>
@@ -23,7 +23,7 @@ export const removedFiles: Fault = {
           await lab.enqueue([{ id, command: witnessed(0.5) }]);
           await started(lab, id);
           for (const end of REMOVED[round % REMOVED.length]!) rmSync(lab.database + end, { force: true });
-          for (let i = 0; i < AFTERWARDS; i++)
+          for (let i = 0; i < LATER_JOBS; i++)
             await lab.enqueue([{ id: `${id}-${i}`, command: witnessed(0.1) }]);
         };
       },

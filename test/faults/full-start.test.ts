@@ -5,12 +5,12 @@ import { inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { fill, mayMount, mountSmall, unmount } from './mounts.ts';
 
-/** A store that can be opened, on a disk without room for another byte. */
+/** Prepares a store that can be opened, on a disk without space for another byte. */
 async function onFullDisk(box: Sandbox, work: (free: () => void) => Promise<void>): Promise<void> {
   mountSmall(box.home, 'size=8m');
   try {
     await box.run(['enqueue', 'true']);
-    // Killed in the middle of it: its files are not tidied up, so opening the store needs no room.
+    // The process is killed before its checkpoint, so that opening the store needs no space.
     await box.run(['enqueue', 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
     const filler = join(box.home, 'filler');
     fill(filler);
@@ -22,7 +22,7 @@ async function onFullDisk(box: Sandbox, work: (free: () => void) => Promise<void
 }
 
 test.skipIf(!mayMount)(
-  'worker start --detach on a full disk fails with the reason, and leaves nothing; with room it starts',
+  'worker start --detach on a full disk fails with the reason and leaves nothing, and with space it starts',
   inSandbox((box) =>
     onFullDisk(box, async (free) => {
       expectRefusal(await box.run(['worker', 'start', '--detach']), 5, /disk is full/);
@@ -36,7 +36,7 @@ test.skipIf(!mayMount)(
 );
 
 test.skipIf(!mayMount)(
-  'worker start in the foreground on a full disk says what it waits for, and goes on when there is room',
+  'worker start on a full disk reports what it waits for, and continues when there is space',
   inSandbox((box) =>
     onFullDisk(box, async (free) => {
       const workers = box.start(['worker', 'start']);

@@ -5,35 +5,35 @@ import { isAlive } from '../support/processes.ts';
 import { EXECUTABLE, type Running, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { randomFrom } from '../support/random.ts';
 import { brokenInvariants, readChanges, readJobs, startAudit, unfinished } from './audit.ts';
-import { check, type Enqueued, type History, type Said, type Violation } from './checker.ts';
+import { check, type Enqueued, type History, type LoggedSettlement, type Violation } from './checker.ts';
 import { orphansOf } from './orphans.ts';
 import { watchStandstill } from './standstill.ts';
 import { readWitness, writeWitnessScript } from './witness.ts';
 
 export interface Supervisor extends Running {
-  /** Its live worker processes, by the kernel's own list. */
+  /** Returns its live worker processes, by the kernel's list. */
   workers(): number[];
 }
 
-/** A queue under attack, and everything that is to be known of it afterwards. */
+/** A queue under attack, with everything that is needed to judge it afterwards. */
 export interface Lab {
   box: Sandbox;
   random: Random;
   database: string;
   enqueued: Enqueued[];
-  /** Adds jobs at once and notes that they were acknowledged. */
+  /** Adds jobs together and records that they were acknowledged. */
   enqueue(jobs: { id: string; command: string; [field: string]: unknown }[]): Promise<void>;
-  /** Notes what a client knows of an enqueue. */
+  /** Records the result of an enqueue for its client. */
   note(id: string, outcome: Enqueued['outcome']): void;
   configure(settings: Record<string, string>): Promise<void>;
   supervisor(args?: string[], env?: Record<string, string>, through?: string[]): Supervisor;
   supervisors(): Supervisor[];
   /**
-   * After the last fault: waits until every job has ended, or what else is to hold, or nobody is left. What stands still
-   * for longer than the lease allows ends the waiting and shows in the verdict.
+   * Waits after the last fault until every job has ended, or `over` holds, or no worker is left. A standstill that is
+   * longer than the lease allows ends the wait and is part of the verdict.
    */
   rest(over?: () => boolean): Promise<void>;
-  /** Stops what still runs and judges. */
+  /** Stops what still runs and returns the violations. */
   judge(once?: History['once']): Promise<Violation[]>;
 }
 
@@ -108,7 +108,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
         witness: readWitness(box.directory),
         jobs: readJobs(database),
         changes: readChanges(database),
-        said: started.flatMap((one) => saidIn(one.output())),
+        logged: started.flatMap((one) => settlementsIn(one.output())),
         orphans: orphansOf(box.home),
         once,
       });
@@ -117,7 +117,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
   };
 }
 
-/** By what its parent, this process, was told of its end: its pid may be another's by now. */
+/** Decides by the exit event of the child, because its pid may be reused by now. */
 function isRunning({ child }: Running): boolean {
   return child.exitCode === null && child.signalCode === null;
 }
@@ -133,8 +133,8 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** Who says in this log that it settled which job. */
-export function saidIn(log: string): Said[] {
+/** Returns the settlements in this log, with the workers that share it. */
+export function settlementsIn(log: string): LoggedSettlement[] {
   const workers = [...log.matchAll(/ worker=(\w+) ready /g)].map(([, id]) => id!);
   const settled = /^\S+ job=(\S+) attempt=\d+ queue=\S+ (?:completed|failed|dead|cancelled|requeued) /gm;
   return [...log.matchAll(settled)].map(([, job]) => ({ job: job!, workers }));

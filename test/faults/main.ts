@@ -24,7 +24,7 @@ export interface FaultResult {
   seconds: number;
 }
 
-const TELL_MS = 30_000;
+const PROGRESS_MS = 30_000;
 
 const text = { type: 'string' } as const;
 const options = { only: text, seed: text, scale: text, points: text, out: text };
@@ -39,7 +39,7 @@ const chosen = FAULTS.filter(({ id }) => only === undefined || only.includes(id.
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
 const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
 
-/** Makes a violation of an error that ended a fault early, so that the other faults still run. */
+/** Turns an error that ended a fault early into a violation, so that the other faults still run. */
 function broken(error: Error): Figures {
   return { jobs: 0, faults: 0, violations: [{ kind: 'error', what: error.message }] };
 }
@@ -51,12 +51,12 @@ async function run(fault: Fault): Promise<FaultResult & { skipped: boolean }> {
     return { ...about, jobs: 0, faults: 0, result: `skipped: ${missing}`, seconds: 0, skipped: true };
   const start = performance.now();
   startProgress(0);
-  const teller = setInterval(() => {
+  const timer = setInterval(() => {
     const passed = Math.round((performance.now() - start) / 1000);
     process.stderr.write(`  ${fault.id}: ${progress()} after ${passed} s\n`);
-  }, TELL_MS);
+  }, PROGRESS_MS);
   const figures = await fault.run(Number(values.scale ?? fault.full), seed).catch(broken);
-  clearInterval(teller);
+  clearInterval(timer);
   const seconds = Math.round((performance.now() - start) / 1000);
   const { jobs, faults, violations, notes } = figures;
   for (const one of violations.slice(0, 20)) process.stdout.write(`  ${one.kind}: ${one.what}\n`);

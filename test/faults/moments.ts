@@ -5,12 +5,12 @@ import { until } from '../support/queuectl.ts';
 import type { Lab, Supervisor } from './lab.ts';
 import { readWitness, type WitnessLine } from './witness.ts';
 
-/** A worker that serves no queue of ours, and so only takes over what others leave. */
+/** Flags of a worker that serves no queue with jobs, so that it only adopts. */
 export const ADOPTER = ['--queue', 'nothing'];
-/** Workers that are quick to see that others are gone. */
+/** Settings under which workers quickly notice that others are gone. */
 export const QUICK = { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' };
 
-/** The start of a job, once it has borne witness to it. */
+/** Waits for the start of a job by its witness, and returns it. */
 export function started(lab: Lab, job: string): Promise<WitnessLine> {
   const first = (): WitnessLine | undefined =>
     readWitness(lab.box.directory).find((line) => line.what === 'S' && line.job === job);
@@ -21,13 +21,13 @@ export async function ready(supervisor: Supervisor, count = 1): Promise<void> {
   await until(() => supervisor.output().split(' ready ').length > count, 'the workers are ready');
 }
 
-/** Stops a process, though never while it holds the database: that would stop everybody. */
+/** Stops a process, but never while it holds the database, which would stop all others. */
 export function freeze(lab: Lab, pid: number): void {
   do stopNow(pid);
   while (!canWrite(lab.database));
 }
 
-/** A process that was signalled inside a system call stops only at its end, and may take a lock before. */
+/** A process that is signalled inside a system call stops only at its end, and may take a lock before. */
 function stopNow(pid: number): void {
   process.kill(pid, 'SIGCONT');
   process.kill(pid, 'SIGSTOP');
@@ -51,7 +51,7 @@ export async function gone(pids: number[], limitMs?: number): Promise<void> {
   await until(() => !pids.some(isAlive), `${pids.join(', ')} are gone`, limitMs);
 }
 
-/** The process group of a process. */
+/** Returns the process group of a process. */
 export function groupOf(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[2]);

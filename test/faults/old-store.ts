@@ -18,7 +18,7 @@ export function makeOldStore(path: string, jobs: number): void {
   db.close();
 }
 
-/** Checks that the file has the old version or the new one, nothing between, and still has every job. */
+/** Checks that the schema is the old or the new one, nothing in between, and that every job is there. */
 export function checkVersions(path: string, allowed: 'either' | 'new', jobs: number): Violation[] {
   const db = new DatabaseSync(path);
   try {

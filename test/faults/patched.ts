@@ -3,7 +3,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EXECUTABLE } from '../../scripts/executable.ts';
 
-/** A piece of the source and what it is replaced with. One that is not there exactly once is an error: it would be idle. */
+/** A piece of the source and its replacement. It is an error if the piece does not occur exactly once. */
 export interface Patch {
   file: string;
   from: string;
@@ -12,7 +12,7 @@ export interface Patch {
 
 const ROOT = resolve(import.meta.dir, '../..');
 
-/** The source made wrong on purpose, for the negative controls: a copy. Answers where it is. */
+/** Copies the source and applies patches that break it, for the negative controls. Returns the path of the copy. */
 export function patchSource(directory: string, patches: Patch[]): string {
   const source = join(directory, 'patched');
   cpSync(join(ROOT, 'src'), join(source, 'src'), { recursive: true });
@@ -27,7 +27,7 @@ export function patchSource(directory: string, patches: Patch[]): string {
   return source;
 }
 
-/** The same as a program, built like the real one. */
+/** Builds the patched source like the real program. Returns the path of the executable. */
 export function patchedProgram(directory: string, patches: Patch[]): string {
   const source = patchSource(directory, patches);
   const program = join(directory, 'queuectl');

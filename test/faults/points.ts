@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 const ROOT = `${import.meta.dir}/../../src`;
-/** However the line is broken. */
+/** Matches the call however its line is broken. */
 const POINT = /\bcrashPoint\(\s*'([\w-]+)'\s*,?\s*\)/g;
 const WRITE = /(?:\.write|\beach)\(\s*'(\w+)'\s*,/g;
-/** Every crash point there is, read from the source: three for each write of the store, and those that are spelt out. */
+
+/** Returns every crash point in the source: three for each write of the store, and those that are written out. */
 export function allPoints(): string[] {
   const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),

@@ -5,10 +5,10 @@ import { createDisk, type Kept } from './disk.ts';
 import { roundDone, startProgress } from './progress.ts';
 import type { Op } from './syscalls.ts';
 
-/** What is looked at after every call. */
+/** Lists the variants that are checked after every call. */
 export const VARIANTS: Kept[] = ['none', 'all', 'some writes', 'some writes', 'some sectors', 'some sectors'];
 
-export type Told = Extract<Op, { kind: 'append' }>;
+export type Report = Extract<Op, { kind: 'append' }>;
 
 interface Cut {
   files: Map<string, Uint8Array>;
@@ -17,14 +17,14 @@ interface Cut {
 
 interface Choice {
   seed: number;
-  /** Of the states after this call, how many are taken, by chance. */
+  /** Returns the share of the states after this call that is chosen at random. */
   share(op: Op): number;
-  told(op: Told): void;
-  /** What was promised until now: the same files are another state once more was. */
+  reported(op: Report): void;
+  /** Returns what was acknowledged so far. The same files are another state after another acknowledgement. */
   known(): string;
 }
 
-/** What power cuts after each call of a trace would leave, every state once. */
+/** Yields what power cuts after each call of a trace would leave, each state once. */
 export function* cuts(trace: Op[], root: string, choice: Choice): Generator<Cut> {
   const random = randomFrom(choice.seed);
   const disk = createDisk(root);
@@ -32,7 +32,7 @@ export function* cuts(trace: Op[], root: string, choice: Choice): Generator<Cut>
   startProgress(trace.length);
   for (const [i, op] of trace.entries()) {
     roundDone();
-    if (op.kind === 'append') choice.told(op);
+    if (op.kind === 'append') choice.reported(op);
     else disk.apply(op);
     for (const kept of disk.restless ? variantsAfter(op) : (['all'] as const)) {
       const share = choice.share(op);
@@ -46,7 +46,7 @@ export function* cuts(trace: Op[], root: string, choice: Choice): Generator<Cut>
   }
 }
 
-/** Of names few are waiting at a time: all their combinations are met. */
+/** Returns the variants after a call. Few names are unsynced at a time, so all their combinations are tried. */
 function variantsAfter({ kind }: Op): Kept[] {
   return kind === 'link' || kind === 'rename' ? Array(8).fill(VARIANTS).flat() : VARIANTS;
 }
@@ -58,7 +58,7 @@ function fingerprint(files: Map<string, Uint8Array>): string {
     .join();
 }
 
-/** A directory in memory where there is such a place: a state is laid there anew for every look. */
+/** Runs the work with a directory in memory if possible, because each state is written there anew. */
 export async function withBench(work: (bench: string) => Promise<void>): Promise<void> {
   const bench = join(existsSync('/dev/shm') ? '/dev/shm' : '/tmp', `queuectl-state-${process.pid}`);
   mkdirSync(bench, { recursive: true });

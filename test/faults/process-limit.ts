@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { until } from '../support/queuectl.ts';
 
-/** Where control groups with a limit of processes are made: version 1 and 2 of them. */
+/** Lists where control groups with a limit of processes are created, in version 1 and 2. */
 const ROOTS = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'];
 
 function root(): string | null {
@@ -16,12 +16,14 @@ function root(): string | null {
   return ROOTS.find(usable) ?? null;
 }
 
-/** Why no limit of processes is to be had; null: one is. */
+/** Returns why processes cannot be limited, or null if they can. */
 export function noProcessLimit(): string | null {
   return root() === null ? 'no control groups to be had' : null;
 }
 
-/** Work with a command prefix that puts what it starts into a group of at most so many processes and threads. */
+/**
+ * Runs the work with a command prefix that starts programs in a group with at most this many processes and threads.
+ */
 export async function inProcessGroup<T>(limit: number, work: (through: string[]) => Promise<T>): Promise<T> {
   const group = `${root()}/queuectl-test-${process.pid}`;
   mkdirSync(group);

@@ -1,4 +1,4 @@
-/** How far the fault that runs has come: told by the one who plays its rounds, asked for by whoever waits for hours. */
+/** Holds the progress of the running fault. The rounds update it, and the long runs print it. */
 let now = { done: 0, all: 0 };
 
 export function startProgress(all: number): void {

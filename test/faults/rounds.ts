@@ -6,7 +6,9 @@ import { roundDone, startProgress } from './progress.ts';
 
 const LANES = 4;
 
-/** Rounds that wait more than they work, a few at a time. The results are in the order of the rounds. */
+/**
+ * Runs a few rounds at a time, because they wait more than they work. Returns the results in the order of the rounds.
+ */
 export async function inLanes<T>(rounds: number, work: (round: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
@@ -21,7 +23,7 @@ export async function inLanes<T>(rounds: number, work: (round: number) => Promis
   return results;
 }
 
-/** What one round does to the queue of its lane. */
+/** Runs one round on the queue of its lane. */
 export type Round = (lab: Lab, round: number) => Promise<void>;
 
 export interface Rounds {
@@ -29,13 +31,13 @@ export interface Rounds {
   seed: number;
   program?: string | undefined;
   settings?: Record<string, string>;
-  /** Before the first round of a lane; answers what each round does. */
+  /** Runs before the first round of a lane and returns the function for each round. */
   open(lab: Lab): Promise<Round> | Round;
   once?: History['once'];
   lanes?: number;
 }
 
-/** Rounds in a few queues at a time, each queue judged after its last round. */
+/** Runs the rounds on a few queues at a time, and judges each queue after its last round. */
 export async function roundsInLabs(plan: Rounds): Promise<Figures> {
   const lanes = Math.min(plan.lanes ?? LANES, plan.rounds);
   startProgress(plan.rounds);

@@ -3,10 +3,10 @@ import { type Result, type Sandbox, sandbox } from '../support/queuectl.ts';
 import type { Figures } from './fault.ts';
 import { roundDone, startProgress } from './progress.ts';
 
-/** What happens to a queue of its own; throws what is wrong. */
+/** Runs a scene on a queue of its own, and throws if something is wrong. */
 export type Scene = (box: Sandbox) => Promise<void>;
 
-/** The scenes in turn, a round each. */
+/** Plays the scenes in turn, one in each round. */
 export async function playScenes(scenes: Record<string, Scene>, rounds: number): Promise<Figures> {
   const all = Object.entries(scenes);
   const violations: Figures['violations'] = [];
@@ -26,7 +26,7 @@ export async function playScenes(scenes: Record<string, Scene>, rounds: number):
   return { jobs: rounds, faults: rounds, violations, notes: all.map(([name]) => name).join(', ') };
 }
 
-/** One clear line, the exit code of the error table, nothing on stdout. */
+/** Expects one clear line, the exit code of the error table, and nothing on stdout. */
 export function refused({ code, stdout, stderr }: Result, expected: number, says: RegExp): void {
   strictEqual(code, expected, stderr);
   strictEqual(stdout, '');

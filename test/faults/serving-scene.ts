@@ -6,7 +6,7 @@ import { witnessed } from './witness.ts';
 
 const IDS = ['one', 'two', 'three'];
 
-/** A server that acts on many jobs, and writes down that it did; one that died is started and asked again. */
+/** Starts a server that acts on many jobs and records it. A server that died is started and asked again. */
 export async function serving(lab: Lab, crash: Crash): Promise<void> {
   await lab.enqueue(IDS.map((id) => ({ id, command: witnessed(0) })));
   await lab.box.json(['hold', ...IDS]);
@@ -14,7 +14,7 @@ export async function serving(lab: Lab, crash: Crash): Promise<void> {
   await recovered(lab, lab.supervisor(['--count', '2']));
 }
 
-/** False: the server died meanwhile. */
+/** Returns false if the server died meanwhile. */
 async function releaseAll(crash: Crash): Promise<boolean> {
   const server = crash.server();
   const site = await connectTo(server);

@@ -5,7 +5,7 @@ import { seedOf } from './seed.ts';
 
 const LIMIT_MS = 115_000;
 
-/** A test of each of these faults, as small as it still means something. */
+/** Tests the faults with these numbers in their smallest meaningful form. */
 export async function testSmallForms(first: number, last: number): Promise<void> {
   for (const fault of FAULTS.filter((one) => numberOf(one) >= first && numberOf(one) <= last)) {
     const missing = (await fault.missing?.()) ?? null;

@@ -2,23 +2,23 @@ import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { openWork, storedSettings } from './audit.ts';
 
 /**
- * I5: after the last fault a claim whose worker is gone is taken up, and the queue goes on, within the lease and two
- * sweeps. A sweep comes with every heartbeat. A job may take its time, and so may a machine: what is allowed for that is
- * many times what it takes, and grows with how slow the machine is found to be.
+ * After the last fault a claim without a worker is adopted and the queue continues, within the lease and two
+ * heartbeats. Recovery runs with every heartbeat. The allowance for long jobs and slow machines is many times what
+ * they need, and grows with the measured slowness of the machine.
  */
 const LONGEST_JOB_MS = 5000;
 const ALLOWED_MS = 10_000;
-/** More than `queuectl status` takes on a machine with nothing else to do. */
+/** This is more than `queuectl status` takes on an idle machine. */
 const PROBE_MS = 100;
-/** A longer lease is set by those who want to see that nobody waits for it. */
+/** A test sets a longer lease to show that nothing waits for it. */
 const LONGEST_LEASE_MS = 60_000;
 
 export interface Standstill {
-  /** What has stood still for longer than it may; null: nothing. To be asked again and again. */
+  /** Returns what has not moved for longer than allowed, or null. It is called repeatedly. */
   look(): Promise<string | null>;
 }
 
-/** `probe` is a command of queuectl's, to see how fast the machine is. */
+/** Watches the queue. `probe` times a command of queuectl, to measure the speed of the machine. */
 export function watchStandstill(database: string, slowest: number, probe: () => Promise<number>): Standstill {
   const { lease, 'heartbeat-interval': sweep } = resolveSettings(storedSettings(database));
   const promised = Math.min(lease, LONGEST_LEASE_MS) + 2 * sweep;
@@ -39,7 +39,7 @@ export function watchStandstill(database: string, slowest: number, probe: () => 
   return {
     async look() {
       if (oldest().ms <= bound()) return null;
-      // How slow it is counts now.
+      // The current slowness of the machine counts.
       slow = Math.max(slow, await probe());
       const { what, ms } = oldest();
       if (ms <= bound()) return null;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** What processes did to files, in the order in which it happened. Places are line numbers of the trace. */
+/** What processes did to files, in order. Positions are line numbers of the trace. */
 export type Op =
   | { kind: 'write'; path: string; at: number; data: Uint8Array; done: number }
   | { kind: 'truncate'; path: string; size: number; done: number }
@@ -9,9 +9,9 @@ export type Op =
   | { kind: 'unlink'; path: string; done: number }
   | { kind: 'rename'; path: string; to: string; done: number }
   | { kind: 'link'; path: string; to: string; done: number }
-  /** What was done before `begun` is on stable storage from here on. */
+  /** Everything that was done before `begun` is on stable storage from here on. */
   | { kind: 'sync'; path: string; begun: number }
-  /** Written to a file that is opened to append: what somebody was told. */
+  /** A write to a file that is opened to append, which reports something to a user. */
   | { kind: 'append'; path: string; text: string };
 
 const TRACED =
@@ -22,7 +22,7 @@ export function hasTool(name: string): boolean {
   return spawnSync(name, ['--version'], { stdio: 'ignore' }).error === undefined;
 }
 
-/** Runs a script of the shell and records what it and its children do to the files that are asked for. */
+/** Runs a shell script and records what it and its children do to the wanted files. */
 export function record(
   script: string,
   trace: string,
@@ -31,7 +31,7 @@ export function record(
 ): Op[] {
   const { status, stderr } = spawnSync(
     'strace',
-    // All text as hex: no quoting to undo, no byte lost.
+    // All text is printed as hex, which needs no unquoting and loses no byte.
     [
       '-f',
       '--seccomp-bpf',
@@ -51,7 +51,7 @@ export function record(
   return parse(readFileSync(trace, 'latin1'), isWanted);
 }
 
-/** One call, its start and its end put together again where others came between. */
+/** One call, joined from its start and its end if other calls came in between. */
 interface Call {
   name: string;
   args: string;
@@ -65,7 +65,7 @@ function parse(text: string, isWanted: (path: string) => boolean): Op[] {
   for (const call of calls(text)) {
     if (call.result.startsWith('-1')) continue;
     const op = toOp(call, isWanted);
-    // A write may reach the disk as soon as it is begun, a sync counts only when it has returned.
+    // A write may reach the disk as soon as it starts, and a sync counts only when it has returned.
     if (op !== null) ops.push({ at: op.kind === 'sync' ? call.done : call.begun, op });
   }
   return ops.sort((a, b) => a.at - b.at).map(({ op }) => op);
@@ -98,7 +98,7 @@ function toOp({ name, args, result, begun, done }: Call, isWanted: (path: string
     return bytes(hex!);
   });
   const file = FD.exec(args)?.[1];
-  // Calls by path are made with whole paths, on our side and on SQLite's.
+  // queuectl and SQLite both use absolute paths.
   const path = file === undefined ? quoted[0]?.toString() : bytes(file).toString();
   if (path === undefined || !isWanted(path)) return null;
   const numbers = args.replace(/^.*"/s, '').split(', ').slice(1).map(Number);

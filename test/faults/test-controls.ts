@@ -6,7 +6,10 @@ import { seedOf } from './seed.ts';
 
 const LIMIT_MS = 115_000;
 
-/** Tests the controls of the faults with these numbers. A file has only some of them, so that files can run side by side. */
+/**
+ * Tests the controls of the faults with these numbers. They are split over several files, so that they run in
+ * parallel.
+ */
 export async function testControls(first: number, last: number): Promise<void> {
   for (const control of CONTROLS) {
     if (numberOf(control.fault) < first || numberOf(control.fault) > last) continue;

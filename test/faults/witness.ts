@@ -2,22 +2,22 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines } from '../support/queuectl.ts';
 
-/** One line that a job wrote by itself: S at its start, E at its end. The order of the file is the order of events. */
+/** One line that a job wrote itself: S at its start, E at its end. The order of the lines is the order of events. */
 export interface WitnessLine {
   what: 'S' | 'E';
   job: string;
   attempt: number;
   fence: number;
   pid: number;
-  /** When the process started, in the kernel's count. */
+  /** The start time of the process, as the kernel counts it. */
   born: string;
-  /** The exit code it is about to end with; null at its start. */
+  /** The exit code it is about to end with, or null at its start. */
   code: number | null;
 }
 
 const LOG = 'witness.log';
 
-/** No process is started for a line, and each is one write with O_APPEND: whole lines, whoever writes at once. */
+/** A line needs no extra process, and each is one write with O_APPEND, so that parallel writers do not mix lines. */
 const SCRIPT = `read -r stat </proc/$$/stat
 set -- $stat
 born=\${22}
@@ -36,7 +36,7 @@ export function writeWitnessScript(directory: string): void {
   writeFileSync(join(directory, 'witness.sh'), SCRIPT);
 }
 
-/** A command that bears witness to its start and its end. */
+/** Returns a command that records its start and its end. */
 export function witnessed(seconds: number, code = 0): string {
   return `. ./witness.sh; witnessed ${seconds} ${code}`;
 }

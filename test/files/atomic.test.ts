@@ -8,7 +8,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 const KEEP = { replace: false, sync: true };
 const REPLACE = { replace: true, sync: true };
 
-test('the first of two writers wins, and the second one is told', () =>
+test('the first of two writers wins, and the write of the second returns false', () =>
   inTempDir(async (directory) => {
     const file = join(directory, 'file');
     expect(writeAtomically(file, 'first', KEEP)).toBe(true);

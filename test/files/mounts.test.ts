@@ -8,7 +8,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 const locksOn = (path: string): number =>
   readFileSync('/proc/locks', 'utf8').split(`:${statSync(path).ino} `).length - 1;
 
-test('a look at the mount of a database keeps the locks that this process holds on it', () =>
+test('checking the mount of a database keeps the locks that this process holds on it', () =>
   inTempDir((directory) => {
     const path = join(directory, 'queue.db');
     const db = new DatabaseSync(path);
@@ -20,7 +20,7 @@ test('a look at the mount of a database keeps the locks that this process holds 
     db.close();
   }));
 
-test('what is mounted is told from what is not', () => {
+test('a file that is a mount point is recognised', () => {
   expect(isMountPoint('/proc')).toBe(true);
   expect(isMountPoint('/proc/self/status')).toBe(false);
   expect(isMountPoint('/nowhere')).toBe(false);

@@ -9,13 +9,13 @@ import { SCHEMAS } from '../../src/http/schemas.ts';
 import { untestedAnswers } from '../support/answers.ts';
 import { serve } from '../support/http.ts';
 import { inSandbox, sandbox, until } from '../support/queuectl.ts';
+import { figures, figuresAndChecks, queues, schedules, settings, stopping } from './api/administration.ts';
 import { events } from './api/events.ts';
 import { jobs } from './api/jobs.ts';
 import { lists } from './api/lists.ts';
 import { operations } from './api/operations.ts';
 import { OUTPUT_LIMIT, output } from './api/output.ts';
 import { sharing } from './api/sharing.ts';
-import { figures, overTime, queues, schedules, settings, stopping } from './api/the-rest.ts';
 import { type Api, add, later, ok, refused } from './api/topic.ts';
 
 const box = sandbox();
@@ -37,14 +37,14 @@ const TOPICS = {
   settings,
   figures,
   stopping,
-  overTime,
+  figuresAndChecks,
   events,
   sharing,
 };
 for (const [name, topic] of Object.entries(TOPICS)) describe(name, () => topic(() => api));
 
 test(
-  'without its store a server is alive but not ready; with it, it is as before',
+  'without its store a server is alive but not ready, and recovers when the store is back',
   inSandbox(async (own) => {
     const site = await serve(own);
     await add(site, { id: 'kept', command: 'true', ...later });
@@ -67,7 +67,7 @@ test(
 );
 
 test(
-  'a store that was replaced by another is the one that is shown, followed and changed',
+  'after its store was replaced the server shows, follows and changes the new one',
   inSandbox(async (own) => {
     const site = await serve(own);
     await add(site, { id: 'saved', command: 'true', ...later });
@@ -82,12 +82,12 @@ test(
     expect((await site.call('GET', '/readyz', { token: null })).status).toBe(200);
     const ids = async () => (await ok(site, 'GET', '/api/v1/jobs')).jobs.map((job: { id: string }) => job.id);
     expect(await ids()).toEqual(['saved']);
-    // Who looks on comes back, and is told of what happens there.
-    await until(() => before.over, 'the stream of the old one ends');
+    // A client that reconnects gets the events of the new store.
+    await until(() => before.over, 'the stream of the old store ends');
     const stream = await site.events(before.seen.at(-1)?.id ?? 1000);
     await add(site, { id: 'new', command: 'true', ...later });
     expect(await ids()).toEqual(['new', 'saved']);
-    await until(() => stream.seen.some(({ data }) => data.job_id === 'new'), 'it is told');
+    await until(() => stream.seen.some(({ data }) => data.job_id === 'new'), 'the event arrives');
     expect((await own.json<{ id: string }[]>(['list'])).map(({ id }) => id).sort()).toEqual(['new', 'saved']);
     stream.close();
   }),
@@ -97,7 +97,7 @@ const many = (name: string, jobs: number): object[] =>
   Array.from({ length: jobs }, (_, i) => ({ id: `${name}-${i}`, command: 'true', ...later }));
 
 test.skipIf(process.platform !== 'linux')(
-  'a server that was asked to examine its store has it locked as before',
+  'a server still has its store locked after the doctor has examined it',
   inSandbox(async (own) => {
     const site = await serve(own);
     await add(site, { id: 'there', command: 'true', ...later });
@@ -109,7 +109,7 @@ test.skipIf(process.platform !== 'linux')(
     expect(locks()).toBe(1);
     const { checks } = await ok(site, 'GET', '/api/v1/doctor');
     expect(checks).toContainEqual({ check: 'journal mode', status: 'ok', says: 'wal', fix: null });
-    // A descriptor that is closed takes all locks of its process with it; then others might take the WAL away.
+    // Closing a descriptor drops all locks of its process, and another process could then remove the WAL.
     expect(locks()).toBe(1);
   }),
 );
@@ -141,13 +141,13 @@ describe('the OpenAPI document', () => {
     expect(new Set(operations).size).toBe(ROUTES.length);
   });
 
-  test('describes no more than it uses, and all it uses', async () => {
+  test('describes exactly the schemas that it uses', async () => {
     const document = JSON.stringify(await ok(api.site, 'GET', '/api/v1/openapi.json'));
     const used = [...document.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!);
     expect([...new Set(used)].sort()).toEqual(Object.keys(SCHEMAS).sort());
   });
 
-  test('names fields of a job that there are', () => {
+  test('names only existing fields of a job', () => {
     for (const name of Object.keys(NEW_JOB))
       expect(() => {
         const { warnings } = readJobObject({ [name]: null }, 0);
@@ -155,12 +155,12 @@ describe('the OpenAPI document', () => {
       }).not.toThrow();
   });
 
-  test('promises nothing that no test has seen', async () => {
-    for (const { method, path } of ROUTES) await site400(method, path.replaceAll(/\{\w+\}/g, 'x'));
+  test('documents no answer that no test has seen', async () => {
+    for (const { method, path } of ROUTES) await askForBadRequest(method, path.replaceAll(/\{\w+\}/g, 'x'));
     expect(untestedAnswers()).toEqual([]);
   });
 });
 
-async function site400(method: string, path: string): Promise<void> {
+async function askForBadRequest(method: string, path: string): Promise<void> {
   expect((await api.site.call(method, `${path}?nonsense=1`)).status).toBe(400);
 }

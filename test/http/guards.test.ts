@@ -20,16 +20,16 @@ const closed = ROUTES.filter((route) => route.access !== 'open');
 const isProblem = (answer: Answer, status: number, code: string): void => {
   expect({ status: answer.status, code: answer.json?.code }).toEqual({ status, code });
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
-  // Nothing of the inside: no stack, no path, no SQL.
+  // The answer must not reveal internals such as a stack, a path or SQL.
   expect(answer.text).not.toMatch(/node_modules|\.ts|SELECT|sqlite|\/tmp|\/home|\/root/i);
 };
 
-test('what is not GET is a change; nobody but the health of the server is open', () => {
-  const told = (of: (route: Route) => boolean) =>
+test('every method but GET changes something, and only the health checks need no token', () => {
+  const routesWhere = (of: (route: Route) => boolean) =>
     ROUTES.filter(of).map(({ method, path }) => `${method} ${path}`);
-  expect(told(({ access }) => access === 'open')).toEqual(['GET /healthz', 'GET /readyz']);
-  // To log in and out changes nothing in the store.
-  expect(told(({ method, access }) => (method === 'GET') === (access === 'change'))).toEqual([
+  expect(routesWhere(({ access }) => access === 'open')).toEqual(['GET /healthz', 'GET /readyz']);
+  // Logging in and out changes nothing in the store.
+  expect(routesWhere(({ method, access }) => (method === 'GET') === (access === 'change'))).toEqual([
     'POST /api/v1/session',
     'DELETE /api/v1/session',
   ]);
@@ -47,7 +47,7 @@ describe('every route of the table', () => {
         expect(answer.headers.get('access-control-allow-origin')).toBeNull();
       }
     });
-    test(`${name} answers to its own name only`, async () => {
+    test(`${name} is refused under a foreign host name`, async () => {
       for (const host of [
         'evil.example',
         '127.0.0.1.evil.example',
@@ -59,7 +59,7 @@ describe('every route of the table', () => {
       }
     });
     if (route.method !== 'GET') {
-      test(`${name} is not for other sites`, async () => {
+      test(`${name} is refused for other sites`, async () => {
         const body = route.body === undefined ? {} : { body: {} };
         for (const headers of [
           { origin: 'null' },
@@ -73,7 +73,7 @@ describe('every route of the table', () => {
       });
     }
     if (route.body !== undefined) {
-      test(`${name} takes JSON and nothing else`, async () => {
+      test(`${name} accepts JSON only`, async () => {
         for (const type of [
           'text/plain',
           'application/x-www-form-urlencoded',
@@ -98,7 +98,7 @@ describe('every route of the table', () => {
       const url = path.replaceAll(/\{\w+\}/g, 'nobody');
       const isOpen = ROUTES.every((route) => route.path !== path || route.access === 'open');
       for (const method of METHODS.filter((one) => !known.includes(one))) {
-        // Those that no client sends, byte by byte.
+        // No client library sends these methods, so they are written byte by byte.
         if (method === 'TRACE' || method === 'FOO') {
           for (const token of [site.token, 'wrong']) {
             const bytes = `${method} ${url} HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${token}\r\n\r\n`;
@@ -111,19 +111,19 @@ describe('every route of the table', () => {
         const answer = await site.call(method, url);
         isProblem(answer, 405, 'wrong-method');
         expect(answer.headers.get('allow')).toBe(known.join(', '));
-        const nameless = await site.call(method, url, { token: null });
-        if (!isOpen) expect([401, 429]).toContain(nameless.status);
+        const withoutToken = await site.call(method, url, { token: null });
+        if (!isOpen) expect([401, 429]).toContain(withoutToken.status);
       }
       const heads = await site.call('HEAD', url);
       expect(heads.text).toBe('');
       expect(heads.status).toBe(known.includes('GET') ? (await looked(url)).status : 405);
-      const nameless = await site.call('HEAD', url, { token: null });
-      if (!isOpen) expect([401, 429]).toContain(nameless.status);
+      const withoutToken = await site.call('HEAD', url, { token: null });
+      if (!isOpen) expect([401, 429]).toContain(withoutToken.status);
     });
   }
 
   for (const route of ROUTES) {
-    test(`${route.method} ${route.path}: unknown queries and tokens in the URL are refused`, async () => {
+    test(`${route.method} ${route.path} refuses unknown queries and tokens in the URL`, async () => {
       const how = route.body === undefined ? {} : { body: {} };
       for (const query of ['nonsense=1', `token=${site.token}`])
         isProblem(await site.call(route.method, `${pathOf(route)}?${query}`, how), 400, 'invalid-request');
@@ -131,7 +131,7 @@ describe('every route of the table', () => {
   }
 });
 
-/** What a GET answers; of a stream only the head. */
+/** Returns the status of a GET; of a stream only the head is read. */
 async function looked(path: string): Promise<{ status: number }> {
   const stop = new AbortController();
   const { status } = await fetch(`http://127.0.0.1:${site.port}${path}`, {
@@ -142,7 +142,7 @@ async function looked(path: string): Promise<{ status: number }> {
   return { status };
 }
 
-test('no GET changes anything, whatever it says that it is instead', async () => {
+test('no GET changes anything, even with headers that override the method', async () => {
   const before = await everything();
   for (const path of PATHS.map((one) => one.replaceAll(/\{\w+\}/g, 'there'))) {
     for (const method of ['GET', 'HEAD']) {
@@ -163,15 +163,15 @@ test('no GET changes anything, whatever it says that it is instead', async () =>
   expect(await everything()).toBe(before);
 });
 
-/** The whole store, and what has happened in it. */
+/** Returns the whole store and its events. */
 async function everything(): Promise<string> {
   const [dump, events] = [await box.run(['export']), await box.run(['events', '--json'])];
   expect([dump.code, events.code]).toEqual([0, 0]);
-  // The first line says when it was made.
+  // The first line has the time of the export.
   return dump.stdout.slice(dump.stdout.indexOf('\n')) + events.stdout;
 }
 
-test('it answers to each of its own names, in any case', async () => {
+test('the server accepts each of its own names, in upper or lower case', async () => {
   const names = ['127.0.0.1', 'localhost', 'LOCALHOST', 'LocalHost', '[::1]'];
   for (const name of names) {
     const { status } = await site.call('GET', '/api/v1/jobs', { headers: { host: `${name}:${site.port}` } });
@@ -179,7 +179,7 @@ test('it answers to each of its own names, in any case', async () => {
   }
 });
 
-test('a read-only server, token or session changes nothing, whatever the route', async () => {
+test('a read-only server, token or session changes nothing on any route', async () => {
   const quiet = await serve(box, '--read-only');
   const logIn = async (where: Site, token: string): Promise<string> =>
     (await where.call('POST', '/api/v1/session', { token })).json.session;
@@ -205,17 +205,17 @@ test('a read-only server, token or session changes nothing, whatever the route',
 });
 
 test('the right token is never refused because of wrong ones', async () => {
-  // At once, and again on a machine so slow that as many are allowed meanwhile.
-  const tired = await until(async () => {
+  // On a slow machine as many guesses may be allowed meanwhile, so the guesses are repeated.
+  const slowed = await until(async () => {
     const wrong = Array.from({ length: 60 }, (_, i) => ({ token: `wrong${i}` }));
     const answers = await Promise.all(wrong.map((one) => site.call('GET', '/api/v1/jobs', one)));
     return answers.find((answer) => answer.status === 429);
   }, 'it is too much');
-  expect(Number(tired.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);
 });
 
-describe('requests that are no requests', () => {
+describe('malformed requests', () => {
   const own = (): string => `Host: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\n`;
   const rows: [what: string, request: () => string, status: RegExp][] = [
     [
@@ -276,8 +276,8 @@ describe('requests that are no requests', () => {
   });
 });
 
-describe('every answer has the headers that keep browsers tame', () => {
-  const isTame = (headers: Headers): void => {
+describe('every answer has security headers', () => {
+  const hasSecurityHeaders = (headers: Headers): void => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
@@ -289,14 +289,14 @@ describe('every answer has the headers that keep browsers tame', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   };
 
-  test('of every route, good or bad', async () => {
+  test('on every route, for valid and invalid requests', async () => {
     for (const route of ROUTES) {
       const stop = new AbortController();
       for (const name of ['there', 'nobody']) {
         const path = route.path.replaceAll(/\{\w+\}/g, name);
         for (const token of [site.token, 'wrong']) {
           const { headers } = await fetch(`http://127.0.0.1:${site.port}${path}`, {
-            // A body that none of them takes.
+            // No route accepts this body.
             ...{
               method: route.method,
               signal: stop.signal,
@@ -304,7 +304,7 @@ describe('every answer has the headers that keep browsers tame', () => {
             },
             headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' },
           });
-          isTame(headers);
+          hasSecurityHeaders(headers);
           expect(headers.get('cache-control')).toBe('no-store');
         }
       }
@@ -312,7 +312,7 @@ describe('every answer has the headers that keep browsers tame', () => {
     }
   });
 
-  test('of pages and of what there is not', async () => {
+  test('on pages and unknown paths', async () => {
     const page = await site.call('GET', '/');
     const [asset] = /(?<=")\.?\/?assets\/[^"]+/.exec(page.text)!;
     for (const [method, path, status] of [
@@ -325,14 +325,14 @@ describe('every answer has the headers that keep browsers tame', () => {
     ] as [string, string, number][]) {
       const answer = await site.call(method, path);
       expect({ path, status: answer.status }).toEqual({ path, status });
-      isTame(answer.headers);
+      hasSecurityHeaders(answer.headers);
     }
     const output = await site.call('GET', '/api/v1/jobs/there/output');
     expect(output.headers.get('content-security-policy')).toContain('sandbox');
     expect(output.headers.get('content-disposition')).toStartWith('attachment');
   });
 
-  test('of what never was a request', async () => {
+  test('on malformed requests', async () => {
     const own = `Host: 127.0.0.1:${site.port}\r\n`;
     const rows: [what: string, bytes: string, status: number][] = [
       ['rubbish', 'nonsense\r\n\r\n', 400],
@@ -353,7 +353,9 @@ describe('every answer has the headers that keep browsers tame', () => {
       const text = await site.raw(bytes, /\r\n\r\n/);
       const [first, ...lines] = text.split('\r\n\r\n', 1)[0]!.split('\r\n');
       expect({ what, status: first?.split(' ')[1] }).toEqual({ what, status: String(status) });
-      isTame(new Headers(lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string])));
+      hasSecurityHeaders(
+        new Headers(lines.map((line) => line.split(/: (.*)/s).slice(0, 2) as [string, string])),
+      );
     }
   });
 });

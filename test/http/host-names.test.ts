@@ -20,7 +20,7 @@ function passes(check: () => void): boolean {
   }
 }
 
-test('behind a proxy its own origin is ours and no other of its name; the usual port may be there', () => {
+test('behind a proxy only the public origin is accepted, with or without its default port', () => {
   const rows: [url: string, hosts: string[], not: string[], origins: string[], foreign: string[]][] = [
     [
       'https://ops.example.org/queue/',
@@ -48,13 +48,13 @@ test('behind a proxy its own origin is ours and no other of its name; the usual 
   }
 });
 
-test('this machine alone is reached by its loopback addresses, however they are written', () => {
+test('loopback addresses are recognised however they are written', () => {
   for (const host of ['127.0.0.1', '127.1.2.3', 'LocalHost', '::1', '[::1]'])
     expect({ host, own: isLoopback(plainHost(host)) }).toEqual({ host, own: true });
   for (const host of ['0.0.0.0', '::', '[::]', '127.0.0.1.example', '10.0.0.1', 'localhost.example', ''])
     expect({ host, own: isLoopback(plainHost(host)) }).toEqual({ host, own: false });
 });
 
-test('connections leave files to the rest of the server', () => {
+test('the connection limit leaves files to the rest of the server', () => {
   expect([20, 120, 1024, 1_000_000].map(mostConnections)).toEqual([16, 56, 960, 2000]);
 });

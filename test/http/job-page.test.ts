@@ -22,7 +22,7 @@ async function fill(store: Store): Promise<void> {
   await store.insert(specs, NOW);
 }
 
-/** Between two looks at it, so much time has gone by. */
+/** Creates an app whose clock advances by this much with every reading. */
 function appOf(store: Store, stepMs: number): App {
   let now = 0;
   const monotonic = (): number => {
@@ -49,7 +49,7 @@ const FILTERS: JobFilter[] = [
   { conditions: [{ field: 'priority', operator: '>', value: 5 }] },
 ];
 
-test('out of patience, a page says how far it came, and the next ones find the rest, each once', () =>
+test('a page that reaches its time limit returns its position, and the next pages find each remaining job once', () =>
   withSqlite(async (store) => {
     await fill(store);
     const all = [3000, 1500, 0].map((i) => `j${i}`);
@@ -58,13 +58,13 @@ test('out of patience, a page says how far it came, and the next ones find the r
       expect(pages.flatMap((page) => page.jobs.map((job) => job.id))).toEqual(all);
       expect(pages.length).toBeGreaterThan(3);
       expect(pages.some((page) => page.jobs.length === 0 && page.next_cursor !== null)).toBe(true);
-      // It was not counted to the end, so it says that there may be more.
+      // The page was not counted to the end, so the count is marked as capped.
       expect(pages[0]!.count.capped).toBe(true);
       expect(pages[0]!.count.value).toBeLessThan(3);
     }
   }));
 
-test('with time enough one page has them all, counted to the end', () =>
+test('with enough time one page has all jobs, counted to the end', () =>
   withSqlite(async (store) => {
     await fill(store);
     for (const filter of FILTERS) {
@@ -72,7 +72,7 @@ test('with time enough one page has them all, counted to the end', () =>
       expect(more).toEqual([]);
       expect(page!.jobs).toHaveLength(3);
       expect(page!.count).toEqual({ value: 3, capped: false });
-      // What the first page has seen is not counted twice.
+      // Jobs of the first page are not counted twice.
       const first = (await pagesOf(appOf(store, 0), filter, 2)).map((one) => [
         one.jobs.length,
         one.count.value,

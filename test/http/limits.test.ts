@@ -1,4 +1,4 @@
-/** S36 and S45: what a server takes, and what it says to more. */
+/** Tests S36 and S45: the limits of a server and its answers above them. */
 import { expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { bucket } from '../../src/http/guard.ts';
@@ -6,7 +6,7 @@ import { type Site, serve } from '../support/http.ts';
 import { inSandbox, sandbox, until } from '../support/queuectl.ts';
 import { add, later, ok, refused } from './api/topic.ts';
 
-/** Connections that say `first` and then nothing. */
+/** Opens connections that send `first` and then nothing. */
 function idlers(site: Site, count: number, first = ''): { sockets: Socket[]; open(): number } {
   const sockets = Array.from({ length: count }, () => {
     const socket = connect(site.port, '127.0.0.1', () => socket.write(first));
@@ -16,8 +16,8 @@ function idlers(site: Site, count: number, first = ''): { sockets: Socket[]; ope
   return { sockets, open: () => sockets.filter((socket) => !socket.closed).length };
 }
 
-test('idle connections, however many, keep nobody out: those silent for longest go first', async () => {
-  // As few files as a server can have; without a limit it could not open another one.
+test('idle connections lock nobody out, because those idle for longest are closed first', async () => {
+  // The server may open only a few files; without a connection limit it could not open another one.
   const box = sandbox(['sh', '-c', 'ulimit -n 120; exec "$0" "$@"']);
   try {
     const site = await serve(box);
@@ -31,7 +31,7 @@ test('idle connections, however many, keep nobody out: those silent for longest 
       }
       for (const socket of sockets) socket.destroy();
     }
-    // Whoever has the token and is being served stays.
+    // A connection with a valid token that is being served stays open.
     await add(site, { id: 'seen', command: 'true', ...later });
     await until(() => stream.seen.length > 0, 'the stream goes on');
     expect(stream.over).toBe(false);
@@ -41,7 +41,7 @@ test('idle connections, however many, keep nobody out: those silent for longest 
   }
 });
 
-test('when all connections are busy for those with the token, a new one is told', async () => {
+test('when all connections are busy with valid tokens, a new one is refused', async () => {
   const box = sandbox(['sh', '-c', 'ulimit -n 120; exec "$0" "$@"']);
   try {
     const site = await serve(box);
@@ -61,7 +61,7 @@ test('when all connections are busy for those with the token, a new one is told'
   }
 });
 
-test('a bucket lets bursts through, owes what is too much, and fills again', () => {
+test('a token bucket allows bursts, counts what exceeds it as debt, and refills', () => {
   let now = 0;
   const take = bucket(() => now, 10, 100);
   for (let i = 0; i < 100; i++) expect(take()).toBe(0);
@@ -75,15 +75,15 @@ test('a bucket lets bursts through, owes what is too much, and fills again', () 
 });
 
 test(
-  'changes beyond all measure are told to wait; looking is not, and what was refused changed nothing',
+  'too many changes are refused without effect, and reads are not',
   inSandbox(async (box) => {
     const site = await serve(box, '--max-rate', '1');
     const jobs = Array.from({ length: 1000 }, (_, i) => ({ id: `j${i}`, command: 'true', ...later }));
-    // One array may be more than the bucket holds: nothing is too much for ever.
+    // One array may be larger than the bucket, because nothing may be refused forever.
     await add(site, jobs);
     const body = { id: 'more', command: 'true' };
-    const tired = await refused(site, ['POST', '/api/v1/jobs'], { body }, [429, 'too-many-changes']);
-    expect(Number(tired.headers.get('retry-after'))).toBeGreaterThan(900);
+    const refusal = await refused(site, ['POST', '/api/v1/jobs'], { body }, [429, 'too-many-changes']);
+    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(900);
     await refused(site, ['POST', '/api/v1/jobs/j0/cancel'], {}, [429, 'too-many-changes']);
     await refused(site, ['DELETE', '/api/v1/jobs/j0'], {}, [429, 'too-many-changes']);
     expect((await ok(site, 'GET', '/api/v1/jobs?state=pending')).count.value).toBe(1000);
@@ -92,7 +92,7 @@ test(
 );
 
 test(
-  'by default 30,000 jobs in arrays, one after the other, are welcome',
+  'by default 30,000 jobs in consecutive arrays are accepted',
   inSandbox(async (box) => {
     const site = await serve(box);
     const body = Array.from({ length: 1000 }, () => ({ command: 'true', ...later }));
@@ -102,7 +102,7 @@ test(
 );
 
 test(
-  'so many operations at a time; each that ends makes room',
+  'the number of parallel operations is limited, and each that ends frees a place',
   inSandbox(async (box) => {
     const site = await serve(box);
     await add(site, { id: 'a', command: 'true', ...later });
@@ -125,14 +125,14 @@ test(
 );
 
 test(
-  'that an operation began, by whom, and how it ended is remembered; also when the server ends before it',
+  'the start, actor and end of an operation are recorded, even if the server ends before it',
   inSandbox(async (box) => {
     const site = await serve(box);
     await add(
       site,
       [1, 2, 3, 4].map((i) => ({ id: `o${i}`, command: 'true', ...later })),
     );
-    const told = async (operation: string) =>
+    const recorded = async (operation: string) =>
       (await box.run(['events', '--json'])).stdout
         .split('\n')
         .filter((line) => line.includes(operation))
@@ -140,9 +140,9 @@ test(
     const body = { action: 'hold', ids: ['o1', 'o2', 'nobody'] };
     const { id } = await ok(site, 'POST', '/api/v1/operations', body, 202);
     const both = await until(async () => {
-      const seen = await told(id);
+      const seen = await recorded(id);
       return seen.length === 2 ? seen : false;
-    }, 'both are told');
+    }, 'both are recorded');
     const who = { actor: 'http:127.0.0.1', operation: id, action: 'hold', jobs: 3 };
     expect(both[0]).toMatchObject({ kind: 'operation-begun', ...who });
     expect(both[1]).toMatchObject({ kind: 'operation-ended', ...who, state: 'done', changed: 2 });
@@ -152,10 +152,10 @@ test(
       ids: ['o1', 'o2', 'o3', ...Array.from({ length: 900 }, (_, i) => `n${i}`)],
     };
     const cut = await ok(site, 'POST', '/api/v1/operations', { ...slow, per_second: 1 }, 202);
-    await until(async () => (await told(cut.id)).length === 1, 'it has begun');
+    await until(async () => (await recorded(cut.id)).length === 1, 'the operation has begun');
     process.kill(site.server.pid, 'SIGTERM');
     expect(await site.server.closed).toBe(0);
-    const [begun, ended] = await told(cut.id);
+    const [begun, ended] = await recorded(cut.id);
     expect(begun).toMatchObject({ jobs: 903 });
     expect(ended).toMatchObject({ kind: 'operation-ended', state: 'stopped' });
     const cancelled = await box.json<{ id: string }[]>(['list', '--state', 'cancelled']);

@@ -1,4 +1,4 @@
-/** S7: whoever has the address never reads the value of a variable that looks secret, whatever he asks for. */
+/** S7: a client of the HTTP API never reads the value of a variable that looks secret. */
 import { expect, test } from 'bun:test';
 import { MASK } from '../../src/core/mask.ts';
 import { ROUTES } from '../../src/http/routes.ts';
@@ -6,12 +6,12 @@ import { serve } from '../support/http.ts';
 import { inSandbox } from '../support/queuectl.ts';
 import { add, later, ok, refused } from './api/topic.ts';
 
-const HUSH = 'hunter2-7f3a91';
-const env = { DB_PASSWORD: HUSH, PATH: '/bin' };
+const SECRET = 'hunter2-7f3a91';
+const env = { DB_PASSWORD: SECRET, PATH: '/bin' };
 const shown = { DB_PASSWORD: MASK, PATH: '/bin' };
 
 test(
-  'values are masked in every answer, kept in the store, and the mask is not taken for one',
+  'secret values are masked in every answer and kept in the store, and a mask is refused as a value',
   inSandbox(async (box) => {
     const site = await serve(box);
     const stream = await site.events(0);
@@ -28,10 +28,10 @@ test(
     for (const { method, path } of ROUTES) {
       if (method !== 'GET' || path.endsWith('/events')) continue;
       const { text } = await site.call('GET', path.replace(/\{\w+\}/, 'x'));
-      expect({ path, leaks: text.includes(HUSH) }).toEqual({ path, leaks: false });
+      expect({ path, leaks: text.includes(SECRET) }).toEqual({ path, leaks: false });
     }
     expect((await ok(site, 'GET', '/api/v1/jobs')).jobs).toHaveLength(3);
-    expect(JSON.stringify(stream.seen)).not.toContain(HUSH);
+    expect(JSON.stringify(stream.seen)).not.toContain(SECRET);
     stream.close();
 
     const { id: _, ...again } = await ok(site, 'GET', '/api/v1/jobs/x');
@@ -40,10 +40,10 @@ test(
     const body = { ...schedule, name: 'z', job: { command: 'true', env: shown } };
     await refused(site, ['POST', '/api/v1/schedules'], { body }, [400, 'invalid-job']);
     expect((await ok(site, 'GET', '/api/v1/jobs')).jobs).toHaveLength(3);
-    // The owner has it, and so has the command.
+    // The owner and the command have the value.
     expect(await box.json(['show', 'x'])).toMatchObject({ env });
-    await add(site, { id: 'w', command: 'echo "$DB_PASSWORD"', env: { DB_PASSWORD: HUSH } });
+    await add(site, { id: 'w', command: 'echo "$DB_PASSWORD"', env: { DB_PASSWORD: SECRET } });
     await box.run(['worker', 'start', '--drain', '--quiet']);
-    expect((await box.run(['logs', 'w'])).stdout).toBe(`${HUSH}\n`);
+    expect((await box.run(['logs', 'w'])).stdout).toBe(`${SECRET}\n`);
   }),
 );

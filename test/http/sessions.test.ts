@@ -3,7 +3,7 @@ import { createSessions, IDLE_MS } from '../../src/http/sessions.ts';
 
 const forever = (): AbortSignal => new AbortController().signal;
 
-test('a session has 256 random bits and is known to its own server only', () => {
+test('a session has 256 random bits and is valid on its own server only', () => {
   const [mine, other] = [createSessions(() => 0), createSessions(() => 0)];
   const secrets = Array.from({ length: 100 }, () => mine.begin('full', forever()));
   expect(new Set(secrets).size).toBe(100);
@@ -16,7 +16,7 @@ test('a session has 256 random bits and is known to its own server only', () => 
   for (const text of ['', 'x', 'a'.repeat(43), `${secrets[0]}x`]) expect(mine.origin(text)).toBe('none');
 });
 
-test('a session that is not used for 12 hours ends; one with an open stream does not', () => {
+test('a session ends after 12 hours without use, unless it has an open stream', () => {
   let now = 0;
   const sessions = createSessions(() => now);
   const [idle, busy] = [sessions.begin('full', forever()), sessions.begin('read-only', forever())];
@@ -34,7 +34,7 @@ test('a session that is not used for 12 hours ends; one with an open stream does
   expect(sessions.find(busy)).toBeNull();
 });
 
-test('beyond their number the session that was not used for longest ends', () => {
+test('above the maximum the session that was unused for longest ends', () => {
   const sessions = createSessions(() => 0, 3);
   const [a, b, c] = [1, 2, 3].map(() => sessions.begin('full', forever())) as [string, string, string];
   const { ended } = sessions.find(b)!;
@@ -45,7 +45,7 @@ test('beyond their number the session that was not used for longest ends', () =>
   expect(ended.aborted).toBe(true);
 });
 
-test('a session ends with the token that it came from, and alone when it is ended', () => {
+test('a session ends with its token or by itself', () => {
   const token = new AbortController();
   const sessions = createSessions(() => 0);
   const [a, b, other] = [token.signal, token.signal, forever()].map((until) => sessions.begin('full', until));

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createSharedAnswers } from '../../src/http/shared-answers.ts';
 
-/** A question whose answer takes `costMs`, by a clock that only it moves. */
+/** Creates a question whose answer takes `costMs`, with a clock that only the question moves. */
 function question(costMs: number) {
   let now = 0;
   let made = 0;
@@ -21,7 +21,7 @@ function question(costMs: number) {
   };
 }
 
-test('as long as it takes little of the time, every answer is made anew', async () => {
+test('a cheap answer is computed for every request', async () => {
   const { ask, rest } = question(1);
   for (let i = 1; i <= 200; i++) {
     expect(await ask()).toBe(i);
@@ -29,7 +29,7 @@ test('as long as it takes little of the time, every answer is made anew', async 
   }
 });
 
-test('beyond it, one made moments ago is told again, as it was', async () => {
+test('an expensive answer is repeated for a moment', async () => {
   const { ask, rest, shared, make } = question(10);
   const answers: number[] = [];
   for (let i = 0; i < 100; i++) {
@@ -41,13 +41,13 @@ test('beyond it, one made moments ago is told again, as it was', async () => {
   const again = await shared.answer('a', make);
   expect(again.status).toBe(200);
   expect(again.headers.get('content-type')).toBe('application/json');
-  // Another question has a share of its own.
+  // Another question has a budget of its own.
   expect(await ask('b')).toBe(6);
   rest(300);
   expect(await ask()).toBe(7);
 });
 
-test('who asks together is told what is seen after the last of them has asked', async () => {
+test('parallel requests share an answer that is computed after the last of them', async () => {
   const { shared } = question(0);
   let seen = 'too early';
   let made = 0;
@@ -60,7 +60,7 @@ test('who asks together is told what is seen after the last of them has asked', 
   expect(await (await shared.answer('a', make)).text()).toBe('in time, 3');
 });
 
-test('after a change nothing is told that was made, or begun, before it', async () => {
+test('after a change no answer is used that was started before it', async () => {
   const { ask, shared } = question(100);
   expect(await ask()).toBe(1);
   expect(await ask()).toBe(1);
@@ -83,7 +83,7 @@ test('after a change nothing is told that was made, or begun, before it', async 
   expect(await ask()).toBe(3);
 });
 
-test('what fails is not told again', async () => {
+test('a failed answer is not repeated', async () => {
   const { ask, shared, rest } = question(100);
   const fails = (): Promise<Response> => {
     rest(1000);

@@ -7,7 +7,7 @@ import { inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 test(
-  'the token has 256 bits and is for its owner alone; --rotate-token makes another',
+  'the token has 256 bits and is readable for its owner only, and --rotate-token replaces it',
   inSandbox(async (box) => {
     const first = await serve(box);
     const file = join(box.home, 'queue.db.d/token');
@@ -26,7 +26,7 @@ test(
 );
 
 test(
-  'the read-only token has a file of its own, and --rotate-token replaces it too',
+  'the read-only token has its own file, and --rotate-token replaces it too',
   inSandbox(async (box) => {
     const readOnly = await serve(box, '--read-only');
     const file = join(box.home, 'queue.db.d/token-read-only');
@@ -39,13 +39,13 @@ test(
     const token = readFileSync(file, 'utf8').trim();
     expect((await full.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
     expect((await readOnly.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
-    // The full token opens a read-only server as well.
+    // The full token also opens a read-only server.
     expect((await readOnly.call('GET', '/api/v1/jobs', { token: full.token })).status).toBe(200);
   }),
 );
 
 test(
-  'on a terminal the address has the token; anywhere else it has not, and the token file is named',
+  'on a terminal the address contains the token, and elsewhere the token file is named instead',
   inSandbox(async (box) => {
     const terminal = onTerminal(box, ['serve', '--port', '0'], 24, 120);
     await until(() => /#token=[\w-]{43}/.test(terminal.stdout()), 'it prints the address');
@@ -69,7 +69,7 @@ const tokenFiles = (box: Sandbox): string[] =>
     .sort();
 
 test(
-  'servers that start at once share one token',
+  'servers that start at the same time share one token',
   inSandbox(async (box) => {
     await box.run(['status']);
     const sites = await Promise.all(Array.from({ length: 5 }, () => serve(box)));
@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  'a token that is none is told of, and made anew when that is said; one that others can read is warned of',
+  'an invalid token file is refused and replaced on request, and a readable one causes a warning',
   inSandbox(async (box) => {
     const { token } = await serve(box);
     const file = join(box.home, 'queue.db.d/token');
@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  'whatever this machine is called, --host may call it so; others may not',
+  '--host accepts every name of this machine and no others',
   inSandbox(async (box) => {
     for (const host of ['127.0.0.2', 'LOCALHOST', 'localhost']) {
       const { server } = await serve(box, '--host', host);
@@ -120,9 +120,9 @@ test(
 );
 
 test(
-  'no process listing, no log and no file but its own has the token',
+  'the token is in no process listing, no log and no other file',
   inSandbox(async (box) => {
-    // A browser that notes what it was called with.
+    // Replaces the browser by a script that records its arguments.
     const called = join(box.directory, 'called');
     const browser = join(box.directory, 'xdg-open');
     writeFileSync(browser, `#!/bin/sh\necho "$@" > '${called}.draft'; mv '${called}.draft' '${called}'\n`);
@@ -149,7 +149,7 @@ test(
     await site.call('GET', `/api/v1/jobs?token=${token}`);
     await until(
       async () => (await site.call('GET', '/api/v1/jobs/env')).json.state === 'completed',
-      'it ran',
+      'the browser script ran',
     );
     expect((await site.call('GET', '/api/v1/jobs/env/output')).text).not.toContain(token);
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
@@ -171,7 +171,7 @@ test(
 );
 
 test(
-  'other machines are let in only when that is said',
+  'other machines are allowed only with an explicit flag',
   inSandbox(async (box) => {
     for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
       const { code, stderr, stdout } = await box.run(['serve', '--port', '0', '--host', host]);
@@ -186,7 +186,7 @@ test(
 );
 
 test(
-  'a port that is taken, or none, is one clear line',
+  'a taken or invalid port is refused with one clear line',
   inSandbox(async (box) => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', () => resolve()));
@@ -208,7 +208,7 @@ test(
 
 function textOf(file: string): string {
   try {
-    // A pipe would be waited for.
+    // Reading a pipe would block.
     return statSync(file).isFIFO() ? '' : readFileSync(file, 'latin1');
   } catch {
     return '';

@@ -18,7 +18,7 @@ import { sameAs } from './same.ts';
 
 type Command = fc.AsyncCommand<m.Model, Store>;
 
-/** Few of everything, so that they meet. */
+/** There are few of each, so that the steps affect the same jobs. */
 const IDS = ['a', 'b', 'c', 'd', 'e'];
 const QUEUES = ['one', 'two'];
 const WORKERS = ['w1', 'w2', 'w3'];
@@ -34,7 +34,7 @@ const OUTCOMES: Outcome[] = [
 const REASONS: EndReason[] = ['timeout', 'cancelled', 'stopped'];
 const AGAIN: State[][] = [['dead'], ['dead', 'cancelled', 'failed'], ['completed', 'pending', 'processing']];
 
-/** A step that the model and the store take both, after which they have to be the same. */
+/** Defines a step of both the model and the store, after which they must be equal. */
 function step<T>(
   arbitrary: fc.Arbitrary<T>,
   name: string,
@@ -54,11 +54,12 @@ function step<T>(
 const always = (): boolean => true;
 const id = fc.constantFrom(...IDS);
 const worker = fc.constantFrom(...WORKERS);
-/** Counted from the last one given out: claims that hold are met as often as those that are long void. */
-const hand = fc.constantFrom(0, 0, 1, 1, 1, 2, 2, 3, 5);
-const handAt = (model: m.Model, back: number): m.Hand | undefined =>
-  model.hands[model.hands.length - 1 - back];
-const hasHand = (model: m.Model, input: { hand: number }): boolean => handAt(model, input.hand) !== undefined;
+/** Counts back from the newest claim, so that valid claims are used as often as old ones. */
+const claimIndex = fc.constantFrom(0, 0, 1, 1, 1, 2, 2, 3, 5);
+const claimAt = (model: m.Model, back: number): m.ModelClaim | undefined =>
+  model.claims[model.claims.length - 1 - back];
+const hasClaim = (model: m.Model, input: { claim: number }): boolean =>
+  claimAt(model, input.claim) !== undefined;
 
 const enqueue = step(
   fc.record({
@@ -104,24 +105,26 @@ const enqueue = step(
   },
 );
 
-/** What ended is handed in with the next claim, as workers do. */
+/** Settles ended attempts together with the next claim, as workers do. */
 const claim = step(
   fc.record({
     worker,
     limit: fc.integer({ min: 0, max: 3 }),
     queues: fc.constantFrom<string[] | null>(null, null, ['one'], ['two']),
-    settle: fc.array(fc.record({ hand, outcome: fc.constantFrom(...OUTCOMES) }), { maxLength: 2 }),
+    settle: fc.array(fc.record({ claim: claimIndex, outcome: fc.constantFrom(...OUTCOMES) }), {
+      maxLength: 2,
+    }),
   }),
   'claim',
   (model, input) => !model.deadWorkers.has(input.worker),
   async (model, store, { worker: workerId, limit, queues, settle }) => {
-    const hands = settle.flatMap((one) => {
-      const found = handAt(model, one.hand);
+    const claims = settle.flatMap((one) => {
+      const found = claimAt(model, one.claim);
       return found === undefined ? [] : [{ found, settlement: endingOf(model, found, one.outcome) }];
     });
-    const request = want({ workerId, limit, queues, settle: hands.map((one) => one.settlement) });
+    const request = want({ workerId, limit, queues, settle: claims.map((one) => one.settlement) });
     const result = await store.claim(request, model.now);
-    const settled = hands.map((one) => m.settle(model, one.found, one.settlement));
+    const settled = claims.map((one) => m.settle(model, one.found, one.settlement));
     deepEqual(result.settled, settled);
     const expected = m.claimable(model, limit, queues);
     deepEqual(ids(result.jobs), ids(expected));
@@ -129,46 +132,51 @@ const claim = step(
       const real = result.jobs[i]!;
       for (const known of model.attempts.keys()) ok(real.claim.attempt > known);
       m.take(model, job, workerId, real.claim.attempt);
-      model.hands.push({ job, token: job.token, attempt: real.claim.attempt, real });
+      model.claims.push({ job, token: job.token, attempt: real.claim.attempt, real });
     }
   },
 );
 
-function endingOf(model: m.Model, found: m.Hand, outcome: Outcome): Settlement {
+function endingOf(model: m.Model, found: m.ModelClaim, outcome: Outcome): Settlement {
   return ending(found.real, outcome, model.now);
 }
 
 const settle = step(
-  fc.record({ hand, outcome: fc.constantFrom(...OUTCOMES) }),
+  fc.record({ claim: claimIndex, outcome: fc.constantFrom(...OUTCOMES) }),
   'settle',
-  hasHand,
+  hasClaim,
   async (model, store, input) => {
-    const found = handAt(model, input.hand)!;
+    const found = claimAt(model, input.claim)!;
     const settlement = endingOf(model, found, input.outcome);
     equal(await store.settle(settlement), m.settle(model, found, settlement));
   },
 );
 
 const mark = step(
-  fc.record({ hand, reason: fc.constantFrom(...REASONS) }),
+  fc.record({ claim: claimIndex, reason: fc.constantFrom(...REASONS) }),
   'mark',
-  hasHand,
+  hasClaim,
   async (model, store, input) => {
-    const found = handAt(model, input.hand)!;
+    const found = claimAt(model, input.claim)!;
     equal(await store.mark(found.real.claim, input.reason), m.mark(model, found, input.reason));
   },
 );
 
-/** A sweeper that saw the claim some time ago. */
-const adopt = step(fc.record({ hand, worker }), 'adopt', hasHand, async (model, store, input) => {
-  await adoptFrom(model, store, handAt(model, input.hand)!, input.worker);
-});
+/** Adopts with a claim that was seen some time ago. */
+const adopt = step(
+  fc.record({ claim: claimIndex, worker }),
+  'adopt',
+  hasClaim,
+  async (model, store, input) => {
+    await adoptFrom(model, store, claimAt(model, input.claim)!, input.worker);
+  },
+);
 
-async function adoptFrom(model: m.Model, store: Store, found: m.Hand, workerId: string): Promise<void> {
+async function adoptFrom(model: m.Model, store: Store, found: m.ModelClaim, workerId: string): Promise<void> {
   const real = await store.adopt(found.real.claim, workerId);
   equal(real !== null, m.adopt(model, found, workerId));
   if (real !== null)
-    model.hands.push({ job: found.job, token: found.job.token, attempt: found.attempt, real });
+    model.claims.push({ job: found.job, token: found.job.token, attempt: found.attempt, real });
 }
 
 const crash = step(
@@ -180,7 +188,7 @@ const crash = step(
   },
 );
 
-/** Whoever lives takes over what the dead have left. */
+/** Adopts the jobs of dead workers as a live worker does. */
 const recover = step(
   fc.record({ worker }),
   'recover',
@@ -188,7 +196,7 @@ const recover = step(
   async (model, store, input) => {
     for (const job of await store.running()) {
       if (!model.deadWorkers.has(job.workerId!)) continue;
-      const found = model.hands.findLast((one) => one.attempt === job.claim.attempt)!;
+      const found = model.claims.findLast((one) => one.attempt === job.claim.attempt)!;
       deepEqual(job.claim, found.real.claim);
       await adoptFrom(model, store, found, input.worker);
     }
@@ -205,7 +213,7 @@ const time = step(
   },
 );
 
-/** What people do to one job, whatever its state. */
+/** Acts on one job as users do, whatever its state. */
 const act = step(
   fc.record({
     id,
@@ -265,7 +273,7 @@ const prune = step(
   },
 );
 
-/** The more often a step stands here, the more often it is taken. */
+/** A step that is listed more often is chosen more often. */
 export const COMMANDS = [
   ...[enqueue, enqueue, enqueue, claim, claim, claim, settle, settle, mark, mark, adopt, adopt],
   ...[crash, recover, time, act, act, act, pause, prune],

@@ -6,18 +6,18 @@ import type { SettleAnswer } from '../../src/store/contract/claims.ts';
 import { NOW } from '../support/jobs.ts';
 
 /**
- * The queue as the contract describes it, in plain words of the language: no tables, no transactions, no file. The real
- * store has to answer the same to every command, and to hold the same after it.
+ * Models the queue as the contract describes it, without tables, transactions or files. After every command the real
+ * store must return and hold the same.
  */
 export interface Model {
   now: number;
   jobs: Map<string, ModelJob>;
-  /** Order of enqueueing. */
+  /** The number of jobs enqueued so far. */
   enqueued: number;
   attempts: Map<number, ModelAttempt>;
   paused: Set<string>;
-  /** Every claim that was ever handed out, whether it still holds or not: anyone may come back with it. */
-  hands: Hand[];
+  /** Every claim that was ever returned, valid or not, because a worker may come back with any of them. */
+  claims: ModelClaim[];
   deadWorkers: Set<string>;
 }
 
@@ -39,11 +39,11 @@ export interface ModelJob {
   dependsOn: ModelDependency[];
   onParentFailure: JobPolicy['onParentFailure'];
   atMostOnce: boolean;
-  /** Attempts on record. */
+  /** The number of recorded attempts. */
   runs: number;
-  /** Those since somebody last retried it. */
+  /** The number of attempts since the last retry by a user. */
   starts: number;
-  /** Removed: whoever still has it in hand has nothing. */
+  /** True if the job was removed, which makes every claim of it invalid. */
   gone: boolean;
 }
 
@@ -59,11 +59,11 @@ interface ModelAttempt {
   ended: { why: string; exitCode: number | null } | null;
 }
 
-export interface Hand {
+export interface ModelClaim {
   job: ModelJob;
   token: number;
   attempt: number;
-  /** What the store gave out. */
+  /** The claim that the store returned. */
   real: ClaimedJob;
 }
 
@@ -74,7 +74,7 @@ export function newModel(): Model {
     enqueued: 0,
     attempts: new Map(),
     paused: new Set(),
-    hands: [],
+    claims: [],
     deadWorkers: new Set(),
   };
 }
@@ -106,7 +106,7 @@ export function insert(
     if (parent.phase === 'ended') parentEnded(model, parent, parent.state as ParentEnd);
 }
 
-/** Whom a claim has to answer, best first. */
+/** Returns the jobs that a claim must return, best first. */
 export function claimable(model: Model, limit: number, queues: string[] | null): ModelJob[] {
   return [...model.jobs.values()]
     .filter((job) => job.phase === 'waits' && job.dueAt! <= model.now)
@@ -130,21 +130,21 @@ export function take(model: Model, job: ModelJob, worker: string, attempt: numbe
   model.attempts.set(attempt, { token: job.token, endReason: null, ended: null });
 }
 
-function holds(hand: Hand): boolean {
-  return !hand.job.gone && hand.job.phase === 'running' && hand.job.token === hand.token;
+function holds(claim: ModelClaim): boolean {
+  return !claim.job.gone && claim.job.phase === 'running' && claim.job.token === claim.token;
 }
 
-export function adopt(model: Model, hand: Hand, worker: string): boolean {
-  if (!holds(hand)) return false;
-  hand.job.token++;
-  hand.job.worker = worker;
-  model.attempts.get(hand.attempt)!.token++;
+export function adopt(model: Model, claim: ModelClaim, worker: string): boolean {
+  if (!holds(claim)) return false;
+  claim.job.token++;
+  claim.job.worker = worker;
+  model.attempts.get(claim.attempt)!.token++;
   return true;
 }
 
-export function mark(model: Model, hand: Hand, reason: EndReason): boolean {
-  const attempt = model.attempts.get(hand.attempt);
-  if (attempt === undefined || attempt.ended !== null || attempt.token !== hand.token) return false;
+export function mark(model: Model, claim: ModelClaim, reason: EndReason): boolean {
+  const attempt = model.attempts.get(claim.attempt);
+  if (attempt === undefined || attempt.ended !== null || attempt.token !== claim.token) return false;
   attempt.endReason ??= reason;
   return true;
 }
@@ -155,13 +155,13 @@ export interface ModelSettlement {
   transition: Transition;
 }
 
-export function settle(model: Model, hand: Hand, settlement: ModelSettlement): SettleAnswer {
-  const { job } = hand;
-  const attempt = model.attempts.get(hand.attempt);
-  if (!holds(hand)) return answerAgain(hand, attempt, settlement);
+export function settle(model: Model, claim: ModelClaim, settlement: ModelSettlement): SettleAnswer {
+  const { job } = claim;
+  const attempt = model.attempts.get(claim.attempt);
+  if (!holds(claim)) return settleAgain(claim, attempt, settlement);
   const cancelled = attempt!.endReason === 'cancelled';
   if (settlement.why === 'never-started') {
-    model.attempts.delete(hand.attempt);
+    model.attempts.delete(claim.attempt);
     job.runs--;
     job.starts--;
     Object.assign(job, { state: 'pending', phase: 'waits', dueAt: model.now, worker: null, attempt: null });
@@ -181,9 +181,9 @@ export function settle(model: Model, hand: Hand, settlement: ModelSettlement): S
   return 'applied';
 }
 
-/** The very settlement that was applied before is known again; anything else comes too late. */
-function answerAgain(
-  { job, token }: Hand,
+/** Returns already-mine for the settlement that was applied before, and lost for any other. */
+function settleAgain(
+  { job, token }: ModelClaim,
   attempt: ModelAttempt | undefined,
   { why, exitCode }: ModelSettlement,
 ): SettleAnswer {
@@ -200,11 +200,11 @@ export function end(model: Model, job: ModelJob, state: 'completed' | 'dead' | '
 }
 
 function parentEnded(model: Model, parent: ModelJob, how: ParentEnd): void {
-  const suited = satisfiedBy(how);
+  const satisfied = satisfiedBy(how);
   for (const child of model.jobs.values()) {
     for (const one of child.dependsOn) {
       if (one.parent !== parent || one.phase !== 'open') continue;
-      one.phase = suited.includes(one.on) || child.onParentFailure === 'run' ? 'met' : 'failed';
+      one.phase = satisfied.includes(one.on) || child.onParentFailure === 'run' ? 'met' : 'failed';
       if (one.phase === 'met') unblock(model, child);
       else if (child.onParentFailure === 'hold' && child.phase === 'blocked') child.phase = 'held';
       else if (child.onParentFailure !== 'hold' && child.phase !== 'running' && child.phase !== 'ended')
@@ -249,7 +249,10 @@ export function retry(model: Model, job: ModelJob, from: readonly State[], bulk:
   return true;
 }
 
-/** For its parents, whatever they were before, and its children for it: those that it had failed and that have not begun. */
+/**
+ * Blocks a retried job by its parents again, and by it the children that its failure had affected and that have not
+ * started.
+ */
 function waitAgain(model: Model, job: ModelJob): void {
   for (const one of job.dependsOn)
     if (one.phase !== 'open' && !one.parent.gone && one.parent.phase !== 'ended') reopen(job, one);
@@ -301,5 +304,5 @@ export function prune(model: Model, state: State, keep: number): ModelJob[] {
 function forget(model: Model, job: ModelJob): void {
   model.jobs.delete(job.id);
   job.gone = true;
-  for (const hand of model.hands) if (hand.job === job) model.attempts.delete(hand.attempt);
+  for (const claim of model.claims) if (claim.job === job) model.attempts.delete(claim.attempt);
 }

@@ -2,7 +2,7 @@ import { deepEqual, ok } from 'node:assert/strict';
 import type { Store } from '../../src/store/store.ts';
 import type { Model } from './model.ts';
 
-/** The store holds what the model holds: every job, who runs it by which claim, and the counts kept beside them. */
+/** Expects that the store holds what the model holds: every job, its holder and claim, and the counters. */
 export async function sameAs(model: Model, store: Store): Promise<void> {
   const jobs = [...model.jobs.values()].sort((a, b) => b.number - a.number);
   const real = await store.list({}, { limit: 100 });

@@ -10,7 +10,7 @@ function started(job: Partial<ClaimedJob>): string {
   return logLine({ type: 'attempt-started', job: claimed, pid: 7 } as WorkerEvent, NOW);
 }
 
-/** What a reader of `key=value` pairs makes of a line: quoted values may hold anything. */
+/** Parses `key=value` pairs of a line; quoted values may contain anything. */
 function pairsOf(line: string): Record<string, string> {
   const pairs: Record<string, string> = {};
   for (const [, key, value] of line.matchAll(/(?<=^| )(\w+)=("(?:\\.|[^"\\])*"|[^\s"=]+)/g)) {
@@ -20,21 +20,21 @@ function pairsOf(line: string): Record<string, string> {
   return pairs;
 }
 
-test('plain names are written as they are', () => {
+test('plain names are not quoted', () => {
   expect(started({ id: 'nightly:42', queue: 'größe/a' })).toBe(
     '2030-01-01T00:00:00.000Z job=nightly:42 attempt=1 queue=größe/a started pid=7',
   );
 });
 
 test.each(['a b', 'x" queue=other pid=1 "', 'x queue=other attempt=9', 'back\\slash', 'a=b', '"', '\\"'])(
-  'the name %p cannot be mistaken for more pairs',
+  'the name %p cannot be mistaken for further pairs',
   (name) => {
     const pairs = { job: name, attempt: '1', queue: name, pid: '7' };
     expect(pairsOf(started({ id: name, queue: name }))).toEqual(pairs);
   },
 );
 
-test('a line stays one line, whatever a store from elsewhere holds', () => {
+test('a line stays one line, whatever a foreign store contains', () => {
   const line = started({ id: 'a\n2030-01-01T00:00:00.000Z job=b completed', queue: '\x1b[2J\u202e' });
   expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(logLine({ type: 'worker-error', workerId: 'w', message: 'a\nb' } as WorkerEvent, NOW)).toEndWith(

@@ -29,7 +29,7 @@ function snapshot(over: Partial<Snapshot> = {}): Snapshot {
 }
 
 describe('openMetrics', () => {
-  test('says every figure under its name, in its unit', () => {
+  test('prints every figure with its name and unit', () => {
     const families = readOpenMetrics(openMetrics(snapshot()));
     const value = (name: string, labels = {}) => sampleValue(families, name, labels);
     expect(value('queuectl_jobs', { queue: 'q', state: 'pending' })).toBe(7);
@@ -53,7 +53,7 @@ describe('openMetrics', () => {
     expect(value('queuectl_info', { version: '1.2.3' })).toBe(1);
   });
 
-  test('any text can be a label', () => {
+  test('accepts any text as a label', () => {
     for (const name of ['a"b', 'a\\', '\\n', 'a\nb', '{},=', 'naïve 🦆', '# EOF', 'x\ud800']) {
       const totals = [{ queue: 'q', name, ...noFigures(), completed: 5 }];
       const families = readOpenMetrics(openMetrics(snapshot({ totals })));
@@ -62,7 +62,7 @@ describe('openMetrics', () => {
     }
   });
 
-  test('a store with nothing in it is well-formed too', () => {
+  test('is well-formed for an empty store', () => {
     const nothing = {
       jobs: [],
       waiting: [],
@@ -78,7 +78,7 @@ describe('openMetrics', () => {
     ]);
   });
 
-  test('of very many queues the first have labels, the others one in common; nothing is lost', () => {
+  test('labels the first of very many queues and sums the others, so that nothing is lost', () => {
     const queues = Array.from({ length: 1000 }, (_, i) => `q${String(i).padStart(4, '0')}`);
     const many = snapshot({
       jobs: queues.map((queue) => ({ queue, state: 'pending', jobs: 2 })),
@@ -98,12 +98,12 @@ describe('openMetrics', () => {
     expect(many.totals).toHaveLength(1000);
   });
 
-  test("a parser of Prometheus' older format reads it as well", () => {
+  test("can be read by a parser of Prometheus' older format", () => {
     const families = parsePrometheus(openMetrics(snapshot()));
     const of = (name: string) => families.find((family) => family.name === name);
     expect(of('queuectl_jobs')).toMatchObject({ type: 'GAUGE' });
     expect(of('queuectl_job_run_seconds')).toMatchObject({ type: 'HISTOGRAM' });
-    // It leaves out the labels of a histogram, so no more is asked of it there.
+    // That parser drops the labels of a histogram, so they are not compared.
     expect(of('queuectl_job_run_seconds')!.metrics[0]).toMatchObject({
       buckets: expect.objectContaining({ '0.005': '2', '+Inf': '3' }),
     });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { enqueue, inSandbox, type Result, type Sandbox } from '../support/queuectl.ts';
 
-/** QUEUECTL_SECURITY_TRIES=50 tries every value in every column. Otherwise some columns get one of them. */
+/** QUEUECTL_SECURITY_TRIES=50 tries every value in every column. Otherwise some columns get one value. */
 const ALL = Number(process.env.QUEUECTL_SECURITY_TRIES ?? 1) > 1;
 const LIMIT_MS = ALL ? 3_600_000 : 90_000;
 const TABLES = ['job', 'attempt', 'queue', 'schedule', 'event'];
@@ -12,7 +12,7 @@ const VALUES = [
   ...['-9223372036854775808', '-1', '0', '2147483648', '9007199254740991', '9007199254740994'],
   ...['9223372036854775807', "'text'", 'NULL', '9e999'],
 ];
-/** The one row of each table that is changed. */
+/** Selects the row of each table that is changed. */
 const ROW: Record<string, string> = {
   job: "id = 'bad'",
   attempt: "job = (SELECT number FROM job WHERE id = 'bad')",
@@ -21,7 +21,7 @@ const ROW: Record<string, string> = {
   event: 'number = (SELECT max(number) FROM event)',
 };
 
-/** A store with a job that waits for its second attempt, another that is ready, and one row of everything else. */
+/** Fills a store with a job that waits for its second attempt, a ready job, and one row of everything else. */
 async function fill(box: Sandbox): Promise<void> {
   await enqueue(box, 'bad', 'test "$QUEUECTL_ATTEMPT" -gt 1', { max_retries: 3 });
   await enqueue(box, 'done', 'true');
@@ -38,7 +38,7 @@ async function fill(box: Sandbox): Promise<void> {
   await enqueue(box, 'good', 'true');
 }
 
-/** Every column of numbers, with the values that its table accepts. */
+/** Returns every numeric column with the values that its table accepts. */
 function casesOf(template: string): { table: string; column: string; value: string }[] {
   const db = new DatabaseSync(template);
   const found = TABLES.flatMap((table) => {
@@ -65,7 +65,7 @@ function change(
     db.exec(`UPDATE ${table} SET ${column} = ${value} WHERE ${ROW[table]}`);
     return true;
   } catch {
-    // The type of the column refuses it.
+    // The type of the column refuses the value.
     return false;
   } finally {
     db.close();
@@ -136,7 +136,7 @@ test(
 );
 
 test.concurrent(
-  'db check names a row with values out of range, and db repair keeps the job, held',
+  'db check names a row with values out of range, and db repair keeps the job and holds it',
   inSandbox(async (box) => {
     await enqueue(box, 'bad', 'true');
     await enqueue(box, 'good', 'true');
@@ -160,7 +160,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a job whose row cannot be read is shown, held with the reason by the next claim, and stops no other',
+  'a job with an unreadable row is shown, held with a reason at the next claim, and delays no other job',
   inSandbox(async (box) => {
     await enqueue(box, 'bad', 'true');
     await enqueue(box, 'good', 'true');

@@ -20,7 +20,7 @@ import {
 import { IS_ROOT, type Stranger, startStranger } from '../support/stranger.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-/** How often each attack is tried: TRIES=50 in full. */
+/** Sets how often each attack is tried. TRIES=50 is the full test. */
 const TRIES = Number(process.env.TRIES ?? 2);
 const MAC = 'a'.repeat(32);
 
@@ -33,7 +33,7 @@ async function nameOfNext(box: Sandbox, id: string): Promise<{ epoch: string; nu
   return { epoch: epoch!, number: Number(number) };
 }
 
-async function whileThere(stranger: Stranger, work: () => Promise<void>): Promise<void> {
+async function whileRunning(stranger: Stranger, work: () => Promise<void>): Promise<void> {
   try {
     await work();
     expect(stranger.child.exitCode).toBeNull();
@@ -42,7 +42,7 @@ async function whileThere(stranger: Stranger, work: () => Promise<void>): Promis
   }
 }
 
-/** As another user finds it: in the arguments of the job's frame. */
+/** Reads the name of an attempt as another user can, from the arguments of the job's frame. */
 function nameOf(box: Sandbox, job: string): string {
   const text = processesOfJob(box, job).flatMap(argumentsOf).join();
   return /attempts\/([0-9a-f]{12}-\d+)\/rec/.exec(text)![1]!;
@@ -58,7 +58,7 @@ test.concurrent.skipIf(!IS_ROOT)(
         `QUEUECTL_RUN=${name} sleep 1000 & QUEUECTL_RUN=${name}-${MAC} sleep 1000 & wait`,
       );
       await until(() => processesWith(`QUEUECTL_RUN=${name}-${MAC}`).length > 0, 'it carries the cookie');
-      await whileThere(stranger, async () =>
+      await whileRunning(stranger, async () =>
         expect(await nameOfNext(box, `job${i}`)).toMatchObject({ number: i + 2 }),
       );
     }
@@ -66,7 +66,7 @@ test.concurrent.skipIf(!IS_ROOT)(
 );
 
 test.concurrent(
-  'no process makes the numbers of attempts jump beyond those that can be used',
+  'no process can raise the attempt numbers above the usable range',
   inSandbox(async (box) => {
     const { epoch } = await nameOfNext(box, 'first');
     const env = { ...process.env, QUEUECTL_HOME: box.home, QUEUECTL_RUN: `${epoch}-999999999999999` };
@@ -84,11 +84,11 @@ test.concurrent.skipIf(!IS_ROOT)(
     for (let i = 0; i < TRIES; i++) {
       await startGatedJob(box, `job${i}`);
       const name = nameOf(box, `job${i}`);
-      // A new process all the time: whoever waits until none is left waits for ever.
+      // Processes start all the time, so waiting until none is left would never end.
       const again = `while :; do QUEUECTL_RUN=${name} sleep 0.2 & sleep 0.01; done`;
       const lasting = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
-      await whileThere(lasting, async () =>
-        whileThere(await startStranger(again), async () => {
+      await whileRunning(lasting, async () =>
+        whileRunning(await startStranger(again), async () => {
           await until(
             () => processesWith(`QUEUECTL_RUN=${name}`).length > 2,
             'its processes carry the cookie',
@@ -102,7 +102,7 @@ test.concurrent.skipIf(!IS_ROOT)(
 );
 
 test.concurrent.skipIf(!IS_ROOT)(
-  'a job whose worker and processes were killed is not taken for running because of another user',
+  'a job whose worker and processes were killed does not count as running because of another user',
   inSandbox(async (box) => {
     for (let i = 0; i < TRIES; i++) {
       const workers = await box.startWorkers();
@@ -111,10 +111,10 @@ test.concurrent.skipIf(!IS_ROOT)(
       await box.run(['worker', 'stop', '--leave']);
       await workers.exit;
       await killAll(processesOfJob(box, job.id));
-      // Where the record is missing, a process with the cookie would prove that the command runs.
+      // Without the record, a process with the cookie would prove that the command runs.
       rmSync(join(box.home, 'queue.db.d', 'attempts', name, 'rec'));
       const stranger = await startStranger(`exec env QUEUECTL_RUN=${name} sleep 1000`);
-      await whileThere(stranger, async () => {
+      await whileRunning(stranger, async () => {
         job.release();
         await box.run(['worker', 'start', '--drain']);
         expect(await box.json(['show', job.id])).toMatchObject({ state: 'completed' });
@@ -124,7 +124,7 @@ test.concurrent.skipIf(!IS_ROOT)(
 );
 
 test.concurrent.skipIf(!IS_ROOT)(
-  'a process that a job started as another user is ended with it, also when it left the session',
+  'a process that a job started as another user is ended with it, also after leaving the session',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '100ms' });
     await box.startWorkers();
@@ -139,27 +139,29 @@ test.concurrent.skipIf(!IS_ROOT)(
   }),
 );
 
-test.skipIf(!IS_ROOT)('an open file in a directory named like an attempt makes no process one of it', () =>
-  inTempDir(async (directory) => {
-    const place = placeOf(stateDirectory(join(directory, 'state')), '0123456789ab', 7);
-    const fake = mkdtempSync(join(tmpdir(), 'queuectl-fake-'));
-    chmodSync(fake, 0o777);
-    mkdirSync(join(fake, 'attempts'), { mode: 0o777 });
-    chmodSync(join(fake, 'attempts'), 0o777);
-    const file = join(fake, 'attempts', basename(place.directory), 'out');
-    const stranger = await startStranger(
-      `umask 077; mkdir ${join(fake, 'attempts', basename(place.directory))}; exec sleep 1000 >${file}`,
-    );
-    await until(() => argumentsOf(stranger.pid)[0] === 'sleep', 'it has the file open');
-    // It leads a session whose number was a frame's before.
-    expect(processes.find(place.cookie, stranger.pid)).toEqual([]);
-    stranger.end();
-    rmSync(fake, { recursive: true });
-  }),
+test.skipIf(!IS_ROOT)(
+  'an open file in a directory named like an attempt does not make a process part of it',
+  () =>
+    inTempDir(async (directory) => {
+      const place = placeOf(stateDirectory(join(directory, 'state')), '0123456789ab', 7);
+      const fake = mkdtempSync(join(tmpdir(), 'queuectl-fake-'));
+      chmodSync(fake, 0o777);
+      mkdirSync(join(fake, 'attempts'), { mode: 0o777 });
+      chmodSync(join(fake, 'attempts'), 0o777);
+      const file = join(fake, 'attempts', basename(place.directory), 'out');
+      const stranger = await startStranger(
+        `umask 077; mkdir ${join(fake, 'attempts', basename(place.directory))}; exec sleep 1000 >${file}`,
+      );
+      await until(() => argumentsOf(stranger.pid)[0] === 'sleep', 'it has the file open');
+      // The process leads a session whose number was a frame's before.
+      expect(processes.find(place.cookie, stranger.pid)).toEqual([]);
+      stranger.end();
+      rmSync(fake, { recursive: true });
+    }),
 );
 
 test.concurrent(
-  'neither the environment of a job nor an argument of its frame holds the key',
+  'neither the environment of a job nor the arguments of its frame contain the key',
   inSandbox(async (box) => {
     await box.startWorkers();
     const job = await startGatedJob(box, 'job');

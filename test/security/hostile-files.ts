@@ -11,7 +11,7 @@ export function writeHotJournal(database: string, journal: string): void {
   const pages = bytes.length / pageSize;
   const header = Buffer.alloc(SECTOR);
   MAGIC.copy(header);
-  // The number of records, the start of the checksums, and the sizes of database, sector and page.
+  // These are the number of records, the start of the checksums, and the sizes of database, sector and page.
   for (const [i, value] of [pages, 0, pages, SECTOR, pageSize].entries())
     header.writeUInt32BE(value, 8 + 4 * i);
   const records = Array.from({ length: pages }, (_, i) => {

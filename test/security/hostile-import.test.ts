@@ -6,7 +6,7 @@ import { expectRefusal } from '../support/refusal.ts';
 
 type Line = Record<string, Record<string, unknown>>;
 
-/** What one line of an export says that no queue can hold, or that would leave no room for what comes later. */
+/** Lists values in an export that no queue can hold, or that would leave no room for later ones. */
 const LINES: [table: string, column: string, value: number][] = [
   ['job', 'priority', 9007199254740994],
   ['job', 'number', 2 ** 53 - 1],
@@ -25,7 +25,7 @@ const LINES: [table: string, column: string, value: number][] = [
 ];
 
 test.concurrent(
-  'import refuses numbers and times that are out of range, by line and column, and adds nothing',
+  'import refuses numbers and times out of range, names line and column, and adds nothing',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true');
     await box.run(['schedule', 'add', 'nightly', '--every', '1d', '--', 'true']);

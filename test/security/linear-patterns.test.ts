@@ -1,4 +1,4 @@
-/** Every regular expression that may meet user text needs time that grows with the text, and not with its square. */
+/** Tests that the time of every regular expression on user text grows linearly with the text. */
 import { expect, test } from 'bun:test';
 import { errorSignature } from '../../src/core/error-signature.ts';
 import { maskUrls } from '../../src/core/mask.ts';
@@ -19,7 +19,7 @@ import {
 
 const SHORT = 2048;
 const LONG = 200_000;
-/** Linear patterns differ by such a factor at most; a quadratic one needs a thousand times more. */
+/** Linear patterns differ by at most this factor. A quadratic one needs a thousand times more. */
 const MOST = 50;
 
 function problemOf({ where, regex }: Pattern): string | null {
@@ -38,7 +38,7 @@ test('every regular expression of the program and of the dashboard is linear', (
   expect(patterns.map(problemOf).filter((problem) => problem !== null)).toEqual([]);
 });
 
-test('the search finds patterns that are not', () => {
+test('the search finds patterns that are not linear', () => {
   const bad = [
     /\s+$/,
     /(\d+(?:\.\d+)?)(ms|s)/g,
@@ -48,15 +48,15 @@ test('the search finds patterns that are not', () => {
   expect(bad.filter((regex) => problemOf({ where: '', regex }) === null)).toEqual([]);
 });
 
-test('patterns are written out, so that this test sees them', () => {
-  // One is built of named parts and tried below; the other is made of our own file names.
+test('patterns are literals, so that this test finds them', () => {
+  // One of these is built of named parts and tested below. The other is built of our own file names.
   expect(filesWithConstructors(['src', 'ui']).sort()).toEqual([
     'src/core/plain-command.ts',
     'src/state/output.ts',
   ]);
 });
 
-/** Code that looks at a text more than once, with the texts that would make it look at all of it again and again. */
+/** Lists code that scans a text more than once, with texts that could make it start over repeatedly. */
 const READERS: [string, (text: string) => unknown, string[]][] = [
   [
     'secretIn',
@@ -77,7 +77,7 @@ test.each(READERS)('%s takes time in proportion to the text', (_, read, pieces) 
   };
   for (const piece of pieces) {
     const [short, long] = lengths.map((length) => time(piece, length));
-    // In proportion it is 98 times as much, and the square of that when it is not.
+    // Linear time is 98 times as long, and quadratic time is the square of that.
     const most = Math.max(8 * 98 * short!, MOST * linearTime(LONG));
     expect({ piece, linear: long! <= most }).toEqual({ piece, linear: true });
   }
@@ -87,6 +87,6 @@ function attempt(act: () => unknown): void {
   try {
     act();
   } catch {
-    // A refusal is an answer, too.
+    // A refusal is also a valid result.
   }
 }

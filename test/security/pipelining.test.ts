@@ -1,4 +1,4 @@
-/** S36: clients without a token that send many requests on a connection and read no answers. */
+/** Tests S36: clients without a token that send many requests on a connection and read no answers. */
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -8,7 +8,7 @@ import { inSandbox, type Running, type Sandbox, until } from '../support/queuect
 
 const CONNECTIONS = 300;
 const REQUESTS = 1000;
-/** What the server may need more than before. */
+/** The server may need this much more memory than before. */
 const LIMIT_MIB = 150;
 
 const memoryMiB = (site: Site): number => {
@@ -28,7 +28,7 @@ const requests = (site: Site, path: string, count: number, token = 'x'): string 
     count,
   );
 
-/** Writes the same bytes on many connections and never reads. Ended by the cleanup of the sandbox at the latest. */
+/** Writes the same bytes on many connections and never reads. The cleanup of the sandbox ends it at the latest. */
 function flood(box: Sandbox, site: Site, bytes: string): Running {
   const through = [
     'python3',
@@ -39,12 +39,12 @@ function flood(box: Sandbox, site: Site, bytes: string): Running {
   return box.start([], { through, stdin: bytes });
 }
 
-/** Waits until the server has closed all connections but one, or has taken too much. Returns the most that it took. */
+/** Waits until the server has closed all connections but one, or needs too much memory. Returns the peak. */
 async function mostTaken(box: Sandbox, site: Site, bytes: string): Promise<number> {
   const [before, files] = [memoryMiB(site), openFiles(site)];
   const flooding = flood(box, site, bytes);
   await until(() => flooding.stdout().includes('sent'), 'everything is sent');
-  // Connections are accepted in their order: an answer to this one comes after all others were looked at.
+  // Connections are accepted in order, so an answer to this one comes after all others were handled.
   let last = false;
   const done = (): void => {
     last = true;
@@ -60,7 +60,7 @@ async function mostTaken(box: Sandbox, site: Site, bytes: string): Promise<numbe
 
 for (const who of ['without the token', 'with the token']) {
   test(
-    `${CONNECTIONS} connections with ${REQUESTS} requests each that never read, ${who}`,
+    `${CONNECTIONS} connections with ${REQUESTS} requests each that never read are closed, ${who}`,
     inSandbox(async (box) => {
       const site = await serve(box);
       const path = who === 'with the token' ? '/api/v1/openapi.json' : await assetOf(site);
@@ -73,7 +73,7 @@ for (const who of ['without the token', 'with the token']) {
 }
 
 test(
-  'with the token too, a connection with too many requests waiting is closed',
+  'a connection with too many pending requests is closed, even with the token',
   inSandbox(async (box) => {
     const site = await serve(box);
     const answers = await site.raw(requests(site, '/api/v1/jobs', REQUESTS, site.token));
@@ -83,7 +83,7 @@ test(
 );
 
 test(
-  'a client with a few requests in a row gets all answers in order, also when it reads late',
+  'a client with a few pipelined requests gets all answers in order, also if it reads late',
   inSandbox(async (box) => {
     const site = await serve(box);
     const asset = await assetOf(site);
@@ -92,7 +92,7 @@ test(
     const bytes = paths.map((path) => requests(site, path, 1)).join('');
     const socket = connect(site.port, '127.0.0.1', () => socket.write(bytes));
     socket.pause();
-    // The server has handled this connection as far as it can when it answers another one.
+    // When the server answers another connection, it has handled this one as far as it can.
     for (let i = 0; i < 20; i++) await site.call('GET', '/healthz');
     let seen = '';
     socket.on('data', (data) => {
@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  'after a transfer encoding that is not known the connection is closed, and nothing behind it is a request',
+  'after an unknown transfer encoding the connection is closed, and nothing after it is a request',
   inSandbox(async (box) => {
     const site = await serve(box);
     const head = `POST /api/v1/jobs HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nAuthorization: Bearer ${site.token}\r\n`;
@@ -121,7 +121,7 @@ test(
       'xchunked',
       'chunked, chunked',
     ]) {
-      // Until the server closes the connection, at the latest when the client gives up and fails the test.
+      // This reads until the server closes the connection, or fails when the client gives up.
       const text = await site.raw(`${head}Transfer-Encoding: ${coding}\r\n\r\n`);
       expect({ coding, statuses: text.match(/HTTP\/1\.1 \d+/g) }).toEqual({
         coding,

@@ -1,4 +1,4 @@
-/** Another program takes the port of a server that has ended, while dashboards are still open. */
+/** Tests another program that takes the port of a server which has ended, while dashboards are still open. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Sends everything that a page of this origin can read to whoever serves it. */
+/** Sends everything that a page of this origin can read to the program that serves it. */
 const THIEF = `<script>
   (async () => {
     const databases = await indexedDB.databases();
@@ -26,7 +26,7 @@ const THIEF = `<script>
 </script>`;
 
 interface Impostor {
-  /** All that was sent to it. */
+  /** Everything that was sent to it. */
   heard: { url: string; headers: IncomingHttpHeaders; body: string }[];
   close(): Promise<void>;
 }
@@ -59,13 +59,13 @@ async function takePort(port: number): Promise<Impostor> {
 const tokensOf = (box: Sandbox): string[] =>
   ['token', 'token-read-only'].map((name) => readFileSync(join(box.home, 'queue.db.d', name), 'utf8').trim());
 
-/** Everything that a page of this origin has stored. */
+/** Returns everything that a page of this origin has stored. */
 const stored = (page: Page): Promise<string> =>
   page.evaluate(`(async () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie,
     await indexedDB.databases(), await caches.keys(), location.href, history.state]))()`);
 
 test(
-  'the next program on the port learns no token, and nothing that another server accepts',
+  'the next program on the port gets no token, and nothing that another server accepts',
   inSandbox(async (box) => {
     const { page, origin, token, kill } = await openDashboard(box, browser);
     await page.locator('.live-live').waitFor();
@@ -92,7 +92,7 @@ test(
     expect([loot.session, loot.cookie, loot.databases, loot.caches]).toEqual([{}, '', [], []]);
     const next = await connectTo(box.start(['serve', '--port', String(port)]));
     expect(next.token).toBe(token);
-    // Each word of what it was sent, as a token and as a session.
+    // Each word that it was sent is tried as a token and as a session.
     const words = new Set(all.match(/[\w-]{20,}/g));
     expect([...words].some((word) => /^[0-9a-f]{12}-[\w-]{43}$/.test(word))).toBe(true);
     for (const word of words) {
@@ -111,7 +111,7 @@ test(
 );
 
 test(
-  'logout in one tab ends the session of all, also on the server; login in one tab is one in all',
+  'login and logout in one tab apply to all tabs, and logout also ends the session on the server',
   inSandbox(async (box) => {
     const { page, origin, token } = await openDashboard(box, browser);
     const second = await page.context().newPage();
@@ -125,7 +125,7 @@ test(
     expect((await fetch(`${origin}/api/v1/jobs`, { headers })).status).toBe(401);
     await logIn(page, `${origin}/#token=${token}`, 'You have logged out');
     await second.locator('.frame').waitFor();
-    // A new token ends it by itself.
+    // A new token ends the session by itself.
     box.start(['serve', '--port', '0', '--rotate-token']);
     for (const tab of [page, second]) await tab.getByText('Your session has ended').waitFor();
     // The read-only token gives a read-only dashboard on a full server.

@@ -2,8 +2,8 @@ import { copyFileSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The attacker, as a process of his own: again and again he moves a hostile file beside a database, and away. `target` is its
- * path, or a directory whose drafts are attacked as soon as one appears.
+ * Runs the attacker as a process of its own. It repeatedly moves a hostile file beside a database and away again.
+ * `target` is the path of the file, or a directory whose drafts are attacked as soon as one appears.
  */
 const [how, hostile, target, end] = process.argv.slice(2) as [string, string, string, string];
 const parked = `${hostile}.parked`;
@@ -13,11 +13,11 @@ const attempt = (work: () => void): void => {
   try {
     work();
   } catch {
-    // The victim was faster, or nothing is there yet.
+    // The victim was faster, or the file does not exist yet.
   }
 };
 
-/** The file has to come between two steps of the victim, and to stay until he is done. */
+/** The file has to appear between two steps of the victim and stay until the victim is done. */
 const pause = (most: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * most);
 };

@@ -1,4 +1,4 @@
-/** Which variables of the caller reach the runtime inside the executable: what docs/security.md says, no more and no less. */
+/** Tests which variables of the caller reach the runtime inside the executable: exactly those in docs/security.md. */
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,20 +9,20 @@ const OBEYED = ['BUN_OPTIONS', 'BUN_INSPECT_PRELOAD'];
 const IGNORED = ['NODE_OPTIONS', 'NODE_PATH', 'BUN_INSTALL', 'BUN_CONFIG_PRELOAD'];
 
 test(
-  'the documented variables load code, others do not, and workers and jobs have none of them',
+  'only the documented variables load code, and workers and jobs get none of them',
   inSandbox(async (box) => {
     const evil = join(box.directory, 'evil.js');
     const trace = join(box.directory, 'trace');
-    const sprung = (): number => (existsSync(trace) ? readFileSync(trace, 'utf8').length : 0);
+    const timesLoaded = (): number => (existsSync(trace) ? readFileSync(trace, 'utf8').length : 0);
     writeFileSync(evil, `require('node:fs').appendFileSync(${JSON.stringify(trace)}, 'x');`);
     const values: Record<string, string> = {
       BUN_OPTIONS: `--preload=${evil}`,
       NODE_OPTIONS: `--require ${evil}`,
     };
     for (const name of [...OBEYED, ...IGNORED]) {
-      const before = sprung();
+      const before = timesLoaded();
       await box.run(['version'], { env: { [name]: values[name] ?? evil } });
-      expect({ name, obeyed: sprung() > before }).toEqual({ name, obeyed: OBEYED.includes(name) });
+      expect({ name, obeyed: timesLoaded() > before }).toEqual({ name, obeyed: OBEYED.includes(name) });
       const row = PAGE.split('\n').find(
         (line) => line.startsWith('|') && line.includes(name.replace('PRELOAD', '')),
       );
@@ -32,12 +32,12 @@ test(
     expect(be.stdout.trim()).toBe(Bun.version);
 
     await box.run(['enqueue', '--id', 'job', 'env | grep -c ^BUN_; true']);
-    const before = sprung();
+    const before = timesLoaded();
     const env = { BUN_OPTIONS: `--preload=${evil}` };
     const worker = await box.run(['worker', 'start', '--drain'], { env });
     expect(worker.code).toBe(0);
-    // The process of the command itself, perhaps started again with fewer threads; not its worker.
-    expect(sprung() - before).toBeLessThanOrEqual(2);
+    // Only the process of the command itself may load it, at most twice if it restarts with fewer threads.
+    expect(timesLoaded() - before).toBeLessThanOrEqual(2);
     expect((await box.run(['logs', 'job'])).stdout).toBe('0\n');
   }),
 );

@@ -24,11 +24,11 @@ const TRIES = Number(process.env.QUEUECTL_SECURITY_TRIES ?? 1);
 const NOBODY = 65534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
 const asRoot = test.skipIf(process.getuid!() !== 0);
-/** Commands of the victim in each try: the attacker has to hit one. */
+/** The victim runs this many commands in each try, and the attacker has to hit one. */
 const LOOKS = TRIES === 1 ? 5 : 20;
 const LIMIT_MS = 60_000 + TRIES * 20_000;
 
-/** A directory like /tmp with a store of the victim in it, and what the attacker needs to attack it. */
+/** A directory like /tmp with a store of the victim, and the tools of the attacker. */
 interface Scene {
   shared: string;
   db: string;
@@ -88,7 +88,7 @@ function place(file: string, at: string): void {
   }
 }
 
-/** Runs `work` while the attacker is at it. */
+/** Runs `work` while the attack runs. */
 async function during<T>(attack: Promise<ChildProcess>, work: () => Promise<T>): Promise<T> {
   const child = await attack;
   try {
@@ -98,7 +98,7 @@ async function during<T>(attack: Promise<ChildProcess>, work: () => Promise<T>):
   }
 }
 
-/** Puts a fresh copy of the victim's store there, as an older version left it. */
+/** Replaces the victim's store by a fresh copy, as an older version would have left it. */
 function leaveStore(box: Sandbox, db: string): void {
   for (const end of ['', '-wal', '-shm', '-journal', '.d'])
     rmSync(db + end, { recursive: true, force: true });
@@ -163,7 +163,7 @@ asRoot(
 );
 
 asRoot.concurrent(
-  'a store directly in a sticky directory is refused with the commands that help, and these do help',
+  'a store directly in a sticky directory is refused with the commands that move it, and these work',
   inSandbox(async (box) => {
     const shared = join(box.directory, 'shared');
     mkdirSync(shared);
@@ -190,7 +190,7 @@ asRoot.concurrent(
 );
 
 asRoot.concurrent(
-  'a directory that others can write is refused wherever it is on the way; the own private group passes',
+  'a path through a directory that others can write is refused, unless only the private group of the owner can',
   inSandbox(async (box) => {
     const home = join(box.directory, 'a', 'b', 'c');
     mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -219,7 +219,7 @@ asRoot.concurrent(
 );
 
 asRoot.concurrent(
-  'a directory that somebody else makes first in a sticky one is not used',
+  'a directory that another user creates first in a sticky directory is not used',
   inSandbox(async (box) => {
     const shared = join(box.directory, 'shared');
     mkdirSync(join(shared, 'theirs'), { recursive: true });
@@ -232,7 +232,7 @@ asRoot.concurrent(
 );
 
 asRoot.concurrent(
-  'backup and export into a sticky directory leave nothing but their file; others are refused or replaced as ever',
+  'backup and export into a sticky directory leave nothing but their file',
   inSandbox(async (box) => {
     const shared = join(box.directory, 'shared');
     mkdirSync(shared);

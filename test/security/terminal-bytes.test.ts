@@ -1,4 +1,4 @@
-/** A store from elsewhere may hold any bytes in its ids and names: no command lets them drive the terminal. */
+/** Tests that no command lets bytes in the ids and names of a foreign store control the terminal. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,7 +6,7 @@ import { inSandbox } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 const HOSTILE = '\x1b[2J\x1b]0;title\x07\x9b31m\r\u202e\x1b[31m';
-/** All that a terminal obeys but line ends, tabs and colours of our own. */
+/** Matches everything that a terminal obeys, except line ends, tabs and our own colours. */
 const OBEYED = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]|\r(?!\r?\n)/;
 const OWN_COLORS = /\x1b\[(0|1|2|7|3[1-6])m/g;
 
@@ -48,7 +48,7 @@ const CHANGES = [
 ];
 
 test(
-  'no command writes control bytes of stored names to a terminal; a pipe gets the data',
+  'no command writes control bytes of stored names to a terminal, and a pipe gets the data unchanged',
   inSandbox(async (box) => {
     await box.run(['enqueue', '--id', 'one', '--queue', 'q', '--tag', 'a=b', 'false']);
     await box.run(['schedule', 'add', 'daily', '--every', '1d', 'true']);

@@ -18,7 +18,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 const EPOCH = '0123456789ab';
 const KEY = Buffer.alloc(32, 1);
 
-test('a key is made once, for its user alone, and nothing else is left', () =>
+test('a key is created once, readable for its user only, and no other file is left', () =>
   inTempDir(async (directory) => {
     makeKey(stateDirectory(directory));
     const made = readFileSync(join(directory, 'key'));
@@ -29,20 +29,20 @@ test('a key is made once, for its user alone, and nothing else is left', () =>
     expect(readdirSync(directory)).toEqual(['key']);
   }));
 
-test('a file that is no key is replaced', () =>
+test('an invalid key file is replaced', () =>
   inTempDir(async (directory) => {
     writeFileSync(join(directory, 'key'), 'short');
     makeKey(stateDirectory(directory));
     expect(readFileSync(join(directory, 'key'))).toHaveLength(32);
   }));
 
-test('where no key can be made, cookies are names', () =>
+test('where no key can be created, cookies are plain names', () =>
   inTempDir(async (directory) => {
     makeKey(stateDirectory(join(directory, 'missing')));
     expect(cookieFor(stateDirectory(join(directory, 'missing')), `${EPOCH}-1`)).toBe(`${EPOCH}-1`);
   }));
 
-test('many processes that make the key at once agree on one', () =>
+test('many processes that create the key at the same time agree on one', () =>
   inTempDir(async (directory) => {
     const code = `import { makeKey, cookieFor } from '${import.meta.dir}/../../src/state/key.ts';
       import { stateDirectory } from '${import.meta.dir}/../../src/state/state-directory.ts';
@@ -58,14 +58,14 @@ test('many processes that make the key at once agree on one', () =>
     expect(new Set(printed).size).toBe(1);
   }));
 
-test('a cookie is believed with its MAC, or from a process of this user', () => {
+test('a cookie is accepted with its MAC, or from a process of this user', () => {
   const cookie = makeCookie(KEY, `${EPOCH}-12`);
   const [own, foreign] = [() => true, () => false];
   expect(nameIn(cookie)).toBe(`${EPOCH}-12`);
   expect(isCookieOf(cookie, cookie, foreign)).toBe(true);
   expect(isCookieOf(`${EPOCH}-12`, cookie, foreign)).toBe(false);
   expect(isCookieOf(`${EPOCH}-12`, cookie, own)).toBe(true);
-  // Without a key there is nothing that another user could not make up.
+  // Without a key another user could make up any cookie.
   expect(isCookieOf(`${EPOCH}-12`, `${EPOCH}-12`, foreign)).toBe(false);
   const other = makeCookie(Buffer.alloc(32, 2), `${EPOCH}-12`);
   expect(isCookieOf(other, cookie, foreign)).toBe(false);
@@ -73,7 +73,7 @@ test('a cookie is believed with its MAC, or from a process of this user', () => 
   expect(isCookieOf(makeCookie(KEY, `${EPOCH}-13`), cookie, own)).toBe(false);
 });
 
-/** Runs a frame under a cookie that its state directory does not give it. */
+/** Runs a frame with a cookie of another state directory. */
 async function withFrame(
   command: string,
   cookie: (place: Place) => string,
@@ -96,7 +96,7 @@ async function withFrame(
   });
 }
 
-test('a job that was started before there were keys is seen, and ended', () =>
+test('a job that was started before keys existed is found and ended', () =>
   withFrame(
     'setsid sleep 1000 & sleep 1000',
     (place) => place.name,
@@ -109,19 +109,19 @@ test('a job that was started before there were keys is seen, and ended', () =>
     },
   ));
 
-test('a job that was started with another key, since deleted, is seen', () =>
+test('a job that was started with a deleted key is found', () =>
   withFrame(
     'sleep 1000',
     (place) => makeCookie(KEY, place.name),
     async (place, frame) => {
       rmSync(place.record);
       expect(sight(place)).toEqual({ kind: 'alive', pid: frame });
-      // Also where cookies cannot be read.
+      // This also works where cookies cannot be read.
       expect(portable.frameOf(place.cookie)).toBe(frame);
     },
   ));
 
-test('what a finished command left in a session of its own is no frame', () =>
+test('a process that a finished command left in its own session is not a frame', () =>
   withFrame(
     'setsid sleep 1000 & exit 4',
     (place) => place.cookie,

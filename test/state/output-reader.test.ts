@@ -14,7 +14,7 @@ function text(pieces: Iterable<Uint8Array>): string {
 }
 
 describe('a reader of growing output', () => {
-  test('gives each byte once, from before the file is there until after it is gone', () =>
+  test('returns each byte once, from before the file exists until after it is removed', () =>
     inPlace((place) => {
       const reader = outputReader(place);
       expect(text(reader.read())).toBe('');
@@ -30,7 +30,7 @@ describe('a reader of growing output', () => {
       reader.close();
     }));
 
-  test('that keeps up loses nothing when the file is trimmed and shortened', () =>
+  test('loses nothing while it keeps up, when the file is trimmed and shortened', () =>
     inPlace(async (place) => {
       const reader = outputReader(place);
       let seen = '';
@@ -50,7 +50,7 @@ describe('a reader of growing output', () => {
       reader.close();
     }));
 
-  test('that falls behind is told how much it missed, and never reads a hole', () =>
+  test('reports how much it missed when it falls behind, and never reads a hole', () =>
     inPlace(async (place) => {
       const reader = outputReader(place);
       const first = numberedLines(0, 1000);
@@ -66,7 +66,7 @@ describe('a reader of growing output', () => {
       reader.close();
     }));
 
-  test('that stands within what is being dropped is told of the rest only', () =>
+  test('reports only the rest of a gap when it is already inside it', () =>
     inPlace(async (place) => {
       const reader = outputReader(place);
       const first = numberedLines(0, 30_000);
@@ -82,7 +82,7 @@ describe('a reader of growing output', () => {
       reader.close();
     }));
 
-  test('a gap torn between two pieces of one reading is noticed', () =>
+  test('a gap that appears between two pieces of one read is noticed', () =>
     inPlace(async (place) => {
       const whole = numberedLines(0, 60_000);
       writeFileSync(place.output, whole);

@@ -21,7 +21,7 @@ function expectHeadAndTail(text: string, whole: string): void {
 }
 
 describe('output', () => {
-  test('short output is kept whole, its tail told', () =>
+  test('short output is stored whole, with its tail', () =>
     inPlace((place) => {
       writeFileSync(place.output, 'one\ntwo\n');
       const collected = collectOutput(place, LIMIT);
@@ -29,7 +29,7 @@ describe('output', () => {
       expect(Buffer.from(collected.kept!).toString()).toBe('one\ntwo\n');
     }));
 
-  test('no file is no output', () =>
+  test('a missing file is no output', () =>
     inPlace((place) => {
       expect(collectOutput(place, LIMIT)).toEqual({ bytes: 0, truncated: false, kept: null, tail: '' });
       expect(readAll(place)).toBe('');
@@ -43,7 +43,7 @@ describe('output', () => {
       expect(readAll(place)).toBe(text);
     }));
 
-  test('output beyond the limit ends as head, mark and tail', () =>
+  test('output above the limit ends as head, mark and tail', () =>
     inPlace((place) => {
       const text = numberedLines(0, 50_000);
       writeFileSync(place.output, text);
@@ -53,7 +53,7 @@ describe('output', () => {
       expectHeadAndTail(readAll(place), text);
     }));
 
-  test('a growing file is trimmed again and again, readable at any time, and loses nothing of head and tail', () =>
+  test('a growing file is trimmed repeatedly, stays readable, and keeps its head and tail', () =>
     inPlace(async (place) => {
       let text = '';
       writeFileSync(place.output, '');
@@ -65,12 +65,12 @@ describe('output', () => {
         expect(readGap(place)).not.toBeNull();
         expectHeadAndTail(readAll(place), text);
       }
-      // What the file system gave back is gone from the disk while the file's size goes on growing.
+      // The trimmed part is freed on the disk although the size of the file keeps growing.
       expect(statSync(place.output).size).toBe(text.length);
       expect(statSync(place.output).blocks * 512).toBeLessThan(3 * LIMIT);
       expect(collectOutput(place, LIMIT)).toMatchObject({ bytes: text.length, truncated: true });
       expectHeadAndTail(readAll(place), text);
-      // After a crash before the settling, the next worker collects it again, with the same answer.
+      // After a crash before the settlement, the next worker collects the output again with the same result.
       expect(collectOutput(place, LIMIT)).toMatchObject({ bytes: text.length, truncated: true });
     }));
 });

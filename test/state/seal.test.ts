@@ -8,7 +8,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 const EPOCH = '0123456789ab';
 
-test('a seal is made once, and again when it is gone or incomplete', () =>
+test('a seal is created once, and again when it is missing or incomplete', () =>
   inTempDir(async (directory) => {
     const file = `${directory}/attempts/${EPOCH}-0/seal`;
     const first = makeSeal(stateDirectory(directory), EPOCH);
@@ -25,7 +25,7 @@ test('a seal is made once, and again when it is gone or incomplete', () =>
     expect(attemptsIn(stateDirectory(directory), EPOCH)).toEqual([]);
   }));
 
-test('only the seal that the store holds proves something, and only for attempts after it', () =>
+test('only the seal that the store holds is proof, and only for attempts after it', () =>
   inTempDir(async (directory) => {
     const value = makeSeal(stateDirectory(directory), EPOCH)!;
     const place = placeOf(stateDirectory(directory), EPOCH, 8);
@@ -40,7 +40,7 @@ test('only the seal that the store holds proves something, and only for attempts
     expect(isSealed(place, 8, { value, after: 7 })).toBe(false);
   }));
 
-test('the seal does not stay where the attempts of its store were moved away', () =>
+test('the seal is not left behind when the attempts of its store are moved away', () =>
   inTempDir(async (directory) => {
     const value = makeSeal(stateDirectory(directory), EPOCH)!;
     const place = placeOf(stateDirectory(directory), EPOCH, 8);

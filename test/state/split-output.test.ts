@@ -24,7 +24,7 @@ const read = (place: Place, stream: 'stdout' | 'stderr'): string =>
   Buffer.concat([...outputPieces(outputIn(place.directory, stream))]).toString();
 
 describe('split output', () => {
-  test('short: both are kept, the tail is what was said on stderr', () =>
+  test('is stored if short, and its tail is that of stderr', () =>
     inPlace((place, err) => {
       writeFileSync(place.output, 'out\n');
       writeFileSync(err, 'err\n');
@@ -33,7 +33,7 @@ describe('split output', () => {
       expect([text(kept), text(keptStderr)]).toEqual(['out\n', 'err\n']);
     }));
 
-  test('nothing on stderr: the tail is that of stdout', () =>
+  test('has the tail of stdout if stderr is empty', () =>
     inPlace((place, err) => {
       writeFileSync(place.output, 'out\n');
       writeFileSync(err, ' \n');
@@ -44,7 +44,7 @@ describe('split output', () => {
     [10_000, 10_000],
     [20_000, 5],
     [5, 20_000],
-  ])('%d and %d bytes are too much for the store together: both stay files', (out, err) =>
+  ])('of %d and %d bytes is too long for the store together, so both stay files', (out, err) =>
     inPlace((place, path) => {
       writeFileSync(place.output, 'o'.repeat(out));
       writeFileSync(path, 'e'.repeat(err));
@@ -58,7 +58,7 @@ describe('split output', () => {
     }),
   );
 
-  test('each is trimmed and cut down by itself, and both are counted', () =>
+  test('is trimmed by stream, and both streams are counted', () =>
     inPlace(async (place, err) => {
       writeFileSync(place.output, `first${'o'.repeat(1_000_000)}`);
       writeFileSync(err, 'begin');
@@ -78,7 +78,7 @@ describe('split output', () => {
       expect(read(place, 'stderr')).toMatch(
         /^begine+\n\[queuectl: \d+ bytes of output dropped here\]\ne+end$/,
       );
-      // A worker that died before settling finds the work done.
+      // A worker that retries after a crash before the settlement finds the work done.
       expect(collectStreams(place, true, LIMIT)).toMatchObject({ bytes: 4_000_013, truncated: true });
     }));
 

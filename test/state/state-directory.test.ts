@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { stateBeside } from '../../src/state/state-directory.ts';
 
-test('the names in a state directory stay: workers of other versions use the same one', () => {
+test('the file names in a state directory never change, because workers of other versions use it too', () => {
   const paths = Object.values(stateBeside('/q.db')).flatMap((one) =>
     typeof one === 'string' ? [one] : Object.values(one),
   );

@@ -118,7 +118,7 @@ test('a crash point is found however its line is broken', () => {
 /** Matches calls that change something outside the store. */
 const STEP =
   /\b(?:spawn|mkdirSync|(?<!\w)writeSync|writeFileSync|appendFileSync|copyFileSync|renameSync|linkSync|utimesSync|writeAtomically)\((?!1,)|\bprocess\.kill\((?!.*, 0\))/;
-/** A point inside of an atomic write is neither before nor after it. */
+/** Matches a crash point, except one inside an atomic write, which is neither before nor after it. */
 const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
 /** Lists functions without crash points, each with its reason. */
 const FREE: Record<string, string> = {

@@ -11,7 +11,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 const CHILD = join(import.meta.dirname, '../support/store-child.ts');
 
-/** A connection during whose `n`-th look at the file something else happens. */
+/** Returns a connection that calls `happen` after its `n`-th read of the file. */
 function interrupted(connection: Connection, n: number, happen: () => void): Connection {
   let looks = 0;
   const after = <T>(value: T): T => {
@@ -92,7 +92,7 @@ describe('migrate', () => {
       }));
 
   for (let look = 1; look <= 6; look++) {
-    test(`bears a rival that migrates after its look number ${look}`, () =>
+    test(`tolerates a process that migrates the file after its read number ${look}`, () =>
       inTempDir(async (dir) => {
         const connection = await connect(join(dir, 'queue.db'));
         const rival = await connect(join(dir, 'queue.db'));
@@ -115,25 +115,25 @@ describe('migrate', () => {
 
 interface Racer {
   child: ReturnType<typeof spawn>;
-  said: { out: string; error: string };
+  printed: { out: string; error: string };
 }
 
 function startRacer(path: string, name: string): Racer {
   const child = spawn(process.execPath, [CHILD, 'race', path, name], { stdio: ['pipe', 'pipe', 'pipe'] });
-  const said = { out: '', error: '' };
+  const printed = { out: '', error: '' };
   child.stdout.on('data', (chunk) => {
-    said.out += chunk;
+    printed.out += chunk;
   });
   child.stderr.on('data', (chunk) => {
-    said.error += chunk;
+    printed.error += chunk;
   });
-  return { child, said };
+  return { child, printed };
 }
 
-async function finish({ child, said }: Racer): Promise<{ created: boolean; claimed: string[] }> {
+async function finish({ child, printed }: Racer): Promise<{ created: boolean; claimed: string[] }> {
   const [code] = await once(child, 'close');
-  expect({ code, error: said.error }).toEqual({ code: 0, error: '' });
-  return JSON.parse(said.out.replace('ready\n', ''));
+  expect({ code, error: printed.error }).toEqual({ code: 0, error: '' });
+  return JSON.parse(printed.out.replace('ready\n', ''));
 }
 
 describe('ten processes', () => {

@@ -42,12 +42,12 @@ function rowsOf(path: string, table: string): Map<string, string> {
 }
 
 /** Returns the row without columns that depend on other rows, such as the reason to wait for a lost job. */
-function itself(row: string): string {
+function withoutDerived(row: string): string {
   const { number, id, command, tags, created_at, depends_on, start } = JSON.parse(row);
   return JSON.stringify({ number, id, command, tags, created_at, depends_on, start });
 }
 
-const versions = (row: string): string[] => [itself(row), JSON.parse(row).attempts];
+const versions = (row: string): string[] => [withoutDerived(row), JSON.parse(row).attempts];
 
 const root = (path: string, name: string): number => {
   const db = new DatabaseSync(path, { readOnly: true });
@@ -104,7 +104,7 @@ afterAll(() => dir.remove());
 /** Damages a copy and repairs it, and returns the rows of the new file. The caller checks them. */
 async function repaired(
   harm: (path: string) => void,
-): Promise<{ said: Repaired; rows(table: string): Map<string, string> } | null> {
+): Promise<{ report: Repaired; rows(table: string): Map<string, string> } | null> {
   const path = join(dir.path, 'harmed.db');
   const draft = join(dir.path, 'draft.db');
   for (const file of [path, draft])
@@ -116,23 +116,23 @@ async function repaired(
     throw new Error('nothing was running');
   };
   const steps = { now: Date.now, knownEpoch: () => null, settleLost };
-  const said = await repairSqlite(held, draft, steps).finally(held.unlock);
-  if (said === null) return null;
-  expect(said.problems).toEqual([]);
-  return { said, rows: (table) => rowsOf(draft, table) };
+  const report = await repairSqlite(held, draft, steps).finally(held.unlock);
+  if (report === null) return null;
+  expect(report.problems).toEqual([]);
+  return { report, rows: (table) => rowsOf(draft, table) };
 }
 
 test('after damage to the root page of the jobs every job is recovered and reported as loose', async () => {
-  const { said, rows } = (await repaired((path) => zero(path, root(path, 'job'))))!;
+  const { report, rows } = (await repaired((path) => zero(path, root(path, 'job'))))!;
   expect(rows('job')).toEqual(original);
-  expect(said.loose).toEqual({ job: original.size });
-  expect(said.lost).toEqual([expect.stringContaining('job after number 0')]);
+  expect(report.loose).toEqual({ job: original.size });
+  expect(report.lost).toEqual([expect.stringContaining('job after number 0')]);
   for (const table of ['attempt', 'output', 'stdin', 'dependency'])
     expect(rows(table)).toEqual(rowsOf(base, table));
 });
 
 test('JSON of the wrong type is not taken over', async () => {
-  const { said, rows } = (await repaired((path) => {
+  const { report, rows } = (await repaired((path) => {
     const db = new DatabaseSync(path);
     // A flipped bit would change the file in the same way, without the checks of the schema.
     db.exec("UPDATE job SET depends_on = '0' WHERE number = 2; UPDATE job SET tags = '[]' WHERE number = 3");
@@ -141,25 +141,25 @@ test('JSON of the wrong type is not taken over', async () => {
   }))!;
   expect(rows('job').size).toBe(original.size - 3);
   for (const column of ['depends_on', 'tags', 'argv'])
-    expect(said.lost.join()).toContain(`its ${column} is unreadable`);
+    expect(report.lost.join()).toContain(`its ${column} is unreadable`);
 });
 
 test('jobs are recovered after damage to a page in the middle of their tree', async () => {
   const inner = childrenOf(pageOf(base, root(base, 'job')), 2);
   expect(childrenOf(pageOf(base, inner[1]!), 2).length).toBeGreaterThan(5);
-  const { said, rows } = (await repaired((path) => zero(path, inner[1]!)))!;
+  const { report, rows } = (await repaired((path) => zero(path, inner[1]!)))!;
   expect(rows('job')).toEqual(original);
-  expect(said.loose.job).toBeGreaterThan(50);
-  expect(said.loose.job).toBeLessThan(original.size);
+  expect(report.loose.job).toBeGreaterThan(50);
+  expect(report.loose.job).toBeLessThan(original.size);
 });
 
 test('jobs are recovered after damage to the root pages of jobs and queues', async () => {
   const harm = (path: string): void => {
     for (const table of ['job', 'queue']) zero(path, root(path, table));
   };
-  const { said, rows } = (await repaired(harm))!;
+  const { report, rows } = (await repaired(harm))!;
   expect(rows('job')).toEqual(original);
-  expect(said.how).toContain('page by page');
+  expect(report.how).toContain('page by page');
 });
 
 test('without a schema and the roots of jobs and queues, jobs are recovered and the loss is reported', async () => {
@@ -167,33 +167,37 @@ test('without a schema and the roots of jobs and queues, jobs are recovered and 
     const first = [1, ...childrenOf(pageOf(path, 1), 1)];
     for (const number of [root(path, 'job'), root(path, 'queue'), ...first]) zero(path, number);
   };
-  const { said, rows } = (await repaired(harm))!;
+  const { report, rows } = (await repaired(harm))!;
   const found = rows('job');
   const older = rowsOf(before, 'job');
-  expect([...original].filter(([number, row]) => itself(found.get(number) ?? '{}') !== itself(row))).toEqual(
-    [],
-  );
+  expect(
+    [...original].filter(
+      ([number, row]) => withoutDerived(found.get(number) ?? '{}') !== withoutDerived(row),
+    ),
+  ).toEqual([]);
   // The list of free pages was lost with page 1, so deleted jobs may come back. They are counted as loose.
-  expect([...found].filter(([number, row]) => itself(row) !== itself(older.get(number)!))).toEqual([]);
-  expect(said.how).toBe('with a new schema, page by page');
-  expect(said.loose.job).toBe(found.size);
-  expect(said.lost.join()).toContain('which nothing else refers to');
+  expect(
+    [...found].filter(([number, row]) => withoutDerived(row) !== withoutDerived(older.get(number)!)),
+  ).toEqual([]);
+  expect(report.how).toBe('with a new schema, page by page');
+  expect(report.loose.job).toBe(found.size);
+  expect(report.lost.join()).toContain('which nothing else refers to');
 });
 
 for (const table of ['attempt', 'output', 'stdin', 'event'])
   test(`after damage to the root page of ${table} all its rows are recovered, and no row of another table`, async () => {
-    const { said, rows } = (await repaired((path) => zero(path, root(path, table))))!;
+    const { report, rows } = (await repaired((path) => zero(path, root(path, table))))!;
     for (const { name } of SAVED)
       expect({ name, rows: rows(name) }).toEqual({ name, rows: rowsOf(base, name) });
-    expect(Object.keys(said.loose)).toEqual([table]);
+    expect(Object.keys(report.loose)).toEqual([table]);
   });
 
 test('rows in the damaged root page of dependency are lost and reported', async () => {
-  const { said, rows } = (await repaired((path) => zero(path, root(path, 'dependency'))))!;
+  const { report, rows } = (await repaired((path) => zero(path, root(path, 'dependency'))))!;
   const [were, are] = [rowsOf(base, 'dependency'), rows('dependency')];
   expect(are.size).toBeGreaterThan(were.size - 20);
   for (const [key, row] of are) expect(row).toBe(were.get(key)!);
-  expect(said.lost.join()).toContain('dependency');
+  expect(report.lost.join()).toContain('dependency');
 });
 
 /** Makes the list of free pages unreadable, so that nothing shows which pages are free. */
@@ -209,18 +213,18 @@ test('deleted rows do not come back as long as the free list or the index of ids
     (path: string) => loseFreeList(path),
   ];
   for (const harm of harms) {
-    const { said, rows } = (await repaired((path) => {
+    const { report, rows } = (await repaired((path) => {
       harm(path);
       zero(path, root(path, 'job'));
     }))!;
     expect(rows('job')).toEqual(original);
-    expect(said.loose.job).toBe(original.size);
+    expect(report.loose.job).toBe(original.size);
   }
 });
 
 test('of several versions of a row the newest is recovered, once, and reported as loose', async () => {
   const older = rowsOf(before, 'job');
-  const { said, rows } = (await repaired((path) => {
+  const { report, rows } = (await repaired((path) => {
     for (const name of ['job', 'sqlite_autoindex_job_1']) zero(path, root(path, name));
     loseFreeList(path);
     // All pages of the older file follow those of the current one.
@@ -231,7 +235,7 @@ test('of several versions of a row the newest is recovered, once, and reported a
     put(path, 1, first);
   }))!;
   const found = rows('job');
-  expect(said.loose.job).toBe(found.size);
+  expect(report.loose.job).toBe(found.size);
   const wanted = (number: string): string => String(versions((original.get(number) ?? older.get(number))!));
   expect([...found].filter(([number, row]) => String(versions(row)) !== wanted(number))).toEqual([]);
   expect([...original.keys()].filter((number) => !found.has(number))).toEqual([]);
@@ -242,9 +246,9 @@ test('random damage neither throws nor invents rows', async () => {
   console.info(`repair of noise: TEST_SEED=${seed}`);
   const random = randomFrom(seed);
   const below = (most: number): number => Math.floor(random() * most);
-  const known = new Set([...original.values(), ...rowsOf(before, 'job').values()].map(itself));
+  const known = new Set([...original.values(), ...rowsOf(before, 'job').values()].map(withoutDerived));
   for (let round = 0; round < 2; round++) {
-    const told = await repaired((path) => {
+    const result = await repaired((path) => {
       zero(path, root(path, 'job'));
       const pages = statSync(path).size / PAGE;
       for (let i = 0; i < pages / 2; i++) {
@@ -259,7 +263,7 @@ test('random damage neither throws nor invents rows', async () => {
         put(path, number, page);
       }
     });
-    const rows = told?.rows('job') ?? new Map();
-    expect([...rows.values()].filter((row) => !known.has(itself(row)))).toEqual([]);
+    const rows = result?.rows('job') ?? new Map();
+    expect([...rows.values()].filter((row) => !known.has(withoutDerived(row)))).toEqual([]);
   }
 });

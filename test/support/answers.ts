@@ -30,8 +30,8 @@ export function checkAnswer(method: string, url: string, answer: Omit<Answer, 't
   const found = PATTERNS.find(({ route, pattern }) => route.method === method && pattern.test(path));
   if (found === undefined) return;
   const { route } = found;
-  const told = route.answers[answer.status];
-  if (told === undefined) {
+  const declared = route.answers[answer.status];
+  if (declared === undefined) {
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
     fits({ $ref: 'api#/components/schemas/Problem' }, answer.json, nameOf(route, 'default'));
@@ -39,10 +39,10 @@ export function checkAnswer(method: string, url: string, answer: Omit<Answer, 't
     return;
   }
   const name = nameOf(route, answer.status);
-  const type = told.type ?? (told.schema === null ? null : 'application/json');
+  const type = declared.type ?? (declared.schema === null ? null : 'application/json');
   expect({ name, type: answer.headers.get('content-type')?.split(';')[0] ?? null }).toEqual({ name, type });
-  for (const header of Object.keys(told.headers ?? {})) expect(answer.headers.get(header)).not.toBeNull();
-  if (told.schema !== null) fits(told.schema, answer.json, name);
+  for (const header of Object.keys(declared.headers ?? {})) expect(answer.headers.get(header)).not.toBeNull();
+  if (declared.schema !== null) fits(declared.schema, answer.json, name);
   seen.add(name);
 }
 

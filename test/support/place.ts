@@ -13,7 +13,7 @@ export function inPlace(work: (place: Place) => Promise<void> | void): Promise<v
   });
 }
 
-/** Returns lines that name their own position, so that a lost, doubled or wrongly cut line shows. */
+/** Returns lines that contain their own position, so that a lost, repeated or wrongly cut line is noticed. */
 export function numberedLines(from: number, to: number): string {
   let text = '';
   for (let i = from; i < to; i++) text += `${String(i).padStart(9)}\n`;

@@ -23,10 +23,10 @@ export async function startStranger(command: string): Promise<Stranger> {
     ...{ cwd: '/', env: { PATH: process.env.PATH }, stdio: 'ignore', detached: true },
   });
   const pid = child.pid!;
-  await until(() => isStrangers(pid), 'the process of another user');
+  await until(() => belongsToStranger(pid), 'the process of another user');
   return { pid, child, end: () => void process.kill(-pid, 'SIGKILL') };
 }
 
-function isStrangers(pid: number): boolean {
+function belongsToStranger(pid: number): boolean {
   return uidOf(pid) === Number(NOBODY) && !argumentsOf(pid)[0]!.endsWith('setpriv');
 }

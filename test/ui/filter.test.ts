@@ -9,11 +9,11 @@ const CASES: [string, string][] = [
   ['error:"no space left" exit:28', 'error=no+space+left&exit-code=28'],
   ['attempts:>3 dur:>=5m', 'where=attempts%3E3%2Cduration%3E%3D5m'],
   ['tag:a=1 tag:b=2 older:2h', 'tag=a%3D1&tag=b%3D2&older-than=2h'],
-  // What is no facet is text, colon and all.
+  // Text with a colon that is not a facet stays text.
   ['http://example.org', 'search=http%3A%2F%2Fexample.org'],
 ];
 
-test('the bar and the address say the same', () => {
+test('the search bar and the address are equivalent', () => {
   for (const [typed, query] of CASES) {
     expect(parseFilter(typed).toString()).toBe(query);
     expect(parseFilter(writeFilter(new URLSearchParams(query))).toString()).toBe(query);
@@ -24,7 +24,7 @@ test('a facet without an operator means equal', () => {
   expect(parseFilter('prio:5').get('where')).toBe('priority=5');
 });
 
-test('the command line and the body of an operation say it too', () => {
+test('the command line and the body of an operation are equivalent, too', () => {
   const filter = parseFilter(`tag:a=1 tag:b=2 it's`);
   expect(listCommand(filter)).toBe(`queuectl list --tag a=1 --tag b=2 --search 'it'\\''s'`);
   expect(filterBody(filter)).toEqual({ tag: ['a=1', 'b=2'], search: "it's" });

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { readUntilJobs } from '../../ui/job-pages.ts';
 import type { JobPage } from '../../ui/types.ts';
 
-/** Nothing above number `at`. */
+/** Creates a reader of a list whose jobs all have numbers up to `at`. */
 function reader(at: number) {
   const asked: string[] = [];
   const read = async (path: string): Promise<JobPage> => {
@@ -18,7 +18,7 @@ function reader(at: number) {
   return { asked, read };
 }
 
-test('a page without jobs is gone on from, until there are some', async () => {
+test('pages without jobs are skipped until there are some', async () => {
   const { asked, read } = reader(800);
   const page = await readUntilJobs('/jobs?search=a%26b&limit=50', read);
   expect(page.jobs.map((job) => job.id)).toEqual(['800']);
@@ -29,7 +29,7 @@ test('a page without jobs is gone on from, until there are some', async () => {
   ]);
 });
 
-test('but not for ever, and not beyond the end', async () => {
+test('skipping stops after a limit and at the end', async () => {
   const far = reader(0);
   expect((await readUntilJobs('/jobs?limit=50', far.read)).next_cursor).toBe('500');
   expect(far.asked).toHaveLength(5);

@@ -14,14 +14,14 @@ async function press(page: Page, ...keys: string[]): Promise<void> {
 }
 
 test(
-  'without a mouse: to the jobs, along the rows, select, cancel, open, retry, enqueue',
+  'everything works without a mouse: open lists, move, select, cancel, open, retry, enqueue',
   inSandbox(async (box) => {
     for (const id of ['a', 'b', 'c']) await enqueue(box, id, `echo ${id}`);
     const { page } = await openDashboard(box, browser);
     await page.getByText('Waiting', { exact: true }).waitFor();
     await press(page, 'g', 'j');
     await page.locator('[data-row="a"]').waitFor();
-    // The newest is the first row; a whole range, and none of it.
+    // The newest job is the first row. A range is selected and cleared.
     await press(page, 'j', 'x', 'j', 'j', 'Shift+X');
     await page.getByText('3 selected').waitFor();
     await press(page, 'Escape');
@@ -30,7 +30,7 @@ test(
     await page.getByText('2 selected').waitFor();
     await press(page, 'c');
     await page.getByRole('heading', { name: 'Cancel 2 jobs?' }).waitFor();
-    // Nothing is lost by pressing Enter too soon.
+    // The safe button has the focus, so that pressing Enter too soon changes nothing.
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Go back');
     await press(page, 'Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel 2 jobs');
@@ -54,7 +54,7 @@ test(
 );
 
 test(
-  'the palette finds a job, a queue, a page and something to do; ? shows the keys; Escape closes both',
+  'the palette finds jobs, queues, pages and actions, ? shows the keys, and Escape closes both',
   inSandbox(async (box) => {
     await enqueue(box, 'needle', 'echo hay', { queue: 'mail' });
     const { page } = await openDashboard(box, browser);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'of a log of 200 MB the page reads what it shows, at its end and at its start',
+  'of an output of 200 MB the page reads only what it shows, at its end and at its start',
   inSandbox(async (box) => {
     await box.run(['config', 'set', 'output-limit', '1gb']);
     await box.startWorkers();
@@ -36,7 +36,7 @@ test(
   }),
 );
 
-/** How often the page gets its turn in a while. */
+/** Counts how often the page can run code in a given time. */
 const turns = (page: Page): Promise<number> =>
   page.evaluate(`new Promise((resolve) => {
     let many = 0;
@@ -46,7 +46,7 @@ const turns = (page: Page): Promise<number> =>
   })`);
 
 test(
-  '10,000 lines a second do not freeze the page that follows them',
+  '10,000 lines per second do not freeze the page that follows them',
   inSandbox(async (box) => {
     await box.startWorkers();
     const { page, show } = await openDashboard(box, browser);
@@ -64,7 +64,7 @@ test(
       meanwhile.push(await turns(page));
       expect(await output.locator('.row').count()).toBeLessThan(300);
     }
-    // The best of them: the others may have met something else on this machine.
+    // The best value counts, because the machine may have been busy during the others.
     expect(Math.max(...meanwhile)).toBeGreaterThan(before / 3);
     await Bun.write(`${box.directory}/stop`, '');
     await output.getByText('over', { exact: true }).waitFor();

@@ -20,7 +20,7 @@ async function copied(page: Page, menu: string, what: string): Promise<string> {
 }
 
 test(
-  'a list has its columns, order and name in its address; it is copied as CLI, JSON and CSV',
+  'a list has its columns, order and name in its address, and can be copied as CLI, JSON and CSV',
   inSandbox(async (box) => {
     await enqueue(box, 'low', 'echo "a, b"', { queue: 'mail', priority: 1 });
     await enqueue(box, 'high', 'true', { queue: 'mail', priority: 9 });
@@ -63,7 +63,7 @@ test(
     await page.keyboard.press('Enter');
     await page.locator('[data-row="high"]').waitFor();
     expect(page.url()).toBe(shared);
-    // Whoever is sent the address sees the same, and can keep it.
+    // Another user who opens the address sees the same list and can save it.
     const other = await (await browser.newContext()).newPage();
     await other.goto(`${origin}/jobs#token=${token}`);
     await other.locator('.frame').waitFor();
@@ -80,7 +80,7 @@ test(
 );
 
 test(
-  'facets and their values are offered while one types; many jobs are changed from the bar',
+  'facets and their values are suggested while typing, and many jobs are changed from the bar',
   inSandbox(async (box) => {
     for (const id of ['a', 'b', 'c'])
       await enqueue(box, id, 'true', { name: id === 'a' ? 'send mail' : 'sync', queue: 'web' });
@@ -116,7 +116,7 @@ test(
 );
 
 test(
-  'some of a group are retried to see how they do; a group is muted; keys act on the group in focus',
+  'some jobs of a group are retried as a trial, a group is muted, and keys act on the focused group',
   inSandbox(async (box) => {
     for (let i = 1; i <= 7; i++)
       await enqueue(box, `a${i}`, `echo no route to host 10.0.0.${i} >&2; exit 4`, { max_retries: 1 });
@@ -150,7 +150,7 @@ test(
 );
 
 test(
-  'the activity is shown by who did it',
+  'the activity can be filtered by its actor',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     const { page, show } = await openDashboard(box, browser);
@@ -167,14 +167,14 @@ test(
   }),
 );
 
-test('what has no value comes last; a formula stays text', () => {
+test('missing values are sorted last, and a formula stays text', () => {
   const rows = [null, 20, 3];
   expect(sortRows(rows, (row) => row, false)).toEqual([3, 20, null]);
   expect(sortRows(rows, (row) => row, true)).toEqual([20, 3, null]);
   expect(csv([['=SUM(A1)', -5, null, 'a, b']])).toBe(`'=SUM(A1),-5,,"a, b"`);
 });
 
-test('what is offered ends the word that is being typed', () => {
+test('a suggestion completes the current word', () => {
   const values = (facet: string) => (facet === 'error' ? ['no space left', 'no route'] : []);
   expect(offersFor('mail sta', values)).toEqual(['state:']);
   expect(offersFor('error:"no sp', values)).toEqual(['error:"no space left"']);

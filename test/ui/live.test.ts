@@ -24,7 +24,7 @@ test(
 );
 
 test(
-  'without a token the page tells how to get one, and takes it',
+  'without a token the page explains how to get one and accepts it',
   inSandbox(async (box) => {
     const { origin, token } = await openDashboard(box, browser);
     const page = await (await browser.newContext()).newPage();
@@ -40,7 +40,7 @@ test(
     await page.getByText('The server rejected this token').waitFor();
     await enter(`${origin}/#token=${token}`);
     await page.getByText('No jobs yet. Enqueue the first one').waitFor();
-    // A link with a wrong token logs nobody out.
+    // A link with a wrong token does not end the session.
     await page.goto(`${origin}/jobs#token=${'x'.repeat(43)}`);
     await page.getByRole('alert').getByText('no-token').waitFor();
     await page.getByText('No jobs yet. Enqueue the first one').waitFor();
@@ -49,7 +49,7 @@ test(
 );
 
 test(
-  'a job is seen to come, run and end without a reload',
+  'a job appears, runs and ends without a reload',
   inSandbox(async (box) => {
     await box.startWorkers();
     const { page, show, violations } = await openDashboard(box, browser);
@@ -87,7 +87,7 @@ test(
 );
 
 test(
-  'of much output only a window is in the page; its end, its start, a search and a link to a line are found',
+  'long output is shown as a window, and its end, its start, a search and a link to a line work',
   inSandbox(async (box) => {
     await box.startWorkers();
     await enqueue(box, 'much', 'seq 1 60000');
@@ -107,7 +107,7 @@ test(
 );
 
 test(
-  'when the server is away the page says so, and goes on after a login to the next one',
+  'when the server is away the page says so, and continues after a login to the next server',
   inSandbox(async (box) => {
     const { page, origin, token, stop, show } = await openDashboard(box, browser);
     await show('/jobs');
@@ -125,7 +125,7 @@ test(
 );
 
 test(
-  'what was split is shown apart',
+  'split output is shown by stream',
   inSandbox(async (box) => {
     await enqueue(box, 'two', 'echo good news; echo bad news >&2', { split_output: true });
     await box.run(['worker', 'start', '--drain']);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'a queue has a page: figures, who paused it, limits, charts that can be read as a table, what runs',
+  'a queue page shows figures, who paused it, limits, charts with tables, and running jobs',
   inSandbox(async (box) => {
     for (let i = 0; i < 5; i++) await enqueue(box, `m${i}`, 'true', { queue: 'mail', name: 'send' });
     await enqueue(box, 'bad', 'exit 3', { queue: 'mail', name: 'import', max_retries: 1 });
@@ -40,16 +40,16 @@ test(
     await page.getByText('Max concurrent jobs: 2').waitFor();
     await page.locator('.tile', { hasText: '0/2' }).waitFor();
 
-    // The chart says in words and as a table what it draws.
+    // The chart has the same data as text and as a table.
     const chart = page.locator('figure', { hasText: 'Throughput' });
     await chart.getByText('enqueued 7').waitFor();
     await chart.getByText('Show as table').click();
     const newest = chart.locator('tbody tr').first();
     await newest.waitFor();
     expect(await chart.locator('tbody tr').count()).toBe(60);
-    // Who points at one chart sees the same moment in the others.
+    // Pointing at one chart shows the same moment in the others.
     await page.locator('.plot .u-over').nth(1).hover();
-    await until(async () => (await page.locator('.legend .at').count()) === 3, 'all charts tell of it');
+    await until(async () => (await page.locator('.legend .at').count()) === 3, 'all charts show that moment');
 
     await box.startWorkers();
     await page
@@ -73,7 +73,7 @@ interface ScheduleJson {
 }
 
 test(
-  'a schedule is added with a look at its times, edited, paused, run and removed',
+  'a schedule is added after a preview of its runs, edited, paused, run and removed',
   inSandbox(async (box) => {
     const { page, show, violations } = await openDashboard(box, browser);
     const all = () => box.json<ScheduleJson[]>(['schedule', 'list']);
@@ -135,7 +135,7 @@ test(
 );
 
 test(
-  'one worker is looked at and stopped; the page says that it is gone, and the other goes on',
+  'a worker is shown and stopped, the page says that it is gone, and the other continues',
   inSandbox(async (box) => {
     await box.startWorkers('--concurrency', '3');
     await box.startWorkers('--queue', 'slow');
@@ -162,7 +162,7 @@ test(
 );
 
 test(
-  'what needs attention, where settings come from, metrics for elsewhere and the doctor',
+  'the page shows warnings, the source of settings, metrics and the doctor',
   inSandbox(async (box) => {
     await enqueue(box, 'dies', 'exit 3', { max_retries: 1, name: 'import' });
     await box.run(['worker', 'start', '--drain']);

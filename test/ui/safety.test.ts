@@ -54,7 +54,7 @@ test(
     await show(`${job}?tab=output`);
     const output = page.getByRole('region', { name: 'Output' });
     await output.getByText(IMAGE).first().waitFor();
-    // A colour is a look; any other escape can be read.
+    // Colours become styles, and any other escape is shown as text.
     expect(await output.locator('.ansi-1').textContent()).toBe('red');
     expect(await output.textContent()).toContain('^[[2J^[]0;title^G');
     await page.keyboard.press('Control+k');
@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  'a server that only shows offers nothing else',
+  'a read-only server offers no actions',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     const { page, show } = await openDashboard(box, browser, '--read-only');
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'what went wrong stays until it is read, with its code',
+  'an error stays with its code until it is dismissed',
   inSandbox(async (box) => {
     const { page, show } = await openDashboard(box, browser);
     await show('/settings');

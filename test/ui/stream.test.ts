@@ -17,7 +17,7 @@ async function served(
     fetch(`${url}api/v1${path}`, { headers: { ...headers, authorization: `Bearer ${token}` } });
 }
 
-/** What comes, as it comes. */
+/** Yields the batches of a stream as they arrive. */
 async function* batches(response: Response): AsyncGenerator<Batch> {
   let rest = '';
   for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
@@ -31,7 +31,7 @@ async function* batches(response: Response): AsyncGenerator<Batch> {
 }
 
 test(
-  'events come together; of very many some are told, and all are counted',
+  'events arrive in batches, and of very many only some are sent, but all are counted',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true']);
     const get = await served(box);
@@ -50,7 +50,7 @@ test(
     }
     expect(seen).toBe(1000);
     expect(came).toBeLessThan(100);
-    // Who comes back is told the newest, and how many more there were.
+    // A client that reconnects gets the newest events and the number of the others.
     const again = await get('/events?every=300', { 'last-event-id': String(last - 700) });
     for await (const batch of batches(again)) {
       expect({ ...batch, events: batch.events.length }).toEqual({ id: last, events: 200, missed: 500 });
@@ -60,7 +60,7 @@ test(
 );
 
 test(
-  'a wrong interval or stream is refused',
+  'an invalid interval or stream is refused',
   inSandbox(async (box) => {
     await box.run(['enqueue', 'true', '--id', 'one']);
     const get = await served(box);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** A tab that nobody looks at any more, or looks at again. */
+/** Hides a tab, or shows it again. */
 async function hide(page: Page, hidden: boolean): Promise<void> {
   await page.evaluate(`
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${hidden} });
@@ -22,7 +22,7 @@ async function hide(page: Page, hidden: boolean): Promise<void> {
 
 const QUIET_MS = 1500;
 
-/** Until the page asks for nothing more by itself: what it learns then, it was told. */
+/** Waits until the page sends no more requests, so that later changes can only come from the stream. */
 async function settled(page: Page): Promise<void> {
   let last = performance.now();
   const asked = (): void => {
@@ -34,7 +34,7 @@ async function settled(page: Page): Promise<void> {
 }
 
 test(
-  'the tabs of a browser share one stream; the next one takes over, and what nobody sees stands still',
+  'the tabs of a browser share one stream, the next tab takes it over, and hidden tabs do not refresh',
   inSandbox(async (box) => {
     const { page: first, origin } = await openDashboard(box, browser);
     const second = await first.context().newPage();
@@ -55,7 +55,7 @@ test(
     await until(() => opened.length === 1, 'the second reads the stream');
     await enqueue(box, 'two', 'true');
     await second.locator('[data-row="two"]').waitFor();
-    // Seen again, the first follows the second.
+    // When the first tab is visible again, it follows the second.
     await hide(first, false);
     await first.goto(`${origin}/jobs`);
     await first.locator('[data-row="two"]').waitFor();
@@ -71,7 +71,7 @@ test(
 );
 
 test(
-  'when the store is away the open page says so, and heals by itself when it is back',
+  'when the store is away the open page says so, and recovers when it is back',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     const { page, show } = await openDashboard(box, browser);
@@ -82,12 +82,12 @@ test(
     await settled(page);
     const aside = join(box.directory, 'aside');
     renameSync(box.home, aside);
-    // Nothing happens, nobody asks for anything: the page finds out all the same.
-    await page.getByText('The server cannot read its store').waitFor();
-    // What was known is still there to be read.
+    // The page notices it although nothing happens and nobody sends a request.
+    await page.getByText('The server cannot read its database').waitFor();
+    // The last known data stay readable.
     expect(await page.locator('[data-row="one"]').count()).toBe(1);
     renameSync(aside, box.home);
-    await page.getByText('The server cannot read its store').waitFor({ state: 'detached' });
+    await page.getByText('The server cannot read its database').waitFor({ state: 'detached' });
     await page.locator('.live-live').waitFor();
     await enqueue(box, 'two', 'true');
     await page.locator('[data-row="two"]').waitFor();
@@ -96,7 +96,7 @@ test(
 );
 
 test(
-  'below a path behind a proxy: pages, links, files, the stream and changes',
+  'behind a proxy with a path, pages, links, files, the stream and changes work',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     const proxy = await startProxy('/ops/queue');
@@ -115,14 +115,14 @@ test(
       await link.click();
       await page.getByRole('heading', { name: 'one' }).waitFor();
       expect(page.url()).toBe(`${proxy.url}jobs/one`);
-      // The same from nothing, two levels down.
+      // A reload two levels down works as well.
       await page.reload();
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.locator('header.job .state.state-cancelled').waitFor();
       await page.getByRole('link', { name: 'Metrics' }).click();
       await page.locator('.u-wrap').first().waitFor();
       await page.locator('.live-live').waitFor();
-      // Other sites are as strange as before.
+      // Other sites are still refused.
       const headers = { authorization: `Bearer ${token}`, origin: 'http://ops.example.org' };
       const foreign = await fetch(`${proxy.url}api/v1/jobs/one/retry`, { method: 'POST', headers });
       expect(foreign.status).toBe(403);

@@ -51,7 +51,7 @@ test('sizes, percentages and distances in time have one style', () => {
   expect([90_000, 7_200_000, 1500].map(exactDuration)).toEqual(['90s', '2h', '1500ms']);
 });
 
-test('a text of the server starts with a capital letter, unless it starts with a name', () => {
+test('a text of the server starts with a capital letter unless it starts with a name', () => {
   expect(sentence('queue mail is paused')).toBe('Queue mail is paused');
   expect(sentence('max-retries must be at least 0')).toBe('max-retries must be at least 0');
   expect(sentence('queuectl worker start')).toBe('queuectl worker start');
@@ -61,12 +61,12 @@ test('every kind of event has a readable name', () => {
   expect(EVENT_KINDS.filter((kind) => EVENTS.kinds[kind] === undefined)).toEqual([]);
 });
 
-test('what cannot be seen, or turns text around, is made visible', () => {
+test('invisible and direction-changing characters are made visible', () => {
   expect(visible('a\x1b[2Jb\x00\u202ec')).toBe('a^[[2Jb^@\\u202ec');
   expect(visible('tab\tand\nline')).toBe('tab\tand\nline');
 });
 
-test('a draft says on the command line what it sends', () => {
+test('the command line of a draft is equivalent to its request', () => {
   const draft = { ...EMPTY, command: '{not json', priority: '5', tags: 'a=1\nb=x y' };
   expect(bodyOf(draft)).toEqual({ command: '{not json', priority: 5, tags: { a: '1', b: 'x y' } });
   expect(commandOf(draft)).toBe(
@@ -88,12 +88,12 @@ const job = {
   ...{ created_at: '2030-01-01T00:00:00.000Z', next_run_at: '2030-01-01T00:00:30.000Z', retry_on: [75] },
 } as unknown as Job;
 
-test('a job that is done over keeps what the form does not show', () => {
+test('a duplicated job keeps fields that the form does not show', () => {
   expect(bodyOf(draftOf(job))).toMatchObject({ argv: ['a', 'b'], retry_on: [75], max_retries: 3 });
   expect(bodyOf(draftOf(job))).not.toHaveProperty('id');
 });
 
-test('the life of a job is one unbroken line, whatever the clocks say', () => {
+test('the timeline of a job is continuous, whatever the clocks say', () => {
   const at = (seconds: number): string => new Date(Date.parse(job.created_at) + seconds * 1000).toISOString();
   const attempt = (attempt: number, started: number, finished: number) =>
     ({
@@ -113,7 +113,7 @@ test('the life of a job is one unbroken line, whatever the clocks say', () => {
   for (const [i, span] of spans.slice(1).entries()) expect(span.from).toBe(spans[i]!.to);
 });
 
-test('a job that is not due is scheduled until then, and waits after it', () => {
+test('a job that is not due is scheduled until then, and waiting after it', () => {
   const at = (seconds: number): number => Date.parse(job.created_at) + seconds * 1000;
   const run_at = new Date(at(60)).toISOString();
   const later = { ...job, state: 'pending', run_at, next_run_at: run_at } as Job;

@@ -9,12 +9,12 @@ import { lines, until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const HOUR = 3_600_000;
-/** Process ages are counted in hundredths of a second. */
+/** The age of a process is measured in hundredths of a second. */
 const LONG_ENOUGH_MS = 50;
 const COMMAND = 'echo >>begun; until test -e go; do sleep 0.02; done';
 
-/** Runs a command under a wall clock that is set while it runs. Returns what the store says of it. */
-function underClock(hours: number, adopt: boolean, check: (told: number[], mostMs: number) => void) {
+/** Runs a command while the wall clock is set, and passes the durations in the store to `check`. */
+function underClock(hours: number, adopt: boolean, check: (durations: number[], mostMs: number) => void) {
   return inTempDir(async (directory) => {
     const { store, stateDirectory } = await openSqlite(join(directory, 'queue.db'));
     let step = 0;
@@ -43,8 +43,8 @@ function underClock(hours: number, adopt: boolean, check: (told: number[], mostM
       const [attempt] = await store.attempts('job');
       const [finished] = await store.finished(1);
       const [total] = await store.totals();
-      const told = [(await store.get('job'))!.durationMs!, attempt!.durationMs!];
-      check([...told, finished!.runMs, total!.run.sumMs], Math.ceil(performance.now() - start));
+      const durations = [(await store.get('job'))!.durationMs!, attempt!.durationMs!];
+      check([...durations, finished!.runMs, total!.run.sumMs], Math.ceil(performance.now() - start));
     } finally {
       writeFileSync(join(directory, 'go'), '');
       await store.close();
@@ -55,8 +55,8 @@ function underClock(hours: number, adopt: boolean, check: (told: number[], mostM
 for (const hours of [1, -1])
   for (const adopt of [false, true])
     test(`a clock set by ${hours} h during ${adopt ? 'an adopted' : 'an'} attempt does not change its duration`, () =>
-      underClock(hours, adopt, (told, mostMs) => {
-        expect(new Set(told).size).toBe(1);
-        expect(told[0]).toBeGreaterThan(0);
-        expect(told[0]).toBeLessThanOrEqual(mostMs + LONG_ENOUGH_MS);
+      underClock(hours, adopt, (durations, mostMs) => {
+        expect(new Set(durations).size).toBe(1);
+        expect(durations[0]).toBeGreaterThan(0);
+        expect(durations[0]).toBeLessThanOrEqual(mostMs + LONG_ENOUGH_MS);
       }));

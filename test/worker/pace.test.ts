@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test';
 import { createPace } from '../../src/worker/pace.ts';
 
-test('slots shrink to what the machine has room for, and grow again while starts succeed', () => {
+test('slots shrink to what the machine can run, and grow again while starts succeed', () => {
   let now = 0;
   const pace = createPace(
     () => {},
     () => now,
   );
   expect(pace.slots(500)).toBe(500);
-  // Of 500 that were started together, 480 found no room, one after the other.
+  // Of 500 attempts that were started together, 480 failed one after the other for lack of resources.
   for (let running = 499; running >= 20; running--) pace.noRoom(running);
   expect(pace.slots(500)).toBe(20);
   expect(pace.paused).toBe(true);

@@ -13,7 +13,7 @@ import { inTempDir } from '../support/temp-dir.ts';
 
 const DAY = 86_400_000;
 
-/** An app whose clock stands `days` after the jobs have ended. */
+/** Creates an app whose clock is `days` after the end of the jobs. */
 function withApp(days: number, work: (app: App) => Promise<void>): Promise<void> {
   return inTempDir(async (dir) => {
     const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
@@ -36,7 +36,7 @@ function pruner(app: App, id: string, stored: Record<string, string> = {}) {
   return { events, runOnce: () => prune(worker), delayMs: () => pruneDelayMs(worker) };
 }
 
-test('what is older than the default goes with its output directory, what is younger stays', () =>
+test('jobs older than the default are removed with their output directory, and younger ones stay', () =>
   withApp(31, async (app) => {
     const output = { bytes: 20_000, truncated: false, kept: null };
     const old = await running(app.store, 'old');
@@ -58,7 +58,7 @@ test('what is older than the default goes with its output directory, what is you
     expect(one.events).toEqual([{ type: 'jobs-pruned', workerId: 'first', jobs: 1, bytes: 20_000 }]);
   }));
 
-test('only the worker that was registered first does it, and the next when that is gone', () =>
+test('only the worker that registered first prunes, and the next one when it is gone', () =>
   withApp(31, async (app) => {
     await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
     const second = pruner(app, 'second');
@@ -69,7 +69,7 @@ test('only the worker that was registered first does it, and the next when that 
     expect(await app.store.get('old')).toBeNull();
   }));
 
-test('idempotency keys go after their time, in small batches and without a word', () =>
+test('idempotency keys are removed after their time, in small batches and without a log line', () =>
   withApp(2, async (app) => {
     for (let i = 0; i < 60; i++)
       await app.store.insert([jobSpec(`job${i}`)], NOW, undefined, { key: String(i), body: '' });
@@ -83,7 +83,7 @@ test('idempotency keys go after their time, in small batches and without a word'
     expect(one.events).toEqual([]);
   }));
 
-test('none keeps everything, and nothing is said about nothing', () =>
+test('none keeps everything, and without removals nothing is logged', () =>
   withApp(5000, async (app) => {
     await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
     const one = pruner(app, 'first', { 'keep-completed': 'none' });
@@ -92,7 +92,7 @@ test('none keeps everything, and nothing is said about nothing', () =>
     expect(one.events).toEqual([]);
   }));
 
-test('old events go too, once no old job is left, and that is not worth a line in the log', () =>
+test('old events are removed when no old job is left, without a log line', () =>
   withApp(31, async (app) => {
     const one = pruner(app, 'first');
     await app.store.settle(ending(await running(app.store, 'old'), succeeded, NOW));
@@ -101,14 +101,14 @@ test('old events go too, once no old job is left, and that is not worth a line i
     await one.runOnce();
     expect(await app.store.events(0, 9)).toEqual([]);
     expect(one.delayMs()).toBeLessThan(1000);
-    // The figures of that time go, too.
+    // The figures of that time are removed, too.
     await one.runOnce();
     await one.runOnce();
     expect(one.delayMs()).toBeGreaterThan(1000);
     expect(one.events.map((event) => event.type)).toEqual(['jobs-pruned']);
   }));
 
-test('the lifeline of a killed worker goes, one that somebody holds stays', () =>
+test('the lifeline of a killed worker is removed, and one that is held stays', () =>
   withApp(31, async (app) => {
     const [killed, alive] = await Promise.all(
       ['killed', 'alive'].map((id) => makeLifeline(app.stateDirectory, id)),

@@ -17,7 +17,7 @@ const HERE = { id: 'here', boot: 'boot', pidNamespace: 'pid:[1]' };
 
 interface Watch {
   clock: { wall: number; steady: number };
-  /** A look of another machine, which cannot see the worker's process: how many jobs it took over. */
+  /** Runs recovery on another host, which cannot see the worker's process. Returns how many jobs it adopted. */
   look(): Promise<number>;
   beat(): Promise<unknown>;
 }
@@ -63,7 +63,7 @@ for (const step of [HOUR, -HOUR, 365 * 24 * HOUR]) {
       expect(await look()).toBe(0);
     }));
 
-  test(`a lease ends by the observer's own clock, though the wall clock steps by ${step / HOUR} hours`, () =>
+  test(`a lease ends by the observer's own clock although the wall clock steps by ${step / HOUR} hours`, () =>
     watching(async ({ clock, look }) => {
       await look();
       clock.wall += step;
@@ -72,7 +72,7 @@ for (const step of [HOUR, -HOUR, 365 * 24 * HOUR]) {
     }));
 }
 
-test('a cancel leaves a job to its worker elsewhere, whatever the wall clock says', () =>
+test('a cancel leaves a job to its worker on another host, whatever the wall clock shows', () =>
   inTempDir(async (dir) => {
     const { store, stateDirectory } = await openSqlite(join(dir, 'queue.db'));
     let looks = 0;
@@ -83,7 +83,7 @@ test('a cancel leaves a job to its worker elsewhere, whatever the wall clock say
       const job = await running(store, 'a');
       await store.cancel(['a'], NOW);
       const ended = untilEnded({ store, stateDirectory, clock, random: () => 0, newId: String }, ['a']);
-      await until(() => looks > 2, 'the cancel has looked around');
+      await until(() => looks > 2, 'the cancel has checked the worker several times');
       expect(await store.settle(ending(job, { why: 'cancelled' }))).toBe('applied');
       expect(await ended).toEqual(['a']);
     } finally {
@@ -91,7 +91,7 @@ test('a cancel leaves a job to its worker elsewhere, whatever the wall clock say
     }
   }));
 
-test('an observer counts its time by its own looks, and no pause for more than a third of the lease', () => {
+test('an observer counts the time between its checks, each at most as a third of the lease', () => {
   const clock = observerClock();
   const steps = [0, 5000, 10_000, 600_000, 605_000].map((at) => clock(at, LEASE_MS));
   expect(steps).toEqual([0, 5000, 10_000, 20_000, 25_000]);

@@ -16,7 +16,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A store, a clock that is set by hand, and schedulers that look when told to. */
+/** Holds a store, a clock that is set by hand, and schedulers that run on request. */
 class World {
   wall = NOW;
   monotonic = 5000;
@@ -35,13 +35,13 @@ class World {
     };
   }
 
-  /** Time goes by. */
+  /** Lets time pass. */
   pass(ms: number): void {
     this.wall += ms;
     this.monotonic += ms;
   }
 
-  /** Somebody sets the clock. */
+  /** Sets the wall clock. */
   set(ms: number): void {
     this.wall += ms;
   }
@@ -63,13 +63,13 @@ class World {
     });
   }
 
-  /** The nominal times of all jobs in the order of enqueueing, in ms since the beginning. */
+  /** Returns the nominal times of all jobs in the order of their enqueue, in ms since the start. */
   async ticks(): Promise<number[]> {
     const jobs = await this.store.list({}, { limit: 10_000 });
     return jobs.map((job) => Date.parse(job.env.QUEUECTL_SCHEDULED_AT!) - NOW).reverse();
   }
 
-  /** Looks every so often, for so long. */
+  /** Runs a scheduler at this interval for this long. */
   async live(scheduler: ReturnType<World['scheduler']>, ms: number, step: number): Promise<void> {
     for (let gone = 0; gone < ms; gone += step) {
       this.pass(step);
@@ -86,7 +86,7 @@ const minutes = (from: number, to: number): number[] =>
 
 describe('the scheduler', () => {
   test(
-    'fires at the tick, says when the next one comes, and gives the job its time and name',
+    'fires at the tick, returns the time of the next one, and gives the job its time and name',
     inWorld(async (world) => {
       await world.add();
       const scheduler = world.scheduler();
@@ -103,14 +103,14 @@ describe('the scheduler', () => {
   );
 
   test(
-    'with no schedule there is nothing to look for',
+    'has nothing to wait for without a schedule',
     inWorld(async (world) => {
       expect(await world.scheduler().runOnce()).toEqual({ enqueued: 0, nextAt: null });
     }),
   );
 
   test(
-    'every tick once, however many schedulers look',
+    'fires every tick once, however many schedulers run',
     inWorld(async (world) => {
       await world.add();
       const many = [1, 2, 3, 4].map(() => world.scheduler());
@@ -123,7 +123,7 @@ describe('the scheduler', () => {
   );
 
   test(
-    'a late look loses nothing',
+    'loses nothing when it runs late',
     inWorld(async (world) => {
       await world.add({ catchUp: 'none' });
       const scheduler = world.scheduler();
@@ -145,7 +145,7 @@ describe('the scheduler', () => {
     }));
 
   test(
-    'a calendar is followed where the clock changes',
+    'follows the calendar where the clock changes',
     inWorld(async (world) => {
       world.set(Date.UTC(2030, 2, 30) - NOW);
       await world.add({ timing: { kind: 'cron', cron: '30 2 * * *', zone: 'Europe/Berlin' } });
@@ -156,7 +156,7 @@ describe('the scheduler', () => {
   );
 });
 
-describe('ticks that nobody was there for', () => {
+describe('ticks without a worker', () => {
   const cases: [catchUp: 'none' | 'one' | 'all', expected: number[]][] = [
     ['none', []],
     ['one', minutes(60, 60)],
@@ -164,7 +164,7 @@ describe('ticks that nobody was there for', () => {
   ];
   for (const [catchUp, expected] of cases) {
     test(
-      `${catchUp}`,
+      `are handled by catch-up ${catchUp}`,
       inWorld(async (world) => {
         await world.add({ catchUp });
         world.pass(HOUR + 30 * SECOND);
@@ -178,7 +178,7 @@ describe('ticks that nobody was there for', () => {
   }
 
   test(
-    'none: a tick that is just due is not missed',
+    'are not missed with catch-up none if they are just due',
     inWorld(async (world) => {
       await world.add({ catchUp: 'none' });
       world.pass(MINUTE + 500);
@@ -188,7 +188,7 @@ describe('ticks that nobody was there for', () => {
   );
 
   test(
-    'all: no more than a thousand, the last ones',
+    'are limited to the last thousand with catch-up all',
     inWorld(async (world) => {
       await world.add({ catchUp: 'all' });
       world.pass(400 * DAY);
@@ -200,7 +200,7 @@ describe('ticks that nobody was there for', () => {
   );
 
   test(
-    'all, where jobs must not overlap: one after another',
+    'run one after another with catch-up all if jobs must not overlap',
     inWorld(async (world) => {
       await world.add({ catchUp: 'all', overlap: 'skip' });
       world.pass(3 * MINUTE + 30 * SECOND);
@@ -216,7 +216,7 @@ describe('ticks that nobody was there for', () => {
   );
 
   test(
-    'of a paused schedule are not made up for',
+    'of a paused schedule are not caught up',
     inWorld(async (world) => {
       await world.add({ catchUp: 'all' });
       const scheduler = world.scheduler();
@@ -236,20 +236,20 @@ describe('a clock that is set', () => {
     ['a year', 365 * DAY],
   ] as const) {
     test(
-      `${what} ahead makes no storm`,
+      `${what} ahead fires no burst of ticks`,
       inWorld(async (world) => {
         await world.add({ timing: { kind: 'every', everyMs: SECOND, anchorAt: NOW } });
         const scheduler = world.scheduler();
         await world.live(scheduler, 3 * SECOND, SECOND);
         world.set(step);
         await world.live(scheduler, SECOND, SECOND);
-        // One for all that were jumped over, and what lies within the grace.
+        // One tick stands for all that were skipped, and those within the grace follow.
         expect((await world.ticks()).length).toBeLessThanOrEqual(3 + 1 + 2);
       }),
     );
 
     test(
-      `${what} ahead, and right again: ticks go on, each once`,
+      `${what} ahead and back again fires each tick once`,
       inWorld(async (world) => {
         await world.add();
         const scheduler = world.scheduler();
@@ -279,7 +279,7 @@ describe('a clock that is set', () => {
   );
 
   test(
-    'back while no worker was there is seen by the next one',
+    'back while no worker ran is noticed by the next one',
     inWorld(async (world) => {
       world.set(365 * DAY);
       await world.add();
@@ -291,7 +291,7 @@ describe('a clock that is set', () => {
 });
 
 test(
-  'a schedule that cannot be computed stops neither the others nor the worker, and is named once',
+  'a schedule that cannot be computed stops neither others nor the worker, and is reported once',
   inWorld(async (world) => {
     await world.add();
     const timing = { kind: 'cron', cron: 'no cron', zone: 'UTC' } as const;

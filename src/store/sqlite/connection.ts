@@ -12,7 +12,7 @@ import { isSqliteSound, OLDEST_SQLITE } from './sqlite-version.ts';
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
 /** SQLite itself waits this long and blocks the process. The rest of the waiting is done between tries. */
-const BUSY_TIMEOUT_MS = 5;
+const BUSY_TIMEOUT_MS = 5; // fault-control: busy-timeout
 const GIVE_UP_MS = 30_000;
 /** A hold gives up sooner, because another process may use the file for days. */
 const HOLD_GIVE_UP_MS = 5000;
@@ -255,7 +255,7 @@ function openFile(path: string): DatabaseSync {
 
 function prepare(db: DatabaseSync): void {
   refuseOldSqlite(db);
-  db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`);
+  db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`); // fault-control: sync-commits
   // A statement that fires a trigger writes its own journal, by default to disk, which would double its cost.
   db.exec('PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY');
 }
@@ -270,7 +270,7 @@ function refuseOldSqlite(db: DatabaseSync): void {
 }
 
 function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {
-  db.exec(begin);
+  db.exec(begin); // fault-control: begin
   try {
     const result = work();
     db.exec('COMMIT');
@@ -306,7 +306,8 @@ async function untilFree<T>(path: string, work: () => T, giveUpMs = GIVE_UP_MS):
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error) || performance.now() - start > giveUpMs) throw translate(error, path);
+      if (!isBusy(error)) throw translate(error, path); // fault-control: busy-retry
+      if (performance.now() - start > giveUpMs) throw translate(error, path);
       await pause(1 + Math.random() * 3);
     }
   }

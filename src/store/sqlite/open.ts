@@ -127,7 +127,7 @@ function prepareFiles(
     const stat = statSync(path);
     refuseOddFile(path, created);
     accessSync(path, constants.R_OK | constants.W_OK);
-    if (stat.size === 0) syncDirectories(path);
+    if (stat.size === 0) syncDirectories(path); // fault-control: sync-new-store
     return { path, created };
   } catch (error) {
     throw translate(error, location);

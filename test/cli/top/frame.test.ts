@@ -16,7 +16,7 @@ function picture(over: Partial<Picture> = {}): Picture {
 
 const NASTY = `echo \x1b[2J\r\n\t 漢字かな 👩‍👩‍👧 e\u0301 \u202e \x07 ${'x'.repeat(300)}`;
 
-test('every line is as wide as the screen, whatever jobs are called', () => {
+test('every line is as wide as the screen, whatever the jobs are called', () => {
   const jobs = Array.from({ length: 30 }, (_, i) => jobOf(`job-${i}`, { command: NASTY, lastError: NASTY }));
   const snapshot = snapshotOf({
     running: jobs.map((job) => ({ ...job, startedAt: NOW - 5000, timeoutMs: 60_000 })),
@@ -44,7 +44,7 @@ test('every line is as wide as the screen, whatever jobs are called', () => {
   }
 });
 
-test('in ASCII the same widths, in colour the same text', () => {
+test('ASCII output has the same widths, and coloured output the same text', () => {
   const snapshot = snapshotOf({ waiting: [jobOf('a', { command: NASTY })] });
   const size = { width: 100, height: 24 };
   for (const line of frame(picture({ snapshot }), size, { color: false, ascii: true }))
@@ -54,7 +54,7 @@ test('in ASCII the same widths, in colour the same text', () => {
   expect(painted.map((line) => line.replaceAll(/\x1b\[\d+m/g, ''))).toEqual(plain);
 });
 
-test('small screens show every list with a row, smaller ones the list in focus', () => {
+test('small screens show each list with a row, and smaller ones only the focused list', () => {
   const jobs = [jobOf('w1'), jobOf('w2')];
   const at = (height: number) =>
     frame(picture({ snapshot: snapshotOf({ waiting: jobs }) }), { width: 60, height }, PLAIN).join('\n');
@@ -66,7 +66,7 @@ test('small screens show every list with a row, smaller ones the list in focus',
   expect(at(10)).not.toContain('FAILURES');
 });
 
-test('running jobs show their time, the time left and what is done to them', () => {
+test('running jobs show their run time, the time left and pending actions', () => {
   const job = { ...jobOf('r'), startedAt: NOW - 90_000, timeoutMs: 120_000 };
   const shown = (endReason: 'cancelled' | null) =>
     frame(
@@ -109,7 +109,7 @@ test('a waiting job shows what it waits for', () => {
   ]);
 });
 
-test('the problem stands at the top, and the old picture below it', () => {
+test('an error is shown at the top with the last screen below it', () => {
   const lines = frame(
     picture({ problem: 'no such file', snapshot: snapshotOf({ waiting: [jobOf('old')] }) }),
     { width: 80, height: 24 },
@@ -119,7 +119,7 @@ test('the problem stands at the top, and the old picture below it', () => {
   expect(lines.join('\n')).toContain('old');
 });
 
-test('a filter looks at ids, queues, commands and errors, in any case', () => {
+test('a filter matches ids, queues, commands and errors, ignoring case', () => {
   const snapshot = snapshotOf({
     waiting: [jobOf('one', { command: 'Backup' }), jobOf('two', { queue: 'backups' }), jobOf('three')],
   });

@@ -4,14 +4,14 @@ import { type Output, outputLines } from '../../../src/cli/top/output.ts';
 
 const empty = (): Output => ({ id: 'job', job: null, first: 0, lines: [], note: '' });
 
-test('lines grow as they come, tabs become spaces', () => {
+test('lines grow as output arrives, and tabs become spaces', () => {
   const output = empty();
   const add = lineCollector(output);
   for (const text of ['on', 'e\n', '\n', 'a\tb', 'c\n\nlast']) add(text);
   expect(output.lines).toEqual(['one', '', 'a       bc', '', 'last']);
 });
 
-test('so many lines are kept, and the numbers of the others stay', () => {
+test('the number of kept lines is limited, and line numbers stay the same', () => {
   const output = empty();
   const add = lineCollector(output);
   for (let i = 0; i < 6000; i++) add(`line ${i}\n`);
@@ -20,7 +20,7 @@ test('so many lines are kept, and the numbers of the others stay', () => {
   expect(output.lines[0]).toBe('line 1000');
 });
 
-test('shown from a line on, or the end; a long line goes on below', () => {
+test('output is shown from a line on or at its end, and a long line is wrapped', () => {
   const output = { ...empty(), first: 100, lines: ['first', 'x'.repeat(25), 'last'] };
   const texts = (top: number | null, height: number) =>
     outputLines(output, top, 10, height)

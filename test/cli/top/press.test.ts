@@ -19,7 +19,7 @@ function typed(keys: string[], from: Ui = startUi()) {
   return { ui, effects };
 }
 
-test('keys of a terminal have names, and what is unknown is left out', () => {
+test('keys of a terminal have names, and unknown ones are ignored', () => {
   expect(readKeys('jä\x1b[A\x1bOB\x1b[Z\t\r\x7f\x03\x1b[5~')).toEqual([
     ...['j', 'ä', 'up', 'down', 'shift-tab', 'tab', 'enter', 'backspace', 'ctrl-c', 'page-up'],
   ]);
@@ -27,7 +27,7 @@ test('keys of a terminal have names, and what is unknown is left out', () => {
   expect(readKeys('\x1b[200~\x01\x1b[1;5C')).toEqual([]);
 });
 
-test('a sequence that comes in parts is one key; an escape that stays alone is one, too', async () => {
+test('a sequence that arrives in parts is one key, and so is an escape alone', async () => {
   const keys: string[] = [];
   const escaped = Promise.withResolvers<void>();
   const reader = keyReader((key) => {
@@ -43,7 +43,7 @@ test('a sequence that comes in parts is one key; an escape that stays alone is o
   expect(keys.slice(5)).toEqual(['escape', 'q']);
 });
 
-test('a chosen row stays chosen where it moves to, and its place when it is gone', () => {
+test('the selected row stays selected where it moves, and its position is kept when it is gone', () => {
   const { ui } = typed(['down']);
   expect(ui.chosen.running.key).toBe('b');
   expect(chosenIndex(ui, 'running', rowsOf(snapshot, 'running', ''))).toBe(1);
@@ -53,7 +53,7 @@ test('a chosen row stays chosen where it moves to, and its place when it is gone
   expect(chosenIndex(ui, 'running', [])).toBe(0);
 });
 
-test('moving ends at the edges, and panes go round', () => {
+test('moving stops at the edges, and panes wrap around', () => {
   expect(typed(['up']).ui.chosen.running.key).toBe('a');
   expect(typed(['G', 'j', 'j']).ui.chosen.running.key).toBe('c');
   expect(typed(['G', 'g']).ui.chosen.running.key).toBe('a');
@@ -62,17 +62,17 @@ test('moving ends at the edges, and panes go round', () => {
   expect(typed(['shift-tab', 'left']).ui.focus).toBe('workers');
 });
 
-test('cancelling asks first; only y is a yes', () => {
+test('cancelling asks first, and only y confirms', () => {
   expect(typed(['c']).effects).toEqual([]);
   expect(typed(['c', 'y']).effects).toEqual([{ do: 'cancel', id: 'a' }]);
   for (const key of ['n', 'enter', 'escape', 'c', 'q']) expect(typed(['c', key]).effects).toEqual([]);
-  // What was asked about is meant, not what stands there later.
+  // The answer applies to the job in the question, not to the row that is selected later.
   const asked = typed(['j', 'c']).ui;
   const later = { ...scene, snapshot: snapshotOf({ running: [...running].reverse() }) };
   expect(press(asked, 'y', later).effect).toEqual({ do: 'cancel', id: 'b' });
 });
 
-test('what has ended is not asked about', () => {
+test('an ended job cannot be cancelled, so there is no question', () => {
   const over = { ...scene, snapshot: snapshotOf({ running: [jobOf('d', { state: 'dead' })] }) };
   const { ui, effect } = press(startUi(), 'c', over);
   expect({ kind: ui.mode.kind, message: ui.message, effect }).toEqual({
@@ -80,7 +80,7 @@ test('what has ended is not asked about', () => {
   });
 });
 
-test('other keys act at once on the chosen row', () => {
+test('other keys act at once on the selected row', () => {
   expect(typed(['down', 'r']).effects).toEqual([{ do: 'retry', id: 'b' }]);
   expect(typed(['h']).effects).toEqual([{ do: 'hold', id: 'a' }]);
   expect(typed(['tab', 'h']).effects).toEqual([{ do: 'release', id: 'w' }]);
@@ -90,7 +90,7 @@ test('other keys act at once on the chosen row', () => {
   expect(typed(['q']).effects).toEqual([{ do: 'quit' }]);
 });
 
-test('output: scrolled and followed; q leaves the output, not the program', () => {
+test('output can be scrolled and followed, and q leaves the output but not the program', () => {
   const opened = typed(['enter']);
   expect(opened.effects).toEqual([{ do: 'follow', id: 'a' }]);
   const top = (...keys: string[]) => {
@@ -107,7 +107,7 @@ test('output: scrolled and followed; q leaves the output, not the program', () =
   expect(typed(['q'], opened.ui).effects).toEqual([{ do: 'unfollow' }]);
 });
 
-test('a filter is typed as text; Escape brings back the one before', () => {
+test('a filter is typed as text, and Escape restores the previous one', () => {
   const { ui } = typed(['/', 'q', 'ä', 'x', 'backspace', 'enter']);
   expect(ui).toMatchObject({ filter: 'qä', mode: { kind: 'panes' } });
   expect(typed(['/', 'z', 'escape'], ui).ui.filter).toBe('qä');

@@ -1,34 +1,13 @@
 import type { Snapshot } from '../../../src/actions/top.ts';
 import type { ClaimedJob } from '../../../src/core/job.ts';
+import { newJob } from '../../../src/store/sqlite/new-rows.ts';
 import { jobSpec, NOW } from '../../support/jobs.ts';
 
 export { NOW };
 
 export function jobOf(id: string, over: Partial<ClaimedJob> = {}): ClaimedJob {
-  return {
-    ...jobSpec(id),
-    ...{
-      state: 'pending',
-      stdinBytes: 0,
-      held: false,
-      blocked: false,
-      attempts: 0,
-      crashes: 0,
-      createdAt: NOW,
-      updatedAt: NOW,
-      dueAt: NOW,
-    },
-    ...{
-      workerId: null,
-      startedAt: null,
-      finishedAt: null,
-      exitCode: null,
-      lastError: null,
-      durationMs: null,
-    },
-    ...{ claim: { job: 1, token: 1, attempt: 1 }, ordinal: 1, endReason: null },
-    ...over,
-  };
+  const claimed = { claim: { job: 1, token: 1, attempt: 1 }, ordinal: 1, endReason: null };
+  return { ...newJob(jobSpec(id), NOW), ...claimed, ...over };
 }
 
 export function snapshotOf(over: Partial<Snapshot> = {}): Snapshot {

@@ -8,7 +8,7 @@ const ended = (secondsAgo: number, ok = true) => ({
   finishedAt: NOW - secondsAgo * 1000,
 });
 
-test('attempts seen twice count once, and those no longer in the sample still count', () => {
+test('attempts that are seen twice count once, and those that left the sample still count', () => {
   const known: Throughput = new Map();
   record(known, [ended(3), ended(3), ended(2, false)], NOW);
   record(known, [ended(2, false), ended(3), ended(1)], NOW);
@@ -17,7 +17,7 @@ test('attempts seen twice count once, and those no longer in the sample still co
   expect(rateNow(known, 'completed', NOW)).toBe(0.3);
 });
 
-test('the second under way is left out, and what is old is forgotten', () => {
+test('the current second is left out, and old seconds are dropped', () => {
   const known: Throughput = new Map();
   record(known, [ended(0), ended(1), ended(5000)], NOW);
   expect(rates(known, 'completed', NOW, 2, 1)).toEqual([0, 1]);
@@ -31,7 +31,7 @@ test('a column of several seconds shows their mean', () => {
   expect(rates(known, 'completed', NOW, 2, 2)).toEqual([0.5, 1.5]);
 });
 
-test('a sparkline shows the least as something and nothing as nothing', () => {
+test('a sparkline shows small values as a mark and zero as none', () => {
   expect(sparkline([0, 1, 500, 1000], false)).toBe('·▁▄█');
   expect(sparkline([0, 0], true)).toBe('..');
   expect(sparkline([0, 1, 8], true)).toBe('._#');

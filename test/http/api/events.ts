@@ -4,11 +4,11 @@ import { inSandbox, until } from '../../support/queuectl.ts';
 import { type Api, add, later, ok, pathOf, refused, untilJob } from './topic.ts';
 
 const numbers = (stream: Stream): number[] => stream.seen.map((one) => one.id);
-const inARow = (from: number, to: number): number[] =>
+const consecutive = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 export function events(api: () => Api): void {
-  test('every client sees each event once and in order, from where it asked', async () => {
+  test('every client sees each event once and in order, from the requested one on', async () => {
     const { site } = api();
     const start = (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
     const clients = await Promise.all([site.events(), site.events(), site.events(start), site.events(0)]);
@@ -18,9 +18,9 @@ export function events(api: () => Api): void {
     for (const [i, client] of clients.entries()) {
       await until(() => (client.seen.at(-1)?.id ?? 0) >= last, 'it has seen the last one');
       const from = [start + 1, start + 1, start + 1, 1][i]!;
-      // Opened from now on, a stream may begin with what had just happened.
+      // A stream without a start may begin with events that have just happened.
       const mine = numbers(client).filter((id) => id >= from && id <= last);
-      expect(mine).toEqual(inARow(from, last));
+      expect(mine).toEqual(consecutive(from, last));
       expect(client.seen.every(({ id, data }) => data.number === id)).toBe(true);
       client.close();
     }
@@ -29,7 +29,7 @@ export function events(api: () => Api): void {
     expect(own[0]!.data.actor).toBe('http:127.0.0.1');
   });
 
-  test('one who comes back goes on behind the last event it saw, however many it missed', async () => {
+  test('a client that reconnects continues after its last event, however many it missed', async () => {
     const { site } = api();
     const last = async (): Promise<number> =>
       (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
@@ -39,7 +39,7 @@ export function events(api: () => Api): void {
       site,
       ids.map((id) => ({ id, command: 'true', queue: 'missed', ...later })),
     );
-    // More than anybody keeps in memory.
+    // There are more events than the server keeps in memory.
     const actions = [...Array.from({ length: 5 }, () => ['hold', 'release']).flat(), 'cancel', 'delete'];
     for (const action of actions) {
       const { id } = await ok(site, 'POST', '/api/v1/operations', { action, ids }, 202);
@@ -48,7 +48,7 @@ export function events(api: () => Api): void {
     const to = await last();
     expect(to - from).toBeGreaterThan(10_000);
     const seen: number[] = [];
-    // Cut off again and again, wherever it is.
+    // The stream is cut off at random points.
     while ((seen.at(-1) ?? from) < to) {
       const client = await site.events(seen.at(-1) ?? from);
       const many = seen.length;
@@ -57,15 +57,15 @@ export function events(api: () => Api): void {
       seen.push(...numbers(client).filter((id) => id <= to));
       expect(seen.length).toBeGreaterThan(many);
     }
-    expect(seen).toEqual(inARow(from + 1, to));
+    expect(seen).toEqual(consecutive(from + 1, to));
     const whole = await site.events(from);
     await until(() => (whole.seen.at(-1)?.id ?? 0) >= to, 'all came');
-    expect(numbers(whole).filter((id) => id <= to)).toEqual(inARow(from + 1, to));
+    expect(numbers(whole).filter((id) => id <= to)).toEqual(consecutive(from + 1, to));
     whole.close();
   });
 
   test(
-    'a server that was started again goes on where the one before it ended',
+    'a restarted server continues where the previous one ended',
     inSandbox(async (box) => {
       const first = await serve(box);
       const before = await first.events();
@@ -79,7 +79,7 @@ export function events(api: () => Api): void {
       await add(second, { id: 'after', command: 'true', ...later });
       await until(() => after.seen.length >= 2, 'both were seen');
       expect(after.seen.map(({ data }) => data.job_id)).toEqual(['between', 'after']);
-      // A number that this store has not reached is of another one.
+      // An event number that this store has not reached belongs to another store.
       const stranger = await second.events(1_000_000);
       await add(second, { id: 'at last', command: 'true', ...later });
       await until(() => stranger.seen.length > 0, 'it was seen');
@@ -87,13 +87,13 @@ export function events(api: () => Api): void {
     }),
   );
 
-  test('a number that is none is refused', async () => {
+  test('an invalid event number is refused', async () => {
     const { site } = api();
     for (const query of ['after=x', 'after=-1', 'after=1e3'])
       await refused(site, ['GET', `/api/v1/events?${query}`], {}, [400, 'invalid-value']);
   });
 
-  test('HEAD and streams that were left take no place for ever', async () => {
+  test('HEAD requests and closed streams do not occupy a stream', async () => {
     const { site } = api();
     for (let i = 0; i < 300; i++) expect((await site.call('HEAD', '/api/v1/events')).status).toBe(200);
     for (let i = 0; i < 300; i++) {
@@ -102,7 +102,7 @@ export function events(api: () => Api): void {
     }
   });
 
-  test('the activity is read backwards, page by page, by job, queue and kind', async () => {
+  test('the activity is read backwards in pages, by job, queue and kind', async () => {
     const { site } = api();
     const all: number[] = [];
     let before = '';
@@ -112,7 +112,7 @@ export function events(api: () => Api): void {
       if (page.next_before === null) break;
       before = `&before=${page.next_before}`;
     }
-    expect(all.toReversed()).toEqual(inARow(1, all[0]!));
+    expect(all.toReversed()).toEqual(consecutive(1, all[0]!));
     const of = async (query: string) => (await ok(site, 'GET', `/api/v1/activity?${query}`)).events;
     expect((await of('job=e-1')).map((one: { kind: string }) => one.kind)).toEqual([
       'completed',
@@ -132,7 +132,7 @@ export function events(api: () => Api): void {
       await refused(site, ['GET', `/api/v1/activity?${query}`], {}, [400, 'invalid-value']);
   });
 
-  test('every mutation is in the activity with its actor', async () => {
+  test('every change is in the activity with its actor', async () => {
     const { site } = api();
     const start = (await ok(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
     const at = pathOf('acted');
@@ -167,7 +167,7 @@ export function events(api: () => Api): void {
       await until(async () => {
         const { events } = await ok(site, 'GET', `/api/v1/activity?kind=${kind}&limit=1`);
         return events[0]?.number > start && events[0].actor === 'http:127.0.0.1';
-      }, `${kind} is told`);
+      }, `the event ${kind} arrives`);
     }
   });
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Api } from './topic.ts';
 import { add, later, ok, pathOf, refused, untilJob } from './topic.ts';
 
-/** Readable text of any kind is an id, and a path can hold all of it once it is escaped. */
+/** Lists unusual ids. Any readable text is an id, and an escaped path can hold it. */
 const ODD_IDS = [
   'a/b',
   'a%2Fb',
@@ -19,7 +19,7 @@ const ODD_IDS = [
 ];
 
 export function jobs(api: () => Api): void {
-  test('one object in, one out; an array in, an array out, in its order', async () => {
+  test('an object returns an object, and an array returns an array in the same order', async () => {
     const { site } = api();
     const one = await add(site, { id: 'one', command: 'true', ...later });
     expect(one).toMatchObject({ id: 'one', command: 'true', state: 'pending', queue: 'default' });
@@ -31,7 +31,7 @@ export function jobs(api: () => Api): void {
     expect(await add(site, [{ command: 'true', ...later }])).toHaveLength(1);
   });
 
-  test('every field arrives, and a job that was answered can be sent again', async () => {
+  test('every field is accepted, and a returned job can be sent again', async () => {
     const { site } = api();
     const fields = {
       ...{ id: 'whole', command: 'cat', queue: 'whole', priority: 7, max_retries: 1, timeout_ms: 5000 },
@@ -59,7 +59,7 @@ export function jobs(api: () => Api): void {
     await refused(site, ['POST', '/api/v1/jobs'], taken, [409, 'job-exists']);
   });
 
-  test('an array is added as a whole or not at all', async () => {
+  test('an array is added completely or not at all', async () => {
     const { site } = api();
     const jobs = [
       { id: 'half-1', command: 'true' },
@@ -69,7 +69,7 @@ export function jobs(api: () => Api): void {
     await refused(site, ['GET', '/api/v1/jobs/half-1'], {}, [404, 'job-not-found']);
   });
 
-  test('what is no job is refused, whatever it is', async () => {
+  test('invalid jobs are refused', async () => {
     const { site } = api();
     const rows: [unknown, string][] = [
       [{}, 'invalid-job'],
@@ -100,7 +100,7 @@ export function jobs(api: () => Api): void {
     expect((await ok(site, 'GET', '/api/v1/jobs')).count.value).toBe(before);
   });
 
-  test('the same Idempotency-Key adds once; with another body it is refused', async () => {
+  test('the same Idempotency-Key adds once, and with a different body it is refused', async () => {
     const { site } = api();
     const headers = { 'idempotency-key': 'order 42' };
     const body = { command: 'echo once', queue: 'idem', ...later };
@@ -119,7 +119,7 @@ export function jobs(api: () => Api): void {
     expect((await ok(site, 'GET', `${at}?queue=idem`)).count).toEqual({ value: 1, capped: false });
   });
 
-  test('how long it waits after each failure: by its own wish, or by the settings', async () => {
+  test('the waits after each failure come from the job or from the settings', async () => {
     const { site } = api();
     const own = { backoff: 'linear', retry_delay: '10s', backoff_max: '25s', jitter: 0.5, max_retries: 4 };
     await add(site, { id: 'waits-long', command: 'true', ...own, ...later });
@@ -132,7 +132,7 @@ export function jobs(api: () => Api): void {
   });
 
   for (const id of ODD_IDS) {
-    test(`the id ${id} reaches its job`, async () => {
+    test(`the id ${id} finds its job`, async () => {
       const { site } = api();
       await add(site, { id, command: 'true', queue: 'odd', ...later });
       expect((await ok(site, 'GET', pathOf(id))).id).toBe(id);
@@ -148,7 +148,7 @@ export function jobs(api: () => Api): void {
     });
   }
 
-  test('PATCH changes what can be changed of a waiting job, and refuses the rest', async () => {
+  test('PATCH changes the editable fields of a waiting job and refuses the others', async () => {
     const { site } = api();
     await add(site, { id: 'patched', command: 'true', ...later });
     const changes = {
@@ -159,7 +159,7 @@ export function jobs(api: () => Api): void {
     const at: [string, string] = ['PATCH', pathOf('patched')];
     for (const body of [{}, { id: 'x' }, { cwd: '/' }, { nonsense: 1 }, []])
       await refused(site, at, { body }, [400, 'invalid-job']);
-    // What is refused was not ignored.
+    // An unknown field is refused and not ignored.
     const typo = await refused(site, at, { body: { priorty: 1 } }, [400, 'invalid-job']);
     expect(typo.json.detail).toBe("unknown field 'priorty'; did you mean 'priority'?");
     expect(await ok(site, 'GET', pathOf('patched'))).toMatchObject(changes);
@@ -167,7 +167,7 @@ export function jobs(api: () => Api): void {
     await refused(site, at, { body: { priority: 1 } }, [409, 'wrong-state']);
   });
 
-  test('hold, release, cancel, retry, delete: each from the states it knows', async () => {
+  test('hold, release, cancel, retry and delete work from their valid states only', async () => {
     const { site } = api();
     const at = pathOf('moved');
     await add(site, { id: 'moved', command: 'true', ...later });

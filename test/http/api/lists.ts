@@ -6,7 +6,7 @@ const ids = async (site: Site, query: string): Promise<string[]> =>
   (await ok(site, 'GET', `/api/v1/jobs?queue=listed&${query}`)).jobs.map((job: { id: string }) => job.id);
 
 export function lists(api: () => Api): void {
-  test('every filter finds what it says', async () => {
+  test('every filter finds its jobs', async () => {
     const { site } = api();
     const common = { queue: 'listed', ...later };
     await add(site, { id: 'l-name', command: 'true', name: 'Mail', ...common });
@@ -46,7 +46,7 @@ export function lists(api: () => Api): void {
     });
   });
 
-  test('a filter that is none is refused', async () => {
+  test('an unknown filter is refused', async () => {
     const { site } = api();
     for (const query of ['state=nonsense', 'tag=x', 'older-than=soon', 'exit-code=x', 'where=x', 'limit=0'])
       await refused(site, ['GET', `/api/v1/jobs?${query}`], {}, [
@@ -59,7 +59,7 @@ export function lists(api: () => Api): void {
       await refused(site, ['GET', `/api/v1/jobs?${query}`], {}, [400, 'invalid-request']);
   });
 
-  test('page by page no job comes twice or is missing, while others are added', async () => {
+  test('paging neither repeats nor misses a job while others are added', async () => {
     const { site } = api();
     const all = Array.from({ length: 57 }, (_, i) => ({
       id: `p-${i}`,
@@ -91,7 +91,7 @@ export function lists(api: () => Api): void {
     }
   });
 
-  test('what the counters know is counted whole, the rest up to a limit', async () => {
+  test('jobs with a counter are counted completely, and others up to a limit', async () => {
     const { site } = api();
     const counted = async (query: string) => (await ok(site, 'GET', `/api/v1/jobs?limit=1&${query}`)).count;
     for (let i = 0; i < 11; i++)

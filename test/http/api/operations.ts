@@ -17,7 +17,7 @@ const many = (queue: string, jobs: number, more: object = later): object[] =>
   Array.from({ length: jobs }, (_, i) => ({ id: `${queue}-${i}`, command: 'true', queue, ...more }));
 
 export function operations(api: () => Api): void {
-  test('the first few only, and no faster than told', async () => {
+  test('limit and rate restrict an operation to the first jobs, at that speed', async () => {
     const { site } = api();
     await add(site, many('few', 12));
     const filter = { queue: 'few' };
@@ -40,12 +40,12 @@ export function operations(api: () => Api): void {
       ]);
   });
 
-  test('all that match are acted on, and nothing else', async () => {
+  test('an operation acts on all matching jobs and no others', async () => {
     const { site } = api();
     await add(site, many('ops', 900));
     await add(site, many('ops-not', 3));
     const filter = { queue: 'ops', state: ['pending'] };
-    // Page by page: the count of one answer stops after a few milliseconds.
+    // The jobs are counted in pages, because the count of one answer stops after a few milliseconds.
     const count = async (query: string): Promise<number> => {
       let found = 0;
       for (let cursor = ''; ; ) {
@@ -71,7 +71,7 @@ export function operations(api: () => Api): void {
     expect(await count('queue=ops-not&state=pending')).toBe(3);
   });
 
-  test('ids are whole ids; one that is gone is unchanged', async () => {
+  test('ids must be complete, and removed jobs count as unchanged', async () => {
     const { site } = api();
     await add(site, many('opid', 3));
     const ids = ['opid-0', 'opid-0', 'opid-', 'nobody', '@last'];
@@ -84,7 +84,7 @@ export function operations(api: () => Api): void {
     });
   });
 
-  test('a bulk retry skips at-most-once jobs that were started and counts them; a retry of one does not', async () => {
+  test('a bulk retry skips and counts at-most-once jobs that were started, but a retry by id does not', async () => {
     const { site } = api();
     const more = { max_retries: 1, at_most_once: true };
     await add(site, many('oponce', 3, { ...more, command: 'exit 9' }));
@@ -106,7 +106,7 @@ export function operations(api: () => Api): void {
     await ok(site, 'POST', `${pathOf(ids[0]!)}/retry`);
     await until(
       async () => (await ok(site, 'GET', `${pathOf(ids[0]!)}/attempts`)).length === 2,
-      'it ran again',
+      'the job ran again',
     );
     const changes = { max_retries: 2 };
     await add(site, many('opedit', 1, { ...later, ...more }));
@@ -122,7 +122,7 @@ export function operations(api: () => Api): void {
     });
   });
 
-  test('it can be stopped; what was done stays done', async () => {
+  test('an operation can be stopped, and its changes stay', async () => {
     const { site } = api();
     for (let i = 0; i < 8; i++) await add(site, many(`opstop${i}`, 1000, { ...later, name: 'opstop' }));
     const { id } = await ok(site, 'POST', AT, { action: 'cancel', filter: { name: 'opstop' } }, 202);
@@ -139,7 +139,7 @@ export function operations(api: () => Api): void {
     expect((await ok(site, 'GET', AT))[0].id).toBe(id);
   });
 
-  test('while it goes on, others are served', async () => {
+  test('other requests are answered while an operation runs', async () => {
     const { site } = api();
     const filter = { name: 'opstop', state: 'pending' };
     const { id } = await ok(site, 'POST', AT, { action: 'edit', filter, changes: { priority: 2 } }, 202);
@@ -148,7 +148,7 @@ export function operations(api: () => Api): void {
     expect(served).toBeGreaterThan(2);
   });
 
-  test('what is no operation is refused', async () => {
+  test('invalid operations are refused', async () => {
     const { site } = api();
     const filter = { queue: 'ops-not' };
     const rows: [object | string, number, string][] = [
@@ -162,7 +162,7 @@ export function operations(api: () => Api): void {
       [{ action: 'cancel', filter: { nonsense: 1 } }, 400, 'invalid-request'],
       [{ action: 'cancel', filter: [] }, 400, 'invalid-request'],
       [{ action: 'cancel', filter: { state: 'nonsense' } }, 400, 'invalid-value'],
-      // What says nothing, or too much, must not mean every job there is.
+      // A body that is empty or contradictory must not select every job.
       ...[
         {},
         { queue: [] },

@@ -5,10 +5,10 @@ import type { Site } from '../../support/http.ts';
 import { until } from '../../support/queuectl.ts';
 import { type Api, add, ok, pathOf, refused, untilJob } from './topic.ts';
 
-/** More than the long output here has, less than the one that is too long. */
+/** This is more than the long output of these tests, and less than the one that is trimmed. */
 export const OUTPUT_LIMIT = 200 * 1024;
 
-interface Stretch {
+interface OutputRange {
   text: string;
   from: number;
   next: number;
@@ -18,7 +18,7 @@ interface Stretch {
   attempt: number;
 }
 
-async function read(site: Site, id: string, query = ''): Promise<Stretch> {
+async function read(site: Site, id: string, query = ''): Promise<OutputRange> {
   const { status, headers, text } = await site.call('GET', `${pathOf(id)}/output?${query}`);
   expect(status).toBe(200);
   expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -31,7 +31,7 @@ async function read(site: Site, id: string, query = ''): Promise<Stretch> {
   };
 }
 
-/** Bit by bit until its end, as one who follows it. */
+/** Reads the output in pieces until its end, as a follower does. */
 async function whole(site: Site, id: string, limit: number, query = ''): Promise<string> {
   let text = '';
   let from = 0;
@@ -46,7 +46,7 @@ async function whole(site: Site, id: string, limit: number, query = ''): Promise
 }
 
 export function output(api: () => Api): void {
-  test('of a job that has not run there is none', async () => {
+  test('a job that has not run has no output', async () => {
     const { site } = api();
     await add(site, { id: 'o-none', command: 'true', delay: '1d' });
     expect(await read(site, 'o-none')).toMatchObject({ text: '', size: 0, over: false, attempt: 0 });
@@ -56,7 +56,7 @@ export function output(api: () => Api): void {
       await refused(site, ['GET', `${pathOf('o-none')}/output?${query}`], {}, [400, 'invalid-value']);
   });
 
-  test('short output is kept in the store, and read by ranges', async () => {
+  test('short output is kept in the store and read by ranges', async () => {
     const { site } = api();
     await add(site, { id: 'o-short', command: 'printf 0123456789' });
     await untilJob(site, 'o-short', 'completed');
@@ -69,7 +69,7 @@ export function output(api: () => Api): void {
     await refused(site, ['GET', `${pathOf('o-short')}/output?stream=stderr`], {}, [409, 'wrong-state']);
   });
 
-  test('a running job is followed to its end without a gap', async () => {
+  test('the output of a running job is followed to its end without a gap', async () => {
     const { site, box } = api();
     const go = join(box.directory, 'o-go');
     const command = `echo begun; until test -e '${go}'; do sleep 0.02; done; seq 1 200`;
@@ -82,7 +82,7 @@ export function output(api: () => Api): void {
     expect(await following).toBe(`begun\n${lines}\n`);
   });
 
-  test('long output comes from its file; of what was too long the middle is missing, and said so', async () => {
+  test('long output is read from its file, and the gap in trimmed output is marked', async () => {
     const { site } = api();
     await add(site, { id: 'o-long', command: 'seq 1 20000' });
     await untilJob(site, 'o-long', 'completed');
@@ -100,7 +100,7 @@ export function output(api: () => Api): void {
     expect(cut).toContain('bytes of output dropped here');
   });
 
-  test('split output is read stream by stream, short or long', async () => {
+  test('split output is read by stream, short or long', async () => {
     const { site } = api();
     for (const [id, many] of [
       ['o-split', 3],
@@ -115,7 +115,7 @@ export function output(api: () => Api): void {
     }
   });
 
-  test('each attempt has its own', async () => {
+  test('each attempt has its own output', async () => {
     const { site } = api();
     await add(site, {
       id: 'o-two',
@@ -132,7 +132,7 @@ export function output(api: () => Api): void {
     expect((await read(site, 'o-two', 'attempt=1')).text).not.toBe((await read(site, 'o-two')).text);
   });
 
-  test('markup is a text to be saved, never a page', async () => {
+  test('output with markup is downloaded as text and never shown as a page', async () => {
     const { site } = api();
     const evil = '<script>alert(1)</script><img src=x onerror=alert(1)>';
     await add(site, { id: 'o-evil', command: `printf '%s' '${evil}'`, name: evil, tags: { a: evil } });

@@ -2,34 +2,34 @@ import { expect, test } from 'bun:test';
 import { until } from '../../support/queuectl.ts';
 import { type Api, add, later, ok } from './topic.ts';
 
-/** A page that costs so much that many who ask for it at once are told the same. */
+/** Requests a page that is so expensive that parallel requests for it share one answer. */
 const PAGE = '/api/v1/jobs?queue=shared&tag=a%3Db&limit=1000';
 const ASKED = 8;
 const LONGEST_MS = 30_000;
 
 export function sharing(api: () => Api): void {
-  const crowd = async (): Promise<void> => {
+  const askTogether = async (): Promise<void> => {
     const { port, token } = api().site;
     const headers = { authorization: `Bearer ${token}` };
     const ask = async () => (await fetch(`http://127.0.0.1:${port}${PAGE}`, { headers })).arrayBuffer();
     await Promise.all(Array.from({ length: ASKED }, ask));
   };
-  /** While many ask, all the time. */
-  const asked = async (work: () => Promise<void>): Promise<void> => {
+  /** Runs the work while clients send requests all the time. */
+  const whileAsked = async (work: () => Promise<void>): Promise<void> => {
     let asking = true;
-    const crowds = (async () => {
-      while (asking) await crowd();
+    const clients = (async () => {
+      while (asking) await askTogether();
     })();
     await work().finally(() => {
       asking = false;
     });
-    await crowds;
+    await clients;
   };
   const newest = async (): Promise<string> => (await ok(api().site, 'GET', PAGE)).jobs[0].id;
   const job = (id: string): object => ({ id, command: 'true', queue: 'shared', tags: { a: 'b' }, ...later });
 
   test(
-    'however many ask, whoever has changed something sees it in the next answer',
+    'a client sees its own change in its next answer, however many others ask',
     async () => {
       const { site } = api();
       await add(
@@ -37,12 +37,12 @@ export function sharing(api: () => Api): void {
         Array.from({ length: 1000 }, (_, i) => job(`crowd-${i}`)),
       );
       for (let i = 0; i < 3; i++) {
-        await crowd();
+        await askTogether();
         await add(site, job(`mine-${i}`));
         expect(await newest()).toBe(`mine-${i}`);
         const body = { action: 'edit', filter: { queue: 'shared' }, changes: { priority: i + 1 } };
         const { id } = await ok(site, 'POST', '/api/v1/operations', body, 202);
-        await crowd();
+        await askTogether();
         const state = async () => (await ok(site, 'GET', `/api/v1/operations/${id}`)).state;
         await until(async () => (await state()) === 'done', 'it is done');
         const { jobs } = await ok(site, 'GET', PAGE);
@@ -53,16 +53,16 @@ export function sharing(api: () => Api): void {
   );
 
   test(
-    'whoever was told of an event sees it in the next answer',
+    'a client that got an event sees its effect in the next answer',
     async () => {
       const { site, box } = api();
       const stream = await site.events();
       for (let i = 0; i < 3; i++) {
-        await asked(async () => {
+        await whileAsked(async () => {
           const id = `elsewhere-${i}`;
           const job = ['--id', id, '--queue', 'shared', '--tag', 'a=b', '--delay', '1d', 'true'];
           await box.run(['enqueue', ...job]);
-          await until(() => stream.seen.some(({ data }) => data.job_id === id), 'it was told');
+          await until(() => stream.seen.some(({ data }) => data.job_id === id), 'the event arrives');
           expect(await newest()).toBe(id);
         });
       }

@@ -2,7 +2,7 @@ import { expect } from 'bun:test';
 import type { Answer, Call, Site } from '../../support/http.ts';
 import { type Sandbox, until } from '../../support/queuectl.ts';
 
-/** One server with one worker, shared by all topics: each uses ids and queues of its own. */
+/** One server with one worker, shared by all topics. Each topic uses its own ids and queues. */
 export interface Api {
   box: Sandbox;
   site: Site;
@@ -11,7 +11,7 @@ export interface Api {
 // biome-ignore lint/suspicious/noExplicitAny: whatever the server says
 type Json = any;
 
-/** The JSON of an answer that has this status. */
+/** Returns the JSON of an answer, which must have this status. */
 export async function ok(
   site: Site,
   method: string,
@@ -25,7 +25,7 @@ export async function ok(
   return answer.json;
 }
 
-/** Refused with this status and code; what holds after it is up to the caller. */
+/** Expects a refusal with this status and code, and returns the answer. */
 export async function refused(
   site: Site,
   [method, path]: [string, string],

@@ -48,7 +48,7 @@ function patternOf(line: string): RegExp {
 }
 
 /** Returns the output to show instead. Where the page leaves lines out, so does the result. */
-export function reshown(shown: string[], actual: string[]): string[] {
+export function newOutput(shown: string[], actual: string[]): string[] {
   if (!shown.includes(ANY)) return actual;
   const wanted = shown.filter((line) => line !== ANY);
   const kept = alignment(wanted, actual);
@@ -71,7 +71,7 @@ function alignment(wanted: string[], actual: string[]): Set<number> {
   for (let i = 1; i <= wanted.length; i++)
     for (let j = 1; j <= actual.length; j++) {
       const before = best[i - 1]![j - 1]!;
-      const likeness = alike(wanted[i - 1]!, actual[j - 1]!);
+      const likeness = similarity(wanted[i - 1]!, actual[j - 1]!);
       const paired = { score: before.score + likeness, kept: [...before.kept, j - 1] };
       const others = [best[i - 1]![j]!, best[i]![j - 1]!];
       best[i]![j] = others.reduce(
@@ -83,7 +83,7 @@ function alignment(wanted: string[], actual: string[]): Set<number> {
 }
 
 /** Returns the share of words that two lines have in common, from 0 to 1. */
-function alike(a: string, b: string): number {
+function similarity(a: string, b: string): number {
   const [one, other] = [words(a), words(b)];
   const common = [...one].filter((word) => other.has(word)).length;
   return common / Math.max(one.size, other.size, 1);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { matches, reshown, withoutHiddenNotes } from './compare.ts';
+import { matches, newOutput, withoutHiddenNotes } from './compare.ts';
 import { readPage, type Step, withOutputs } from './page.ts';
 import { startShell } from './shell.ts';
 
@@ -59,7 +59,7 @@ async function tryPage(page: string): Promise<{ problems: Problem[]; outputs: Ma
       const visible = withoutHiddenNotes(step.shown, output);
       if (matches(step.shown, visible)) continue;
       problems.push({ ...at, shown: step.shown.join('\n'), printed: visible.join('\n') });
-      outputs.set(step, reshown(step.shown, visible));
+      outputs.set(step, newOutput(step.shown, visible));
     }
   } finally {
     await shell.close();

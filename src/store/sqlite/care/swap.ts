@@ -95,7 +95,7 @@ export function swap(
   if (!held.folded) moveBeside(db, hidden);
   crashPoint('swap-cleared');
   // After a power cut the new store must not meet the old WAL.
-  sync(dirname(db));
+  sync(dirname(db)); // fault-control: sync-before-rename
   refuseReplaced(db, held);
   renameSync(draft, db);
   crashPoint('swap-replaced');

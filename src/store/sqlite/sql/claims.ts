@@ -34,7 +34,7 @@ export const releaseJob = `UPDATE job SET state = 'pending', phase = 'ready', ru
 export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, due_at = ?,
   finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = coalesce(?, max(0, ? - started_at)), worker_id = NULL,
   bytes = bytes + ?
-  WHERE number = ? AND token = ? AND phase = 'running'`;
+  WHERE number = ? AND token = ? AND phase = 'running'`; // fault-control: settle-token
 export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
   output_bytes = ?, truncated = ?, left_behind = ?, duration_ms = ? WHERE number = ?`;
 export const insertOutput = 'INSERT INTO output (attempt, bytes, stderr) VALUES (?, ?, ?)';
@@ -59,9 +59,9 @@ export const endingAttempt = `SELECT end_reason, attempt.started_at, ordinal, jo
   LEFT JOIN rollup_kind ON rollup_kind.name = coalesce(job.name, '') AND rollup_kind.queue = job.queue
   WHERE attempt.number = ? AND attempt.finished_at IS NULL`;
 export const markAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, ?)
-  WHERE number = ? AND token = ? AND finished_at IS NULL`;
-export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE number = ? AND token = ? AND phase = 'running'`;
-export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE number = ?';
+  WHERE number = ? AND token = ? AND finished_at IS NULL`; // fault-control: mark-token
+export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE number = ? AND token = ? AND phase = 'running'`; // fault-control: adopt-token
+export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE number = ?'; // fault-control: adopt-attempt-token
 export const runningJobs = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE phase = 'running'`;
 export const endings = `SELECT job.attempt, end_reason AS reason FROM job JOIN attempt ON attempt.number = job.attempt

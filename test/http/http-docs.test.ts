@@ -8,15 +8,15 @@ const text = readFileSync(join(import.meta.dir, '../../docs/http-api.md'), 'utf8
 
 test('docs/http-api.md has every route of the table and no other', () => {
   const documented = [...text.matchAll(/^\| `((?:GET|POST|PUT|PATCH|DELETE) \S+)` \| (.*) \|$/gm)];
-  const told = documented.map(([, route, summary]) => `${route} ${summary}`);
-  expect(told).toEqual(ROUTES.map(({ method, path, summary }) => `${method} ${path} ${summary}`));
+  const routes = documented.map(([, route, summary]) => `${route} ${summary}`);
+  expect(routes).toEqual(ROUTES.map(({ method, path, summary }) => `${method} ${path} ${summary}`));
 });
 
 test('docs/http-api.md has every status that a client can get', () => {
   const rows = [...text.matchAll(/^\| (\d{3}(?:, \d{3})*) \|/gm)].flatMap(([, list]) => list!.split(', '));
-  // Those of the command line alone, and of what nobody expects.
+  // These statuses occur only on the command line or for unexpected errors.
   const never = [500, 501, 504];
-  // What is too much for the parser comes as far as no error of ours.
+  // The HTTP parser answers 431 itself, without an error of queuectl.
   const statuses = [...new Set([431, ...Object.values(ERRORS).map((row) => row.status)])];
   expect(rows.map(Number).sort()).toEqual(statuses.filter((status) => !never.includes(status)).sort());
 });

@@ -1,4 +1,4 @@
-/** S33 and S43: sessions of a running server, and what ends them. */
+/** Tests S33 and S43: sessions of a running server and what ends them. */
 import { expect, test } from 'bun:test';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ const denied = (site: Site, token: string, code: string) =>
   refused(site, ['GET', '/api/v1/jobs'], { token }, [401, code]);
 
 test(
-  'a session does what its token does, and ends at logout with its streams',
+  'a session has the rights of its token and ends with its streams at logout',
   inSandbox(async (box) => {
     const site = await serve(box);
     const first = await logIn(site);
@@ -41,7 +41,7 @@ test(
 );
 
 test(
-  'a session is worth nothing to another server of the same store, nor to the next one',
+  'a session is invalid on another server of the same store and after a restart',
   inSandbox(async (box) => {
     const site = await serve(box);
     const { session } = await logIn(site);
@@ -51,41 +51,41 @@ test(
     const next = await connectTo(box.start(['serve', '--port', String(site.port)]));
     await denied(next, session, 'server-restarted');
     await refused(next, ['POST', '/api/v1/session'], { token: session }, [401, 'server-restarted']);
-    // It is no guess, and slows nobody down.
+    // An old session is not counted as a guess and causes no delay.
     for (let i = 0; i < 50; i++) await denied(next, session, 'server-restarted');
     await denied(next, 'wrong', 'no-token');
   }),
 );
 
 test(
-  'guesses of a session are slowed down like those of a token; a valid one is not',
+  'guesses of a session are slowed down like those of a token, and a valid session is not',
   inSandbox(async (box) => {
     const site = await serve(box);
     const { session } = await logIn(site);
     const guess = `${session.slice(0, 13)}${'x'.repeat(43)}`;
-    const tired = await until(async () => {
+    const slowed = await until(async () => {
       const guesses = Array.from({ length: 60 }, () => site.call('GET', '/api/v1/jobs', { token: guess }));
       return (await Promise.all(guesses)).find((answer) => answer.status === 429);
     }, 'it is too much');
-    expect(Number(tired.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(slowed.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await site.call('GET', '/api/v1/jobs', { token: session })).status).toBe(200);
     await logIn(site);
   }),
 );
 
 test(
-  'a running server notices that the token was replaced: token, sessions and streams of the old one end',
+  'when the token is replaced, the old token, its sessions and its streams end',
   inSandbox(async (box) => {
     const site = await serve(box);
     const { session } = await logIn(site);
     const streams = [await site.events(), await site.events(null, session)];
-    // Nobody asks for anything: the streams end by themselves.
+    // The streams end without a request.
     const { token } = await serve(box, '--rotate-token');
     await until(() => streams.every((one) => one.over), 'the streams end');
     await denied(site, site.token, 'no-token');
     await denied(site, session, 'session-ended');
     expect((await site.call('GET', '/api/v1/jobs', { token })).status).toBe(200);
-    // A request that comes at once sees it too.
+    // A request that comes at once is refused, too.
     const again = (await site.call('POST', '/api/v1/session', { token })).json.session;
     const file = join(box.home, 'queue.db.d/token');
     writeFileSync(`${file}.new`, `${'n'.repeat(43)}\n`);
@@ -97,7 +97,7 @@ test(
 );
 
 test(
-  'a token file that is away, empty or written again as it was ends nothing',
+  'a token file that is missing, empty or rewritten unchanged ends nothing',
   inSandbox(async (box) => {
     const site = await serve(box);
     const { session } = await logIn(site);
@@ -137,7 +137,7 @@ test(
       'Transfer-Encoding: chunked',
     ];
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
-    // An answer on another connection: the server has read what came before it.
+    // An answer on another connection proves that the server has read what came before.
     await ok(site, 'GET', '/api/v1/jobs');
     const file = join(`${box.home}/queue.db.d`, 'token');
     writeFileSync(`${file}.new`, 'A'.repeat(43), { mode: 0o600 });

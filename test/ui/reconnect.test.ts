@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** A job that says `word` as soon as there is a file of that name. */
-async function talk(box: Sandbox): Promise<(word: string) => Promise<unknown>> {
+/** Starts a job that prints each word as soon as a file of that name exists. */
+async function startPrinting(box: Sandbox): Promise<(word: string) => Promise<unknown>> {
   const words = ['second', 'third', 'end'].map(
     (word) => `until test -e ${word}; do sleep 0.05; done; echo ${word}`,
   );
@@ -25,7 +25,7 @@ test(
   'output is followed again after the server, and then its store, were away',
   inSandbox(async (box) => {
     await box.startWorkers();
-    const say = await talk(box);
+    const say = await startPrinting(box);
     const { page, origin, token, show, kill } = await openDashboard(box, browser);
     await show('/jobs/talk?tab=output');
     const output = page.getByRole('region', { name: 'Output' });
@@ -44,12 +44,12 @@ test(
     const refused = page.waitForResponse((one) => one.url().includes('/output?') && one.status() === 503);
     renameSync(store, `${store}.aside`);
     await refused;
-    await page.locator('.banner', { hasText: 'cannot read its store' }).waitFor();
+    await page.locator('.banner', { hasText: 'cannot read its database' }).waitFor();
     renameSync(`${store}.aside`, store);
     await say('third');
     await output.getByText('third', { exact: true }).waitFor();
-    await page.locator('.banner', { hasText: 'cannot read its store' }).waitFor({ state: 'detached' });
-    // None of it was worth a message that stays.
+    await page.locator('.banner', { hasText: 'cannot read its database' }).waitFor({ state: 'detached' });
+    // No message stays on the page.
     expect(await page.locator('.toast').count()).toBe(0);
     await say('end');
     await untilState(box, 'talk', 'completed');
@@ -57,7 +57,7 @@ test(
 );
 
 test(
-  'an operation is watched while the server is away, and one that was cut short is not forgotten',
+  'an operation is followed again after the server was away, and an interrupted one is still shown',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 100 }, (_, i) => ({
       id: `dead-${i}`,
@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  'without a stream of its own the page reads by itself; a wrong token among many is told to wait',
+  'without a stream the page polls, and too many wrong tokens are slowed down',
   inSandbox(async (box) => {
     const { page, origin, token, show } = await openDashboard(box, browser);
     await page.getByRole('button', { name: 'live' }).waitFor();
@@ -116,20 +116,20 @@ test(
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByText('You have logged out').waitFor();
     await show(`/jobs#token=${'x'.repeat(43)}`);
-    // Unless the machine is so slow that one more is allowed by then.
+    // On a slow machine one more guess may be allowed by then.
     await page.getByText(/Too many wrong tokens|The server rejected this token/).waitFor();
   }),
 );
 
 test(
-  'a link to a line that was left out says so, and shows the end',
+  'a link to a line that was dropped says so and shows the end',
   inSandbox(async (box) => {
     await box.json(['config', 'set', 'output-limit', '64KiB']);
     await enqueue(box, 'much', 'seq 1 60000');
     await box.run(['worker', 'start', '--drain']);
     const { page, show } = await openDashboard(box, browser);
     await show('/jobs/much?tab=output#L30000');
-    await page.getByText('Line 30000 does not exist, or it follows the part that was left out').waitFor();
+    await page.getByText('Line 30000 does not exist, or it comes after the part that was left out').waitFor();
     await page.getByRole('region', { name: 'Output' }).getByText('60000', { exact: true }).waitFor();
   }),
 );

@@ -57,7 +57,7 @@ async function openScheduleForm(page: Page, show: (path: string) => Promise<void
   await page.getByText('every day at 03:00').waitFor();
 }
 
-/** A store with something on every page. */
+/** Fills a store so that every page shows something. */
 async function fill(box: Sandbox): Promise<void> {
   const command = 'printf "\\033[31mred \\033[32mgreen \\033[33;1mbold\\033[0m plain\\n"; exit 3';
   await enqueue(box, 'dead-one', command, { max_retries: 1, tags: { k: 'v' }, name: 'import' });
@@ -85,10 +85,10 @@ async function seriousOn(page: Page, where: string): Promise<string[]> {
 }
 
 for (const theme of ['light', 'dark'] as const) {
-  // Each takes its time, so that they are not all one test.
+  // The pages are split into two tests, because each page takes time.
   for (const [part, pages] of [PAGES.slice(0, 9), PAGES.slice(9)].entries()) {
     test(
-      `axe finds nothing serious on any page, ${theme}, ${part + 1} of 2`,
+      `axe finds no serious problem on any page, ${theme}, ${part + 1} of 2`,
       inSandbox(async (box) => {
         await fill(box);
         const { page, show } = await openDashboard(box, browser);
@@ -119,7 +119,7 @@ for (const theme of ['light', 'dark'] as const) {
   }
 }
 
-test('the first load is small, and everything but the document is named after its content', () => {
+test('the first load is small, and every file but the document is named by its content', () => {
   const zipped = (name: string): number => gzipSync(ASSETS[name]!.body).length;
   const first = Object.keys(ASSETS).filter((name) => ASSETS['/index.html']!.body.includes(name));
   expect(first.length).toBe(3);
@@ -128,14 +128,14 @@ test('the first load is small, and everything but the document is named after it
   expect(others.every(([name, { hashed }]) => hashed && /-[\w-]{8}\.(js|css|svg|json)$/.test(name))).toBe(
     true,
   );
-  // Nothing else is asked for before something is shown.
+  // No other file is loaded before something is shown.
   expect(first.some((name) => /(from|import)\s*"\/assets\//.test(ASSETS[name]!.body))).toBe(false);
-  // Charts come when one is shown, and so do most pages.
+  // Charts and most pages are loaded when they are shown.
   expect(others.some(([name]) => name.includes('operations') && !first.includes(name))).toBe(true);
   expect(others.some(([name]) => name.includes('uPlot') && !first.includes(name))).toBe(true);
 });
 
-/** Adds up what moved without anybody having touched anything. */
+/** Sums up layout shifts that no input caused. */
 const SHIFTS = `window.shifted = 0;
 new PerformanceObserver((list) => {
   for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifted += one.value;
@@ -147,7 +147,7 @@ for (const [width, height] of [
   [2560, 1440],
 ] as const) {
   test(
-    `nothing jumps while a page loads, ${width} wide`,
+    `the layout does not shift while a page loads, ${width} wide`,
     inSandbox(async (box) => {
       await fill(box);
       for (const queue of ['images', 'a-queue-with-a-name-that-is-longer-than-most'])
@@ -159,7 +159,7 @@ for (const [width, height] of [
       for (const [path, sign] of PAGES) {
         await show(path);
         await shownOn(page, sign).waitFor();
-        // Every chart is drawn, and drawn once more.
+        // Every chart has been drawn and redrawn.
         const charts = 'document.querySelectorAll("figure.chart").length';
         const drawn = 'document.querySelectorAll(".plot canvas").length';
         await until(() => page.evaluate<boolean>(`${charts} === ${drawn}`), 'every chart is drawn');

@@ -1,15 +1,15 @@
-/** What is shown to people: secrets are masked, cells are no formulas, names can be seen. */
+/** Tests what is shown to people: secrets are masked, cells are not formulas, names are visible. */
 import { expect, test } from 'bun:test';
 import { MASK } from '../../src/core/mask.ts';
 import { serve } from '../support/http.ts';
 import { inSandbox } from '../support/queuectl.ts';
 
-const HUSH = 'hunter2-7f3a91';
-const URL = `postgres://me:${HUSH}@db.example.org/x`;
+const SECRET = 'hunter2-7f3a91';
+const URL = `postgres://me:${SECRET}@db.example.org/x`;
 const MASKED = `postgres://me:${MASK}@db.example.org/x`;
 
 test(
-  'the password of a URL is masked in commands, hooks, errors and variables; JSON for the owner has it',
+  'the password of a URL is masked in commands, hooks, errors and variables, but not in JSON for the owner',
   inSandbox(async (box) => {
     const env = ['--env', `DATABASE_URL=${URL}`, '--env', `OPTIONS=-p ${URL}`];
     const hook = ['--on-dead', `true ${URL}`];
@@ -35,7 +35,7 @@ test(
     ];
     for (const args of looks) {
       const { stdout, stderr } = await box.run(args);
-      expect({ args, leaks: `${stdout}${stderr}`.includes(HUSH) }).toEqual({ args, leaks: false });
+      expect({ args, leaks: `${stdout}${stderr}`.includes(SECRET) }).toEqual({ args, leaks: false });
     }
     for (const path of [
       'jobs',
@@ -47,7 +47,7 @@ test(
       'dlq/errors',
     ]) {
       const { text } = await site.call('GET', `/api/v1/${path}`);
-      expect({ path, leaks: text.includes(HUSH) }).toEqual({ path, leaks: false });
+      expect({ path, leaks: text.includes(SECRET) }).toEqual({ path, leaks: false });
     }
     expect((await box.run(['show', 'x'])).stdout).toContain(`echo ${MASKED}; exit 3`);
     expect((await site.call('GET', '/api/v1/jobs/x')).json.env).toEqual({
@@ -60,7 +60,7 @@ test(
       last_error: `exit code 3: ${MASKED}`,
     });
 
-    // What was copied from there is not taken for the secret.
+    // A masked value that was copied from there is refused.
     const again = await box.run(['enqueue', `psql ${MASKED}`]);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining(`command contains ${MASK}`)]);
     const body = { command: `psql ${MASKED}` };
@@ -71,7 +71,7 @@ test(
 );
 
 test(
-  'CSV cells that begin like a formula are text; numbers stay numbers',
+  'CSV cells that begin like a formula are text, and numbers stay numbers',
   inSandbox(async (box) => {
     const later = ['--run-at', '+1d'];
     for (const command of ['=1+1', '+cmd', '@sum', '-2-3', '=HYPERLINK("a","b")', '-5', '+1.5', 'a=b', '＝1'])
@@ -90,7 +90,7 @@ test(
 );
 
 test(
-  'names that are drawn as nothing are refused everywhere',
+  'invisible names are refused everywhere',
   inSandbox(async (box) => {
     for (const args of [
       ['enqueue', '--id', '\u3164', 'true'],

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'a dead job is retried from its page, after which it completes',
+  'a dead job is retried from its page and then completes',
   inSandbox(async (box) => {
     await box.startWorkers();
     await enqueue(box, 'poor', 'test -e fixed', { max_retries: 1 });
@@ -27,7 +27,7 @@ test(
 );
 
 test(
-  'an at-most-once job is started again only after a question, and is skipped in bulk',
+  'an at-most-once job is retried only after a question, and is skipped in bulk',
   inSandbox(async (box) => {
     await box.startWorkers();
     await enqueue(box, 'once', 'echo start >>starts; exit 4', { at_most_once: true });
@@ -49,7 +49,7 @@ test(
 );
 
 test(
-  'dead jobs are grouped by what killed them, and a group is retried at once',
+  'dead jobs are grouped by their error, and a group is retried at once',
   inSandbox(async (box) => {
     for (let i = 1; i <= 3; i++)
       await enqueue(box, `a${i}`, `echo no route to host 10.0.0.${i} >&2; exit 4`, { max_retries: 1 });
@@ -92,7 +92,7 @@ test(
 );
 
 test(
-  'all that match are selected beyond the page and cancelled, once their number is typed',
+  'all matching jobs beyond the page are selected, and cancelled after their number is typed',
   inSandbox(async (box) => {
     const jobs = Array.from({ length: 130 }, (_, i) => ({ id: `bulk-${i}`, command: 'true', queue: 'bulk' }));
     await box.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(jobs) });
@@ -110,7 +110,7 @@ test(
     await page.getByLabel('Type 130 to confirm').fill('130');
     await go.click();
     await page.getByText('130 jobs cancelled').waitFor();
-    // The filter is still there.
+    // The filter is still set.
     expect(page.url()).toContain('?queue=bulk');
     expect(await box.json<unknown[]>(['list', '--state', 'cancelled'])).toHaveLength(130);
     await untilState(box, 'spared', 'pending');
@@ -118,7 +118,7 @@ test(
 );
 
 test(
-  'jobs are found by words and facets, and the address holds the search',
+  'jobs are found by text and facets, and the address contains the search',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'convert holiday.png', { queue: 'images' });
     await enqueue(box, 'two', 'convert holiday.png');
@@ -142,7 +142,7 @@ test(
 );
 
 test(
-  'a new job shows its command line before it is enqueued, and can be done over',
+  'a new job shows its command line before it is enqueued, and can be duplicated',
   inSandbox(async (box) => {
     const { page } = await openDashboard(box, browser);
     await page.getByRole('button', { name: 'New job' }).click();
@@ -151,13 +151,13 @@ test(
     await page.getByLabel('Priority').fill('none');
     await page.getByText(`queuectl enqueue 'echo it'\\''s' --queue mail --priority none`).waitFor();
     await page.getByRole('button', { name: 'Enqueue' }).click();
-    // What is wrong is told where it was typed, and nothing is lost.
+    // The mistake is shown at its field, and the other input is kept.
     await page.getByRole('alert').getByText('priority must be').waitFor();
     await page.getByLabel('Priority').fill('5');
     await page.getByRole('button', { name: 'Enqueue' }).click();
     await page.getByRole('button', { name: 'Duplicate' }).click();
     await page.getByRole('button', { name: 'Enqueue' }).click();
-    // Both say that they are enqueued, and what the first says may be gone before the second speaks.
+    // Both jobs show a message, and the first one may be gone before the second appears.
     const jobs = await until(async () => {
       const found = await box.json<{ command: string; queue: string; priority: number }[]>(['list']);
       return found.length === 2 && found;
@@ -167,7 +167,7 @@ test(
 );
 
 test(
-  'a job that waits is edited: only what was changed is sent, and its command line is shown',
+  'editing a waiting job sends only the changed fields and shows the command line',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'echo before', { priority: 1, queue: 'mail' });
     const { page, show } = await openDashboard(box, browser);

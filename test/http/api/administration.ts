@@ -33,7 +33,7 @@ export function queues(api: () => Api): void {
     expect((await ok(site, 'GET', at)).paused).toBe(false);
   });
 
-  test('what no queue can be set to is refused', async () => {
+  test('invalid settings of a queue are refused', async () => {
     const { site } = api();
     const at: [string, string] = ['PATCH', '/api/v1/queues/refused'];
     for (const body of [{}, { nonsense: 1 }, { paused: 'yes' }, { paused: null }, []])
@@ -91,7 +91,7 @@ export function schedules(api: () => Api): void {
     await refused(site, ['PATCH', at], { body: { paused: true } }, [404, 'schedule-not-found']);
   });
 
-  test('when a schedule would fire is told before there is one', async () => {
+  test('the next runs of a schedule are shown before it is added', async () => {
     const { site } = api();
     const times = await ok(site, 'GET', '/api/v1/times?cron=30+2+*+*+*&timezone=europe/berlin');
     expect(times).toMatchObject({ timezone: 'Europe/Berlin', text: 'every day at 02:30' });
@@ -106,7 +106,7 @@ export function schedules(api: () => Api): void {
     await refused(site, ['GET', '/api/v1/times?cron=@daily&timezone=Mars'], {}, [400, 'invalid-value']);
   });
 
-  test('what is no schedule is refused', async () => {
+  test('invalid schedules are refused', async () => {
     const { site } = api();
     const job = { command: 'true' };
     const rows: [object, string][] = [
@@ -153,7 +153,7 @@ export function settings(api: () => Api): void {
 }
 
 export function figures(api: () => Api): void {
-  test('workers and figures are those of the command line', async () => {
+  test('workers and figures equal those of the command line', async () => {
     const { site, box } = api();
     const workers = await ok(site, 'GET', '/api/v1/workers');
     expect(workers).toHaveLength(1);
@@ -161,15 +161,15 @@ export function figures(api: () => Api): void {
     expect(await ok(site, 'GET', `/api/v1/workers/${workers[0].id}`)).toMatchObject({ id: workers[0].id });
     await refused(site, ['GET', '/api/v1/workers/none'], {}, [404, 'worker-not-found']);
     await until(async () => {
-      const told = await box.json<{ jobs: object }>(['stats']);
+      const printed = await box.json<{ jobs: object }>(['stats']);
       const shown = await ok(site, 'GET', '/api/v1/stats');
-      return JSON.stringify(told.jobs) === JSON.stringify(shown.jobs);
-    }, 'both tell the same');
+      return JSON.stringify(printed.jobs) === JSON.stringify(shown.jobs);
+    }, 'both show the same figures');
   });
 }
 
 export function stopping(api: () => Api): void {
-  test('one worker is stopped, and the others go on', async () => {
+  test('one worker is stopped, and the others continue', async () => {
     const { site, box } = api();
     const workers = async (): Promise<{ id: string; concurrency: number }[]> =>
       ok(site, 'GET', '/api/v1/workers');
@@ -187,8 +187,8 @@ export function stopping(api: () => Api): void {
   });
 }
 
-export function overTime(api: () => Api): void {
-  test('what happened over time, metrics and the doctor', async () => {
+export function figuresAndChecks(api: () => Api): void {
+  test('series, metrics and doctor can be read', async () => {
     const { site } = api();
     await add(site, { id: 'figure', command: 'true', queue: 'figures', name: 'counted' });
     await untilJob(site, 'figure', 'completed');
@@ -216,7 +216,7 @@ export function overTime(api: () => Api): void {
     await refused(site, ['GET', '/api/v1/doctor?quick=1'], {}, [400, 'invalid-value']);
   });
 
-  test('dead jobs by what killed them, and the server about itself', async () => {
+  test('dead jobs are grouped by their error, and the server reports its mode', async () => {
     const { site } = api();
     for (const id of ['g1', 'g2'])
       await add(site, {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test(
-  'a command of several lines is edited line by line',
+  'a command of several lines is edited in several lines',
   inSandbox(async (box) => {
     const lines = 'echo one\necho two\nrm -f three';
     await enqueue(box, 'lines', lines);
@@ -30,7 +30,7 @@ test(
 );
 
 test(
-  'nothing is done to jobs that nobody has counted yet',
+  'a bulk action is disabled until its jobs are counted',
   inSandbox(async (box) => {
     await enqueue(box, 'victim', 'true', { queue: 'mail' });
     const { page, show } = await openDashboard(box, browser);
@@ -58,7 +58,7 @@ test(
 );
 
 test(
-  'all jobs there are can be meant, and then the command line says so, too',
+  'all jobs can be selected, and the command line shows it',
   inSandbox(async (box) => {
     await enqueue(box, 'one', 'true');
     await enqueue(box, 'two', 'true', { queue: 'mail' });
@@ -82,7 +82,7 @@ test(
 );
 
 test(
-  'a group of dead jobs is named exactly: the call that is shown does to it what the button does, and no more',
+  'the command line of a group of dead jobs acts on exactly that group',
   inSandbox(async (box) => {
     for (const [i, code] of [1, 1, 17, 127].entries())
       await enqueue(box, `dead-${i}`, `exit ${code}`, { max_retries: 1 });
@@ -91,7 +91,7 @@ test(
     await show('/dlq');
     const group = page.locator('[data-row="exit code 1"]');
     await group.getByText('2', { exact: true }).first().waitFor();
-    // The number is no link: a search by the error finds the others, too, and says what it looks for.
+    // The number is not a link, because a search by the error would also find other jobs. The link names its search.
     expect(await group.getByRole('link', { name: '2', exact: true }).count()).toBe(0);
     await group.getByRole('link', { name: 'Search for “exit code 1”' }).waitFor();
     await group.getByRole('button', { name: 'Retry all' }).click();
@@ -113,7 +113,7 @@ test(
 );
 
 test(
-  'a running job is ended after a question only; what one does oneself is seen while the page is paused',
+  "a running job is stopped only after a question, and a user's own changes are shown on a paused page",
   inSandbox(async (box) => {
     await box.startWorkers();
     const job = await startGatedJob(box, 'busy');
@@ -133,7 +133,7 @@ test(
     await state.getByText('pending').waitFor();
     await page.keyboard.press('.');
     await page.getByRole('button', { name: 'paused' }).waitFor();
-    // One after the other: the first may be seen by a look that was due before.
+    // The clicks follow each other, because the first change may be shown by a refresh that was already due.
     await page.getByRole('button', { name: 'Hold' }).click();
     await page.getByRole('button', { name: 'Release' }).click();
     await page.getByRole('button', { name: 'Hold' }).waitFor();
@@ -144,7 +144,7 @@ test(
 );
 
 test(
-  'run now means now where the server is, whatever the clock of the browser says',
+  'run now uses the time of the server, whatever the clock of the browser shows',
   inSandbox(async (box) => {
     await enqueue(box, 'later', 'true', { delay: '30m' });
     const { page, show } = await openDashboard(box, browser);

@@ -14,16 +14,16 @@ import {
 } from '../support/queuectl.ts';
 import { backupOf, dbOf } from '../support/replaced-store.ts';
 
-/** The records that a command might write over its own. The first number is the pid. */
+/** Lists records that a command might write over its own. The first number is the pid. */
 const FORGED: [string, string][] = [
   ['that it ended', "printf '%-10s 0    \\n' $PPID"],
   ['that a process which is gone ended', "printf '%-10s 0    \\n' 4194303"],
   ['that it never started', "printf '%-10s gate \\n' 0"],
 ];
 
-/** A command that writes its own record, as its frame would, and runs on until it is let go. */
+/** Returns a command that overwrites its own record and continues until it is released. */
 function forging(record: string): string {
-  // The shell that runs the command is a child of the frame, or of the subshell that the frame forked.
+  // The shell that runs the command is a child of the frame or of a subshell that the frame forked.
   const find = `for p in $PPID $(cut -d' ' -f4 /proc/$PPID/stat); do tr '\\0' '\\n' </proc/$p/cmdline; done | grep '/rec$' | head -n 1`;
   const write = `record=$(${find}); ${record} 1<>"$record"; echo start >>log`;
   return `${write}; until [ -e go ]; do sleep 0.05; done; echo end >>log; exit 3`;
@@ -39,7 +39,7 @@ const release = (box: Sandbox): void => writeFileSync(join(box.directory, 'go'),
 
 for (const [what, record] of FORGED) {
   test.concurrent(
-    `a command that records ${what} is waited for by its adopter`,
+    `the adopter waits for a command that records ${what}`,
     inSandbox(async (box) => {
       await configure(box, { 'heartbeat-interval': '100ms', lease: '1s' });
       const first = await box.startWorkers();
@@ -56,7 +56,7 @@ for (const [what, record] of FORGED) {
   );
 
   test.concurrent(
-    `a command that records ${what} is ended by a cancel, with a worker and without`,
+    `a cancel ends a command that records ${what}, with a worker and without`,
     inSandbox(async (box) => {
       await configure(box, { 'kill-grace': '100ms' });
       const workers = await box.startWorkers();
@@ -79,7 +79,7 @@ for (const [what, record] of FORGED) {
 const [, ENDED] = FORGED[0]!;
 
 test.concurrent(
-  'a command that records its own end is ended by its timeout',
+  'the timeout ends a command that records its own end',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '100ms' });
     await box.startWorkers();
@@ -96,7 +96,7 @@ test.concurrent(
     await box.startWorkers();
     await startForging(box, ENDED);
     const { id } = await untilWorkerOf(box, 'job');
-    // The watchdog looks every five seconds, and so does the heart beat.
+    // Both the watchdog and the heartbeat run every five seconds.
     await untilHeartbeats(box, 2);
     expect((await workersOf(box)).map((one) => [one.id, one.current_jobs])).toEqual([[id, ['job']]]);
     release(box);
@@ -105,14 +105,14 @@ test.concurrent(
 );
 
 test.concurrent(
-  'restore where the store is gone waits for a command that records its own end',
+  'restore without a store waits for a command that records its own end',
   inSandbox(async (box) => {
     const workers = await box.startWorkers();
     await startForging(box, ENDED);
     await box.json(['backup', backupOf(box)]);
     await box.run(['worker', 'stop', '--leave']);
     await workers.exit;
-    // Only what is on disk can tell what runs.
+    // Now only the files on disk show what runs.
     rmSync(dbOf(box));
     const refused = await box.run(['restore', '--yes', backupOf(box)]);
     expect(refused.stderr).toContain('is still running');
