@@ -42,44 +42,21 @@ const UNIQUE_VIOLATED = 2067;
 const WRONG_TYPE = 3091;
 const IOERR_SHMSIZE = 4874;
 
-function resultOf(error: unknown): number | null {
-  const code = (error as { errcode?: unknown } | null)?.errcode;
-  return typeof code === 'number' ? code : null;
-}
-
-function primaryResult(error: unknown): number | null {
-  const code = resultOf(error);
-  return code === null ? null : code & 0xff;
-}
-
+/** Returns SQLite's result code, or 0 for another error. */
+const resultOf = (error: unknown): number => Number((error as { errcode?: unknown } | null)?.errcode ?? 0);
+const primaryResult = (error: unknown): number => resultOf(error) & 0xff;
 /** Tells whether this is the error, or its translation. */
-function isResult(error: unknown, code: number): boolean {
-  return resultOf(error) === code || resultOf((error as Error).cause) === code;
-}
+const isResult = (error: unknown, code: number): boolean =>
+  resultOf(error) === code || resultOf((error as Error).cause) === code;
 
-export function isBusy(error: unknown): boolean {
-  const result = primaryResult(error);
-  return result === BUSY || result === LOCKED;
-}
-
+export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryResult(error));
 /** Tells whether another file has taken the name of the open one. */
-export function isMoved(error: unknown): boolean {
-  return isResult(error, READONLY_DBMOVED);
-}
-
+export const isMoved = (error: unknown): boolean => isResult(error, READONLY_DBMOVED);
 /** Tells whether a page that the -shm lists is not in the -wal. Somebody has removed that, and SQLite has just made another. */
-export function lacksWal(error: unknown): boolean {
-  return isResult(error, IOERR_SHORT_READ);
-}
-
-export function isUniqueViolation(error: unknown): boolean {
-  return resultOf(error) === UNIQUE_VIOLATED;
-}
-
+export const lacksWal = (error: unknown): boolean => isResult(error, IOERR_SHORT_READ);
+export const isUniqueViolation = (error: unknown): boolean => resultOf(error) === UNIQUE_VIOLATED;
 /** Tells whether a rule of a table refuses the row. */
-export function isConstraint(error: unknown): boolean {
-  return primaryResult(error) === CONSTRAINT;
-}
+export const isConstraint = (error: unknown): boolean => primaryResult(error) === CONSTRAINT;
 
 /**
  * Tells whether a value in a row is larger than a number of JavaScript can be exactly, a sum of some does not fit into a
@@ -87,8 +64,7 @@ export function isConstraint(error: unknown): boolean {
  */
 export function isOutOfRange(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException;
-  const result = resultOf(error);
-  const refused = result === WRONG_TYPE || result === CHECK_FAILED;
+  const refused = [WRONG_TYPE, CHECK_FAILED].includes(resultOf(error));
   return refused || code === 'ERR_OUT_OF_RANGE' || message === 'integer overflow';
 }
 
@@ -120,7 +96,7 @@ export function translate(error: unknown, path: string): unknown {
   if (result === CANTOPEN && isReadOnly(dirname(path)))
     return translate(Object.assign(new Error('', { cause: error }), { code: 'EROFS' }), dirname(path));
   const errno = (error as NodeJS.ErrnoException | null)?.code;
-  const found = isFull(error) ? BY_RESULT[FULL] : (BY_RESULT[result ?? 0] ?? BY_ERRNO[String(errno)]);
+  const found = isFull(error) ? BY_RESULT[FULL] : (BY_RESULT[result] ?? BY_ERRNO[String(errno)]);
   if (found === undefined) return error;
   // A file with a state directory beside it was a store.
   const wasStore = found[0] === 'not-a-database' && existsSync(stateBeside(path).attempts);

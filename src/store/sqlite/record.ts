@@ -34,20 +34,10 @@ function json(detail: EventDetail | undefined): string | null {
   return detail === undefined ? null : JSON.stringify(detail);
 }
 
-interface Enqueued {
-  first: number;
-  last: number;
-  id: string;
-  /** Null if the jobs are in several queues. */
-  queue: number | null;
-}
-
 /** Records the enqueueing of jobs. Jobs with consecutive numbers share one row. */
-export function enqueuedLog(db: Connection): {
-  add(number: number, id: string, queue: number): void;
-  end(): void;
-} {
-  let open: Enqueued | null = null;
+export function enqueuedLog(db: Connection) {
+  // `queue` is null if the jobs are in several queues.
+  let open: { first: number; last: number; id: string; queue: number | null } | null = null;
   const end = (): void => {
     if (open === null) return;
     const { first, last, id, queue } = open;
@@ -56,7 +46,7 @@ export function enqueuedLog(db: Connection): {
     open = null;
   };
   return {
-    add(number, id, queue) {
+    add(number: number, id: string, queue: number): void {
       if (open !== null && open.last === number - 1) {
         open.last = number;
         if (open.queue !== queue) open.queue = null;

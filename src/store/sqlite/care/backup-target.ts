@@ -1,15 +1,4 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  lstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, lstatSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crashPoint } from '../../../core/crash-point.ts';
 import { QueueError } from '../../../core/errors.ts';
@@ -18,6 +7,7 @@ import { holdersOf } from '../../../files/holders.ts';
 import { isThere, OTHER_NAME, refuseExisting, refuseUnwritable } from '../../../files/save-as.ts';
 import type { CopyOptions } from '../../contract/file-care.ts';
 import { fileOf } from '../live-files.ts';
+import { headOf } from './odd-file.ts';
 import { BESIDE, checkOwner, refuseUnsafeDrafts, unsafeParts } from './owner.ts';
 import { epochsOf } from './peek.ts';
 import { takeStore } from './swap.ts';
@@ -95,18 +85,10 @@ function refuseDatabase(path: string): void {
 const MAGIC = 'SQLite format 3\0';
 
 function isDatabase(path: string): boolean {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
-  let file: number;
   try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    return statSync(path).isFile() && headOf(path, MAGIC.length).toString('latin1') === MAGIC;
   } catch {
     return false;
-  }
-  try {
-    const header = Buffer.alloc(MAGIC.length);
-    return readSync(file, header, 0, header.length, 0) > 0 && header.toString('latin1') === MAGIC;
-  } finally {
-    closeSync(file);
   }
 }
 

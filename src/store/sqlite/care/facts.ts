@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readSync,
-  realpathSync,
-  statfsSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { stateBeside } from '../../../state/state-directory.ts';
 import { translate } from '../failures.ts';
@@ -16,7 +7,7 @@ import * as sql from '../sql/care.ts';
 import { lines } from './check.ts';
 import { refuseReading } from './current-files.ts';
 import { fileSystemOf } from './network.ts';
-import { refuseNoStore, wasOurs } from './odd-file.ts';
+import { headOf, refuseNoStore, wasOurs } from './odd-file.ts';
 import { unsafeParts } from './owner.ts';
 import { look } from './peek.ts';
 import { modeOf } from './safe-path.ts';
@@ -77,7 +68,7 @@ export async function factsOf(location: string, whole: boolean): Promise<StoreFa
     // A process that has the file open keeps a WAL beside it. It may be this process, and closing a descriptor would drop its
     // locks. Then only SQLite opens the file, and tells the mode.
     const open = existsSync(`${path}-wal`);
-    const unused = !open && isWal(path);
+    const unused = !open && headOf(path, WRITE_VERSION_AT + 1)[WRITE_VERSION_AT] === WAL;
     await look(path, (connection) => {
       const wal = open ? Object.values(connection.get('PRAGMA journal_mode')!)[0] === 'wal' : unused;
       facts.schema = { found: refuseUnreleased(connection, version(connection)), known: SCHEMA_VERSION };
@@ -96,18 +87,9 @@ function told(error: unknown, path: string): NonNullable<StoreFacts['error']> {
   return { says: known.message, fix: known.hint ?? null };
 }
 
+/** The header of a database says at this byte that it is in WAL mode. */
 const WRITE_VERSION_AT = 18;
 const WAL = 2;
-
-function isWal(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
-    const header = Buffer.alloc(WRITE_VERSION_AT + 1);
-    return readSync(file, header, 0, header.length, 0) === header.length && header[WRITE_VERSION_AT] === WAL;
-  } finally {
-    closeSync(file);
-  }
-}
 
 /** Returns the directory in which the store is, or would be made. */
 function nearestDirectory(path: string): string {

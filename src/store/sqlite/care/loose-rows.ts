@@ -73,12 +73,6 @@ export interface LooseRow {
   loose: boolean;
 }
 
-export interface LooseRows {
-  /** Returns the rows of this shape that `fit`, on pages not known to be free: the newest of each key, newest first. */
-  of(shape: Shape, fit: (found: LooseRow) => boolean): Iterable<LooseRow>;
-  close(): void;
-}
-
 interface Found {
   page: number;
   at: number;
@@ -87,37 +81,37 @@ interface Found {
 }
 
 /** Opens a file to find rows page by page. `roots` has the first page of each tree, by name. */
-export function looseRows(path: string, roots: Map<string, number>): LooseRows {
+export function looseRows(path: string, roots: Map<string, number>) {
   const pages = openPages(path);
   const free = freePages(pages) ?? new Set();
-  const owners = new Map<number, string>();
-  for (const [name, root] of roots) own(pages, name, root, free, owners);
+  const owners = ownersOf(pages, roots, free);
   return {
-    of: (shape, fit) => newest(pages, free, owners, shape, fit),
+    /** Returns the rows of this shape that `fit`, on pages not known to be free: the newest of each key, newest first. */
+    of: (shape: Shape, fit: (found: LooseRow) => boolean) => newest(pages, free, owners, shape, fit),
     close: () => pages.close(),
   };
 }
 
-/** Collects the pages of a tree, as far as it can be walked, and those on which its rows continue. */
-function own(
-  pages: PageFile,
-  name: string,
-  root: number,
-  free: Set<number>,
-  owners: Map<number, string>,
-): void {
-  const rest = [root];
-  for (let number = rest.pop(); number !== undefined; number = rest.pop()) {
-    const page = owners.has(number) || free.has(number) ? null : pages.read(number);
-    if (page === null) continue;
-    owners.set(number, name);
-    rest.push(...childrenOf(page, number));
-    for (const at of cellsOf(page, number)) {
-      const cell = cellAt(page, number, at);
-      if (cell?.overflow == null) continue;
-      for (const one of wholeOf(pages, cell, () => true)?.pages ?? []) owners.set(one, name);
+export type LooseRows = ReturnType<typeof looseRows>;
+
+/** Returns the name of the tree to which each page belongs, as far as the trees can be walked. */
+function ownersOf(pages: PageFile, roots: Map<string, number>, free: Set<number>): Map<number, string> {
+  const owners = new Map<number, string>();
+  for (const [name, root] of roots) {
+    const rest = [root];
+    for (let number = rest.pop(); number !== undefined; number = rest.pop()) {
+      const page = owners.has(number) || free.has(number) ? null : pages.read(number);
+      if (page === null) continue;
+      owners.set(number, name);
+      rest.push(...childrenOf(page, number));
+      for (const at of cellsOf(page, number)) {
+        const cell = cellAt(page, number, at);
+        if (cell?.overflow == null) continue;
+        for (const one of wholeOf(pages, cell, () => true)?.pages ?? []) owners.set(one, name);
+      }
     }
   }
+  return owners;
 }
 
 function* newest(

@@ -1,4 +1,14 @@
-import { existsSync, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pauseSync } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
@@ -76,4 +86,15 @@ export function wasOurs(path: string): boolean {
 function grows(path: string): boolean {
   for (let i = 0; i < 25 && statSync(path).size === 0; i++) pauseSync(20);
   return statSync(path).size > 0;
+}
+
+/** Returns the first bytes of a file, or fewer if it is shorter. Nothing in this process may have it open as a database. */
+export function headOf(path: string, length: number): Buffer {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const head = Buffer.alloc(length);
+    return head.subarray(0, readSync(file, head, 0, length, 0));
+  } finally {
+    closeSync(file);
+  }
 }

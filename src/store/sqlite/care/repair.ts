@@ -51,18 +51,28 @@ export async function repairSqlite(
 type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
 type Saving = Omit<Repaired, 'problems'>;
 
+/** A repair in progress. */
+interface Rescue {
+  db: Connection;
+  wreck: Wreck;
+  saving: Saving;
+  /** The jobs, as number and id, that the index of the wreck lists. */
+  indexed: Set<string>;
+}
+
 function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
   const saving: Saving = { how: wreck.how, saved: {}, loose: {}, lost: [], jobs: 0 };
   const epoch = [wreck.column(care.epoch)[0], steps.knownEpoch()].find((one) => EPOCH.test(one ?? ''));
   if (epoch != null) db.run(care.setEpoch, epoch);
   const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
-  for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
+  const rescue = { db, wreck, saving, indexed };
+  for (const table of SAVED) saveTable(rescue, table);
   if (wreck.blind) saving.lost.push('the contents of destroyed pages, which nothing else refers to');
   const nameless = db.run(care.forgetNameless);
   if (nameless > 0) saving.lost.push(`${nameless} statistics whose queue and name are missing`);
   recount(db);
   saving.jobs = saving.saved.job ?? 0;
-  for (const one of missingOf(db, indexed)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
+  for (const one of missingOf(rescue)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
   // A running job whose attempt is gone counts as lost after a crash. The others are found by their cookies.
   const settleLost = steps.settleLost(readSettings(db));
   for (const row of db.all(care.runningWithoutAttempt)) settle(db, settleLost(toClaimedJob(row)));
@@ -72,20 +82,15 @@ function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
   return saving;
 }
 
-/** Returns the jobs, as number and id, that are in the index of the wreck and have not been saved. */
-function missingOf(db: Connection, indexed: Set<string>): Set<string> {
+/** Returns the jobs that are in the index of the wreck and have not been saved. */
+function missingOf({ db, indexed }: Rescue): Set<string> {
   const missing = new Set(indexed);
   for (const { number, id } of db.all(care.jobIds)) missing.delete(`${number} ${id}`);
   return missing;
 }
 
-function saveTable(
-  db: Connection,
-  wreck: Wreck,
-  table: SavedTable,
-  saving: Saving,
-  indexed: Set<string>,
-): void {
+function saveTable(rescue: Rescue, table: SavedTable): void {
+  const { db, wreck, saving } = rescue;
   const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
   const insert = care.insertRow(table.name, columns);
   const save = (row: Row): string | null => bad(table, row) ?? tryInsert(db, insert, columns, row, table);
@@ -102,18 +107,14 @@ function saveTable(
     if (problem === null) saving.saved[table.name]!++;
     else if (problem !== 'there already') saving.lost.push(`${nameOf(table, row)}: ${problem}`);
   };
-  wreck.rows(table.name, table.key, keep, gap);
-  if (gaps || (table.name === 'job' && missingOf(db, indexed).size > 0))
-    saveLoose(db, wreck, table, saving, indexed, save);
+  wreck.rows(table.name, table.key, { keep, gap });
+  if (gaps || (table.name === 'job' && missingOf(rescue).size > 0)) saveLoose(rescue, table, save);
 }
 
 /** Saves rows that are found page by page. They may be old or deleted, so a job must be in the index of ids, if that is readable. */
 function saveLoose(
-  db: Connection,
-  wreck: Wreck,
+  { db, wreck, saving, indexed }: Rescue,
   table: SavedTable,
-  saving: Saving,
-  indexed: Set<string>,
   save: (row: Row) => string | null,
 ): void {
   const { name } = table;
@@ -162,7 +163,7 @@ function tryInsert(
 ): string | null {
   const values = columns.map((column) => (row[column] ?? null) as SQLInputValue);
   try {
-    if (table.name === 'job' && db.get(care.queueExists, row.queue as number) === undefined)
+    if (table.name === 'job' && db.get(care.numberExists('queue'), row.queue as number) === undefined)
       db.run(care.insertNumberedQueue, row.queue as number, `recovered-${row.queue}`);
     return db.run(insert, ...values) === 1 ? null : 'there already';
   } catch (error) {

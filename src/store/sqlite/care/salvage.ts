@@ -13,10 +13,15 @@ const HEADER = 100;
 /** The search for the next readable row ends at this distance. */
 const FARTHEST = 2 ** 48;
 
+/** Takes every row that can be read, and descriptions of the places where rows may be missing. */
+export interface RowSink {
+  keep(row: Row): void;
+  gap(why: string): void;
+}
+
 /** A copy of a damaged database, opened as well as possible. */
 export interface Wreck {
-  /** Passes every readable row to `keep`, and describes to `gap` where rows may be missing. */
-  rows(table: string, key: string[], keep: (row: Row) => void, gap: (why: string) => void): void;
+  rows(table: string, key: string[], sink: RowSink): void;
   /** Finds rows page by page, whether or not a tree leads to them. Those to which a tree leads come first. */
   loose(shape: Shape, fit: (found: LooseRow) => boolean): Iterable<LooseRow>;
   /** Tells that no tree of jobs or queues could be read. */
@@ -120,11 +125,10 @@ function wreck(db: DatabaseSync, copy: string, guessed = false): Omit<Wreck, 'ho
       pages ??= looseRows(copy, new Map(known.map((row) => [String(row.name), Number(row.rootpage)])));
       return pages.of(shape, fit);
     },
-    rows(table, key, keep, gap) {
+    rows(table, key, sink) {
       if (guessed) return;
-      key.length === 1 && key[0] !== 'key'
-        ? byNumber(db, table, key[0]!, keep, gap)
-        : fromBothEnds(db, table, key, keep, gap);
+      if (key.length === 1 && key[0] !== 'key') byNumber(db, table, key[0]!, sink);
+      else fromBothEnds(db, table, key, sink);
     },
     column: (query) => (guessed ? [] : all(query).map((row) => String(Object.values(row)[0]))),
     close() {
@@ -139,13 +143,7 @@ const AT_ONCE = 200;
 const MOST_UNNUMBERED = 1_000_000;
 
 /** Reads rows in the order of their numbers. Behind an unreadable page it continues with the first row that it can read. */
-function byNumber(
-  db: DatabaseSync,
-  table: string,
-  key: string,
-  keep: (row: Row) => void,
-  gap: (why: string) => void,
-): void {
+function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: RowSink): void {
   const after = (number: number, limit: number): Row[] => {
     const statement = db.prepare(rowsAfter(table, key, limit));
     try {
@@ -209,13 +207,7 @@ function nextReadable(at: number, readable: (number: number) => boolean): number
 }
 
 /** Reads rows from the first one on, and after an error from the last one back. */
-function fromBothEnds(
-  db: DatabaseSync,
-  table: string,
-  key: string[],
-  keep: (row: Row) => void,
-  gap: (why: string) => void,
-): void {
+function fromBothEnds(db: DatabaseSync, table: string, key: string[], { keep, gap }: RowSink): void {
   for (const direction of ['ASC', 'DESC'] as const) {
     try {
       let read = 0;
