@@ -140,7 +140,7 @@ function take(db: Connection, number: number, workerId: string, now: number): Cl
   return toClaimedJob(row);
 }
 
-/** Takes a job, or holds it if its row cannot be read: it would keep every worker from all other jobs. */
+/** Takes a job, or holds it if its row cannot be read. Otherwise it would keep every worker from all other jobs. */
 function takeOrHold(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
   db.exec('SAVEPOINT take');
   let job: ClaimedJob | null = null;

@@ -53,12 +53,10 @@ export function addDependencies(
 const SHOWN = 3;
 
 function refuseCycle(db: Connection, first: number): void {
-  const parentsOf = new Map<number, number[]>();
-  for (const { child, parent } of db.all(sql.edgesFrom, first)) {
-    const parents = parentsOf.get(child as number);
-    if (parents === undefined) parentsOf.set(child as number, [parent as number]);
-    else parents.push(parent as number);
-  }
+  const rows = db.all(sql.parentsFrom, first);
+  const parentsOf = new Map(
+    rows.map((row) => [row.child as number, JSON.parse(row.parents as string) as number[]]),
+  );
   const cycle = findCycle(parentsOf);
   if (cycle === null) return;
   const named = (numbers: number[]): string =>

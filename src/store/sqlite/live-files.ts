@@ -41,7 +41,8 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
 
   const isGone = (file: LiveFile): boolean => {
     // If the database was replaced as a whole, SQLite itself notices that when it is closed.
-    if (removed === null && files !== null && isOther(files[file]) && isCurrent()) removed = file;
+    const fate = removed === null && files !== null ? fateOf(files[file]) : 'same';
+    if ((fate === 'removed' || fate === 'replaced') && isCurrent()) removed = file;
     return removed !== null;
   };
   /** Throws if one of the files was removed. `more` is added to the message. */
@@ -94,8 +95,10 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
       }
     },
     /** Tells whether another file has the name of one that this connection has open. SQLite must not close it then. */
-    isReplaced: (): boolean =>
-      isRemoved() && files !== null && LIVE_FILES.some((file) => hasSuccessor(files![file])),
+    isReplaced(): boolean {
+      const fates = isRemoved() && files !== null ? Object.values(files).map(fateOf) : [];
+      return fates.includes('replaced') || fates.includes('unknown');
+    },
   };
 }
 
@@ -126,22 +129,15 @@ function checkpoint(database: DatabaseSync): boolean {
   }
 }
 
-/** Tells whether another file has the name now. Every write calls this, so it compares numbers instead of building texts. */
-function isOther({ name, stat: was }: Known): boolean {
+/** Tells what became of the file. Every write calls this, so it compares numbers instead of building texts. */
+function fateOf({ name, stat: was }: Known): 'same' | 'removed' | 'replaced' | 'unknown' {
   try {
     const now = statSync(name, IF_THERE);
-    return now?.ino !== was?.ino || now?.dev !== was?.dev;
+    if (now?.ino === was?.ino && now?.dev === was?.dev) return 'same';
+    return now === undefined ? 'removed' : 'replaced';
   } catch {
-    // Nobody can tell in a directory that may not be read any more.
-    return false;
-  }
-}
-
-function hasSuccessor(known: Known): boolean {
-  try {
-    return statSync(known.name, IF_THERE) !== undefined && isOther(known);
-  } catch {
-    return true;
+    // The directory may not be read any more.
+    return 'unknown';
   }
 }
 

@@ -175,6 +175,6 @@ function removeOwn(path: string, db: string): void {
   try {
     if (lstatSync(path).uid === statSync(db).uid) rmSync(path);
   } catch {
-    // It is gone, or may not be removed. SQLite makes it anew if nobody has it open.
+    // It is gone, or may not be removed. SQLite makes it again if nobody has it open.
   }
 }

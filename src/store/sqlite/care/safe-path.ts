@@ -69,7 +69,7 @@ function canOthersWrite(stat: Stats, uid: number): boolean {
   return (stat.mode & 0o002) !== 0 || !isPrivateGroup(stat.gid, uid);
 }
 
-/** In a user namespace root of the machine has no number of its own: its directories show the number for all unknown users. */
+/** Trusts this user and root. In a user namespace the machine's root appears as the user id of all unknown users. */
 function isTrusted(owner: number, uid: number): boolean {
   return owner === uid || owner === ROOT || isUnknown(owner);
 }
@@ -128,7 +128,7 @@ export function writableByOthers(path: string, stat: Stats, uid: number): Unsafe
   };
 }
 
-/** Others cannot replace the file, but they can put a -wal or a -journal beside it, which SQLite would read. */
+/** Reports that others can put a -wal or a -journal beside the file, which SQLite would read. They cannot replace the file. */
 function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
   const directory = dirname(path);
   const says = `${path} is in a directory where other users can create files (mode ${modeOf(holder)})`;

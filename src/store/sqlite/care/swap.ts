@@ -19,8 +19,8 @@ export function refuseWhileUsed(db: string): void {
   );
 }
 
-/** The files beside a database that hold a part of its contents. */
-const BESIDE = ['-wal', '-journal'];
+/** The files that are moved with a database, because they hold a part of its contents. */
+const MOVED = ['-wal', '-journal'];
 
 /** Keeps everybody else out of the store, and completes a swap that was killed. Returns null if there is no store. */
 export async function takeStore(db: string): Promise<HeldStore | null> {
@@ -179,7 +179,7 @@ function renameIfThere(from: string, to: string): void {
 }
 
 function moveBeside(from: string, to: string): void {
-  for (const end of BESIDE) if (existsSync(from + end)) renameSync(from + end, to + end);
+  for (const end of MOVED) if (existsSync(from + end)) renameSync(from + end, to + end);
   rmSync(`${from}-shm`, { force: true });
 }
 
@@ -187,7 +187,7 @@ function moveBeside(from: string, to: string): void {
 function moveOwnBeside(from: string, to: string): void {
   const owner = ownerOf(from);
   if (owner === null) return;
-  for (const end of BESIDE) if (ownerOf(from + end) === owner) renameIfThere(from + end, to + end);
+  for (const end of MOVED) if (ownerOf(from + end) === owner) renameIfThere(from + end, to + end);
   if (ownerOf(`${from}-shm`) === owner) rmSync(`${from}-shm`, { force: true });
 }
 
@@ -214,7 +214,7 @@ function hiddenOf(aside: string): string {
 
 /** Returns a free name for a store with all its parts, hidden or not. */
 function asideName(name: string): string {
-  const ends = ['', ...BESIDE];
+  const ends = ['', ...MOVED];
   return freeName(name, (one) =>
     [one, hiddenOf(one)].some((path) => ends.some((end) => isThere(path + end))),
   );
