@@ -34,6 +34,6 @@ function invalid(value: unknown, what: string): QueueError {
   return new QueueError(
     'invalid-job',
     `${what}: invalid exit code '${String(value)}'`,
-    'use codes such as 64, 64,65 or 64-78',
+    'use exit codes from 0 to 255: one code (75), a list (1,75) or a range (64-78)',
   );
 }

@@ -26,7 +26,7 @@ export const OUTPUT_ROUTES: Route[] = [
     access: 'look',
     query: {
       attempt: 'number of the attempt (default: the last one)',
-      from: 'the first byte; below zero from the end (0)',
+      from: 'offset of the first byte; a negative offset counts from the end (default: 0)',
       limit: 'maximum number of bytes, up to 4194304 (default: 262144)',
       stream: 'stdout or stderr, for a job with split output (default: stdout)',
     },

@@ -8,7 +8,7 @@ import { foreign, type Unsafe, unsafeWay, writableByOthers } from './safe-path.t
 const ROOT = 0;
 /** The ends of the names by which SQLite finds the parts of a database, whoever put them there. */
 export const BESIDE = ['-journal', '-wal', '-shm'];
-const MOVE_AWAY = 'another user created it: move it elsewhere';
+const MOVE_AWAY = 'another user created this file. Move it elsewhere';
 
 /**
  * Finds what is not safe about the store at this path. Jobs are commands: another user who can write one of its files, or put
@@ -29,7 +29,9 @@ export function unsafeParts(asked: string): Unsafe[] {
 export function refuseUnsafe(asked: string, anyOwner: boolean): void {
   if (anyOwner) return;
   const [unsafe] = unsafeParts(asked);
-  if (unsafe !== undefined) throw new QueueError('not-permitted', unsafe.says, unsafe.fix);
+  if (unsafe === undefined) return;
+  const { says, fix } = unsafe;
+  throw new QueueError('not-permitted', says, fix.startsWith('chmod ') ? `to prevent this: ${fix}` : fix);
 }
 
 /** Throws if the store is not safe to use, or is no regular file. Is called before its files are replaced. */
