@@ -84,5 +84,5 @@ function fieldText(object: object, field: string, times: TimeFormat): string {
   const value = (object as Record<string, unknown>)[field] ?? '';
   if (typeof value === 'object') return printable(JSON.stringify(value));
   const text = String(value);
-  return TIME_FIELD.test(field) && text !== '' ? times.text(Date.parse(text)) : printable(text);
+  return TIME_FIELD.test(field) && text !== '' ? times.text(text) : printable(text);
 }

@@ -44,11 +44,7 @@ const columns = (times: TimeFormat): Column<QueueObject>[] => [
   { title: 'COMPLETED', ...count('completed'), drop: 2 },
   { title: 'CANCELLED', ...count('cancelled'), drop: 3 },
   { title: 'PAUSED BY', value: (queue) => queue.paused_by ?? '', drop: 4 },
-  {
-    title: 'OLDEST WAITING',
-    value: ({ oldest_waiting_at: at }) => (at === null ? '' : times.text(Date.parse(at))),
-    drop: 2,
-  },
+  { title: 'OLDEST WAITING', value: (queue) => times.text(queue.oldest_waiting_at), drop: 2 },
 ];
 
 /** Shows the number of jobs in a state, with thousands separators in aligned tables. */

@@ -40,7 +40,7 @@ export function printTimes(io: Io, times: TimesObject, now: number): void {
   const change = times.clock_change;
   printPairs(io, [
     ['when', when(times)],
-    ...times.next_runs.map((at): Pair => ['next', moment(at, fullTimesFor(io, now))]),
+    ...times.next_runs.map((at): Pair => ['next', fullTimesFor(io, now).text(at)]),
     ...clock(change === null ? null : { at: Date.parse(change.at), says: change.says }),
   ]);
 }
@@ -62,12 +62,11 @@ export async function printScheduleChange(
   const next =
     one.next_run_at === null || verb === 'removed'
       ? ''
-      : `; next run ${moment(one.next_run_at, fullTimesFor(io, now))}`;
+      : `; next run ${fullTimesFor(io, now).text(one.next_run_at)}`;
   io.out(`${verb} schedule ${printable(one.name)}: ${when(one)}${next}\n`);
 }
 
 function columns(times: TimeFormat): Column<ScheduleObject>[] {
-  const at = (iso: string | null): string => (iso === null ? '-' : moment(iso, times));
   return [
     { title: 'NAME', value: (one) => one.name },
     {
@@ -78,8 +77,8 @@ function columns(times: TimeFormat): Column<ScheduleObject>[] {
     },
     { title: 'WHEN', value: (one) => one.cron ?? `every ${exactDuration(one.every_ms!)}` },
     { title: 'TIME ZONE', value: (one) => one.timezone ?? '-', drop: 3 },
-    { title: 'NEXT RUN', value: (one) => at(one.next_run_at) },
-    { title: 'LAST RUN', value: (one) => at(one.last_run_at), drop: 1 },
+    { title: 'NEXT RUN', value: (one) => times.text(one.next_run_at) || '-' },
+    { title: 'LAST RUN', value: (one) => times.text(one.last_run_at) || '-', drop: 1 },
     { title: 'QUEUE', value: (one) => one.queue, drop: 2 },
     { title: 'COMMAND', value: (one) => maskUrls(one.command), shrinks: true },
   ];
@@ -96,8 +95,8 @@ function facts(one: ScheduleObject, times: TimeFormat): Pair[] {
     ['command', maskUrls(one.command)],
     ['when', when(one)],
     ['status', one.paused ? `paused since ${one.paused_at} by ${one.paused_by}` : 'active'],
-    ...one.next_runs.map((at): Pair => ['next', moment(at, times)]),
-    ['last run', one.last_run_at === null ? '' : `${moment(one.last_run_at, times)}, job ${one.last_job_id}`],
+    ...one.next_runs.map((at): Pair => ['next', times.text(at)]),
+    ['last run', one.last_run_at === null ? '' : `${times.text(one.last_run_at)}, job ${one.last_job_id}`],
     ['waiting runs', one.waiting === 0 ? '' : countOf(one.waiting, 'run')],
     ['overlap', one.overlap],
     ['catch-up', one.catch_up],
@@ -114,8 +113,4 @@ function facts(one: ScheduleObject, times: TimeFormat): Pair[] {
 
 function when(one: Pick<ScheduleObject, 'cron' | 'timezone' | 'text'>): string {
   return one.cron === null ? one.text : `${one.text} (${one.cron}, ${one.timezone})`;
-}
-
-function moment(iso: string, times: TimeFormat): string {
-  return times.text(Date.parse(iso));
 }

@@ -4,23 +4,27 @@ import type { Io } from './io.ts';
 import type { TimeStyle } from './layout.ts';
 import { isAligned } from './table.ts';
 
-/** Formats times. A missing time becomes an empty text. */
+/** Formats times, given in milliseconds or in ISO 8601. A missing time becomes an empty text. */
 export interface TimeFormat {
   now: number;
-  text(at: number | null): string;
+  text(at: number | string | null): string;
 }
 
 /** Returns the time format: the one that was asked for, else relative in a table and ISO elsewhere. */
 export function timesFor(io: Io, now: number): TimeFormat {
   const { time, utc } = io.layout;
   const style = time ?? (utc ? 'local' : isAligned(io) ? 'relative' : 'iso');
-  return { now, text: (at) => (at === null ? '' : timeText(at, style, utc, now)) };
+  return timeFormat(now, (at) => timeText(at, style, utc, now));
 }
 
 /** Returns the time format of a detail view, which has room for both the time and its distance from now. */
 export function fullTimesFor(io: Io, now: number): TimeFormat {
   if (io.layout.time !== null || io.layout.utc) return timesFor(io, now);
-  return { now, text: (at) => (at === null ? '' : `${toIso(at)} (${formatRelative(at, now)})`) };
+  return timeFormat(now, (at) => `${toIso(at)} (${formatRelative(at, now)})`);
+}
+
+function timeFormat(now: number, text: (at: number) => string): TimeFormat {
+  return { now, text: (at) => (at === null ? '' : text(typeof at === 'string' ? Date.parse(at) : at)) };
 }
 
 function timeText(at: number, style: TimeStyle, utc: boolean, now: number): string {

@@ -1,33 +1,24 @@
 import type { WorkerObject } from '../core/wire.ts';
 import type { Io } from './io.ts';
 import type { Listing } from './print-list.ts';
-import { type Column, printTable } from './table.ts';
-import { type TimeFormat, timesFor } from './times.ts';
-
-export function printWorkers(io: Io, workers: WorkerObject[], now: number): void {
-  printTable(io, columns(timesFor(io, now)), workers);
-}
+import { timesFor } from './times.ts';
 
 export function workerListing(io: Io, now: number): Listing<WorkerObject> {
   const times = timesFor(io, now);
-  return { columns: columns(times), times, id: (worker) => worker.id, object: (worker) => worker };
-}
-
-function columns(times: TimeFormat): Column<WorkerObject>[] {
-  const at = (iso: string): string => times.text(Date.parse(iso));
-  return [
-    { title: 'WORKER', value: (worker) => worker.id },
-    { title: 'PID', value: (worker) => String(worker.pid) },
-    { title: 'HOST', value: (worker) => worker.hostname, drop: 2 },
-    { title: 'STATUS', value: (worker) => worker.status },
-    { title: 'QUEUES', value: (worker) => worker.queues.join(','), drop: 1 },
-    { title: 'STARTED', drop: 3, value: (worker) => at(worker.started_at) },
-    { title: 'HEARTBEAT', value: (worker) => at(worker.last_heartbeat), drop: 0 },
-    {
-      title: 'SLOTS',
-      value: (worker) => `${worker.current_jobs.length}/${worker.concurrency}`,
-      drop: 4,
-    },
-    { title: 'JOBS', value: (worker) => worker.current_jobs.join(','), shrinks: true },
-  ];
+  return {
+    columns: [
+      { title: 'WORKER', value: (worker) => worker.id },
+      { title: 'PID', value: (worker) => String(worker.pid) },
+      { title: 'HOST', value: (worker) => worker.hostname, drop: 2 },
+      { title: 'STATUS', value: (worker) => worker.status },
+      { title: 'QUEUES', value: (worker) => worker.queues.join(','), drop: 1 },
+      { title: 'STARTED', drop: 3, value: (worker) => times.text(worker.started_at) },
+      { title: 'HEARTBEAT', value: (worker) => times.text(worker.last_heartbeat), drop: 0 },
+      { title: 'SLOTS', value: (worker) => `${worker.current_jobs.length}/${worker.concurrency}`, drop: 4 },
+      { title: 'JOBS', value: (worker) => worker.current_jobs.join(','), shrinks: true },
+    ],
+    times,
+    id: (worker) => worker.id,
+    object: (worker) => worker,
+  };
 }

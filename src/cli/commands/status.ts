@@ -5,9 +5,10 @@ import { formatCount } from '../../core/numbers.ts';
 import { defineCommand } from '../command.ts';
 import type { Io } from '../io.ts';
 import { jsonText, TIME_FLAGS } from '../layout.ts';
+import { printTable } from '../table.ts';
 import { pad, paint, STATE_COLORS } from '../text.ts';
 import { readWatch, WATCH_FLAG, type WatchedView, watch } from '../watch.ts';
-import { printWorkers } from '../worker-table.ts';
+import { workerListing } from '../worker-table.ts';
 
 export default defineCommand({
   name: 'status',
@@ -41,7 +42,7 @@ function print(io: Io, result: Status, now: number): void {
       `\n${result.workers.length === 0 ? 'no active workers' : `active workers: ${formatCount(result.workers.length)}`}\n`,
     );
   else io.out(`workers\t${result.workers.length}\n`);
-  printWorkers(io, result.workers, now);
+  printTable(io, workerListing(io, now).columns, result.workers);
   if (result.workers.length === 0 && result.jobs.pending > 0)
     io.note('to start a worker: queuectl worker start');
 }
