@@ -9,7 +9,7 @@ import { type ProgramStart, STARTED, startText } from '../exec/started.ts';
 import type { Context } from './command.ts';
 import { createLog, logFile } from './worker-log.ts';
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 const SHOWN_LINES = 10;
 
 export interface DetachOptions {
@@ -64,7 +64,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
         `for details, see the log file ${file}`,
       );
     }
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
   if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: file })}\n`);
   else io.out(`started ${countOf(count, 'worker')} in the background, pid ${child.pid}\n`);

@@ -35,10 +35,10 @@ export function fieldsOf({ name, prints }: Command): string[] {
 }
 
 function chosenFields(command: Command, input: Input): string[] {
-  const said = input.all('json').filter(Boolean);
-  if (said.length === 0) return [];
+  const given = input.all('json').filter(Boolean);
+  if (given.length === 0) return [];
   const known = fieldsOf(command);
-  const fields = said.flatMap((text) => text.split(',')).map((field) => field.trim());
+  const fields = given.flatMap((text) => text.split(',')).map((field) => field.trim());
   for (const field of fields) checkField(field, known, command, '--json');
   return [...new Set(fields)];
 }

@@ -1,7 +1,7 @@
 import { standstill } from '../actions/standstill.ts';
 import type { Context } from './command.ts';
 
-const LOOK_MS = 5000;
+const CHECK_MS = 5000;
 
 /** Runs work that waits for jobs of these queues. Warns when and why they do not start. */
 export async function whileWatchingWorkers<T>(
@@ -10,15 +10,15 @@ export async function whileWatchingWorkers<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const wanted = [...new Set(queues)];
-  let said: string[] = [];
-  const look = async (): Promise<void> => {
+  let warned: string[] = [];
+  const check = async (): Promise<void> => {
     const problems = await standstill(await context.app(), wanted);
-    for (const problem of problems) if (!said.includes(problem)) context.io.warn(problem);
-    said = problems;
+    for (const problem of problems) if (!warned.includes(problem)) context.io.warn(problem);
+    warned = problems;
   };
-  await look();
+  await check();
   // A failed hint must not end the work that it accompanies.
-  const timer = setInterval(() => void look().catch(() => {}), LOOK_MS);
+  const timer = setInterval(() => void check().catch(() => {}), CHECK_MS);
   try {
     return await work();
   } finally {

@@ -15,7 +15,7 @@ import type { StateDirectory } from '../state/state-directory.ts';
 
 /** A log larger than this is moved to `<log>.1`, which it replaces. */
 const LIMIT = 10 * 1024 * 1024;
-const LOOK_MS = 5000;
+const CHECK_MS = 5000;
 /** This many logs of ended supervisors are kept, the newest ones. */
 const KEPT = 10;
 const NAME = /^worker-([0-9a-f]{12})\.log$/;
@@ -46,14 +46,14 @@ function removeOld(directory: string, living: string[]): void {
 
 /** Limits the size of a log while this program runs. */
 export function keepLogShort(file: string): void {
-  const look = (): void => {
+  const check = (): void => {
     try {
       if (statSync(file).size > LIMIT) rotate(file);
     } catch {
       // On a full disk the log does not grow either. The next check tries again.
     }
   };
-  setInterval(look, LOOK_MS).unref();
+  setInterval(check, CHECK_MS).unref();
 }
 
 /**

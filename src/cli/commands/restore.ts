@@ -23,7 +23,7 @@ export default defineCommand({
     const [file] = input.args;
     if (file === undefined)
       throw new QueueError('usage', 'restore requires a backup file', 'usage: queuectl restore FILE');
-    const sure = (held: string): boolean =>
+    const confirm = (held: string): boolean =>
       input.has('yes') ||
       confirmed(context, `replace ${location} (${held})?`, `to confirm: queuectl restore --yes ${file}`);
     const anyOwner = context.environment.QUEUECTL_ANY_OWNER === '1';
@@ -32,7 +32,7 @@ export default defineCommand({
       location,
       file,
       anyOwner,
-      sure,
+      confirm,
     );
     if (restored === null) return 1;
     printResult(io, restored, `restored ${countOf(restored.jobs)}`, restored.jobs);

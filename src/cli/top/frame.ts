@@ -79,8 +79,8 @@ function title({ location, problem, now }: Picture, width: number): Line {
   const clock = new Date(now).toTimeString().slice(0, 8);
   const name = 'queuectl top  ';
   const room = Math.max(0, width - name.length - clock.length - 2);
-  const said = problem === null ? location : `retrying: ${problem}`;
-  const text = fitLine([{ text: printable(said), color: problem === null ? 'dim' : 'red' }], room);
+  const status = problem === null ? location : `retrying: ${problem}`;
+  const text = fitLine([{ text: printable(status), color: problem === null ? 'dim' : 'red' }], room);
   return [{ text: name, color: 'bold' }, ...text, { text: `  ${clock}` }];
 }
 

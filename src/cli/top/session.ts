@@ -74,13 +74,13 @@ export async function showTop(context: Context, everyMs: number, look: Look): Pr
 
 async function drawUntilLeft(session: Session, everyMs: number, look: Look): Promise<number> {
   const { bell, picture, context } = session;
-  let looked = Number.NEGATIVE_INFINITY;
+  let readAt = Number.NEGATIVE_INFINITY;
   while (session.code === null) {
-    const since = performance.now() - looked;
+    const since = performance.now() - readAt;
     if (since >= (bell.rung ? CALM_MS : everyMs)) {
       bell.rung = false;
       await readStore(session);
-      looked = performance.now();
+      readAt = performance.now();
     }
     picture.now = Date.now();
     picture.output = session.follower?.output ?? null;
@@ -89,7 +89,7 @@ async function drawUntilLeft(session: Session, everyMs: number, look: Look): Pro
     );
     const drawn = performance.now();
     await bell.until(() =>
-      Math.min(drawn + TICK_MS, looked + everyMs, bell.rung ? drawn + CALM_MS : Number.POSITIVE_INFINITY),
+      Math.min(drawn + TICK_MS, readAt + everyMs, bell.rung ? drawn + CALM_MS : Number.POSITIVE_INFINITY),
     );
   }
   return session.code;
@@ -157,10 +157,10 @@ function apply(session: Session, effect: Effect): void {
 
 async function act(session: Session, action: Action): Promise<string> {
   session.picture.ui = { ...session.picture.ui, message: `${action.do} …` };
-  const said = await perform(await session.link.app(), action, actorOf(session.context.environment));
+  const message = await perform(await session.link.app(), action, actorOf(session.context.environment));
   // The list shows the result together with the message.
   await readStore(session);
-  return said;
+  return message;
 }
 
 /** Runs work and shows its message, or its error, in the last line. */

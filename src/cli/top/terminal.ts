@@ -25,13 +25,13 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
   const { stdin } = process;
   const canvas = screen(io);
   let open = false;
-  const take = (): void => {
+  const enter = (): void => {
     if (open) return;
     open = true;
     stdin.setRawMode(true);
     canvas.open();
   };
-  const give = (): void => {
+  const leave = (): void => {
     if (!open) return;
     open = false;
     try {
@@ -42,7 +42,7 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
     }
   };
   const suspend = (): void => {
-    give();
+    leave();
     process.off('SIGTSTP', suspend);
     process.kill(0, 'SIGTSTP');
     setTimeout(continued, STOPPED_MS);
@@ -50,7 +50,7 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
   const continued = (): void => {
     process.off('SIGTSTP', suspend);
     process.on('SIGTSTP', suspend);
-    take();
+    enter();
     // Another program may have changed the terminal modes meanwhile.
     stdin.setRawMode(true);
     events.onRedraw();
@@ -66,10 +66,10 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
     SIGCONT: continued,
     SIGWINCH: events.onRedraw,
     // The terminal is restored however this process ends.
-    exit: give,
+    exit: leave,
   };
 
-  take();
+  enter();
   for (const [event, listener] of Object.entries(input)) stdin.on(event, listener);
   for (const [event, listener] of Object.entries(signals)) process.on(event, listener);
 
@@ -77,7 +77,7 @@ export function openTerminal(io: Io, events: TerminalEvents): Terminal {
     canvas,
     suspend,
     close() {
-      give();
+      leave();
       for (const [event, listener] of Object.entries(input)) stdin.off(event, listener);
       for (const [event, listener] of Object.entries(signals)) process.off(event, listener);
       keys.stop();
