@@ -7,8 +7,8 @@ const NICKNAMES: Record<string, string> = {
   '@midnight': 'every day at 00:00',
   '@weekly': 'every Sunday at 00:00',
   '@monthly': 'on day 1 of every month at 00:00',
-  '@yearly': 'on 1 January at 00:00',
-  '@annually': 'on 1 January at 00:00',
+  '@yearly': 'at 00:00 on January 1',
+  '@annually': 'at 00:00 on January 1',
 };
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const MONTHS = [
@@ -30,6 +30,8 @@ function cronText(expression: string): string {
   const nickname = NICKNAMES[text];
   if (nickname !== undefined) return nickname;
   const [minute = '*', hour = '*', day = '*', month = '*', weekday = '*'] = text.split(/\s+/);
+  const date = numbers(day)?.length === 1 && numbers(month)?.length === 1 && weekday === '*';
+  if (date) return `${timeText(minute, hour)} on ${monthName(month)} ${Number(day)}`;
   const days = daysText(day, weekday);
   const when = [days, month === '*' ? '' : `in ${listed(month, monthName)}`].filter((part) => part !== '');
   const time = timeText(minute, hour);

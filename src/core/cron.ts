@@ -1,4 +1,5 @@
 import { QueueError } from './errors.ts';
+import { countOf } from './words.ts';
 
 /** Returns the first matching wall time after this one, or null if there is none. */
 export type NextWall = (wall: number) => number | null;
@@ -46,7 +47,7 @@ function checkShape(text: string): void {
   }
   const fields = text.split(/\s+/);
   if (text === '' || fields.length !== 5) {
-    throw invalid(`'${text}' has ${text === '' ? 0 : fields.length} fields instead of 5`);
+    throw invalid(`'${text}' has ${countOf(text === '' ? 0 : fields.length, 'field')} instead of 5`);
   }
   const wrong = fields.find((field) => !FIELD.test(field) || LONG_NUMBER.test(field));
   if (wrong !== undefined) throw invalid(`has an invalid field: '${wrong}'`);

@@ -114,17 +114,17 @@ export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'poli
   if (policy?.atMostOnce && maxRetries > 1)
     throw invalid(
       `max_retries is ${maxRetries}, but an at-most-once job has only one attempt`,
-      'omit max_retries, or enqueue the job without at_most_once',
+      'omit one of the two',
     );
 }
 
-function twice(reader: Reader, name: string, value: object): Error {
-  const twin = twinOf(reader, value);
-  return invalid(
-    twin === name
-      ? `${name} conflicts with another field`
-      : `${twin} and ${name} mean the same; give only one of them`,
-  );
+/** Returns the error for a second field that sets the same value, such as `delay` after `run_at`. */
+function twice({ key, group }: Reader, name: string, value: object): Error {
+  const isTwin = ([other, raw]: [string, unknown]): boolean => {
+    const reader = BY_NAME.get(other);
+    return other !== name && raw !== null && reader?.key === key && reader.group === group;
+  };
+  return invalid(`${name} and ${Object.entries(value).find(isTwin)![0]} cannot be used together`);
 }
 
 /** A printed job whose stdin nobody had read is not the whole of it: added again, it would run without. */
@@ -134,11 +134,6 @@ function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: Jo
       `stdin is missing: the original job had ${bytes} bytes of standard input`,
       'to get the complete job: queuectl show ID --json',
     );
-}
-
-/** Returns the first name under which the field was given. */
-function twinOf(reader: Reader, value: object): string | undefined {
-  return Object.entries(value).find(([name, raw]) => raw !== null && BY_NAME.get(name) === reader)?.[0];
 }
 
 /** A guess costs more than all the rest, and nobody reads thousands of them. */
