@@ -64,6 +64,19 @@ export interface Route {
   handle(request: ApiRequest): Promise<Response>;
 }
 
+type RouteRest = Omit<Route, 'method' | 'path' | 'access'> & Partial<Pick<Route, 'access'>>;
+
+const routeBy =
+  (method: Route['method'], access: Route['access']) =>
+  (path: string, rest: RouteRest): Route => ({ method, path, access, ...rest });
+
+/* GET routes look and all others change, unless a row says otherwise. */
+export const get = routeBy('GET', 'look');
+export const post = routeBy('POST', 'change');
+export const put = routeBy('PUT', 'change');
+export const patch = routeBy('PATCH', 'change');
+export const del = routeBy('DELETE', 'change');
+
 export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(value), {
     status,

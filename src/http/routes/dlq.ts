@@ -4,14 +4,11 @@ import { lastEvent } from '../../actions/events.ts';
 import { listOf, record, ref } from '../../core/schema.ts';
 import type { ErrorGroups } from '../../core/wire.ts';
 import type { Store } from '../../store/store.ts';
-import { json, type Route } from '../route.ts';
+import { get, json, type Route } from '../route.ts';
 
 export const DLQ_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/dlq/groups',
+  get('/api/v1/dlq/groups', {
     summary: 'Group the newest 10,000 dead jobs by error',
-    access: 'look',
     answers: {
       200: {
         description: 'the groups, largest first',
@@ -23,7 +20,7 @@ export const DLQ_ROUTES: Route[] = [
       },
     },
     handle: async ({ app }) => json(await groupsNow(app)),
-  },
+  }),
 ];
 
 interface CachedGroups {

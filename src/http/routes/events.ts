@@ -6,18 +6,15 @@ import { parseNumber } from '../../core/numbers.ts';
 import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
 import { numberOf } from '../query.ts';
-import { json, type Route } from '../route.ts';
+import { get, json, type Route } from '../route.ts';
 
 const NUMBER = { min: 0, max: Number.MAX_SAFE_INTEGER, integer: true };
 const EVERY_MS = { min: 100, max: 60_000, integer: true };
 const LIMIT = { min: 1, max: 1000, integer: true };
 
 export const EVENT_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/events',
+  get('/api/v1/events', {
     summary: 'Stream events as they happen (server-sent events), optionally resuming after Last-Event-ID',
-    access: 'look',
     query: {
       after: 'resume after this event number, like Last-Event-ID',
       every: 'send events in batches at most this often, in ms, as `batch`: {events, missed}',
@@ -30,12 +27,9 @@ export const EVENT_ROUTES: Route[] = [
       const every = numberOf(one, 'every', EVERY_MS, null);
       return serving.stream.open(after, signal, every, grant.ended);
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/activity',
+  }),
+  get('/api/v1/activity', {
     summary: 'List past events with their actors, newest first',
-    access: 'look',
     query: {
       limit: '1 to 1000 (100)',
       before:
@@ -59,7 +53,7 @@ export const EVENT_ROUTES: Route[] = [
         next_before: next === 0 ? null : next + 1,
       });
     },
-  },
+  }),
 ];
 
 function readFilter(one: (name: string) => string | undefined): EventFilter {

@@ -11,7 +11,7 @@ import { fields, text, texts } from '../body.ts';
 import { filterOfBody } from '../filter.ts';
 import { bulkActionOf } from '../job-actions.ts';
 import { refuse } from '../problem.ts';
-import { json, type Route } from '../route.ts';
+import { del, get, json, post, type Route } from '../route.ts';
 
 const MOST_AT_ALL = 1e9;
 const MOST_PER_SECOND = 10_000;
@@ -19,20 +19,14 @@ const operation = { description: 'the bulk action', schema: ref('Operation') };
 
 /** The routes of bulk actions. */
 export const OPERATION_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/operations',
+  get('/api/v1/operations', {
     summary: 'List the bulk actions of this server, newest first',
-    access: 'look',
     answers: { 200: { description: 'the bulk actions', schema: listOf(ref('Operation')) } },
     handle: async ({ serving }) => json(serving.operations.list()),
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/operations',
+  }),
+  post('/api/v1/operations', {
     summary:
       'Start a bulk action on jobs by id, by filter or by DLQ group, optionally with a maximum number of jobs (`limit`) or a maximum rate (`per_second`)',
-    access: 'change',
     body: ref('NewOperation'),
     answers: { 202: operation },
     async handle({ serving, app, body }) {
@@ -58,23 +52,17 @@ export const OPERATION_ROUTES: Route[] = [
       const record = (event: NewEvent): Promise<void> => noteEvent(app, event);
       return json(serving.operations.start(action, ids, each, record, { limit, perSecond }), 202);
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/operations/{id}',
+  }),
+  get('/api/v1/operations/{id}', {
     summary: 'Show the progress of a bulk action',
-    access: 'look',
     answers: { 200: operation },
     handle: async ({ serving, params }) => json(serving.operations.get(params.id!)),
-  },
-  {
-    method: 'DELETE',
-    path: '/api/v1/operations/{id}',
+  }),
+  del('/api/v1/operations/{id}', {
     summary: 'Stop a bulk action without undoing the changes that it has already made',
-    access: 'change',
     answers: { 200: operation },
     handle: async ({ serving, params }) => json(serving.operations.stop(params.id!)),
-  },
+  }),
 ];
 
 /** Reads an optional whole number. Refuses text and arrays, which JavaScript would convert. */

@@ -3,34 +3,25 @@ import { changeQueue, listQueues } from '../../actions/queues.ts';
 import { QueueError } from '../../core/errors.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { fields, flag } from '../body.ts';
-import { json, type Route } from '../route.ts';
+import { get, json, patch, type Route } from '../route.ts';
 
 export const QUEUE_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/queues',
+  get('/api/v1/queues', {
     summary: 'List the queues with their limits and job counts',
-    access: 'look',
     answers: { 200: { description: 'the queues', schema: listOf(ref('Queue')) } },
     handle: async ({ app }) => json(await listQueues(app)),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/queues/{name}',
+  }),
+  get('/api/v1/queues/{name}', {
     summary: 'Show a queue',
-    access: 'look',
     answers: { 200: { description: 'the queue', schema: ref('Queue') } },
     async handle({ app, params }) {
       const found = (await listQueues(app)).find((queue) => queue.name === params.name);
       if (found === undefined) throw new QueueError('queue-not-found', `there is no queue '${params.name}'`);
       return json(found);
     },
-  },
-  {
-    method: 'PATCH',
-    path: '/api/v1/queues/{name}',
+  }),
+  patch('/api/v1/queues/{name}', {
     summary: 'Pause or resume a queue, or change its limits, with immediate effect on all workers',
-    access: 'change',
     body: ref('QueueChanges'),
     answers: { 200: { description: 'the changed queue', schema: ref('Queue') } },
     async handle({ app, params, body, actor }) {
@@ -41,5 +32,5 @@ export const QUEUE_ROUTES: Route[] = [
       if (Object.keys(changes).length === 0) throw new QueueError('invalid-request', 'no changes given');
       return json(await changeQueue(app, params.name!, changes));
     },
-  },
+  }),
 ];

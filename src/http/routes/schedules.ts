@@ -16,7 +16,7 @@ import { fields, flag, text } from '../body.ts';
 import { maskedJob, maskedSchedule } from '../masked-objects.ts';
 import { refuse } from '../problem.ts';
 import { readJob } from '../read-job.ts';
-import { json, type Route } from '../route.ts';
+import { del, get, json, patch, post, type Route } from '../route.ts';
 
 const TIMING_FIELDS = ['cron', 'timezone', 'every', 'overlap', 'catch_up'];
 const SCHEDULE_FIELDS = ['name', ...TIMING_FIELDS, 'job'];
@@ -24,22 +24,16 @@ const CHANGE_FIELDS = ['paused', ...TIMING_FIELDS, 'job'];
 const schedule = { description: 'the schedule', schema: ref('Schedule') };
 
 export const SCHEDULE_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/schedules',
+  get('/api/v1/schedules', {
     summary: 'List the schedules with their next five runs',
-    access: 'look',
     answers: { 200: { description: 'the schedules', schema: listOf(ref('Schedule')) } },
     async handle({ app }) {
       const now = app.clock.now();
       return json(await Promise.all((await listSchedules(app)).map((one) => maskedSchedule(one, now))));
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/schedules',
+  }),
+  post('/api/v1/schedules', {
     summary: 'Create a schedule with name, cron and timezone (or every), overlap, catch_up and job',
-    access: 'change',
     body: ref('NewSchedule'),
     answers: { 201: schedule },
     async handle({ app, body }) {
@@ -52,21 +46,15 @@ export const SCHEDULE_ROUTES: Route[] = [
         201,
       );
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/schedules/{name}',
+  }),
+  get('/api/v1/schedules/{name}', {
     summary: 'Show a schedule',
-    access: 'look',
     answers: { 200: schedule },
     handle: async ({ app, params }) =>
       json(await maskedSchedule(await getSchedule(app, params.name!), app.clock.now())),
-  },
-  {
-    method: 'PATCH',
-    path: '/api/v1/schedules/{name}',
+  }),
+  patch('/api/v1/schedules/{name}', {
     summary: 'Change the times, policies or job of a schedule, or pause or resume it (without other changes)',
-    access: 'change',
     body: ref('ScheduleChanges'),
     answers: { 200: schedule },
     async handle({ app, params, body, actor }) {
@@ -86,31 +74,22 @@ export const SCHEDULE_ROUTES: Route[] = [
             : await resumeSchedule(app, params.name!);
       return json(await maskedSchedule(changed, now));
     },
-  },
-  {
-    method: 'DELETE',
-    path: '/api/v1/schedules/{name}',
+  }),
+  del('/api/v1/schedules/{name}', {
     summary: 'Remove a schedule and keep its jobs',
-    access: 'change',
     answers: { 204: { description: 'the schedule was removed', schema: null } },
     async handle({ app, params }) {
       await removeSchedule(app, params.name!);
       return new Response(null, { status: 204 });
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/schedules/{name}/run',
+  }),
+  post('/api/v1/schedules/{name}/run', {
     summary: "Enqueue a schedule's job now",
-    access: 'change',
     answers: { 201: { description: 'the job', schema: ref('Job') } },
     handle: async ({ app, params }) => json(await maskedJob(app, await runSchedule(app, params.name!)), 201),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/times',
+  }),
+  get('/api/v1/times', {
     summary: 'Preview a schedule: get a description and its next five runs without creating it',
-    access: 'look',
     query: {
       cron: 'a cron expression, such as 30 2 * * *, or @daily',
       timezone: "time zone of the cron expression, such as Europe/Berlin (default: the server's)",
@@ -127,7 +106,7 @@ export const SCHEDULE_ROUTES: Route[] = [
         ),
       );
     },
-  },
+  }),
 ];
 
 /** Leaves out the fields that are null or absent. */
