@@ -113,11 +113,7 @@ function deny(guard: Guard, why: Denied): never {
   // A session of another server is never valid here, so it does not count as a guess.
   if (why === 'foreign-session')
     refuse('server-restarted', 'the server was restarted, which ended this session');
-  const seconds = guard.wrong();
-  if (seconds > 0) {
-    const message = `too many wrong tokens; try again in ${seconds}s`;
-    refuse('too-many-tries', message, undefined, { retryAfterS: seconds });
-  }
+  limit(guard.wrong(), 'too-many-tries', 'too many wrong tokens');
   if (why === 'ended-session') refuse('session-ended', 'this session has ended');
   refuse('no-token', "this request needs the store's token");
 }
@@ -132,14 +128,14 @@ async function admit(guard: Guard, route: Route, grant: Grant, c: Context<Env>):
   checkQuery(route, new URL(c.req.url).searchParams);
   const body = await readBody(route, c.req.raw);
   if (grant?.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
-  if (route.access === 'change') {
-    const seconds = guard.changes(Array.isArray(body) ? body.length : 1);
-    if (seconds > 0) {
-      const message = `too many changes; try again in ${seconds}s`;
-      refuse('too-many-changes', message, undefined, { retryAfterS: seconds });
-    }
-  }
+  if (route.access === 'change')
+    limit(guard.changes(Array.isArray(body) ? body.length : 1), 'too-many-changes', 'too many changes');
   return body;
+}
+
+/** Throws if a bucket is empty, which means that it asks to wait for some seconds. */
+function limit(seconds: number, code: ErrorCode, what: string): void {
+  if (seconds > 0) refuse(code, `${what}; try again in ${seconds}s`, undefined, { retryAfterS: seconds });
 }
 
 /** Calls the handler of the route. Equal requests that arrive together share one answer. */
@@ -151,11 +147,10 @@ async function carryOut(
   c: Context<Env>,
 ): Promise<Response> {
   const { app, shared } = serving;
-  const actor = `http:${c.env.incoming.socket.remoteAddress ?? 'local'}`;
   const request: Omit<ApiRequest, 'app'> = {
     serving,
     grant,
-    actor,
+    actor: `http:${c.env.incoming.socket.remoteAddress ?? 'local'}`,
     body,
     signal: c.req.raw.signal,
     params: c.req.param() as Record<string, string>,
@@ -166,7 +161,10 @@ async function carryOut(
   const handle = async (): Promise<Response> => {
     // If the store was removed or replaced, the client gets an error or the new store, never the old one.
     if (route.access !== 'open') await serving.check();
-    return route.handle({ ...request, app: route.access === 'change' ? actingAs(app, actor) : { ...app } });
+    return route.handle({
+      ...request,
+      app: route.access === 'change' ? actingAs(app, request.actor) : { ...app },
+    });
   };
   const { pathname, search } = new URL(c.req.url);
   if (isShared(route)) return shared.answer(`${grant.role} ${pathname}${search}`, handle);

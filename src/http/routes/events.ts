@@ -39,9 +39,7 @@ export const EVENT_ROUTES: Route[] = [
       kind: 'one or more kinds, separated by commas',
       actor: 'only events whose actor starts with this text, such as http:',
     },
-    answers: {
-      200: { description: 'a page of events', schema: ref('Activity') },
-    },
+    answers: { 200: { description: 'a page of events', schema: ref('Activity') } },
     async handle({ app, one }) {
       const limit = numberOf(one, 'limit', LIMIT, 100);
       const last = await lastEvent(app);
@@ -58,18 +56,17 @@ export const EVENT_ROUTES: Route[] = [
 
 function readFilter(one: (name: string) => string | undefined): EventFilter {
   const filter: EventFilter = {};
-  const [job, queue, kind, actor] = [one('job'), one('queue'), one('kind'), one('actor')];
+  const [job, queue, kinds, actor] = [one('job'), one('queue'), one('kind'), one('actor')];
   if (job !== undefined) filter.jobId = job;
   if (queue !== undefined) filter.queue = queue;
   if (actor !== undefined) filter.actor = actor;
-  if (kind !== undefined) {
-    filter.kinds = kind.split(',').map((word) => {
-      const known = EVENT_KINDS.find((one) => one === word.trim());
-      return (
-        known ??
-        refuse('invalid-value', `unknown event kind '${word}'`, `use one of ${EVENT_KINDS.join(', ')}`)
-      );
-    }) satisfies EventKind[];
-  }
+  if (kinds !== undefined) filter.kinds = kinds.split(',').map(readKind);
   return filter;
+}
+
+function readKind(text: string): EventKind {
+  const known = EVENT_KINDS.find((kind) => kind === text.trim());
+  return (
+    known ?? refuse('invalid-value', `unknown event kind '${text}'`, `use one of ${EVENT_KINDS.join(', ')}`)
+  );
 }

@@ -13,11 +13,11 @@ import type { JobInput } from '../../core/job-input.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { saidOf } from '../../core/words.ts';
 import { homeOf } from '../../files/home.ts';
+import { readJob } from '../body.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
 import { maskedJob } from '../masked-objects.ts';
-import { readJob } from '../read-job.ts';
 import { type ApiRequest, del, get, json, patch, post, type Route } from '../route.ts';
 
 const MOST_AT_ONCE = 1000;

@@ -1,15 +1,14 @@
-import type { Acted } from '../../actions/act.ts';
 import { type App, checkOpen } from '../../actions/app.ts';
 import { jobsOfGroup } from '../../actions/error-groups.ts';
 import { noteEvent } from '../../actions/events.ts';
 import { listPages } from '../../actions/jobs.ts';
-import type { NewEvent } from '../../core/events.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import { checkNumber } from '../../core/numbers.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { fields, text, texts } from '../body.ts';
 import { filterOfBody } from '../filter.ts';
 import { bulkActionOf } from '../job-actions.ts';
+import type { Work } from '../operations.ts';
 import { refuse } from '../problem.ts';
 import { del, get, json, post, type Route } from '../route.ts';
 
@@ -44,13 +43,18 @@ export const OPERATION_ROUTES: Route[] = [
           : given.ids === undefined
             ? matching(app, filterOfBody(given.filter, now))
             : named(texts(given.ids, 'ids'));
-      const each = async (batch: string[]): Promise<Acted> => {
-        // A change of a store that was replaced meanwhile would be lost.
-        await checkOpen(app);
-        return act(app, batch).finally(serving.shared.forget);
+      const work: Work = {
+        ids,
+        limit,
+        perSecond,
+        async act(batch) {
+          // A change of a store that was replaced meanwhile would be lost.
+          await checkOpen(app);
+          return act(app, batch).finally(serving.shared.forget);
+        },
+        record: (event) => noteEvent(app, event),
       };
-      const record = (event: NewEvent): Promise<void> => noteEvent(app, event);
-      return json(serving.operations.start(action, ids, each, record, { limit, perSecond }), 202);
+      return json(serving.operations.start(action, work), 202);
     },
   }),
   get('/api/v1/operations/{id}', {

@@ -1,8 +1,8 @@
 import { readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue, listQueues } from '../../actions/queues.ts';
-import { QueueError } from '../../core/errors.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { fields, flag } from '../body.ts';
+import { refuse } from '../problem.ts';
 import { get, json, patch, type Route } from '../route.ts';
 
 export const QUEUE_ROUTES: Route[] = [
@@ -16,7 +16,7 @@ export const QUEUE_ROUTES: Route[] = [
     answers: { 200: { description: 'the queue', schema: ref('Queue') } },
     async handle({ app, params }) {
       const found = (await listQueues(app)).find((queue) => queue.name === params.name);
-      if (found === undefined) throw new QueueError('queue-not-found', `there is no queue '${params.name}'`);
+      if (found === undefined) refuse('queue-not-found', `there is no queue '${params.name}'`);
       return json(found);
     },
   }),
@@ -29,7 +29,7 @@ export const QUEUE_ROUTES: Route[] = [
       const changes = readQueueInput(limits);
       if (paused !== undefined)
         changes.paused = flag(paused, 'paused') ? { at: app.clock.now(), by: actor } : null;
-      if (Object.keys(changes).length === 0) throw new QueueError('invalid-request', 'no changes given');
+      if (Object.keys(changes).length === 0) refuse('invalid-request', 'no changes given');
       return json(await changeQueue(app, params.name!, changes));
     },
   }),

@@ -12,10 +12,9 @@ import {
 } from '../../actions/schedules.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { homeOf } from '../../files/home.ts';
-import { fields, flag, text } from '../body.ts';
+import { fields, flag, readJob, text } from '../body.ts';
 import { maskedJob, maskedSchedule } from '../masked-objects.ts';
 import { refuse } from '../problem.ts';
-import { readJob } from '../read-job.ts';
 import { del, get, json, patch, post, type Route } from '../route.ts';
 
 const TIMING_FIELDS = ['cron', 'timezone', 'every', 'overlap', 'catch_up'];
@@ -41,10 +40,8 @@ export const SCHEDULE_ROUTES: Route[] = [
       const { name, job, ...timing } = fields(body, SCHEDULE_FIELDS);
       const spec = { name: text(name, 'name'), ...readScheduleInput(timing, now), job: readJob(job, now) };
       const cwd = spec.job.cwd ?? homeOf(app.stateDirectory.path);
-      return json(
-        await maskedSchedule(await addSchedule(app, { ...spec, job: { ...spec.job, cwd } }), now),
-        201,
-      );
+      const added = await addSchedule(app, { ...spec, job: { ...spec.job, cwd } });
+      return json(await maskedSchedule(added, now), 201);
     },
   }),
   get('/api/v1/schedules/{name}', {
@@ -99,12 +96,8 @@ export const SCHEDULE_ROUTES: Route[] = [
     async handle({ app, one }) {
       const when = given({ cron: one('cron'), timezone: one('timezone'), every: one('every') });
       const now = app.clock.now();
-      return json(
-        await previewSchedule(
-          readTiming(when, now, (field) => field),
-          now,
-        ),
-      );
+      const timing = readTiming(when, now, (field) => field);
+      return json(await previewSchedule(timing, now));
     },
   }),
 ];

@@ -1,6 +1,5 @@
 import { orderStop } from '../../actions/stop-workers.ts';
 import { listWorkers } from '../../actions/workers.ts';
-import { QueueError } from '../../core/errors.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { STOP_ORDERS } from '../../core/stop-order.ts';
 import { fields } from '../body.ts';
@@ -20,7 +19,7 @@ export const WORKER_ROUTES: Route[] = [
     answers: { 200: worker },
     async handle({ app, params }) {
       const found = (await listWorkers(app)).find(({ id }) => id === params.id);
-      if (found === undefined) throw new QueueError('worker-not-found', `there is no worker '${params.id}'`);
+      if (found === undefined) refuse('worker-not-found', `there is no worker '${params.id}'`);
       return json(found);
     },
   }),
@@ -38,7 +37,7 @@ export const WORKER_ROUTES: Route[] = [
       const given = fields(body, ['order']).order;
       const order = STOP_ORDERS.find((one) => one === given);
       if (order === undefined) refuse('invalid-request', `order must be one of ${STOP_ORDERS.join(', ')}`);
-      await orderStop(app, order!, [params.id!]);
+      await orderStop(app, order, [params.id!]);
       return json(await listWorkers(app), 202);
     },
   }),
