@@ -4,7 +4,7 @@ import { checkName, checkReadable } from './id.ts';
 import { BACKOFF_STRATEGIES, type BackoffStrategy, PRIORITIES } from './job.ts';
 import { holdsMask, MASK } from './mask.ts';
 import { checkNumber, type NumberRange } from './numbers.ts';
-import { boolean, invalid, number, readDelay, readDuration, string, strings } from './read-value.ts';
+import { boolean, choose, invalid, number, readDelay, readDuration, string, strings } from './read-value.ts';
 import { RANGES } from './settings.ts';
 import { parseTime } from './time.ts';
 
@@ -102,9 +102,7 @@ export function uniqueWhile(value: unknown, name: string): 'pending' | 'active' 
 }
 
 export function strategy(value: unknown, name: string): BackoffStrategy {
-  const found = BACKOFF_STRATEGIES.find((one) => one === String(value).trim().toLowerCase());
-  if (found !== undefined) return found;
-  throw invalid(`${name} must be one of ${BACKOFF_STRATEGIES.join(', ')}, not '${String(value)}'`);
+  return choose(BACKOFF_STRATEGIES, String(value).trim().toLowerCase(), name, value);
 }
 
 export function time(value: unknown, name: string, now: number): number {

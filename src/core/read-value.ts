@@ -1,15 +1,13 @@
 import { checkDuration, parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { RANGES } from './settings.ts';
+import { isNone } from './words.ts';
 
 /* These functions check the values of a job object, which may be of any type. They throw an error that names the field. */
 
+/** Reads a duration of at least 1 ms. Returns null for `none`. A number counts in `unit` milliseconds. */
 export function readDuration(value: unknown, name: string, unit: number): number | null {
-  if (typeof value === 'string') {
-    if (value.trim().toLowerCase() === 'none') return null;
-    return checkDuration(parseDuration(value, name, unit === 1 ? 'ms' : 's'), name, RANGES.durationMs, value);
-  }
-  return checkDuration(Math.round(number(value, name) * unit), name, RANGES.durationMs, value);
+  return typeof value === 'string' && isNone(value) ? null : readDelay(value, name, unit, 1);
 }
 
 export function readDelay(value: unknown, name: string, unit = 1000, min = 0): number {
@@ -43,6 +41,18 @@ export function strings(value: unknown, name: string): Record<string, string> {
   for (const [key, text] of Object.entries(value)) string(text, `${name}.${key}`);
   // The copy has own properties only, also for a key such as __proto__.
   return Object.fromEntries(Object.entries(value as Record<string, string>));
+}
+
+/** Returns the value if it is one of the choices. */
+export function choose<T extends string>(
+  choices: readonly T[],
+  value: unknown,
+  name: string,
+  shown = value,
+): T {
+  const found = choices.find((one) => one === value);
+  if (found !== undefined) return found;
+  throw invalid(`${name} must be one of ${choices.join(', ')}, not '${String(shown)}'`);
 }
 
 export function kindOf(value: unknown): string {

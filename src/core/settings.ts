@@ -11,7 +11,7 @@ import {
   RETENTION_RANGE,
   type Retention,
 } from './retention.ts';
-import { either } from './words.ts';
+import { either, isNone } from './words.ts';
 
 /** One setting. The help, the documents, the checks and the tests are derived from it. */
 export interface Setting<T> {
@@ -77,10 +77,6 @@ function optional(row: Setting<number>): Setting<number | null> {
     parse: (text, key, bare) => (isNone(text) ? null : row.parse(text, key, bare)),
     format: (value) => (value === null ? 'none' : row.format(value)),
   };
-}
-
-function isNone(text: string): boolean {
-  return text.trim().toLowerCase() === 'none';
 }
 
 function choice<const T extends string>(fallback: T, choices: readonly T[], help: string): Setting<T> {

@@ -48,8 +48,8 @@ function splitAtMarks(text: string): string[] {
       parts.push(text.slice(start, at));
       start = at + MARK.length;
       at = start - 1;
-    } else if (char === "'" && word) at = endOfQuote(text, at);
-    else if (char === '#' && word && startsWord(text[at - 1])) at = endOfLine(text, at);
+    } else if (char === "'" && word) at = skipTo(text, at, text.indexOf("'", at + 1));
+    else if (char === '#' && word && startsWord(text[at - 1])) at = skipTo(text, at, text.indexOf('\n', at));
     else if (char === '"') {
       if (word) inside.push('double quotes');
       else inside.pop();
@@ -66,14 +66,6 @@ function splitAtMarks(text: string): string[] {
 
 function startsWord(before: string | undefined): boolean {
   return before === undefined || /[\s;&|()]/.test(before);
-}
-
-function endOfQuote(text: string, at: number): number {
-  return skipTo(text, at, text.indexOf("'", at + 1));
-}
-
-function endOfLine(text: string, at: number): number {
-  return skipTo(text, at, text.indexOf('\n', at));
 }
 
 /** Returns the end of `${…}` or `$((…))`, including nested ones. */
