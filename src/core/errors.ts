@@ -107,7 +107,7 @@ export const NO_ANSWER_CODE = 125;
 export const WAIT_TIMEOUT_CODE = 124;
 
 /** The meaning of each exit code. */
-export const EXIT_CODES: Record<number, string> = {
+export const EXIT_CODE_MEANINGS: Record<number, string> = {
   0: 'success',
   1: 'failure',
   2: 'incorrect usage',

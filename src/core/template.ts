@@ -2,7 +2,7 @@ import { QueueError } from './errors.ts';
 import { shellQuote } from './shell-quote.ts';
 
 /** Makes a command from a line. */
-export type Template = (line: string) => string;
+export type CommandTemplate = (line: string) => string;
 
 const MARK = '{}';
 
@@ -17,7 +17,7 @@ const BEYOND: [RegExp, string][] = [
  * Compiles a template whose {} are replaced by a line as one quoted word. Throws if a {} is inside quotes, a comment or an
  * expansion, where the shell would read characters of the line as syntax. `\{}` stays as it is, for commands such as find.
  */
-export function compileTemplate(text: string): Template {
+export function compileTemplate(text: string): CommandTemplate {
   const beyond = BEYOND.find(([pattern]) => pattern.test(text));
   if (beyond !== undefined) throw tooHard(beyond[1]);
   const substitution = text.indexOf('$(');

@@ -24,7 +24,7 @@ export const ANYBODY: Grant = { role: 'read-only', session: null, ended: new Abo
 export type Denied = 'wrong-token' | 'ended-session' | 'foreign-session';
 
 /** Decides what the bearer of a token or of a session may do. */
-export interface Access {
+export interface AccessControl {
   /** The token that each role had when the server started. */
   tokens: Record<Role, string>;
   check(bearer: string, outgoing: ServerResponse): Grant | Denied;
@@ -33,7 +33,7 @@ export interface Access {
   close(): void;
 }
 
-export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: () => number): Access {
+export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: () => number): AccessControl {
   const live = ROLES.map((role) => ({ role, token: liveToken(tokens[role], rotate) }));
   const sessions = createSessions(now);
   const look = (): void => {

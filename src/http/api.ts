@@ -7,7 +7,15 @@ import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 import { ANYBODY, type Denied, type Grant } from './access.ts';
 import { assets } from './assets.ts';
 import { REPEATED } from './filter.ts';
-import { bearer, bucket, checkCoding, checkHost, checkOrigin, checkTarget, SAFE_HEADERS } from './guard.ts';
+import {
+  bearer,
+  bucket,
+  checkCoding,
+  checkHost,
+  checkOrigin,
+  checkRequestTarget,
+  SAFE_HEADERS,
+} from './guard.ts';
 import type { HostNames } from './host-names.ts';
 import { hidden, problem, refuse } from './problem.ts';
 import { readBody } from './read-body.ts';
@@ -74,7 +82,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
 
 function checkRequest(guard: Guard, c: Context<Env>): void {
   c.set('requestId', randomBytes(6).toString('hex'));
-  checkTarget(c.env.incoming.url ?? '');
+  checkRequestTarget(c.env.incoming.url ?? '');
   checkCoding(c.req.header('transfer-encoding'));
   checkHost(c.req.header('host'), guard.names().hosts);
   if (new URL(c.req.url).searchParams.has('token'))

@@ -2,7 +2,7 @@ import { type JobInput, readJobObject } from '../core/job-input.ts';
 import { refuse } from './problem.ts';
 
 /** Returns the body as an object. Throws if it is none, or has an unknown field. */
-export function fields(body: unknown, known: string[]): Record<string, unknown> {
+export function readFields(body: unknown, known: string[]): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     refuse('invalid-request', 'the body must be a JSON object');
   const stray = Object.keys(body).find((name) => !known.includes(name));
@@ -11,22 +11,22 @@ export function fields(body: unknown, known: string[]): Record<string, unknown> 
   return body as Record<string, unknown>;
 }
 
-export function text(value: unknown, name: string): string {
+export function readText(value: unknown, name: string): string {
   if (typeof value === 'string') return value;
   return refuse('invalid-request', `${name} must be a string`);
 }
 
-export function flag(value: unknown, name: string): boolean {
+export function readFlag(value: unknown, name: string): boolean {
   if (typeof value === 'boolean') return value;
   return refuse('invalid-request', `${name} must be true or false`);
 }
 
-export function texts(value: unknown, name: string): string[] {
+export function readTexts(value: unknown, name: string): string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
   return refuse('invalid-request', `${name} must be an array of strings`);
 }
 
 /** Reads a job. Throws for an unknown field, because in a program that is a bug. */
-export function readJob(value: unknown, now: number): JobInput {
+export function readJobBody(value: unknown, now: number): JobInput {
   return readJobObject(value, now, true).input;
 }

@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import type { Schema } from '../core/schema.ts';
-import type { Access, Grant } from './access.ts';
+import type { AccessControl, Grant } from './access.ts';
 import type { Operations } from './operations.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import type { EventStream } from './stream.ts';
@@ -14,7 +14,7 @@ export interface Serving {
   check(): Promise<void>;
   readOnly: boolean;
   publicMetrics: boolean;
-  access: Access;
+  access: AccessControl;
   operations: Operations;
   stream: EventStream;
   shared: SharedAnswers;

@@ -13,7 +13,7 @@ import type { JobInput } from '../../core/job-input.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { saidOf } from '../../core/words.ts';
 import { homeOf } from '../../files/home.ts';
-import { readJob } from '../body.ts';
+import { readJobBody } from '../body.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
@@ -124,5 +124,5 @@ function readJobs(body: unknown, now: number, key: string | undefined): JobInput
   if (given.length === 0 || given.length > MOST_AT_ONCE)
     throw new QueueError('invalid-request', `an array must contain 1 to ${MOST_AT_ONCE} jobs`);
   const once = key === undefined ? {} : { idempotencyKey: checkKey(key, 'Idempotency-Key') };
-  return given.map((one) => ({ ...readJob(one, now), ...once }));
+  return given.map((one) => ({ ...readJobBody(one, now), ...once }));
 }

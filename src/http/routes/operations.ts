@@ -5,7 +5,7 @@ import { listPages } from '../../actions/jobs.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import { checkNumber } from '../../core/numbers.ts';
 import { listOf, ref } from '../../core/schema.ts';
-import { fields, text, texts } from '../body.ts';
+import { readFields, readText, readTexts } from '../body.ts';
 import { filterOfBody } from '../filter.ts';
 import { bulkActionOf } from '../job-actions.ts';
 import type { Work } from '../operations.ts';
@@ -29,8 +29,8 @@ export const OPERATION_ROUTES: Route[] = [
     body: ref('NewOperation'),
     answers: { 202: operation },
     async handle({ serving, app, body }) {
-      const given = fields(body, ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second']);
-      const action = text(given.action, 'action');
+      const given = readFields(body, ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second']);
+      const action = readText(given.action, 'action');
       const now = app.clock.now();
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
         refuse('invalid-request', 'give ids, a filter or a group');
@@ -39,10 +39,10 @@ export const OPERATION_ROUTES: Route[] = [
       const perSecond = whole(given.per_second, 'per_second', MOST_PER_SECOND);
       const ids =
         given.group !== undefined
-          ? named(await jobsOfGroup(app, text(given.group, 'group')))
+          ? named(await jobsOfGroup(app, readText(given.group, 'group')))
           : given.ids === undefined
             ? matching(app, filterOfBody(given.filter, now))
-            : named(texts(given.ids, 'ids'));
+            : named(readTexts(given.ids, 'ids'));
       const work: Work = {
         ids,
         limit,

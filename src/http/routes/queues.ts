@@ -1,7 +1,7 @@
 import { readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue, listQueues } from '../../actions/queues.ts';
 import { listOf, ref } from '../../core/schema.ts';
-import { fields, flag } from '../body.ts';
+import { readFields, readFlag } from '../body.ts';
 import { refuse } from '../problem.ts';
 import { get, json, patch, type Route } from '../route.ts';
 
@@ -25,10 +25,10 @@ export const QUEUE_ROUTES: Route[] = [
     body: ref('QueueChanges'),
     answers: { 200: { description: 'the changed queue', schema: ref('Queue') } },
     async handle({ app, params, body, actor }) {
-      const { paused, ...limits } = fields(body, ['paused', 'concurrency', 'rate', 'priority_aging']);
+      const { paused, ...limits } = readFields(body, ['paused', 'concurrency', 'rate', 'priority_aging']);
       const changes = readQueueInput(limits);
       if (paused !== undefined)
-        changes.paused = flag(paused, 'paused') ? { at: app.clock.now(), by: actor } : null;
+        changes.paused = readFlag(paused, 'paused') ? { at: app.clock.now(), by: actor } : null;
       if (Object.keys(changes).length === 0) refuse('invalid-request', 'no changes given');
       return json(await changeQueue(app, params.name!, changes));
     },

@@ -12,7 +12,7 @@ import {
 } from '../../actions/schedules.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { homeOf } from '../../files/home.ts';
-import { fields, flag, readJob, text } from '../body.ts';
+import { readFields, readFlag, readJobBody, readText } from '../body.ts';
 import { maskedJob, maskedSchedule } from '../masked-objects.ts';
 import { refuse } from '../problem.ts';
 import { del, get, json, patch, post, type Route } from '../route.ts';
@@ -37,8 +37,12 @@ export const SCHEDULE_ROUTES: Route[] = [
     answers: { 201: schedule },
     async handle({ app, body }) {
       const now = app.clock.now();
-      const { name, job, ...timing } = fields(body, SCHEDULE_FIELDS);
-      const spec = { name: text(name, 'name'), ...readScheduleInput(timing, now), job: readJob(job, now) };
+      const { name, job, ...timing } = readFields(body, SCHEDULE_FIELDS);
+      const spec = {
+        name: readText(name, 'name'),
+        ...readScheduleInput(timing, now),
+        job: readJobBody(job, now),
+      };
       const cwd = spec.job.cwd ?? homeOf(app.stateDirectory.path);
       const added = await addSchedule(app, { ...spec, job: { ...spec.job, cwd } });
       return json(await maskedSchedule(added, now), 201);
@@ -56,17 +60,17 @@ export const SCHEDULE_ROUTES: Route[] = [
     answers: { 200: schedule },
     async handle({ app, params, body, actor }) {
       const now = app.clock.now();
-      const { paused, job, ...when } = fields(body, CHANGE_FIELDS);
+      const { paused, job, ...when } = readFields(body, CHANGE_FIELDS);
       if (paused !== undefined && Object.keys(body as object).length > 1)
         refuse('invalid-request', 'paused cannot be combined with other changes');
       const changed =
         paused === undefined
           ? await editSchedule(app, params.name!, {
               when: given(when),
-              job: job === undefined ? {} : readJob(job, now),
+              job: job === undefined ? {} : readJobBody(job, now),
               called: (field) => field,
             })
-          : flag(paused, 'paused')
+          : readFlag(paused, 'paused')
             ? await pauseSchedule(app, params.name!, actor)
             : await resumeSchedule(app, params.name!);
       return json(await maskedSchedule(changed, now));

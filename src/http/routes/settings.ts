@@ -1,7 +1,7 @@
 import { getSetting, listSettings, setSetting, unsetSetting } from '../../actions/config.ts';
 import { masked } from '../../core/mask.ts';
 import { listOf, ref } from '../../core/schema.ts';
-import { fields, text } from '../body.ts';
+import { readFields, readText } from '../body.ts';
 import { del, get, json, put, type Route } from '../route.ts';
 
 const setting = { description: 'the setting', schema: ref('Setting') };
@@ -22,7 +22,7 @@ export const SETTING_ROUTES: Route[] = [
     body: ref('NewValue'),
     answers: { 200: setting },
     handle: async ({ app, params, body }) =>
-      json(masked(await setSetting(app, params.key!, text(fields(body, ['value']).value, 'value')))),
+      json(masked(await setSetting(app, params.key!, readText(readFields(body, ['value']).value, 'value')))),
   }),
   del('/api/v1/config/{key}', {
     summary: 'Reset a setting to its default',

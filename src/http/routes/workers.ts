@@ -2,7 +2,7 @@ import { orderStop } from '../../actions/stop-workers.ts';
 import { listWorkers } from '../../actions/workers.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { STOP_ORDERS } from '../../core/stop-order.ts';
-import { fields } from '../body.ts';
+import { readFields } from '../body.ts';
 import { refuse } from '../problem.ts';
 import { get, json, post, type Route } from '../route.ts';
 
@@ -34,7 +34,7 @@ export const WORKER_ROUTES: Route[] = [
       },
     },
     async handle({ app, params, body }) {
-      const given = fields(body, ['order']).order;
+      const given = readFields(body, ['order']).order;
       const order = STOP_ORDERS.find((one) => one === given);
       if (order === undefined) refuse('invalid-request', `order must be one of ${STOP_ORDERS.join(', ')}`);
       await orderStop(app, order, [params.id!]);
