@@ -1,7 +1,7 @@
 import type { State } from '../core/job.ts';
 import type { JobChanges } from '../core/job-changes.ts';
 import { checkAtMostOnce } from '../core/job-input.ts';
-import { either } from '../core/words.ts';
+import { countOf, either, saidOf } from '../core/words.ts';
 import { placeOf, removePlace } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
 import type { App } from './app.ts';
@@ -20,8 +20,10 @@ export interface Acted {
   startedAgain?: string[];
 }
 
-/** Describes skipped jobs; a number goes in front. */
-export const SKIPPED = 'skipped (at-most-once jobs can only be retried by id)';
+/** Describes skipped at-most-once jobs. */
+export function describeSkipped(count: number): string {
+  return `${countOf(count)} ${saidOf(count, 'were')} skipped, because at-most-once jobs can only be retried by id`;
+}
 
 /** So many at a time, so that nobody waits long for the writer. */
 const BATCH = 500;
@@ -96,11 +98,13 @@ async function startedOnce(app: App, ids: string[], from: readonly State[]): Pro
 }
 
 export function keyTaken(holder: string): string {
-  return `could not get the unique key back: job '${holder}' holds it`;
+  return `cannot reserve the unique key again, because job '${holder}' holds it`;
 }
 
 export async function holdJobs(app: App, ids: string[]): Promise<Acted> {
-  const acted = await each(app, ids, 'were not waiting', (batch) => app.store.hold(batch, app.clock.now()));
+  const acted = await each(app, ids, 'were not pending or failed', (batch) =>
+    app.store.hold(batch, app.clock.now()),
+  );
   for (const id of acted.unchanged) if (!(await app.store.get(id))?.held) return acted;
   return { ...acted, why: 'were already held' };
 }
@@ -111,13 +115,13 @@ export function releaseJobs(app: App, ids: string[]): Promise<Acted> {
 
 /** An at-most-once job stays as it is when `maxRetries` above 1 is among the changes. */
 export async function editJobs(app: App, ids: string[], changes: JobChanges): Promise<Acted> {
-  const acted = await each(app, ids, 'were not waiting', (batch) =>
+  const acted = await each(app, ids, 'were not pending or failed', (batch) =>
     app.store.edit(batch, changes, app.clock.now()),
   );
   if ((changes.maxRetries ?? 0) <= 1) return acted;
   for (const id of acted.unchanged)
     if ((await app.store.get(id))?.policy.atMostOnce)
-      return { ...acted, why: `${acted.why}, or allow only one attempt (at-most-once)` };
+      return { ...acted, why: `${acted.why}, or can have only one attempt (at-most-once)` };
   return acted;
 }
 

@@ -15,12 +15,16 @@ export interface Check {
 /** `fix`: the command that helps; null where nothing is wrong. */
 export async function checkDatabase(location: string): Promise<Check & { fix: string | null }> {
   const { path, problems, invalid } = await (await careOf(location)).check(location);
-  const unset = invalid.map(({ key }) => `queuectl config unset ${key}`).join('; ');
+  const unset = invalid.map(({ key }) => `queuectl config unset ${key}`).join(' && ');
   return {
     ...{ db: path, ok: problems.length + invalid.length === 0 },
     problems: [...problems, ...invalid.map(({ problem }) => problem)],
     fix:
-      problems.length > 0 ? 'queuectl db repair, or restore a backup with queuectl restore' : unset || null,
+      problems.length > 0
+        ? 'to repair the database: queuectl db repair. To restore a backup: queuectl restore FILE'
+        : unset === ''
+          ? null
+          : `to reset ${invalid.length === 1 ? 'the setting' : 'the settings'}: ${unset}`,
   };
 }
 

@@ -49,7 +49,7 @@ function oldWorkers(live: Worker[]): Finding[] {
   const others = live.filter((worker) => runsThisExecutable(worker.pid) === false);
   if (others.length === 0) return [];
   const pids = others.map((worker) => worker.pid).join(', ');
-  const says = `a different queuectl executable runs as process ${pids}`;
+  const says = `a different queuectl executable is running as process ${pids}`;
   return [warn('version', says, 'queuectl worker stop --leave; queuectl worker start')];
 }
 

@@ -56,8 +56,8 @@ function leftovers(found: Leftover[]): Finding {
   if (found.length > names.length) names.push(`${found.length - names.length} more`);
   return warn(
     'leftovers',
-    `killed processes left ${bytes} behind: ${names.join(', ')}`,
-    'queuectl worker start, which removes them',
+    `killed processes left files behind (${bytes}): ${names.join(', ')}`,
+    'to remove them: queuectl worker start',
   );
 }
 

@@ -56,13 +56,17 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   const reasons: string[] = [];
   if (alive) reasons.push(`the job has been running on worker ${job.workerId} ${since}`);
   else if (processes.length > 0)
-    reasons.push(`the job has been running ${since}, but its worker is gone; the next worker will adopt it`);
+    reasons.push(
+      `the job has been running ${since}, but its worker is gone; the next worker will take over the job`,
+    );
   else if (await isUnseen(app, job.id))
     reasons.push(
-      `the job started ${at} and may still be running in another pid namespace, but its worker is gone; a worker started there will adopt it`,
+      `the job started ${at} and may still be running in another pid namespace, but its worker is gone; a worker started there will take over the job`,
     );
   else
-    reasons.push(`the job started ${at}, but its worker is gone; the next worker will find out how it ended`);
+    reasons.push(
+      `the job started ${at}, but its worker is gone; the next worker will find out how the job ended`,
+    );
   if (isSuspended(processes))
     reasons.push(`the job is suspended; to continue it: queuectl continue ${job.id}`);
   return reasons;
@@ -83,10 +87,10 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
   const wait = (job.dueAt ?? now) - now;
   if (wait > 0) {
     const most = attemptsAllowed(job) - 1;
-    const retry = job.attempts < most ? `retry ${job.attempts} of ${most}` : 'last attempt';
+    const retry = job.attempts < most ? `retry ${job.attempts} of ${most}` : 'the last attempt';
     reasons.push(
       job.state === 'failed'
-        ? `${retry} in ${formatDuration(wait)}`
+        ? `${retry} starts in ${formatDuration(wait)}`
         : `the job is due in ${formatDuration(wait)} (${toIso(job.dueAt)})`,
     );
   }
@@ -97,13 +101,13 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
   return reasons.length > 0 ? reasons : ['the job is ready and will run when a worker has a free slot'];
 }
 
-const WANTED = { ok: 'to complete', any: 'to end', notok: 'to fail or be cancelled' };
+const WANTED = { ok: 'to complete', any: 'to finish', notok: 'to fail or be cancelled' };
 
 async function parentReasons(app: App, job: Job): Promise<string[]> {
   const parents = await app.store.dependencies(job.id);
   return parents
     .filter((parent) => parent.phase === 'open')
-    .map(({ id, on, state }) => `the job is waiting for job ${id} ${WANTED[on]} (${state})`);
+    .map(({ id, on, state }) => `the job is waiting for job ${id} ${WANTED[on]} (currently ${state})`);
 }
 
 async function queueReasons(app: App, queue: Queue): Promise<string[]> {
@@ -114,11 +118,14 @@ async function queueReasons(app: App, queue: Queue): Promise<string[]> {
       `queue ${queue.name} is at its concurrency limit (${running} of ${queue.concurrency} running)`,
     );
   }
-  if (queue.rate !== null) reasons.push(`queue ${queue.name} has a rate limit of ${formatRate(queue.rate)}`);
+  if (queue.rate !== null)
+    reasons.push(
+      `queue ${queue.name} has a rate limit of ${formatRate(queue.rate)}, which may delay the job`,
+    );
   const most = (await currentSettings(app))['max-concurrent-jobs'];
   const total = await countJobs(app, { states: ['processing'] });
   if (most !== null && total >= most)
-    reasons.push(`the max-concurrent-jobs limit is reached (${total} of ${most} running)`);
+    reasons.push(`the limit set by max-concurrent-jobs is reached (${total} of ${most} running)`);
   return reasons;
 }
 
@@ -127,6 +134,6 @@ async function workerReasons(app: App, job: Job): Promise<string[]> {
   const free = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
   if (free || serving.length === 0) return [];
   return [
-    `all ${serving.length === 1 ? 'slots of its worker' : `${serving.length} workers that serve its queue`} are busy`,
+    `all ${serving.length === 1 ? 'slots of the worker that serves its queue' : `${serving.length} workers that serve its queue`} are busy`,
   ];
 }

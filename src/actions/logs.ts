@@ -36,8 +36,8 @@ export function streamsOf(job: Job, only: Stream | null): Stream[] {
   if (only === null) return ['stdout'];
   throw new QueueError(
     'wrong-state',
-    `job '${job.id}' has combined output; it was enqueued without --split-output`,
-    `queuectl logs ${job.id}`,
+    `stdout and stderr of job '${job.id}' were not stored separately, because it was enqueued without --split-output`,
+    `to print both: queuectl logs ${job.id}`,
   );
 }
 
@@ -49,9 +49,16 @@ export async function keptOutput(app: App, attempt: Attempt, stream: Stream): Pr
 }
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {
-  const known =
-    attempts.length === 0
-      ? 'it has not run yet'
-      : `it has ${attempts.length === 1 ? 'attempt' : 'attempts'} ${attempts.map((one) => one.ordinal).join(', ')}`;
-  return new QueueError('attempt-not-found', `job '${id}' has no attempt ${ordinal}; ${known}`);
+  const known = attempts.length === 0 ? '; it has not run yet' : `, only ${named(attempts)}`;
+  return new QueueError('attempt-not-found', `job '${id}' has no attempt ${ordinal}${known}`);
+}
+
+/** Names the attempts: "attempt 1", "attempts 1 and 2" or "attempts 1 to 5". */
+function named(attempts: Attempt[]): string {
+  const numbers = attempts.map((one) => one.ordinal);
+  const first = numbers[0]!;
+  const last = numbers.at(-1)!;
+  if (numbers.length === 1) return `attempt ${first}`;
+  if (numbers.length > 2 && last - first === numbers.length - 1) return `attempts ${first} to ${last}`;
+  return `attempts ${numbers.slice(0, -1).join(', ')} and ${last}`;
 }

@@ -40,7 +40,7 @@ export async function migrateStore(
     throw new QueueError(
       'older-schema',
       `${db} has schema version ${from}, and ${countOf(workers.length, 'worker')} of that version ${workers.length === 1 ? 'is' : 'are'} running (${workers[0]})`,
-      'queuectl worker stop --leave, then queuectl db migrate. Or replace them at once: queuectl worker start',
+      'run queuectl worker stop --leave, and then queuectl db migrate. To replace the workers at once: queuectl worker start',
     );
   if (from < to) await closeApp(await openApp(location, actor, { access: 'work', create: false, anyOwner }));
   return migration;

@@ -66,7 +66,11 @@ export async function deleteQueue(app: App, name: string): Promise<void> {
       (await app.store.queues()).map((queue) => queue.name),
     );
   if (answer === 'has-jobs')
-    throw new QueueError('wrong-state', `queue '${name}' is not empty`, `queuectl list --queue ${name}`);
+    throw new QueueError(
+      'wrong-state',
+      `queue '${name}' is not empty`,
+      `to list its jobs: queuectl list --queue ${name}`,
+    );
   wake(app.stateDirectory);
 }
 

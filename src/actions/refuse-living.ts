@@ -14,11 +14,11 @@ export function refuseLiving(stateDirectory: StateDirectory, known: ReadonlySet<
   if (living === null) return;
   const { process } = living;
   throw refusal(
-    'a command of this queue',
+    'a command from this queue',
     living,
     process === null
-      ? 'wait for it to finish, or stop it there'
-      : `wait for it to finish, or stop it: kill -- -${process.group}`,
+      ? 'wait for it to finish, or stop it in that pid namespace'
+      : `wait for it to finish, or stop it with kill -- -${process.group}`,
   );
 }
 
@@ -28,7 +28,7 @@ export async function refuseLivingJobs(store: Store, stateDirectory: StateDirect
     const living = livingOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
     if (living === null) continue;
     const where = living.process === null ? ' (in that pid namespace)' : '';
-    throw refusal(`job '${job.id}'`, living, `let it finish: queuectl worker start --drain${where}`);
+    throw refusal(`job '${job.id}'`, living, `to let it finish: queuectl worker start --drain${where}`);
   }
 }
 

@@ -95,19 +95,23 @@ async function whatIsThere(
   let store: Store | null = null;
   try {
     store = await peekStore(location);
-    if (store === null) return { held: 'a store of another version', epoch: null };
+    if (store === null) return { held: 'a database of another version', epoch: null };
     const [worker] = await activeWorkers({ ...app, store, stateDirectory, newId: () => '' });
     if (worker !== undefined)
-      throw new QueueError('store-busy', `worker ${worker.id} is running`, 'queuectl worker stop');
+      throw new QueueError(
+        'store-busy',
+        `worker ${worker.id} is running`,
+        'to stop all workers: queuectl worker stop',
+      );
     await refuseLivingJobs(store, stateDirectory);
     const jobs = (await store.counts()).reduce((sum, one) => sum + one.jobs, 0);
     const others = (await store.schedules()).length + (await store.settings()).size;
-    const held = jobs > 0 ? countOf(jobs) : others > 0 ? 'schedules or settings' : null;
+    const held = jobs > 0 ? countOf(jobs) : others > 0 ? 'contains schedules or settings' : null;
     return { held, epoch: store.epoch };
   } catch (error) {
     if (error instanceof QueueError && REFUSALS.has(error.code)) throw error;
     // Damage shows at the first page that is met, here or later.
-    return { held: 'a store that cannot be read', epoch: null };
+    return { held: 'a database that cannot be read', epoch: null };
   } finally {
     await store?.close();
   }

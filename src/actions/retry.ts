@@ -29,13 +29,13 @@ export async function retryAllDead(app: App): Promise<Retried> {
 }
 
 export function keyless(id: string, why: string): QueueError {
-  return new QueueError('wrong-state', `job '${id}' ${why}`, `queuectl show ${id}`);
+  return new QueueError('wrong-state', `job '${id}' ${why}`, `to show the job: queuectl show ${id}`);
 }
 
 export function wrongState(id: string, state: State, wanted: readonly State[]): QueueError {
   return new QueueError(
     'wrong-state',
     `job '${id}' is ${state}, not ${either(wanted)}`,
-    `queuectl show ${id}`,
+    `to show the job: queuectl show ${id}`,
   );
 }

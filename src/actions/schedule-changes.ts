@@ -14,7 +14,7 @@ export interface ScheduleChanges {
 export function changedSchedule(before: Schedule, changes: ScheduleChanges, now: number): ScheduleSpec {
   const { when, job, called } = changes;
   if (Object.keys(when).length + Object.keys(job).length === 0)
-    throw new QueueError('usage', 'no changes given', 'queuectl help schedule edit');
+    throw new QueueError('usage', 'no changes given', 'for help: queuectl help schedule edit');
   return {
     name: before.name,
     timing: changedTiming(before.timing, changes, now),

@@ -18,7 +18,7 @@ export interface ScheduleInput {
 }
 
 const SHORTEST_MS = 1000;
-const EXAMPLE = "queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
+const EXAMPLE = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
 /** `called`: how the one who gave a field knows it. */
 export function readScheduleInput(
@@ -57,7 +57,8 @@ export function readTiming(given: ScheduleInput, now: number, called: (field: st
   const every = textOf(given.every);
   const either = `${called('cron')} or ${called('every')}`;
   if ((cron === undefined) === (every === undefined)) {
-    const problem = cron === undefined ? `needs ${either}` : `takes ${either}, not both`;
+    const problem =
+      cron === undefined ? `requires ${either}` : `cannot have both ${called('cron')} and ${called('every')}`;
     throw new QueueError('usage', `a schedule ${problem}`, EXAMPLE);
   }
   if (cron !== undefined) return { kind: 'cron', cron: cron.trim(), zone: timezone ?? localZone() };
@@ -65,7 +66,7 @@ export function readTiming(given: ScheduleInput, now: number, called: (field: st
   if (timezone !== undefined)
     throw new QueueError(
       'usage',
-      `${called('timezone')} only works with ${called('cron')}; ${what} has no time zone`,
+      `${called('timezone')} only works with ${called('cron')}, because ${what} has no time zone`,
     );
   const range = { ...RANGES.durationMs, min: SHORTEST_MS };
   const everyMs = checkDuration(parseDuration(every!, what), what, range, every);

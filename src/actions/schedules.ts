@@ -21,16 +21,21 @@ export async function checkSchedule(
   checkName(spec.name, 'the schedule name');
   const { id, runAt, idempotencyKey } = spec.job;
   if (id !== undefined || runAt !== undefined || idempotencyKey !== undefined)
-    throw new QueueError('invalid-job', "a schedule's job cannot have its own id, run time or unique key");
+    throw new QueueError(
+      'invalid-job',
+      'the job of a schedule cannot have an id, a run time or a unique key',
+    );
   if (spec.job.command === undefined && spec.job.argv === undefined)
-    throw new QueueError('invalid-job', "a schedule's job needs a command");
+    throw new QueueError('invalid-job', 'the job of a schedule requires a command');
   if (spec.job.dependsOn?.length)
-    throw new QueueError('invalid-job', "a schedule's job cannot depend on other jobs");
+    throw new QueueError('invalid-job', 'the job of a schedule cannot depend on other jobs');
   checkAtMostOnce(spec.job);
   if (spec.job.cwd !== undefined) checkDirectoryName(spec.job.cwd);
   const { timing, nextAt } = await checkTiming(spec.timing, now);
   return { spec: { ...spec, timing }, nextAt };
 }
+
+const NO_DATE = 'use a day that exists in the month, such as 28 in February';
 
 /** Refused when it would never fire. Answers it with its zone well spelt. */
 export async function checkTiming(given: Timing, now: number): Promise<{ timing: Timing; nextAt: number }> {
@@ -38,7 +43,7 @@ export async function checkTiming(given: Timing, now: number): Promise<{ timing:
   const nextAt = (await fireTimes(timing)).after(now);
   if (nextAt === null) {
     const text = timing.kind === 'cron' ? ` '${timing.cron}'` : '';
-    throw new QueueError('invalid-cron', `the cron expression${text} never matches a date`);
+    throw new QueueError('invalid-cron', `the cron expression${text} never matches a date`, NO_DATE);
   }
   return { timing, nextAt };
 }

@@ -33,6 +33,11 @@ export async function findJob(app: App, name: string): Promise<string> {
 
 async function lastJob(app: App): Promise<string> {
   const [job] = await app.store.list({}, { limit: 1 });
-  if (job === undefined) throw new QueueError('job-not-found', 'there are no jobs yet');
+  if (job === undefined)
+    throw new QueueError(
+      'job-not-found',
+      'there are no jobs yet',
+      "to add one: queuectl enqueue 'echo hello'",
+    );
   return job.id;
 }

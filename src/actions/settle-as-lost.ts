@@ -19,7 +19,7 @@ export function settleAsLost(
   const newId = idMaker(random);
   return (job) => {
     const transition = decide(job, { why: 'lost' }, policyFromSettings(settings), now, random);
-    const error = 'lost: it was running when its store was copied';
+    const error = 'lost: the job was running when the database was copied';
     return {
       ...{ claim: job.claim, transition, why: 'lost', exitCode: null, error, finishedAt: now },
       output: { bytes: 0, truncated: false, kept: null },

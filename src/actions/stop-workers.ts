@@ -73,7 +73,7 @@ async function untilGone(app: App, ids: Set<string>, request: StopRequest): Prom
       throw new QueueError(
         'timeout',
         `${countOf(left.length, 'worker')} ${left.length === 1 ? 'is' : 'are'} still finishing jobs`,
-        'queuectl worker stop --force',
+        'to stop their jobs too: queuectl worker stop --force',
       );
     }
     await pause(LOOK_MS);

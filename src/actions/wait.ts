@@ -49,6 +49,6 @@ export function stillNotOver(job: Job): QueueError {
   return new QueueError(
     'timeout',
     `the wait timed out: job '${job.id}' is still ${job.state}`,
-    `queuectl show ${job.id}`,
+    `to see why: queuectl explain ${job.id}`,
   );
 }

@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { type Acted, SKIPPED } from '../actions/act.ts';
+import { type Acted, describeSkipped } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
 import { getJob } from '../actions/jobs.ts';
 import { type Selection, selectJobs } from '../actions/select.ts';
@@ -55,7 +55,7 @@ export function actingCommand(command: ActingCommand): Command {
       if (input.has('dry-run')) return preview(context, app, done, ids);
       if ('filter' in selection && ids.length > 1 && !input.has('yes')) {
         const question = `${name} ${countOf(ids.length)} (${firstIds(ids)})?`;
-        if (!confirmed(context, question, `queuectl ${name} … --yes`)) return 1;
+        if (!confirmed(context, question, 'add --yes to confirm')) return 1;
       }
       const acted = await act(app, ids, input, context);
       if (acted === null && context.io.tty && !context.io.json && !context.io.quiet) {
@@ -73,12 +73,12 @@ export function selectionOf(name: string, own: Record<string, Flag>, input: Inpu
   if (input.args.length > 0 && filters.length > 0) {
     throw new QueueError(
       'usage',
-      `ids cannot be combined with the filter --${filters[0]}`,
-      `queuectl help ${name}`,
+      `job ids cannot be combined with the filter --${filters[0]}`,
+      `for help: queuectl help ${name}`,
     );
   }
   if (input.args.length === 0 && filters.length === 0) {
-    throw new QueueError('usage', `${name} needs ids or a filter`, `queuectl help ${name}`);
+    throw new QueueError('usage', `${name} requires job ids or filters`, `for help: queuectl help ${name}`);
   }
   return input.args.length > 0 ? { names: input.args } : { filter: readFilter(input, Date.now()) };
 }
@@ -123,8 +123,8 @@ function report({ io }: Context, done: string, acted: Acted): number {
   const others = unchanged.length - skipped.length;
   const left = [
     ...(others > 0 ? [`${countOf(others)} ${saidOf(others, why)}`] : []),
-    ...(skipped.length > 0 ? [`${countOf(skipped.length)} ${SKIPPED}`] : []),
-  ].join(', ');
+    ...(skipped.length > 0 ? [describeSkipped(skipped.length)] : []),
+  ].join('; ');
   if (io.json)
     io.out(
       `${JSON.stringify({ [done.replaceAll(' ', '_')]: changed, unchanged, ...atMostOnceFields(acted) })}\n`,
@@ -146,9 +146,12 @@ function nothingDone(done: string, { unchanged, skipped = [], why }: Acted, left
     return new QueueError(
       'wrong-state',
       `nothing was ${done}: job '${first}' ${saidOf(1, why)}`,
-      `queuectl show ${first}`,
+      `to show the job: queuectl show ${first}`,
     );
   const all = skipped.length === 0 ? `${countOf(unchanged.length)} ${why}` : left;
-  const hint = `queuectl ${skipped.length === 0 ? 'show' : 'retry'} ${skipped[0] ?? first}`;
+  const hint =
+    skipped[0] === undefined
+      ? `to show the first one: queuectl show ${first}`
+      : `to retry ${skipped.length === 1 ? 'it' : 'the first one'}: queuectl retry ${skipped[0]}`;
   return new QueueError('wrong-state', `nothing was ${done}: ${all}`, hint);
 }

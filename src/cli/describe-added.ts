@@ -6,7 +6,8 @@ import { countOf } from '../core/words.ts';
 
 /** Describes an enqueued job for a terminal. */
 export function describeAdded(job: Job | GoneJob, now: number): string {
-  if ('gone' in job) return `nothing was added: job ${job.id} had this key and has since been removed\n`;
+  if ('gone' in job)
+    return `nothing was added: job ${job.id} was enqueued with this key and has since been removed\n`;
   const due = job.runAt === null ? '' : `, due ${formatRelative(job.runAt, now)} (${toIso(job.runAt)})`;
   if (job.existing) return `nothing was added: job ${job.id} (${job.state}) already has this key\n`;
   if (job.state === 'cancelled')
@@ -28,6 +29,6 @@ export async function orSayAdded(ids: string[], print: () => Promise<void>): Pro
   } catch (error) {
     if (!(error instanceof QueueError) || error.code !== 'output-failed') throw error;
     const added = ids.length === 1 ? `job ${ids[0]} was added` : `${countOf(ids.length)} were added`;
-    throw new QueueError('output-failed', `${error.message}; ${added}`, 'queuectl list');
+    throw new QueueError('output-failed', `${error.message}; ${added}`, 'to list the jobs: queuectl list');
   }
 }

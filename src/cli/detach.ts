@@ -49,17 +49,25 @@ export async function detach(context: Context, app: App, options: DetachOptions)
     // With --drain, the workers may have nothing to do and exit before they are seen.
     if (ended === 'ok' && drain) break;
     if (ended === 'ok') {
-      throw new QueueError('worker-failed', 'the workers were stopped during startup', `see ${file}`);
+      throw new QueueError(
+        'worker-failed',
+        'the workers were stopped during startup',
+        `for details, see the log file ${file}`,
+      );
     }
     if (ended !== null) {
       const tail = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
       io.err(`${tail}\n`);
-      throw new QueueError('worker-failed', `the workers exited during startup (${ended})`, `see ${file}`);
+      throw new QueueError(
+        'worker-failed',
+        `the workers exited during startup (${ended})`,
+        `for details, see the log file ${file}`,
+      );
     }
     await pause(LOOK_MS);
   }
   if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: file })}\n`);
   else io.out(`started ${countOf(count, 'worker')} in the background, pid ${child.pid}\n`);
-  io.note(`log file: ${file}; to stop: queuectl worker stop`);
+  io.note(`log file: ${file}. To stop the workers: queuectl worker stop`);
   return 0;
 }

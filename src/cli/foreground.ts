@@ -20,7 +20,7 @@ export async function inForeground(
     passed = signal;
     interrupt(app, id, signal).catch((error) => stop.abort(error));
   });
-  context.io.note(`job ${id}`);
+  context.io.note(`enqueued job ${id}`);
   try {
     const job = await followJob(context, id, {
       ...FROM_THE_START,

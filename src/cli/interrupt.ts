@@ -94,7 +94,7 @@ export async function noteJobsContinue({ io, app }: Context, ids: string[]): Pro
   // The terminal has printed ^C on this line.
   const start = io.tty ? '\n' : '';
   if (ids.length > 1) {
-    io.err(`${start}the ${countOf(ids.length)} keep running; to see them: queuectl list\n`);
+    io.err(`${start}the ${countOf(ids.length)} are not affected; to list them: queuectl list\n`);
     return;
   }
   const { id, state } = await getJob(await app(), ids[0]!);

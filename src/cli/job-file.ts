@@ -22,8 +22,8 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
   if (file === '-' && isTerminal(0))
     throw new QueueError(
       'usage',
-      '--file - reads standard input, which is a terminal',
-      'queuectl enqueue --file jobs.txt',
+      '--file - reads standard input, but standard input is a terminal',
+      'for example: queuectl enqueue --file jobs.txt',
     );
   const name = file === '-' ? 'standard input' : file;
   const given = file === '-' ? 0 : openFile(name);
@@ -72,7 +72,7 @@ function copy(from: number, name: string, onCopied: (bytes: number) => void): nu
     throw new QueueError(
       'no-such-file',
       `cannot copy ${name} to ${tmpdir()}: ${why}`,
-      'set TMPDIR to another directory',
+      'set TMPDIR to a directory with enough space',
     );
   }
 }

@@ -8,6 +8,7 @@ import { withoutHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts';
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
+import { unreadable } from './read-file.ts';
 import { readStdin } from './stdin.ts';
 
 /** A flag that sets a field of a job. */
@@ -151,10 +152,7 @@ function readEnvFile(file: string | undefined): Record<string, string> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new QueueError(
-      'no-such-file',
-      `cannot read the --env-file ${file}: ${(error as NodeJS.ErrnoException).code}`,
-    );
+    throw unreadable(`--env-file: ${file}`, error);
   }
   const lines = text
     .split(/\r?\n/)

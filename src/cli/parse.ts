@@ -43,7 +43,7 @@ interface Parsed {
 
 /** Parses flags by hand. Loading the parser of the runtime takes longer than opening the store. */
 function parse(command: Command, flags: Record<string, Flag>, args: string[]): Parsed {
-  const help = `queuectl help ${command.name}`;
+  const help = `for help: queuectl help ${command.name}`;
   const values = new Map<string, string[]>();
   const positionals: string[] = [];
   for (let i = 0; i < args.length; i++) {
@@ -110,11 +110,11 @@ function unknownFlag(typed: string, flags: Record<string, Flag>, help: string): 
 }
 
 function checkArguments(command: Command, input: Input): void {
-  const help = `queuectl help ${command.name}`;
+  const help = `for help: queuectl help ${command.name}`;
   if (input.args.length > command.most) {
     const hint =
       command.name === 'enqueue'
-        ? "quote the command: queuectl enqueue 'echo hello', or: queuectl enqueue -- echo hello"
+        ? "put the command in quotes (queuectl enqueue 'echo hello') or after -- (queuectl enqueue -- echo hello)"
         : help;
     throw new QueueError('usage', `${command.name}: unexpected argument '${input.args[command.most]}'`, hint);
   }

@@ -34,7 +34,8 @@ export function readFrom(fd: number, buffer: Buffer, at: number | null, name: st
   }
 }
 
-function unreadable(name: string, error: unknown): QueueError {
+/** Returns an error with the reason why a file cannot be read. */
+export function unreadable(name: string, error: unknown): QueueError {
   const { code, message } = error as NodeJS.ErrnoException;
   return new QueueError('no-such-file', `${name} ${REASONS[String(code)] ?? `cannot be read: ${message}`}`);
 }

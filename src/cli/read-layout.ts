@@ -25,7 +25,11 @@ export function readLayout(command: Command, input: Input): Layout {
 /** Returns the fields of the objects that a command prints as JSON. */
 export function fieldsOf({ name, prints }: Command): string[] {
   if (prints === undefined)
-    throw new QueueError('usage', `${name} does not support --json with fields`, `queuectl ${name} --json`);
+    throw new QueueError(
+      'usage',
+      `${name} does not support --json with fields`,
+      `to print all fields: queuectl ${name} --json`,
+    );
   const schema = prints.object === undefined ? {} : SCHEMAS[prints.object]!.properties;
   return [...new Set([...Object.keys(schema as object), ...(prints.fields ?? [])])];
 }
@@ -45,7 +49,7 @@ function checkField(field: string, known: string[], { name }: Command, flag: str
   throw new QueueError(
     'invalid-value',
     `${flag}: unknown field '${field}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
-    `queuectl ${name} --json=help`,
+    `to list the fields: queuectl ${name} --json=help`,
   );
 }
 
@@ -59,7 +63,7 @@ function readFormat(text: string, command: Command): Format {
     throw new QueueError(
       'invalid-value',
       `--format must be one of ${FORMATS.join(', ')} or a template with fields in braces, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
-      `queuectl ${command.name} --format '${example(command)}'`,
+      `for example: queuectl ${command.name} --format '${example(command)}'`,
     );
   }
   const known = fieldsOf(command);
@@ -93,7 +97,7 @@ function refuseContradictions({ format, time, utc, header }: Layout, input: Inpu
   const json = input.has('json') || format === 'json' || format === 'jsonl';
   const ids = format === 'ids' || (input.has('quiet') && !json);
   const refuse = (problem: string): never => {
-    throw new QueueError('usage', problem, 'queuectl help formatting');
+    throw new QueueError('usage', problem, 'for help: queuectl help formatting');
   };
   if (input.has('json') && format !== null) refuse('--json and --format cannot be combined');
   if (input.has('quiet') && format !== null && format !== 'ids')
@@ -101,7 +105,7 @@ function refuseContradictions({ format, time, utc, header }: Layout, input: Inpu
   if (header && (json || ids || Array.isArray(format)))
     refuse('--header requires --format tsv or --format csv');
   if ((time !== null || utc) && (json || ids))
-    refuse('--time and --utc apply to tables only. Times in JSON are always ISO 8601 in UTC');
+    refuse('--time and --utc have no effect on JSON and ids. Times in JSON are always ISO 8601 in UTC');
   if (utc && (time === 'relative' || time === 'unix'))
-    refuse(`--utc and --time ${time} cannot be combined: such times have no time zone`);
+    refuse(`--utc and --time ${time} cannot be combined, because ${time} times have no time zone`);
 }

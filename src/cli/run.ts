@@ -60,7 +60,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io = createIo({ json, quiet: io.quiet, color, environment, layout });
     }
     if (input.one('db') === '')
-      throw new QueueError('usage', '--db must not be empty', 'queuectl --db PATH …');
+      throw new QueueError('usage', '--db must not be empty', 'use --db with the path of a file');
     const context: Context = {
       io,
       environment,
@@ -146,7 +146,7 @@ async function findCommand(args: string[]): Promise<{ command: Command; args: st
     const { SHORT_HELP, fullHelp } = await import('./help.ts');
     if (args.includes('--help') || args.includes('-h')) return fullHelp();
     const stray = args.find((arg) => arg.startsWith('-') && !isGlobal(arg));
-    if (stray !== undefined) throw new QueueError('unknown-flag', `unknown flag '${stray}'`, 'queuectl help');
+    if (stray !== undefined) throw new QueueError('unknown-flag', `unknown flag '${stray}'`, HELP);
     return SHORT_HELP;
   }
   const name = args[at]!;
@@ -158,7 +158,11 @@ async function findCommand(args: string[]): Promise<{ command: Command; args: st
   if (entry === undefined) {
     const { topicNamed } = await import('./topics.ts');
     const topic = topicNamed(name);
-    throw unknown(name, Object.keys(COMMANDS), topic === null ? 'queuectl help' : `queuectl help ${topic}`);
+    throw unknown(
+      name,
+      Object.keys(COMMANDS),
+      topic === null ? HELP : `to read about this topic: queuectl help ${topic}`,
+    );
   }
   if (!isGroup(entry)) return { command: (await entry()).default, args: rest };
   const next = commandIndex(rest);
@@ -168,7 +172,7 @@ async function findCommand(args: string[]): Promise<{ command: Command; args: st
     throw unknown(
       `${name} ${rest[next]}`,
       Object.keys(entry.commands).map((verb) => `${name} ${verb}`),
-      `queuectl ${name}`,
+      `to list the commands: queuectl ${name}`,
     );
   return { command: (await load()).default, args: [...rest.slice(0, next), ...rest.slice(next + 1)] };
 }
@@ -206,10 +210,14 @@ function readColor(input: Input): 'auto' | 'always' | 'never' {
   throw new QueueError('invalid-value', `--color must be auto, always or never, not '${color}'`);
 }
 
+const HELP = 'to list all commands and topics: queuectl help';
+
 async function helpFor(words: string[]): Promise<Block[]> {
   const help = await import('./help.ts');
   const { TOPICS, topicNamed } = await import('./topics.ts');
-  const names = words.filter((word, i) => !word.startsWith('-') && words[i - 1] !== '--color');
+  const names = words.filter(
+    (word, i) => !word.startsWith('-') && !/^--(db|color)$/.test(words[i - 1] ?? ''),
+  );
   if (names.length === 0) return help.fullHelp();
   const topic = names.length === 1 ? TOPICS[names[0]!] : undefined;
   if (topic !== undefined && COMMANDS[names[0]!] === undefined) return topic.page();
@@ -218,8 +226,7 @@ async function helpFor(words: string[]): Promise<Block[]> {
   const found = await findCommand(names);
   if (typeof found === 'string') return [{ text: found }];
   const extra = Array.isArray(found) ? undefined : found.args[0];
-  if (extra !== undefined)
-    throw new QueueError('usage', `help: unexpected argument '${extra}'`, 'queuectl help');
+  if (extra !== undefined) throw new QueueError('usage', `help: unexpected argument '${extra}'`, HELP);
   const page = Array.isArray(found) ? found : help.commandHelp(found.command);
   return topic === undefined ? page : [...page, ...topic.page()];
 }
@@ -227,7 +234,7 @@ async function helpFor(words: string[]): Promise<Block[]> {
 function unknownTopic(name: string, topic: string | null): QueueError {
   const guess = topic ?? nearest(name, Object.keys(COMMANDS));
   const meant = guess === null ? '' : `; did you mean '${guess}'?`;
-  return new QueueError('unknown-command', `unknown command or topic '${name}'${meant}`, 'queuectl help');
+  return new QueueError('unknown-command', `unknown command or topic '${name}'${meant}`, HELP);
 }
 
 function unknown(name: string, known: string[], hint: string): QueueError {
@@ -249,7 +256,7 @@ function report(error: unknown, io: Io, environment: NodeJS.ProcessEnv): QueueEr
   if (io.json) io.err(`${printableJson(JSON.stringify(errorObject(known)))}\n`);
   else
     io.err(
-      `error: ${printable(known.message)}\n${known.hint === null ? '' : `  try: ${printable(known.hint)}\n`}`,
+      `error: ${printable(known.message)}\n${known.hint === null ? '' : `  ${printable(known.hint)}\n`}`,
     );
   if (environment.QUEUECTL_DEBUG === '1') io.err(`${(error as Error)?.stack ?? error}\n`);
   return known;

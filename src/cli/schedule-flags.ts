@@ -35,7 +35,7 @@ export const SCHEDULE_FLAGS: Record<string, Flag> = {
   ...scheduledFlags(),
 };
 
-const EXAMPLE = "queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
+const EXAMPLE = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
 export function readScheduleSpec(
   input: Input,
@@ -74,7 +74,12 @@ export function readScheduleChanges(
   where: { environment: NodeJS.ProcessEnv; cwd: () => string },
   now: number,
 ): { name: string } & ScheduleChanges {
-  const name = required(input, 0, 'the schedule name', "queuectl schedule edit nightly --cron '0 3 * * *'");
+  const name = required(
+    input,
+    0,
+    'the schedule name',
+    "for example: queuectl schedule edit nightly --cron '0 3 * * *'",
+  );
   const what = input.args[1] ?? input.one('command') ?? input.rest;
   const [job] = fillFromFlags(
     [what === undefined || what === null ? {} : readJob(input, now)],
@@ -88,17 +93,19 @@ function readJob(input: Input, now: number): JobInput {
   const text = input.args[1];
   const forms = [text, input.one('command'), input.rest ?? undefined].filter((form) => form !== undefined);
   if (forms.length !== 1) {
-    const problem =
-      forms.length === 0
-        ? 'a schedule requires a command'
-        : 'give the command only once: as an argument, with --command or after --';
-    throw new QueueError('usage', problem, EXAMPLE);
+    if (forms.length === 0) throw new QueueError('usage', 'a schedule requires a command', EXAMPLE);
+    throw new QueueError(
+      'usage',
+      'the command is given more than once',
+      'use only one of these: an argument, --command, or arguments after --',
+    );
   }
   if (input.rest !== null) return { argv: JOB_FIELDS.argv.read(input.rest, 'the command') };
   if (text === undefined || !looksLikeJson(text)) return readCommand(text ?? input.one('command')!);
   const { inputs, warnings } = readJsonJobs(text, now);
   const [job] = inputs;
-  const problem = inputs.length === 1 ? warnings[0] : 'a schedule takes exactly one job';
-  if (problem !== undefined) throw new QueueError('invalid-job', problem, 'queuectl help schedule add');
+  const problem = inputs.length === 1 ? warnings[0] : 'a schedule must have exactly one job';
+  if (problem !== undefined)
+    throw new QueueError('invalid-job', problem, 'for help: queuectl help schedule add');
   return job!;
 }

@@ -13,8 +13,8 @@ export function readStdin(text: string, jobFile: string | undefined): string {
   if (text === '-' && isTerminal(0)) {
     throw new QueueError(
       'usage',
-      '--stdin - reads standard input, which is a terminal',
-      "queuectl enqueue --stdin 'the text' …",
+      '--stdin - reads standard input, but standard input is a terminal',
+      "for example: queuectl enqueue --stdin 'the text' 'wc -w'",
     );
   }
   if (text === '@') throw new QueueError('invalid-value', '--stdin: the file name after @ is missing');
@@ -23,7 +23,7 @@ export function readStdin(text: string, jobFile: string | undefined): string {
   throw new QueueError(
     'invalid-value',
     `--stdin: ${text === '-' ? 'standard input' : text.slice(1)} is not valid UTF-8 text`,
-    "have the command read the file: queuectl enqueue 'gzip <data.bin'",
+    "let the command read the file itself: queuectl enqueue 'gzip <data.bin'",
   );
 }
 

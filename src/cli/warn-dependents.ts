@@ -13,7 +13,7 @@ export async function warnStillCancelled(io: Io, app: App, retried: string[]): P
   const cut = await cutOffBy(app, retried, LOOKED_AT);
   if (cut.length > 0)
     io.warn(
-      `${dependents(cut)} ${cut.length === 1 ? 'stays' : 'stay'} cancelled; to retry: queuectl retry ${named(cut)}`,
+      `${dependents(cut)} ${cut.length === 1 ? 'stays' : 'stay'} cancelled; to retry ${cut.length === 1 ? 'it' : 'them'}: queuectl retry ${named(cut)}`,
     );
   for (const id of retried.slice(0, LOOKED_AT)) {
     const parents = (await parentsOf(app, id)).filter((parent) => parent.phase === 'failed');

@@ -23,15 +23,15 @@ export async function clockChange(timing: Timing, now: number): Promise<ClockCha
   const first = next(Math.min(before, after) - SECOND);
   const falls = first !== null && first < Math.max(before, after);
   const clock = `clocks in ${zone} change from ${wall(before)} to ${wall(after)}`;
-  return { at, says: `${clock}: ${effect(cron, first, falls, after - before)}` };
+  return { at, says: `${clock}, ${effect(cron, first, falls, after - before)}` };
 }
 
 function effect(cron: string, first: number | null, falls: boolean, by: number): string {
-  if (!falls) return 'no run is affected';
-  if (isEveryHour(cron)) return 'runs continue at the same interval';
+  if (!falls) return 'but no run is affected';
+  if (isEveryHour(cron)) return 'but the runs keep their interval';
   return by > 0
-    ? `the ${wall(first!)} run starts at ${wall(first! + by)} instead`
-    : `${wall(first!)} occurs twice, and only the first one runs`;
+    ? `so the ${wall(first!)} run starts at ${wall(first! + by)} instead`
+    : `so ${wall(first!)} occurs twice, and the job runs only the first time`;
 }
 
 function nextTransition(zone: string, now: number): number | null {

@@ -25,6 +25,6 @@ export function checkUnmasked(text: string, name: string): void {
     throw new QueueError(
       'invalid-job',
       `${name} contains ${MASK}, which stands for a masked secret`,
-      'give the real secret, or read it from the worker with --secret-env NAME',
+      "use the real secret, or --secret-env NAME to read it from the worker's environment",
     );
 }

@@ -5,7 +5,7 @@ export function checkVariable(name: string, what: string): void {
   if (!/^[^=\0\s]+$/.test(name)) throw invalid(`${what}: '${name}' is not a valid variable name`);
   // A job of a schedule has these two in its environment, and a printed job can be enqueued again.
   if (/^QUEUECTL_(?!SCHEDULE(D_AT)?$)/.test(name))
-    throw invalid(`${what}: ${name} is reserved: queuectl sets it`);
+    throw invalid(`${what}: ${name} cannot be set, because queuectl sets it itself`);
 }
 
 /** Reads names of variables: an array, or a text such as `A,B`. Returns each name once, or undefined for none. */

@@ -29,5 +29,8 @@ function rangeOf(part: unknown, what: string): [number, number] {
 }
 
 function invalidCode(value: unknown, what: string): QueueError {
-  return invalid(`${what}: invalid exit code '${String(value)}'`, 'use codes such as 64, 64,65 or 64-78');
+  return invalid(
+    `${what}: invalid exit code '${String(value)}'`,
+    'use exit codes from 0 to 255: one code (75), a list (1,75) or a range (64-78)',
+  );
 }

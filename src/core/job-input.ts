@@ -68,8 +68,8 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
       }
       if (CONFINEMENT.has(name))
         throw invalid(
-          `'${name}' is not supported: queuectl cannot confine a job`,
-          'confine the worker instead',
+          `'${name}' is not supported: a job runs with the permissions and limits of its worker`,
+          'restrict the worker instead, for example with systemd or a container',
         );
       if (strict) throw invalid(unknownField(name, '', true));
       warnings ??= [];
@@ -131,8 +131,8 @@ function twice(reader: Reader, name: string, value: object): Error {
 function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: JobInput): void {
   if (typeof bytes === 'number' && bytes > 0 && input.stdin === undefined)
     throw invalid(
-      `stdin is missing: the job had ${bytes} bytes of it`,
-      'get the complete job from: queuectl show ID --json',
+      `stdin is missing: the original job had ${bytes} bytes of standard input`,
+      'to get the complete job: queuectl show ID --json',
     );
 }
 

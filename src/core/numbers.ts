@@ -13,14 +13,15 @@ export interface NumberRange {
   integer: boolean;
 }
 
+/** An error does not mention limits as large as this one, because nobody reaches them. */
+const UNLIMITED = 1e15;
+
 export function checkNumber(value: number, what: string, range: NumberRange, shown: unknown = value): number {
   const fits = range.integer ? Number.isSafeInteger(value) : Number.isFinite(value);
   if (!fits || value < range.min || value > range.max) {
     const kind = range.integer ? 'a whole number' : 'a number';
-    throw new QueueError(
-      'invalid-value',
-      `${what} must be ${kind} from ${range.min} to ${range.max}, not '${shown}'`,
-    );
+    const limits = range.max < UNLIMITED ? ` from ${range.min} to ${range.max}` : '';
+    throw new QueueError('invalid-value', `${what} must be ${kind}${limits}, not '${shown}'`);
   }
   return value;
 }

@@ -71,7 +71,7 @@ export function env(value: unknown, name: string): Record<string, string> {
     if (holdsMask(text))
       throw invalid(
         `${name}: the value of ${key} is ${MASK}, which stands for a masked secret`,
-        'give the real value, or list the name in secret_env',
+        'use the real value, or list the name in secret_env',
       );
     if (Buffer.byteLength(key) + Buffer.byteLength(text) >= COMMAND_LIMIT)
       throw invalid(`${name}: ${key} is longer than ${COMMAND_LIMIT} bytes`);

@@ -41,7 +41,7 @@ export function parseRetention(text: string, what: string): Retention | null {
   return keep;
 }
 
-const KINDS = { ageMs: 'the age', count: 'the number', bytes: 'the size' };
+const KINDS = { ageMs: 'the age', count: 'the number of jobs', bytes: 'the size' };
 
 function parseLimit(text: string, what: string): [keyof Retention, number] {
   if (/^-?[\d.]+$/.test(text)) return ['count', checkNumber(Number(text), what, COUNT, text)];
@@ -49,7 +49,7 @@ function parseLimit(text: string, what: string): [keyof Retention, number] {
   if (/^[\d.]+m$/.test(text))
     throw invalid(
       `${what}: '${text}' is ambiguous: it could mean minutes or megabytes`,
-      'use 90s or 1h30m for an age, 500M or 500MB for a size',
+      'use seconds or hours for an age (90s, 1h30m), or a capital M for a size (500M)',
     );
   if (/^[\d.]+\s*([kmgt]|[kmgt]?i?b)$/i.test(text))
     return ['bytes', checkNumber(parseSize(text, what), what, SIZE, text)];
@@ -62,10 +62,7 @@ function parseLimit(text: string, what: string): [keyof Retention, number] {
   }
 }
 
-function invalid(
-  message: string,
-  hint = 'use 7d, 100000, 1G, a combination such as 7d,1G, or none',
-): QueueError {
+function invalid(message: string, hint = `use ${RETENTION_RANGE}`): QueueError {
   return new QueueError('invalid-value', message, hint);
 }
 
@@ -115,8 +112,8 @@ export function parseEventRetention(text: string, what: string): Retention | nul
   const keep = parseRetention(text, what);
   if (keep === null || keep.bytes === null) return keep;
   throw invalid(
-    `${what}: '${text}' sets a size. Events are limited by age or number only`,
-    'use 7d, 100000, 7d,100000 or none',
+    `${what}: '${text}' sets a size. Events can be limited only by age and number`,
+    'use an age (7d), a number of events (100000), both (7d,100000), or none',
   );
 }
 

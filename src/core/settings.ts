@@ -251,7 +251,8 @@ export function findSetting(name: string): { key: SettingKey; bare: DurationUnit
   if (suffix !== null && found !== undefined && SETTINGS[found.key].timed)
     return { key: found.key, bare: suffix[2]!.startsWith('m') ? 'ms' : 's' };
   const guess = nearest(plain, NAMES.keys()) ?? nearest(suffix?.[1] ?? '', NAMES.keys());
-  const hint = guess === null ? undefined : `queuectl config get ${NAMES.get(guess)!.key}`;
+  const hint =
+    guess === null ? undefined : `to print its value: queuectl config get ${NAMES.get(guess)!.key}`;
   throw new QueueError(
     'unknown-setting',
     `unknown setting '${name}'${guess === null ? '' : `; did you mean ${NAMES.get(guess)!.key}?`}`,

@@ -13,6 +13,6 @@ export function stdinTooLong(name: string): QueueError {
   return new QueueError(
     'invalid-job',
     `${name} is longer than ${formatBytes(STDIN_LIMIT)}`,
-    "have the command read a file: queuectl enqueue 'sort <big.txt'",
+    "let the command read a file: queuectl enqueue 'sort <big.txt'",
   );
 }

@@ -26,7 +26,7 @@ export function compileTemplate(text: string): CommandTemplate {
   if (parts.length === 1)
     throw refused(
       'the template does not contain {}',
-      "queuectl enqueue --template 'gzip -- {}' --file names.txt",
+      "for example: queuectl enqueue --template 'gzip -- {}' --file names.txt",
     );
   return (line) => parts.join(shellQuote(line));
 }
@@ -90,14 +90,14 @@ function skipTo(text: string, from: number, end: number): number {
 function tooHard(what: string): QueueError {
   return refused(
     `a template cannot contain ${what}`,
-    "put the command in a script: --template 'sh script.sh {}'",
+    "put the command in a script and use --template 'sh script.sh {}'",
   );
 }
 
 function misplaced(): QueueError {
   return refused(
     '{} in a template must be outside quotes, comments and expansions, because its value is quoted automatically',
-    "queuectl enqueue --template 'gzip -- {}' --file names.txt",
+    "for example: queuectl enqueue --template 'gzip -- {}' --file names.txt",
   );
 }
 

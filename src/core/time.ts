@@ -37,8 +37,8 @@ export function parseTime(text: string, what: string, now: number): number {
   if (zone === '' && !isPlain(time, iso)) {
     throw new QueueError(
       'invalid-time',
-      `${what}: '${text}' does not exist or occurs twice because the clocks change`,
-      `add a time zone: ${text}Z`,
+      `${what}: '${text}' is ambiguous or does not exist, because the clocks change at that time`,
+      `add a time zone to the time, such as ${text}Z for UTC`,
     );
   }
   return inRange(time, text, what);

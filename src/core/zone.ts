@@ -29,8 +29,8 @@ export function localZone(named = ENVIRONMENT.process?.env.TZ): string {
     return new Intl.DateTimeFormat().resolvedOptions().timeZone;
   throw new QueueError(
     'invalid-value',
-    `the local time zone is unknown: TZ is '${named}'`,
-    'set TZ to a name such as Europe/Berlin or UTC, or give the time zone with the time or with --tz',
+    `the environment variable TZ is '${named}', which is not a known time zone`,
+    'set TZ to a time zone such as Europe/Berlin or UTC',
   );
 }
 

@@ -172,13 +172,13 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
     return new QueueError(
       'port-taken',
       `another process is already listening on ${where}`,
-      'queuectl serve --port 0',
+      'to use a free port: queuectl serve --port 0',
     );
   if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return new QueueError(
       'port-taken',
       `cannot listen on ${where}: ${error.code}`,
-      'queuectl serve --port 0',
+      'to use a free port: queuectl serve --port 0',
     );
   return error;
 }

@@ -21,7 +21,8 @@ export function readToken(file: string, rotate: boolean): string {
     return tokenIn(file) ?? unusable(`${file} was removed`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EISDIR' || code === 'ENOTDIR') return unusable(`${file} is not a file`, `rmdir '${file}'`);
+    if (code === 'EISDIR' || code === 'ENOTDIR')
+      return unusable(`${file} is not a file`, `to remove it: rmdir '${file}'`);
     if (code === 'EACCES' || code === 'EPERM') throw new QueueError('not-permitted', `cannot read ${file}`);
     if (code === 'ENOSPC') throw new QueueError('disk-full', `cannot write ${file}: the disk is full`);
     throw error;
@@ -44,7 +45,7 @@ export function tokenIn(file: string): string | null {
   }
 }
 
-function unusable(message: string, hint = 'queuectl serve --rotate-token'): never {
+function unusable(message: string, hint = 'to create new tokens: queuectl serve --rotate-token'): never {
   throw new QueueError('store-unavailable', message, hint);
 }
 

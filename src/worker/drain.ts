@@ -17,5 +17,5 @@ export async function whatIsLeft(app: App, queues: string[] | null): Promise<str
   }
   if (total === 0) return '';
   const named = left.slice(0, NAMED).join(', ') + (total > NAMED ? ', …' : '');
-  return `${countOf(total)} left (due later, held, blocked or in a paused queue): ${named}`;
+  return `${countOf(total)} ${total === 1 ? 'remains' : 'remain'} (due later, held, blocked or in a paused queue): ${named}`;
 }

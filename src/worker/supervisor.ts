@@ -78,7 +78,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);
   const lastStop = await patiently(() => register(app, options.id), { relieve: options.relieve, tell });
   if (lastStop !== null && startedBefore(options.start, lastStop)) {
-    options.log('received worker stop during startup; stopping');
+    options.log("stopping because of 'queuectl worker stop' during startup");
     supervisor.told = 'drain'; // fault-control: early-stop
   }
   if (supervisor.told === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
@@ -107,8 +107,8 @@ function obeySignal(supervisor: SupervisorState, signal: string): void {
   supervisor.signalledAt = at;
   options.log(
     told !== null
-      ? `${signal} again: stopping the running jobs and putting them back in their queues`
-      : `${signal}: waiting for the running jobs to finish; another signal stops them`,
+      ? `received ${signal} again; stopping the running jobs and putting them back in their queues`
+      : `received ${signal}; waiting for the running jobs to finish (another signal stops them)`,
   );
   supervisor.told = told === null ? 'drain' : 'force';
   for (const child of children) child.stdin?.write(`${supervisor.told}\n`);
@@ -153,18 +153,18 @@ async function replace(
 ): Promise<void> {
   const { options, restarts, end } = supervisor;
   if (await isStopping(supervisor)) {
-    options.log(`worker process ${child.pid ?? '?'} ended (${how}) while stopping`);
+    options.log(`worker process ${child.pid ?? '?'} exited (${how}) while stopping`);
     return endWhenDone(supervisor);
   }
   // An executable that was replaced by the newer version starts. The old one cannot use the newer schema.
   const newer = ready ? null : await newerSchema(supervisor);
   if (newer !== null) return end.reject(newer);
   if (!supervisor.everReady && ++supervisor.falseStarts >= FALSE_STARTS) {
-    return end.reject(new QueueError('worker-failed', `workers exit before they are ready (${how})`));
+    return end.reject(new QueueError('worker-failed', `the workers exited before they were ready (${how})`));
   }
   // A worker that was killed at a crash point is replaced by one without it.
   delete process.env[CRASH_AT];
-  options.log(`worker process ${child.pid ?? '?'} ended (${how}); starting another`);
+  options.log(`worker process ${child.pid ?? '?'} exited (${how}); starting a replacement`);
   const timer = setTimeout(() => {
     restarts.delete(timer);
     void relaunch(supervisor, Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
@@ -193,7 +193,7 @@ async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   if (children.size > 0) return;
   supervisor.caretakers++;
   delete process.env[CRASH_AT];
-  options.log('a running job has lost its worker; starting another worker to wait for it');
+  options.log('a running job has lost its worker; starting another worker to take over the job');
   launch(supervisor, 0);
 }
 

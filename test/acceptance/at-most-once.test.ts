@@ -182,19 +182,19 @@ test.concurrent(
     const all = await box.run(['dlq', 'retry', '--all', '--json']);
     expect(all.code).toBe(7);
     expect(JSON.parse(all.stdout)).toEqual({ retried: ['plain'], skipped: ['job'] });
-    expect(all.stderr).toContain('1 job skipped (at-most-once');
+    expect(all.stderr).toContain('1 job was skipped, because at-most-once');
     await drain(box);
     const some = await box.run(['retry', '--state', 'dead', '--yes', '--json']);
     expect(some.code).toBe(7);
     expect(JSON.parse(some.stdout)).toEqual({ retried: ['plain'], unchanged: ['job'], skipped: ['job'] });
-    expect(some.stderr).toContain('1 job skipped (at-most-once');
+    expect(some.stderr).toContain('1 job was skipped, because at-most-once');
     await drain(box);
     await box.json(['delete', 'plain']);
-    expectRefusal(await box.run(['dlq', 'retry', '--all']), 4, /nothing was retried: 1 job skipped/);
+    expectRefusal(await box.run(['dlq', 'retry', '--all']), 4, /nothing was retried: 1 job was skipped/);
     expectRefusal(
       await box.run(['retry', '--state', 'dead', '--yes']),
       4,
-      /nothing was retried: 1 job skipped/,
+      /nothing was retried: 1 job was skipped/,
     );
     expect(starts(box)).toBe(1);
 

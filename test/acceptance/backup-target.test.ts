@@ -79,8 +79,12 @@ test.concurrent(
     await enqueue(box, 'job', 'true', { delay: 3600 });
     await box.json(['backup', file(box)]);
     await box.startWorkers('--db', file(box));
-    expectRefusal(await box.run(['backup', '--force', file(box)]), 2, /is a store in use/);
-    expectRefusal(await box.run(['backup', '--force', `${file(box)}-wal`]), 2, /is a store in use/);
+    expectRefusal(await box.run(['backup', '--force', file(box)]), 2, /is a database that is in use/);
+    expectRefusal(
+      await box.run(['backup', '--force', `${file(box)}-wal`]),
+      2,
+      /is a database that is in use/,
+    );
     expect(await ids(box, file(box))).toEqual(['job']);
   }),
 );
@@ -168,11 +172,11 @@ test.concurrent(
     await box.json(['backup', other]);
     symlinkSync(storeOf(box), file(box, 'link'));
     const refused: [string, RegExp][] = [
-      [storeOf(box), /is a store in use/],
-      [file(box, 'link'), /is a store in use/],
-      [`${storeOf(box)}-wal`, /is a store in use/],
-      [other, /is a database/],
-      [`${other}-wal`, /is a database/],
+      [storeOf(box), /is a database that is in use/],
+      [file(box, 'link'), /is a database that is in use/],
+      [`${storeOf(box)}-wal`, /is a database that is in use/],
+      [other, /is already a database/],
+      [`${other}-wal`, /is already a database/],
       [box.home, /is not a regular file/],
     ];
     for (const workers of [false, true]) {

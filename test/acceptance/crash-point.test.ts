@@ -29,6 +29,6 @@ test.concurrent(
     const { job, output } = await execute(box, { command: 'echo "<$QUEUECTL_CRASH_AT>"' });
     expect(output).toBe('<>\n');
     expect(job).toMatchObject({ state: 'completed', attempts: 1, crashes: 0 });
-    expect(workers.output().split('ended (SIGKILL); starting another').length).toBe(2);
+    expect(workers.output().split('exited (SIGKILL); starting a replacement').length).toBe(2);
   }),
 );

@@ -79,10 +79,10 @@ test.concurrent(
     }
     await box.run(['enqueue', '--id', 'sorry', '--after', 'notok:parent', 'echo sorry >>traces']);
     expect((await box.run(['explain', 'child'])).stdout).toContain(
-      'the job is waiting for job parent to complete (pending)',
+      'the job is waiting for job parent to complete (currently pending)',
     );
     const drained = await box.run(['worker', 'start', '--drain']);
-    expect(drained.stderr).toContain('1 job left (due later, held, blocked or in a paused queue): hold');
+    expect(drained.stderr).toContain('1 job remains (due later, held, blocked or in a paused queue): hold');
     expect(lines(join(box.directory, 'traces')).toSorted()).toEqual(['run', 'sorry']);
     const reasons = await box.json<JobJson[]>(['list', '--state', 'cancelled']);
     expect(Object.fromEntries(reasons.map((job) => [job.id, job.last_error]))).toEqual({
@@ -94,7 +94,7 @@ test.concurrent(
     expect(late).toMatchObject({ state: 'cancelled', exit_code: null });
     const retried = await box.run(['dlq', 'retry', 'parent']);
     expect(retried).toMatchObject({ code: 0, stdout: 'parent\n' });
-    expect(retried.stderr).toContain('4 dependent jobs stay cancelled; to retry: queuectl retry');
+    expect(retried.stderr).toContain('4 dependent jobs stay cancelled; to retry them: queuectl retry');
   }),
 );
 

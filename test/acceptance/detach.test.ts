@@ -102,7 +102,7 @@ test.concurrent(
     expect(await show('hopeless')).toMatchObject({ state: 'dead', attempts: 1 });
     expect(await show('later')).toMatchObject({ state: 'pending', attempts: 0 });
     expect(lines(join(box.directory, 'later.log'))).toEqual([]);
-    await until(() => workers.output().includes('1 job left (due later'), 'the job left is mentioned');
+    await until(() => workers.output().includes('1 job remains (due later'), 'the job left is mentioned');
   }),
 );
 

@@ -55,7 +55,7 @@ describe('logs -f', () => {
     expect(await second.closed).toBe(0);
     expect(second.stdout()).toBe('attempt 2\n');
     expect(await fourth.closed).toBe(3);
-    expect(fourth.output()).toContain('no attempt 4; it has attempts 1, 2, 3');
+    expect(fourth.output()).toContain('no attempt 4, only attempts 1 to 3');
   });
 
   test('neither loses nor repeats output when it moves at the end of the attempt', async () => {

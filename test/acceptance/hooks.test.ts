@@ -98,7 +98,7 @@ test.concurrent(
     const twice = ['enqueue', '--on-dead', 'x', '{"command":"true","on_dead":"y"}'];
     expectRefusal(await box.run(twice), 2, /both set on_dead/);
     const env = ['enqueue', '--env', 'QUEUECTL_HOOK_EVENT=x', 'true'];
-    expectRefusal(await box.run(env), 2, /is reserved: queuectl sets it/);
+    expectRefusal(await box.run(env), 2, /cannot be set, because queuectl sets it itself/);
   }),
 );
 

@@ -159,7 +159,7 @@ test.concurrent(
     expectRefusal(
       await box.run([...scheduled, JSON.stringify(several[0])]),
       2,
-      /cannot have its own id, run time or unique key/,
+      /cannot have an id, a run time or a unique key/,
     );
     expectRefusal(await box.run([...scheduled, ...KEY, 'true']), 2, /unknown flag/);
     expect(await idsOf(box)).toEqual([]);

@@ -182,7 +182,7 @@ test.concurrent(
     await box.run(['enqueue', '--id', 'mail', '--queue', 'mail', 'true']);
     const { code, stderr } = await box.run(['worker', 'start', '--drain']);
     expect(code).toBe(0);
-    expect(stderr).toContain('2 jobs left (due later, held, blocked or in a paused queue): mail, failing');
+    expect(stderr).toContain('2 jobs remain (due later, held, blocked or in a paused queue): mail, failing');
   }),
 );
 

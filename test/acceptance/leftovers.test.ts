@@ -28,7 +28,7 @@ for (const next of ['backup', 'worker start'] as const) {
       const [draft] = drafts(box.home);
       expect(await leftovers(box)).toMatchObject({
         status: 'warn',
-        says: expect.stringMatching(new RegExp(`left \\d+ KiB behind: .*/${draft}$`)),
+        says: expect.stringMatching(new RegExp(`left files behind \\(\\d+ KiB\\): .*/${draft}$`)),
       });
       expect((next === 'backup' ? await box.run(['backup', file]) : await drain(box)).code).toBe(0);
       expect(drafts(box.home)).toEqual([]);
@@ -127,7 +127,7 @@ test.concurrent(
     const copied = await killed('swap-taken');
     expect(await leftovers(box)).toMatchObject({
       status: 'warn',
-      says: expect.stringMatching(new RegExp(`left \\d+ KiB behind: .*/${copied}$`)),
+      says: expect.stringMatching(new RegExp(`left files behind \\(\\d+ KiB\\): .*/${copied}$`)),
     });
     expect((await drain(box)).code).toBe(0);
     expect(placesOf(box).sort()).toEqual([...before, restored, used].sort());

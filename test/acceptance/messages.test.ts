@@ -94,7 +94,7 @@ test.concurrent(
     expect(await edit('true')).toEqual({ code: 0, stdout: '', stderr: '' });
     const broken = await edit("sed -i 's/{/[/'");
     expect(broken.code).toBe(2);
-    expect(broken.stderr).toMatch(/Nothing was changed\n {2}try: queuectl edit job\n/);
+    expect(broken.stderr).toMatch(/Nothing was changed\n {2}to edit the job again: queuectl edit job\n/);
     expect(await box.json(['show', 'job'])).toEqual(before);
   }),
 );
@@ -106,9 +106,9 @@ test.concurrent(
     await box.startWorkers();
     await enqueue(box, 'job', 'false', { max_retries: 5 });
     await untilState(box, 'job', 'failed');
-    expect((await box.run(['explain', 'job'])).stdout).toMatch(/^retry 1 of 4 in /);
+    expect((await box.run(['explain', 'job'])).stdout).toMatch(/^retry 1 of 4 starts in /);
     await box.run(['edit', 'job', '--max-retries', '1']);
-    expect((await box.run(['explain', 'job'])).stdout).toMatch(/^last attempt in /);
+    expect((await box.run(['explain', 'job'])).stdout).toMatch(/^the last attempt starts in /);
   }),
 );
 
@@ -136,7 +136,7 @@ test.concurrent(
     );
     await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
     expect((await box.run(['explain', 'job'])).stdout).toMatch(
-      /^the job has been running for .*, but its worker is gone; the next worker will adopt it\n$/,
+      /^the job has been running for .*, but its worker is gone; the next worker will take over the job\n$/,
     );
     job.release();
     await untilNoProcessOf(box, 'job');

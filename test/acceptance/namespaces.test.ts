@@ -48,7 +48,7 @@ test.skipIf(missing)(
   inSandbox(async (box) => {
     const first = await box.run(['worker', 'start', '--drain'], { through });
     expect(first.code).toBe(0);
-    expect(first.stderr).toMatch(/^warning: running as PID 1\. .*docker run --init/m);
+    expect(first.stderr).toMatch(/^warning: queuectl is running as PID 1, .*docker run --init/m);
     expect((await box.run(['worker', 'start', '--drain'])).stderr).not.toContain('PID 1');
   }),
 );

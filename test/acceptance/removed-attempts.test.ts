@@ -72,7 +72,7 @@ test.concurrent(
     await enqueue(box, 'job', 'echo start >> job.log', { at_most_once: true });
     const crashing = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: 'before-place' } });
     expect(await untilState(box, 'job', 'completed')).toMatchObject({ attempts: 1, crashes: 0 });
-    expect(crashing.output()).toContain('starting another');
+    expect(crashing.output()).toContain('starting a replacement');
     expect(lines(join(box.directory, 'job.log'))).toEqual(['start']);
   }),
 );

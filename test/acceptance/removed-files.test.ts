@@ -218,7 +218,7 @@ for (const ends of REMOVED)
       send([worker!.pid], 'SIGCONT');
       await enqueue(box, 'after', traced(box, 'after'));
       await untilState(box, 'after', 'completed');
-      expect(supervisor.output()).toContain(`worker process ${worker!.pid} ended (exit code 5)`);
+      expect(supervisor.output()).toContain(`worker process ${worker!.pid} exited (exit code 5)`);
       expect(await idsIn(box)).toEqual(['after', 'before', ...JOBS].sort());
       expect(lines(traceOf(box))).toEqual(['before', 'after']);
       expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
@@ -237,7 +237,7 @@ test.concurrent(
       () => supervisor.output().includes(`process ${stopped!.pid} still has the old one open`),
       'a worker that was started instead of the other was refused',
     );
-    expect(supervisor.output()).toContain(`worker process ${other!.pid} ended (exit code 5)`);
+    expect(supervisor.output()).toContain(`worker process ${other!.pid} exited (exit code 5)`);
     send([stopped!.pid], 'SIGCONT');
     await enqueue(box, 'a', traced(box, 'a'));
     await untilState(box, 'a', 'completed');

@@ -61,7 +61,7 @@ for (const [what, damage, args] of SCENES) {
       const job = await leaveRunning(box);
       damage(box);
       const refused = await box.run(args(box));
-      expectRefusal(refused, 4, /a command of this queue is still running as process \d+/);
+      expectRefusal(refused, 4, /a command from this queue is still running as process \d+/);
       end(refused);
       await untilNoProcessOf(box, 'job');
       expect((await box.run(args(box))).stderr).not.toContain('error');
@@ -83,7 +83,7 @@ const missing = spawnSync(through[0]!, [...through.slice(1), 'true']).status !==
 
 for (const [what, damage] of [
   ["job 'job'", () => {}],
-  ['a command of this queue', (box: Sandbox) => zero(box, 100, 0)],
+  ['a command from this queue', (box: Sandbox) => zero(box, 100, 0)],
 ] as const)
   test.skipIf(missing).concurrent(
     `restore from another pid namespace is also refused because of ${what}`,

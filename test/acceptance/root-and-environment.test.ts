@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { enqueue, inSandbox, untilState } from '../support/queuectl.ts';
 
 const asRoot = process.getuid!() === 0;
-const warnings = (text: string): number => text.split('running as root').length - 1;
+const warnings = (text: string): number => text.split('run as root').length - 1;
 
 test.skipIf(!asRoot).concurrent(
   'S18: workers that run as root warn once, however many they are',
   inSandbox(async (box) => {
     const here = await box.run(['worker', 'start', '--drain', '--count', '2']);
-    expect(here.stderr).toMatch(/^warning: running as root. Every job has full control/m);
+    expect(here.stderr).toMatch(/^warning: the workers run as root, so every job has full control/m);
     expect(warnings(here.stderr)).toBe(1);
     const away = await box.run(['worker', 'start', '--detach', '--json']);
     expect(warnings(away.stderr)).toBe(1);

@@ -53,7 +53,7 @@ test.concurrent(
       const stop = await box.run(['worker', 'stop', ...flags]);
       expect(stop).toMatchObject({
         code: 0,
-        stdout: 'no worker was running. Workers that are just starting will stop\n',
+        stdout: 'no workers were running\n',
       });
     }
     await box.startWorkers();

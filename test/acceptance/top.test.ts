@@ -209,7 +209,9 @@ test(
     await enqueue(box, 'one', 'true');
     const refused = await box.run(['top']);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('queuectl status --watch, queuectl status --json');
+    expect(refused.stderr).toContain(
+      'queuectl top --once, queuectl status --watch or queuectl status --json',
+    );
     const env = { COLUMNS: '70', LINES: '20', LC_ALL: 'C' };
     const { stdout } = await box.run(['top', '--once'], { env });
     expect(stdout.split('\n')).toHaveLength(20);

@@ -66,7 +66,7 @@ test.concurrent(
       expectRefusal(
         await box.run([...retry, 'a']),
         4,
-        /job 'a' could not get the unique key back: job 'b' holds it/,
+        /job 'a' cannot reserve the unique key again, because job 'b' holds it/,
       );
     }
     expectRefusal(await box.run(['dlq', 'retry', '--all']), 4, /job 'b' holds it/);

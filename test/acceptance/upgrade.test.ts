@@ -65,7 +65,7 @@ test(
         code,
         /queue.db has schema version \d+; this version of queuectl needs version \d+/,
       );
-      expect(refused.stderr).toContain('queuectl db migrate, or queuectl worker start');
+      expect(refused.stderr).toContain('to upgrade the database: queuectl db migrate');
     }
     expect((await next(box, 'doctor')).stdout).toMatch(/schema\twarn\t.*queuectl db migrate/);
     expect(await next(box, 'db', 'check')).toMatchObject({ code: 0, stdout: 'ok\n' });
@@ -110,7 +110,7 @@ test(
     ]) {
       const refused = await next(box, ...command);
       expectRefusal(refused, 5, /1 worker of that version is running/);
-      expect(refused.stderr).toMatch(/queuectl worker stop --leave, then queuectl db migrate/);
+      expect(refused.stderr).toMatch(/queuectl worker stop --leave, and then queuectl db migrate/);
     }
     const dry = await next(box, 'db', 'migrate', '--dry-run');
     expect(dry).toMatchObject({

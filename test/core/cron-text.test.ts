@@ -33,15 +33,15 @@ const summer = Date.UTC(2027, 6, 15);
 const berlin = (cron: string) => ({ kind: 'cron', cron, zone: 'Europe/Berlin' }) as const;
 
 test.each([
-  ['30 2 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: the 02:30 run starts at 03:30 instead'],
+  ['30 2 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00, so the 02:30 run starts at 03:30 instead'],
   [
     '30 2 * * *',
     summer,
     '2027-10-31T01:00',
-    'from 03:00 to 02:00: 02:30 occurs twice, and only the first one runs',
+    'from 03:00 to 02:00, so 02:30 occurs twice, and the job runs only the first time',
   ],
-  ['30 4 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: no run is affected'],
-  ['*/20 * * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00: runs continue at the same interval'],
+  ['30 4 * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00, but no run is affected'],
+  ['*/20 * * * *', winter, '2027-03-28T01:00', 'from 02:00 to 03:00, but the runs keep their interval'],
 ])('%s is explained where the clocks change', async (cron, now, at, says) => {
   const found = await clockChange(berlin(cron), now);
   expect(new Date(found!.at).toISOString()).toStartWith(at);

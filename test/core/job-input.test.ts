@@ -200,7 +200,7 @@ describe('unknown fields', () => {
   test('a field that asks for confinement is refused and not ignored', () => {
     for (const name of ['sandbox', 'user', 'memory_limit'])
       expect(() => read({ [name]: true })).toThrow(
-        `'${name}' is not supported: queuectl cannot confine a job`,
+        `'${name}' is not supported: a job runs with the permissions and limits of its worker`,
       );
   });
 

@@ -50,7 +50,7 @@ describe('retention limits', () => {
   test('5m is refused, because it could be minutes or megabytes', () => {
     const error = caught(() => parseRetention('500m', 'keep-dead'));
     expect(error.message).toContain('minutes or megabytes');
-    expect(error.hint).toContain('500MB');
+    expect(error.hint).toContain('500M');
   });
 });
 

@@ -36,7 +36,7 @@ export function crashAt(lab: Lab, point: string): Crash {
     supervisor: (...args) => lab.supervisor(args, env()),
     server: () => lab.box.start(['serve', '--port', '0'], { env: env() }),
     look(started) {
-      died ||= started.child.signalCode === 'SIGKILL' || started.output().includes('ended (SIGKILL)');
+      died ||= started.child.signalCode === 'SIGKILL' || started.output().includes('exited (SIGKILL)');
       return died;
     },
   };

@@ -13,7 +13,7 @@ async function movedAway(box: Sandbox): Promise<void> {
   const workers = await box.startWorkers();
   const away = join(box.directory, 'away');
   renameSync(box.home, away);
-  const restarts = (): number => workers.output().split('starting another').length - 1;
+  const restarts = (): number => workers.output().split('starting a replacement').length - 1;
   await until(() => restarts() > 2, 'the workers report the missing store');
   match(workers.output(), /error: .*(removed or replaced|no such file)/);
   const from = performance.now();

@@ -77,7 +77,7 @@ export const stopMeetsStart: Fault = {
 
 /** Returns 'some' if a worker is not stopping after the stop has returned. */
 async function missedBy(lab: Lab, output: string): Promise<'some' | null> {
-  if (!/^(no worker was running|stopped \d)/m.test(output)) return null;
+  if (!/^(no workers were running|stopped \d)/m.test(output)) return null;
   const workers = await workersOf(lab.box);
   return workers.some((worker) => worker.status !== 'draining') ? 'some' : null;
 }

@@ -88,7 +88,9 @@ test(
       writeFileSync(file, text);
       const { code, stdout, stderr } = await box.run(['serve', '--port', '0']);
       expect({ text, code, stdout }).toEqual({ text, code: 5, stdout: '' });
-      expect(stderr).toBe(`error: ${file} does not contain a token\n  try: queuectl serve --rotate-token\n`);
+      expect(stderr).toBe(
+        `error: ${file} does not contain a token\n  to create new tokens: queuectl serve --rotate-token\n`,
+      );
       expect(readFileSync(file, 'utf8')).toBe(text);
     }
     const again = await serve(box, '--rotate-token');
@@ -101,7 +103,7 @@ test(
     for (const more of [[], ['--rotate-token']]) {
       const { code, stderr } = await box.run(['serve', '--port', '0', ...more]);
       expect(code).toBe(5);
-      expect(stderr).toBe(`error: ${file} is not a file\n  try: rmdir '${file}'\n`);
+      expect(stderr).toBe(`error: ${file} is not a file\n  to remove it: rmdir '${file}'\n`);
     }
     expect(tokenFiles(box)).toEqual(['token', 'token-read-only']);
   }),
@@ -176,7 +178,7 @@ test(
     for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com']) {
       const { code, stderr, stdout } = await box.run(['serve', '--port', '0', '--host', host]);
       expect({ host, code, stdout }).toEqual({ host, code: 6, stdout: '' });
-      expect(stderr).toMatch(/^error: .*\n {2}try: to allow this, add --allow-remote.*\n$/);
+      expect(stderr).toMatch(/^error: .*\n {2}to allow this, add --allow-remote.*\n$/);
     }
     const site = await serve(box, '--host', '0.0.0.0', '--allow-remote');
     expect((await site.call('GET', '/api/v1/jobs')).status).toBe(200);
@@ -195,7 +197,7 @@ test(
     other.close();
     expect([taken.code, taken.stdout]).toEqual([1, '']);
     expect(taken.stderr).toBe(
-      `error: another process is already listening on 127.0.0.1:${port}\n  try: queuectl serve --port 0\n`,
+      `error: another process is already listening on 127.0.0.1:${port}\n  to use a free port: queuectl serve --port 0\n`,
     );
     for (const text of ['x', '-1', '65536', '1.5']) {
       const { code, stderr } = await box.run(['serve', `--port=${text}`]);

@@ -179,7 +179,7 @@ asRoot.concurrent(
     const found = await box.run(['--db', db, 'list']);
     expectRefusal(found, 6, /where other users can create files/);
     expect((await box.run(['--db', db, 'doctor'])).stdout).toContain('where other users can create files');
-    const command = /try: (mkdir .*), while nothing/.exec(found.stderr)![1]!;
+    const command = /own directory: (mkdir .*)\. Then/.exec(found.stderr)![1]!;
     expect((await box.run([], { through: ['sh', '-c', command] })).code).toBe(0);
     expect((await box.run(['--db', join(shared, 'q', 'q.db'), 'list', '-q'])).stdout).toBe('mine\n');
     symlinkSync(join(shared, 'q', 'q.db'), db);

@@ -181,7 +181,7 @@ test('without a schema and the roots of jobs and queues, jobs are recovered and 
   ).toEqual([]);
   expect(report.how).toBe('with a new schema, page by page');
   expect(report.loose.job).toBe(found.size);
-  expect(report.lost.join()).toContain('which nothing else refers to');
+  expect(report.lost.join()).toContain('the contents of destroyed pages');
 });
 
 for (const table of ['attempt', 'output', 'stdin', 'event'])

@@ -9,6 +9,6 @@ export function expectRefusal(result: Result, code: number, says: RegExp): void 
   expect(first).toMatch(says);
   expect(first!.length).toBeLessThan(500);
   expect(more.length).toBeLessThanOrEqual(1);
-  for (const line of more) expect(line).toStartWith('  try: ');
+  for (const line of more) expect(line).toStartWith('  ');
   expect(result.stderr).not.toMatch(/^\s+at /m);
 }

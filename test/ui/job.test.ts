@@ -28,7 +28,7 @@ test(
     const main = page.locator('main');
     await main
       .locator('.why')
-      .getByText(/^retry 1 of 2 in (59m|1h)/i)
+      .getByText(/^retry 1 of 2 starts in (59m|1h)/i)
       .waitFor();
     await main.getByRole('link', { name: 'Attempt 1: exit code 3' }).waitFor();
     await main.getByText('Waiting for the retry', { exact: true }).waitFor();

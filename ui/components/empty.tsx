@@ -14,10 +14,36 @@ export function Empty({ text, cli, children }: { text: string; cli?: string; chi
   );
 }
 
+/** Splits a hint. It is a sentence, a command, or a purpose with a command: "to list the jobs: queuectl list". */
+function hintParts(text: string): { purpose: string | undefined; command: string | undefined } {
+  const [, purpose, command] = /^(?:([^:]*): )?(queuectl [^.]*)$/.exec(text) ?? [];
+  return { purpose, command };
+}
+
+/** Shows a hint as part of a line. */
+export function InlineHint({ text }: { text: string | null }) {
+  if (text === null) return null;
+  const { purpose, command } = hintParts(text);
+  if (command === undefined) return <>{sentence(text)}</>;
+  return (
+    <>
+      {purpose === undefined ? '' : `${sentence(purpose)}: `}
+      <code>{command}</code>
+    </>
+  );
+}
+
 /** Shows a hint. A command can be copied. */
 function Hint({ text }: { text: string | null }) {
   if (text === null) return null;
-  return text.startsWith('queuectl ') ? <Cli text={text} /> : <p>{sentence(text)}</p>;
+  const { purpose, command } = hintParts(text);
+  if (command === undefined) return <p>{sentence(text)}</p>;
+  return (
+    <>
+      {purpose === undefined ? null : <p>{sentence(purpose)}:</p>}
+      <Cli text={command} />
+    </>
+  );
 }
 
 export function Trouble({ problem }: { problem: Problem }) {

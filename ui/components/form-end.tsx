@@ -3,6 +3,7 @@ import { sentence } from '../format.ts';
 import { queues } from '../store.ts';
 import { SHARED } from '../words/shared.ts';
 import { Cli } from './copy.tsx';
+import { InlineHint } from './empty.tsx';
 
 /** Offers the names of queues for an input. */
 export function QueueNames({ id }: { id: string }) {
@@ -31,7 +32,7 @@ export function FormEnd({ cli, wrong, ready, onCancel, children }: FormEndProps)
       <Cli text={cli} />
       {wrong === null ? null : (
         <p class="wrong" role="alert">
-          {sentence(wrong.message)} {wrong.hint === null ? null : <code>{wrong.hint}</code>}
+          {sentence(wrong.message)} <InlineHint text={wrong.hint} />
         </p>
       )}
       <div class="buttons">

@@ -1,6 +1,7 @@
 import { sentence } from '../format.ts';
 import { dismiss, toasts } from '../toasts.ts';
 import { SHARED } from '../words/shared.ts';
+import { InlineHint } from './empty.tsx';
 import { Icon } from './icon.tsx';
 
 export function Toasts() {
@@ -12,7 +13,7 @@ export function Toasts() {
           <div>
             <p>{sentence(text)}</p>
             {code === null ? null : <p class="faint">{code}</p>}
-            {hint === null ? null : <code>{hint}</code>}
+            <InlineHint text={hint} />
           </div>
           <button type="button" class="plain" onClick={() => dismiss(number)}>
             <Icon name="close" />

@@ -141,7 +141,7 @@ function Header({ job, why }: { job: Job; why: Explanation | null }) {
 }
 
 /** Matches a reason that ends with the time until the next run. The page counts it down. */
-const COUNTDOWN = /^((?:the job is due|retry|last attempt)\b[^:]*?) in \d/i;
+const COUNTDOWN = /^((?:the job is due|retry|(?:the )?last attempt)\b[^:]*?) in \d/i;
 
 /** Matches an exact time, which is shown in the time zone of the user. */
 const ISO = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;

@@ -22,12 +22,13 @@ export default defineCommand({
   ],
   async run({ io, app, location, environment }, input) {
     const [file] = input.args;
-    if (file === undefined) throw new QueueError('usage', 'backup requires a file', 'queuectl backup FILE');
+    if (file === undefined)
+      throw new QueueError('usage', 'backup requires a file', 'usage: queuectl backup FILE');
     if (file === '-')
       throw new QueueError(
         'usage',
         'a backup cannot be written to standard output',
-        'queuectl backup FILE, or queuectl export',
+        'to back up to a file: queuectl backup FILE. To write to standard output: queuectl export',
       );
     const options = {
       force: input.has('force'),
@@ -40,7 +41,7 @@ export default defineCommand({
     else io.out(`${printable(made.file)}: ${countOf(made.jobs)}, ${formatBytes(made.bytes)}\n`);
     if (made.outputs_left > 0)
       io.note(
-        `the backup does not include ${countOf(made.outputs_left, 'output')} longer than 16 KiB. Use --with-output to include them`,
+        `the backup does not include ${countOf(made.outputs_left, 'output file')} longer than 16 KiB. Use --with-output to include all output`,
       );
     return 0;
   },

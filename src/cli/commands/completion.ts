@@ -22,12 +22,12 @@ export default defineCommand({
     'The script completes commands, flags, job ids, queues, settings and file names.',
   ],
   async run({ io }, input) {
-    const shell = required(input, 0, 'the shell', 'queuectl completion bash');
+    const shell = required(input, 0, 'the name of the shell', 'for example: queuectl completion bash');
     const script = COMPLETION_SCRIPTS[shell];
     if (script === undefined)
       throw new QueueError(
         'invalid-value',
-        `no completion script for '${shell}'`,
+        `there is no completion script for '${shell}'`,
         `use one of ${Object.keys(COMPLETION_SCRIPTS).join(', ')}`,
       );
     io.out(io.json ? `${JSON.stringify({ shell, script })}\n` : script);

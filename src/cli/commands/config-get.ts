@@ -13,7 +13,7 @@ export default defineCommand({
   prints: { object: 'Setting' },
   examples: ['queuectl config get max-retries'],
   async run({ io, app }, input) {
-    const key = required(input, 0, 'the name of the setting', 'queuectl config list');
+    const key = required(input, 0, 'the name of the setting', 'to list the settings: queuectl config list');
     const setting = await getSetting(await app(), key);
     io.out(io.json ? `${jsonText(io, setting)}\n` : `${io.tty ? printable(setting.text) : setting.text}\n`);
     return 0;

@@ -24,8 +24,8 @@ export default defineCommand({
     'keep-completed, keep-cancelled and keep-dead take a maximum age (7d), number of jobs (100000) or size (1G), or a combination (7d,1G). If a limit is exceeded, the oldest jobs are removed. Use none to keep all jobs.',
   ],
   async run({ io, app }, input) {
-    const key = required(input, 0, 'the name of the setting', 'queuectl config list');
-    const value = required(input, 1, 'the value', `queuectl config set ${key} VALUE`);
+    const key = required(input, 0, 'the name of the setting', 'to list the settings: queuectl config list');
+    const value = required(input, 1, 'the value', `usage: queuectl config set ${key} VALUE`);
     const setting = await setSetting(await app(), key, value);
     io.out(
       io.json

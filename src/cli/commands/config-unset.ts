@@ -14,7 +14,7 @@ export default defineCommand({
   prints: { object: 'Setting' },
   examples: ['queuectl config unset max-retries'],
   async run({ io, app }, input) {
-    const key = required(input, 0, 'the name of the setting', 'queuectl config list');
+    const key = required(input, 0, 'the name of the setting', 'to list the settings: queuectl config list');
     const setting = await unsetSetting(await app(), key);
     io.out(
       io.json

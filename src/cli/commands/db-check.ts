@@ -17,7 +17,7 @@ export default defineCommand({
     if (io.json) io.out(`${JSON.stringify(check)}\n`);
     else if (check.ok) io.out('ok\n');
     else for (const problem of check.problems) io.out(`${printable(problem)}\n`);
-    if (fix !== null && !io.json) io.err(`  try: ${fix}\n`);
+    if (fix !== null && !io.json) io.err(`  ${fix}\n`);
     return check.ok ? 0 : 1;
   },
 });

@@ -33,7 +33,7 @@ export default defineCommand({
 });
 
 function print(io: Io, { how, saved, loose, lost, problems, kept }: Repair): void {
-  io.out(`read ${how}\n`);
+  io.out(`the database was read ${how}\n`);
   for (const [table, rows] of Object.entries(saved)) io.out(`saved\t${table}\t${rows}\n`);
   for (const [table, rows] of Object.entries(loose))
     io.out(`loose\t${table}\t${rows} of these were on pages outside any table and may be old versions\n`);

@@ -21,7 +21,7 @@ export default defineCommand({
       const total = await countJobs(app, { states: ['dead'] });
       if (
         total > 0 &&
-        !confirmed(context, `permanently delete ${countOf(total, 'dead job')}?`, 'queuectl dlq purge --yes')
+        !confirmed(context, `permanently delete ${countOf(total, 'dead job')}?`, 'add --yes to confirm')
       )
         return 1;
     }

@@ -1,4 +1,4 @@
-import { SKIPPED } from '../../actions/act.ts';
+import { describeSkipped } from '../../actions/act.ts';
 import { keyless, retry, retryAllDead } from '../../actions/retry.ts';
 import { selectJobs } from '../../actions/select.ts';
 import { QueueError } from '../../core/errors.ts';
@@ -24,8 +24,8 @@ export default defineCommand({
     if (input.has('all') === input.args.length > 0) {
       throw new QueueError(
         'usage',
-        input.has('all') ? 'use ids or --all, not both' : 'dlq retry requires ids or --all',
-        'queuectl dlq list',
+        input.has('all') ? 'use job ids or --all, not both' : 'dlq retry requires job ids or --all',
+        'to list the dead jobs: queuectl dlq list',
       );
     }
     const app = await context.app();
@@ -38,14 +38,14 @@ export default defineCommand({
     if (changed.length === 0 && skipped.length > 0)
       throw new QueueError(
         'wrong-state',
-        `nothing was retried: ${countOf(skipped.length)} ${SKIPPED}`,
-        `queuectl dlq retry ${skipped[0]}`,
+        `nothing was retried: ${describeSkipped(skipped.length)}`,
+        `to retry ${skipped.length === 1 ? 'it' : 'the first one'}: queuectl dlq retry ${skipped[0]}`,
       );
     printChanged(io, 'retried', changed, atMostOnceFields(retried));
     warnStartedAgain(io, startedAgain);
     await warnStillCancelled(io, app, changed);
     if (left.length > 0) io.warn(`${countOf(left.length)} ${why}`);
-    if (skipped.length > 0) io.warn(`${countOf(skipped.length)} ${SKIPPED}`);
+    if (skipped.length > 0) io.warn(describeSkipped(skipped.length));
     return left.length + skipped.length > 0 ? 7 : 0;
   },
 });

@@ -17,7 +17,7 @@ export default defineCommand({
   examples: ['queuectl dlq show job1', 'queuectl dlq show @last'],
   notes: [SHORT_IDS],
   async run(context, input) {
-    const name = required(input, 0, 'the job id', 'queuectl dlq list');
+    const name = required(input, 0, 'the job id', 'to list the dead jobs: queuectl dlq list');
     const app = await context.app();
     const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);

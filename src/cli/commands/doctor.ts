@@ -49,7 +49,7 @@ const COLUMNS: Column<Line>[] = [
   },
   { title: 'FOUND', value: (one) => one.says },
 ];
-const FIX: Column<Finding> = { title: 'TRY', value: (one) => one.fix ?? '' };
+const FIX: Column<Finding> = { title: 'FIX', value: (one) => one.fix ?? '' };
 
 function print(io: Io, findings: Finding[]): void {
   const shown = io.quiet ? findings.filter((one) => one.status !== 'ok') : findings;
@@ -67,7 +67,7 @@ function print(io: Io, findings: Finding[]): void {
 
 /** Returns the lines of a finding on a narrow terminal, with the fix below what was found. */
 function linesOf({ check, status, says, fix }: Finding, room: number): Line[] {
-  const texts = [says, ...(fix === null ? [] : [`try: ${fix}`])];
+  const texts = [says, ...(fix === null ? [] : [`fix: ${fix}`])];
   const [first = '', ...more] = texts
     .flatMap((text) => wrap(text, room))
     .flatMap((text) => pieces(text, room));

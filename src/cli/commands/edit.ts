@@ -42,7 +42,11 @@ function readEdited(text: string, id: string, now: number): ReadJobs {
     return readJsonJobs(text, now);
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
-    throw new QueueError(error.code, `${error.message}. Nothing was changed`, `queuectl edit ${id}`);
+    throw new QueueError(
+      error.code,
+      `${error.message}. Nothing was changed`,
+      `to edit the job again: queuectl edit ${id}`,
+    );
   }
 }
 
@@ -57,10 +61,17 @@ async function changesByHand(
   const editor = VISUAL || EDITOR;
   const [id] = ids;
   if (id === undefined || ids.length > 1 || !editor) {
-    const problem = editor
-      ? 'only one job at a time can be edited in an editor'
-      : 'nothing to change. Use a flag such as --priority, or set $EDITOR to edit the job in an editor';
-    throw new QueueError('usage', problem, 'queuectl edit ID --priority high');
+    throw editor
+      ? new QueueError(
+          'usage',
+          'only one job at a time can be edited in an editor',
+          'to change several jobs, use flags such as --priority high',
+        )
+      : new QueueError(
+          'usage',
+          'no changes given',
+          'use a flag such as --priority high, or set $EDITOR to edit one job in an editor',
+        );
   }
   const job = await getJob(app, id);
   const object = { ...toJobObject(job), max_retries: Math.min(job.maxRetries, attemptsAllowed(job)) };

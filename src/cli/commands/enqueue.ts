@@ -85,7 +85,7 @@ export default {
     if (!input.has('file')) await told(context, added);
     for (const job of added.jobs.slice(0, 1)) {
       if (!('gone' in job) && job.runAt !== null && !context.io.tty)
-        context.io.note(`due ${toIso(job.runAt)}`);
+        context.io.note(`the job is due at ${toIso(job.runAt)}`);
     }
     await hintWorkers(context, added);
     return 0;
@@ -109,7 +109,7 @@ export async function addJobs(
   const flags = readJobFlags(input, { environment: context.environment, cwd: () => context.cwd }, now);
   const inputs = fillFromFlags(read.inputs, await withParents(context, flags));
   if (inputs.length > most)
-    throw new QueueError('usage', `only one job can be followed, not ${inputs.length}`);
+    throw new QueueError('usage', `only one job can be followed, but ${inputs.length} were given`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
   warnOfSecrets(context.io, inputs);
   const jobs = inputs.map((job) => asEnqueuedHere(job, context.environment));
@@ -122,7 +122,10 @@ export async function addJobs(
 export function notGone(jobs: (Job | GoneJob)[]): Job[] {
   return jobs.map((job) => {
     if (!('gone' in job)) return job;
-    throw new QueueError('job-not-found', `job '${job.id}' with this idempotency key has been removed`);
+    throw new QueueError(
+      'job-not-found',
+      `job '${job.id}', which was enqueued with this idempotency key, has been removed`,
+    );
   });
 }
 
@@ -139,7 +142,11 @@ async function addFile(context: Context, input: Input, waits: boolean): Promise<
 }
 
 async function addAndFollow(context: Context, input: Input, timeoutMs: number | null): Promise<number> {
-  if (input.has('file')) throw new QueueError('usage', 'only one job can be followed, not a file of jobs');
+  if (input.has('file'))
+    throw new QueueError(
+      'usage',
+      '--follow and --file cannot be combined, because only one job can be followed',
+    );
   const jobs = notGone((await addJobs(context, input, 1)).jobs);
   const { io } = context;
   if (!io.quiet && !io.json) io.err(describeAdded(jobs[0]!, Date.now()));
@@ -193,22 +200,24 @@ async function print(context: Context, { jobs, many }: Added): Promise<void> {
 }
 
 export function checkForms(name: string, input: Input): void {
-  const forms = [input.args[0], input.one('command'), input.one('file'), input.rest ?? undefined].filter(
-    (form) => form !== undefined,
-  );
-  if (forms.length !== 1) {
-    const problem =
-      forms.length === 0
-        ? `${name} requires a command`
-        : 'give the job only once: as an argument, with --command, with --file or after --';
-    throw new QueueError('usage', problem, `queuectl ${name} 'echo hello'`);
-  }
   if (input.has('template') && !input.has('file'))
     throw new QueueError(
       'usage',
       '--template requires --file',
-      "queuectl enqueue --template 'gzip -- {}' --file -",
+      'add --file FILE, or --file - to read the lines from standard input',
     );
+  const forms = [input.args[0], input.one('command'), input.one('file'), input.rest ?? undefined].filter(
+    (form) => form !== undefined,
+  );
+  if (forms.length !== 1) {
+    if (forms.length > 0)
+      throw new QueueError(
+        'usage',
+        'the command is given more than once',
+        'use only one of these: an argument, --command, --file, or arguments after --',
+      );
+    throw new QueueError('usage', `${name} requires a command`, `for example: queuectl ${name} 'echo hello'`);
+  }
 }
 
 function readInput(input: Input, now: number): { read: ReadJobs; many: boolean } {

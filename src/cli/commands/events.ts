@@ -9,7 +9,7 @@ import {
 } from '../../actions/events.ts';
 import { findJob } from '../../actions/select.ts';
 import { parseDuration } from '../../core/duration.ts';
-import { QueueError } from '../../core/errors.ts';
+import { ERRORS, QueueError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { nearest } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
@@ -107,8 +107,8 @@ function refuseFlagsWithoutEffect({ layout: { format, header, time, utc }, tty }
   if (format !== null || tty || !(header || time !== null || utc)) return;
   throw new QueueError(
     'usage',
-    'in a pipe, events are JSON. --header, --time and --utc require --format',
-    'queuectl events --format tsv',
+    '--header, --time and --utc require --format, because events in a pipe are JSON',
+    'for example: queuectl events --format tsv',
   );
 }
 
@@ -121,7 +121,16 @@ function readSince(input: Input, now: number): Since | null {
   if (/^\d+$/.test(text))
     return { number: parseNumber(text, '--since', { min: 0, max: 2 ** 53 - 1, integer: true }) };
   if (/^[\d.]+[a-z]/i.test(text) && !text.includes('-')) return { at: now - parseDuration(text, '--since') };
-  return { at: parseTime(text, '--since', now) };
+  try {
+    return { at: parseTime(text, '--since', now) };
+  } catch (error) {
+    if (!(error instanceof QueueError) || error.hint !== ERRORS['invalid-time'].hint) throw error;
+    throw new QueueError(
+      'invalid-time',
+      error.message,
+      'use an event number (4711), a time (2026-01-31T12:00) or an age (10m)',
+    );
+  }
 }
 
 function numberOf(app: App, since: Since): Promise<number> {
@@ -137,7 +146,7 @@ function readKind(text: string): EventKind {
   throw new QueueError(
     'invalid-value',
     guess === null ? problem : `${problem}; did you mean '${guess}'?`,
-    'queuectl help events',
+    'to list the kinds: queuectl help events',
   );
 }
 

@@ -14,7 +14,7 @@ export default defineCommand({
   prints: { object: 'Explanation' },
   examples: ['queuectl explain job1', 'queuectl explain @last'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the job id', 'queuectl list');
+    const name = required(input, 0, 'the job id', 'to list the jobs: queuectl list');
     const opened = await app();
     const result = await explain(opened, await findJob(opened, name));
     if (io.json) io.out(`${jsonText(io, result)}\n`);

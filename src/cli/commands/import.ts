@@ -28,8 +28,8 @@ export default defineCommand({
     if (file === undefined)
       throw new QueueError(
         'usage',
-        'import requires a file, or - for standard input',
-        'queuectl import FILE',
+        'import requires a file (- is standard input)',
+        'usage: queuectl import FILE',
       );
     const onConflict = input.one('on-conflict') ?? 'fail';
     if (onConflict !== 'fail' && onConflict !== 'skip')
@@ -41,9 +41,9 @@ export default defineCommand({
       progress.end();
       if (io.json) io.out(`${JSON.stringify({ added, skipped })}\n`);
       else io.out(io.tty && !io.quiet ? `imported ${countOf(added.job ?? 0)}\n` : `${added.job ?? 0}\n`);
-      if ((skipped.job ?? 0) > 0) io.note(`skipped ${countOf(skipped.job!)} that already exist`);
+      if ((skipped.job ?? 0) > 0) io.note(`skipped ${countOf(skipped.job!)} with an id that already exists`);
       if ((skipped.rollup_kind ?? 0) > 0)
-        io.note('this queue already has statistics, so those in the file were not added');
+        io.note('this database already has statistics, so the statistics in the file were not imported');
       return 0;
     } finally {
       progress.end();

@@ -37,7 +37,7 @@ export default defineCommand({
   ],
   async run(context, input) {
     const { io } = context;
-    const name = required(input, 0, 'the job id', 'queuectl list');
+    const name = required(input, 0, 'the job id', 'to list the jobs: queuectl list');
     const ordinal = readCount(input, 'attempt', 1);
     const lines = readCount(input, 'lines', 0);
     const raw = input.has('raw');
@@ -88,10 +88,7 @@ const NEWLINE = 10;
 function readStream(input: Input): Stream | null {
   const [only = null, another] = (['stdout', 'stderr'] as const).filter((stream) => input.has(stream));
   if (another !== undefined)
-    throw new QueueError(
-      'usage',
-      'use --stdout or --stderr, not both. Without them, both streams are printed',
-    );
+    throw new QueueError('usage', '--stdout and --stderr cannot be combined. To print both, use neither');
   return only;
 }
 

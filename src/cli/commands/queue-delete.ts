@@ -11,7 +11,7 @@ export default defineCommand({
   flags: {},
   examples: ['queuectl queue delete mail'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the queue name', 'queuectl queue list');
+    const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
     await deleteQueue(await app(), name);
     if (io.json) io.out(`${JSON.stringify({ deleted: [name] })}\n`);
     else io.out(io.tty && !io.quiet ? `deleted queue ${name}\n` : `${name}\n`);

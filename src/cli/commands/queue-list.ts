@@ -16,7 +16,7 @@ export default defineCommand({
     const opened = await app();
     const queues = await listQueues(opened);
     await printList(io, queueListing(io, opened.clock.now()), queues);
-    if (queues.length === 0) io.note('no queues yet. The first job creates one');
+    if (queues.length === 0) io.note('no queues yet. The first job in a queue creates it');
     return 0;
   },
 });

@@ -14,7 +14,7 @@ export default defineCommand({
   prints: { object: 'Queue' },
   examples: ['queuectl queue pause mail'],
   async run({ io, app, environment }, input) {
-    const name = required(input, 0, 'the queue name', 'queuectl queue list');
+    const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
     const opened = await app();
     const by = actorOf(environment);
     await noteNew(io, opened, name);

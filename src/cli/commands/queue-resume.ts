@@ -13,7 +13,7 @@ export default defineCommand({
   prints: { object: 'Queue' },
   examples: ['queuectl queue resume mail'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the queue name', 'queuectl queue list');
+    const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
     printQueue(io, await resumeQueue(await app(), name));
     return 0;
   },

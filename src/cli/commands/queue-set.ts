@@ -34,7 +34,7 @@ export default defineCommand({
     'Priority aging keeps jobs with a low priority from waiting forever. With --priority-aging 1m, a job with priority 0 that has been due for ten minutes is treated like a new job with priority 10, even if the new job is in another queue. Jobs with the same priority run in the order in which they were enqueued.',
   ],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the queue name', 'queuectl queue list');
+    const name = required(input, 0, 'the queue name', 'to list the queues: queuectl queue list');
     const given: QueueInput = {};
     for (const field of ['concurrency', 'rate', 'priority_aging'] as const) {
       const text = input.one(flagOf(field));
@@ -44,7 +44,7 @@ export default defineCommand({
       throw new QueueError(
         'usage',
         'queue set requires --concurrency, --rate or --priority-aging',
-        'queuectl help queue set',
+        'for help: queuectl help queue set',
       );
     const changes = readQueueInput(given, (field) => `--${flagOf(field)}`);
     const opened = await app();

@@ -21,10 +21,11 @@ export default defineCommand({
   async run(context, input) {
     const { io, location } = context;
     const [file] = input.args;
-    if (file === undefined) throw new QueueError('usage', 'restore requires a file', 'queuectl restore FILE');
+    if (file === undefined)
+      throw new QueueError('usage', 'restore requires a backup file', 'usage: queuectl restore FILE');
     const sure = (held: string): boolean =>
       input.has('yes') ||
-      confirmed(context, `replace ${held} in ${location}?`, `queuectl restore --yes ${file}`);
+      confirmed(context, `replace ${location} (${held})?`, `to confirm: queuectl restore --yes ${file}`);
     const anyOwner = context.environment.QUEUECTL_ANY_OWNER === '1';
     const restored = await restore(
       { clock: systemClock, random: Math.random },

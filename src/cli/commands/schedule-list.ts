@@ -15,7 +15,8 @@ export default defineCommand({
     const opened = await app();
     const schedules = await listSchedules(opened);
     await printSchedules(io, schedules, opened.clock.now());
-    if (schedules.length === 0) io.note('no schedules. To create one: queuectl help schedule add');
+    if (schedules.length === 0)
+      io.note('no schedules yet. To learn how to create one: queuectl help schedule add');
     return 0;
   },
 });

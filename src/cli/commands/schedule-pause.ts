@@ -14,7 +14,7 @@ export default defineCommand({
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule pause nightly'],
   async run({ io, app, environment }, input) {
-    const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
+    const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const opened = await app();
     const by = actorOf(environment);
     await printScheduleChange(io, 'paused', await pauseSchedule(opened, name, by), opened.clock.now());

@@ -13,7 +13,7 @@ export default defineCommand({
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule remove nightly'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
+    const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const opened = await app();
     await printScheduleChange(io, 'removed', await removeSchedule(opened, name), opened.clock.now());
     return 0;

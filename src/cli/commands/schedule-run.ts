@@ -16,7 +16,7 @@ export default defineCommand({
   examples: ['queuectl schedule run nightly'],
   notes: ['This also works while the schedule is paused. It does not affect the regular runs.'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
+    const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const job = await runSchedule(await app(), name);
     if (io.json) io.out(`${jsonText(io, toJobObject(job))}\n`);
     else if (!io.tty || io.quiet) io.out(`${job.id}\n`);

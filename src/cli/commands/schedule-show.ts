@@ -13,7 +13,7 @@ export default defineCommand({
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule show nightly', 'queuectl schedule show nightly --json'],
   async run({ io, app }, input) {
-    const name = required(input, 0, 'the schedule name', 'queuectl schedule list');
+    const name = required(input, 0, 'the schedule name', 'to list the schedules: queuectl schedule list');
     const opened = await app();
     await printSchedule(io, await getSchedule(opened, name), opened.clock.now());
     return 0;

@@ -71,7 +71,7 @@ export default defineCommand({
     const url = io.tty ? secret : server.url;
     if (io.json) io.out(`${JSON.stringify({ url, token_file: server.tokenFile })}\n`);
     else io.out(io.tty ? `${url}\n` : `${url}\ntoken file: ${server.tokenFile}\n`);
-    const noBrowser = (): void => io.warn('could not open a browser. Open the printed URL in one');
+    const noBrowser = (): void => io.warn('could not open a browser. Open the printed URL yourself');
     const leave = input.has('open') ? openBrowser(opened.stateDirectory.path, secret, noBrowser) : () => {};
     // The browser is already running, because it would inherit the lower priority.
     stepBack();

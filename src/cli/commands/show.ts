@@ -14,7 +14,7 @@ export default defineCommand({
   prints: { object: 'Job', fields: ['history'] },
   examples: ['queuectl show job1', 'queuectl show job1 --json', 'queuectl show job1 --json=state,exit_code'],
   async run(context, input) {
-    const name = required(input, 0, 'the job id', 'queuectl list');
+    const name = required(input, 0, 'the job id', 'to list the jobs: queuectl list');
     const app = await context.app();
     const id = await findJob(app, name);
     const { job, attempts } = await showJob(app, id);

@@ -64,7 +64,7 @@ function readRangeFlag(input: Input): Range | null {
       throw new QueueError(
         'usage',
         '--queue and --name require --range',
-        'queuectl stats --range 24h --queue Q',
+        'for example: queuectl stats --range 24h --queue mail',
       );
     return null;
   }

@@ -45,7 +45,7 @@ function print(io: Io, result: Status, now: number): void {
   else io.out(`workers\t${result.workers.length}\n`);
   printWorkers(io, result.workers, now);
   if (result.workers.length === 0 && result.jobs.pending > 0)
-    io.note('no worker is running; to start one: queuectl worker start');
+    io.note('to start a worker: queuectl worker start');
 }
 
 function viewOf(app: App): WatchedView {

@@ -38,7 +38,7 @@ export default defineCommand({
       throw new QueueError(
         'usage',
         'top requires a terminal',
-        'queuectl status --watch, queuectl status --json or queuectl top --once',
+        'without a terminal, use queuectl top --once, queuectl status --watch or queuectl status --json',
       );
     }
     const { showTop } = await import('../top/session.ts');

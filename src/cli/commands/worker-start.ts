@@ -68,10 +68,10 @@ export default defineCommand({
     const relieve = (): Promise<void> => trimAll(app.stateDirectory, settings['output-limit']);
     if (input.has('detach')) await untilRoom(app, id, relieve);
     if (process.getuid?.() === 0 && !input.has('supervisor'))
-      context.io.warn('running as root. Every job has full control of this machine');
+      context.io.warn('the workers run as root, so every job has full control of this machine');
     if (process.pid === 1)
       context.io.warn(
-        'running as PID 1. Processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
+        'queuectl is running as PID 1, so processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
       );
     if (input.has('detach'))
       return detach(context, app, {
@@ -135,7 +135,7 @@ async function sweep(app: App, location: string, log: (line: string) => void): P
     await clearLeftovers(app, location);
     sweepLifelines(app.stateDirectory, app.clock.now());
     const removed = await sweepAttempts(app);
-    if (removed > 0) log(`removed ${removed} old attempt directories`);
+    if (removed > 0) log(`removed ${removed} old attempt ${removed === 1 ? 'directory' : 'directories'}`);
   } catch (error) {
     log(`cannot remove leftover files: ${(error as Error).message}`);
   } finally {

@@ -44,17 +44,14 @@ export default defineCommand({
         if (jobs.length > 0 && order === 'drain' && !io.quiet && !io.json) {
           const named =
             jobs.length > 5 ? `${jobs.slice(0, 5).join(', ')} and ${jobs.length - 5} more` : jobs.join(', ');
-          io.err(`waiting for ${countOf(left.length, 'worker')} to finish ${named}\n`);
+          io.err(
+            `waiting for ${countOf(left.length, 'worker')} to finish ${jobs.length === 1 ? 'job' : 'jobs'} ${named}\n`,
+          );
         }
       },
     });
     if (io.json) io.out(`${JSON.stringify({ stopped })}\n`);
-    else
-      io.out(
-        stopped === 0
-          ? 'no worker was running. Workers that are just starting will stop\n'
-          : `stopped ${countOf(stopped, 'worker')}\n`,
-      );
+    else io.out(stopped === 0 ? 'no workers were running\n' : `stopped ${countOf(stopped, 'worker')}\n`);
     return 0;
   },
 });

@@ -33,7 +33,7 @@ export const OPERATION_ROUTES: Route[] = [
       const action = readText(given.action, 'action');
       const now = app.clock.now();
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
-        refuse('invalid-request', 'give ids, a filter or a group');
+        refuse('invalid-request', 'the request needs ids, a filter or a group');
       const act = bulkActionOf(action, given.changes, now);
       const limit = whole(given.limit, 'limit', MOST_AT_ALL) ?? Number.POSITIVE_INFINITY;
       const perSecond = whole(given.per_second, 'per_second', MOST_PER_SECOND);

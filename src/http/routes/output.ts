@@ -23,7 +23,7 @@ export const OUTPUT_ROUTES: Route[] = [
     summary: 'Read a byte range of the output of an attempt (the queuectl-* headers give its position)',
     query: {
       attempt: 'number of the attempt (default: the last one)',
-      from: 'the first byte; below zero from the end (0)',
+      from: 'offset of the first byte; a negative offset counts from the end (default: 0)',
       limit: 'maximum number of bytes, up to 4194304 (default: 262144)',
       stream: 'stdout or stderr, for a job with split output (default: stdout)',
     },

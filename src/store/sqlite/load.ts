@@ -58,10 +58,7 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']): Lo
     here.get(`${table} ${number}`) ?? Number(number) + shift[table]!;
   const conflict = (table: SavedTable, row: Row): void => {
     if (onConflict === 'fail')
-      throw new QueueError(
-        'import-conflict',
-        `${wordFor(table, row)} already exists, and differs or has a history`,
-      );
+      throw new QueueError('import-conflict', `${wordFor(table, row)} already exists in this database`);
     count('skipped', table.name);
   };
 

@@ -54,7 +54,7 @@ function refuseStore(target: string, location: string): void {
   const whole = target.replace(PART, '');
   for (const one of new Set([target, whole])) {
     if (existsSync(one) && (isSameFile(one, location) || holdersOf(realpathSync(one)).length > 0))
-      throw new QueueError('usage', `${one} is a store in use`, OTHER_NAME);
+      throw new QueueError('usage', `${one} is a database that is in use`, OTHER_NAME);
   }
   if (whole !== target) refuseDatabase(whole);
 }
@@ -90,7 +90,7 @@ export function refuseOverwriting(file: string, location: string): void {
 
 /** Throws if this is a database. Only behind refuseStore: closing a database that is open here would drop its locks. */
 function refuseDatabase(path: string): void {
-  if (isDatabase(path)) throw new QueueError('usage', `${path} is a database`, OTHER_NAME);
+  if (isDatabase(path)) throw new QueueError('usage', `${path} is already a database`, OTHER_NAME);
 }
 
 const MAGIC = 'SQLite format 3\0';

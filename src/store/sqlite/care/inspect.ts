@@ -44,9 +44,9 @@ function files(facts: StoreFacts): Finding[] {
         )
       : ok('file system', fileSystem.name ?? 'local'),
     freeBytes < NO_DISK
-      ? fail('disk', disk, 'queuectl prune, or free some disk space')
+      ? fail('disk', disk, 'free some disk space, or run queuectl prune')
       : freeBytes < LOW_DISK
-        ? warn('disk', disk, 'queuectl prune, or free some disk space')
+        ? warn('disk', disk, 'free some disk space, or run queuectl prune')
         : ok('disk', disk),
     ...permissions(facts),
   ];
@@ -78,12 +78,12 @@ function contents(facts: StoreFacts): Finding[] {
       : warn('journal mode', `${facts.journalMode}; the next command switches it to wal`, 'queuectl status'),
     facts.synchronous === FULL_SYNC
       ? ok('synchronous', 'full')
-      : fail('synchronous', String(facts.synchronous), 'this is a bug: please report it'),
+      : fail('synchronous', String(facts.synchronous), 'this is a bug. Please report it'),
     walBytes >= LARGE_WAL
       ? warn(
           'wal',
           `${formatBytes(walBytes)}: a long-running reader keeps it from shrinking`,
-          'stop that process; fuser lists it',
+          'find that process with fuser or lsof, and stop it',
         )
       : ok('wal', formatBytes(walBytes)),
     ...(problems === undefined ? [] : [quickCheck(problems)]),

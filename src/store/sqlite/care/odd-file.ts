@@ -48,7 +48,7 @@ export function refuseNoStore(path: string): void {
     throw new QueueError(
       'not-a-database',
       `${path} is empty, not a queuectl database`,
-      'to make it one: queuectl status',
+      'to create a queue in this file: queuectl status',
     );
 }
 

@@ -7,7 +7,7 @@ import { foreign, open, type Unsafe, unsafeForDrafts, unsafeWay } from './safe-p
 const ROOT = 0;
 /** The files that SQLite reads by their names alone, whoever put them there. */
 const BESIDE = ['-journal', '-wal', '-shm'];
-const MOVE_AWAY = 'another user created it: move it elsewhere';
+const MOVE_AWAY = 'another user created this file. Move it elsewhere';
 
 /**
  * Finds what is not safe about the store at this path. Jobs are commands: another user who can write one of its files, or put
@@ -28,7 +28,9 @@ export function unsafeParts(asked: string): Unsafe[] {
 export function refuseUnsafe(asked: string, anyOwner: boolean): void {
   if (anyOwner) return;
   const [unsafe] = unsafeParts(asked);
-  if (unsafe !== undefined) throw new QueueError('not-permitted', unsafe.says, unsafe.fix);
+  if (unsafe === undefined) return;
+  const { says, fix } = unsafe;
+  throw new QueueError('not-permitted', says, fix.startsWith('chmod ') ? `to prevent this: ${fix}` : fix);
 }
 
 /** Refuses a store that is not safe to be ours, or no file at all, before its files are replaced. */

@@ -86,7 +86,7 @@ function openPart(path: string): number | null {
 function refuseForeign(path: string, wal: Stats, db: Stats): void {
   const uid = process.getuid?.() ?? wal.uid;
   if ([db.uid, uid, ROOT].includes(wal.uid)) return;
-  const { says, fix } = foreign(path, wal, uid, 'another user created it: move it elsewhere');
+  const { says, fix } = foreign(path, wal, uid, 'another user created this file. Move it elsewhere');
   throw new QueueError('not-permitted', says, fix);
 }
 

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { SQLInputValue } from 'node:sqlite';
 import { SETTING_KEYS } from '../../../core/settings.ts';
+import { countOf } from '../../../core/words.ts';
 import type { Repaired, RepairSteps } from '../../contract/file-care.ts';
 import { type Connection, connect, type Row } from '../connection.ts';
 import { EPOCH } from '../epoch.ts';
@@ -53,7 +54,7 @@ function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
   if (epoch != null) db.run(care.setEpoch, epoch);
   const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
   for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
-  if (wreck.blind) saving.lost.push('the contents of destroyed pages, which nothing else refers to');
+  if (wreck.blind) saving.lost.push('the contents of destroyed pages');
   const nameless = db.run(care.forgetNameless);
   if (nameless > 0) saving.lost.push(`${nameless} statistics whose queue and name are missing`);
   recount(db);
@@ -123,7 +124,8 @@ function saveLoose(
     else if (problem !== 'there already') refused++;
     if (problem === null && loose) saving.loose[name] = (saving.loose[name] ?? 0) + 1;
   }
-  if (refused > 0) saving.lost.push(`${name}: ${refused} found page by page did not pass the checks`);
+  if (refused > 0)
+    saving.lost.push(`${name}: ${countOf(refused, 'row')} found page by page did not pass the checks`);
 }
 
 /** Rows of some tables look like those of another. */

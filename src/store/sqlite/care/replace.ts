@@ -63,8 +63,8 @@ function refuseMissing(source: string, db: string): void {
   if (existsSync(db) && realpathSync(source) === db)
     throw new QueueError(
       'usage',
-      `${source} is the store itself`,
-      'name the backup file, and give the store with --db',
+      `${source} is the database to be replaced, not a backup`,
+      'use the backup file as the argument, and --db for the database to replace',
     );
 }
 

@@ -121,7 +121,7 @@ function fieldsOf(file: string, separator: string | RegExp): string[][] {
 
 export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: string): Unsafe {
   return {
-    says: `${path} belongs to user ${owner}, but this is user ${uid}`,
+    says: `${path} belongs to user ${owner}, but queuectl is running as user ${uid}`,
     fix: fix ?? `run queuectl as its owner (sudo -u '#${owner}' queuectl …), or set QUEUECTL_ANY_OWNER=1`,
   };
 }
@@ -129,7 +129,7 @@ export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: 
 export function open(path: string, stat: Stats, uid: number): Unsafe {
   const own = stat.uid === uid || uid === ROOT;
   return {
-    says: `other users can write ${path} (mode ${modeOf(stat)})`,
+    says: `other users can write to ${path} (mode ${modeOf(stat)})`,
     fix: own ? `chmod go-w ${word(path)}` : 'use your own directory, for example queuectl --db ~/queue.db …',
   };
 }
@@ -145,9 +145,13 @@ function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
   const parts = ['', '-wal', '-shm', '-journal', '.d']
     .map((end) => path + end)
     .filter((one) => isOwn(one, uid));
-  if (parts.length === 0) return { says, fix: `${make} && queuectl --db ${word(moved)} …` };
+  if (parts.length === 0)
+    return { says, fix: `use your own directory: ${make} && queuectl --db ${word(moved)} …` };
   const move = `mv ${parts.map(word).join(' ')} ${word(`${own}/`)}`;
-  return { says, fix: `${make} && ${move}, while nothing uses it. Then: queuectl --db ${word(moved)} …` };
+  return {
+    says,
+    fix: `while nothing uses the database, move it to your own directory: ${make} && ${move}. Then use it there: queuectl --db ${word(moved)} …`,
+  };
 }
 
 function isOwn(path: string, uid: number): boolean {

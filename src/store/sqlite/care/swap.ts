@@ -15,7 +15,7 @@ export function refuseWhileUsed(db: string): void {
   throw new QueueError(
     'store-busy',
     `${db} is in use by process ${holder}`,
-    `stop it: queuectl worker stop, or for a server: kill ${holder}`,
+    `to stop workers: queuectl worker stop. To stop a server: kill ${holder}`,
   );
 }
 
