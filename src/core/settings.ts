@@ -197,45 +197,38 @@ export type Settings = { [K in SettingKey]: (typeof SETTINGS)[K] extends Setting
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
-/** Other names of the settings. After a name that ends in `:ms`, a number without a unit is in milliseconds. */
-const ALIASES: Record<SettingKey, string[]> = {
-  'max-retries': [
-    'default-max-retries',
-    'retries',
-    'max-tries',
-    'default-max-tries',
-    'max-attempts',
-    'default-max-attempts',
-  ],
-  'backoff-base': ['base-backoff', 'default-backoff-base', 'retry-backoff-base', 'backoff'],
-  'backoff-strategy': ['retry-strategy'],
-  'backoff-max': ['max-backoff', 'backoff-cap'],
-  'backoff-jitter': ['jitter', 'retry-jitter'],
-  'retry-delay': ['job-retry-delay'],
-  'job-timeout': ['timeout', 'default-timeout', 'default-job-timeout'],
-  'kill-grace': ['grace', 'kill-grace-period'],
-  'poll-interval': ['check-interval', 'polling-interval', 'worker-poll-interval:ms'],
-  'heartbeat-interval': ['worker-heartbeat-interval', 'heartbeat'],
-  lease: ['worker-lease', 'lease-timeout'],
-  'crash-limit': ['max-crashes'],
-  'worker-count': ['workers', 'default-worker-count'],
-  'stop-timeout': ['graceful-shutdown-timeout', 'shutdown-timeout', 'worker-stop-timeout'],
-  'max-concurrent-jobs': ['max-running-jobs', 'global-concurrency'],
-  'output-limit': ['max-output', 'output-max', 'max-output-size'],
-  'keep-completed': ['retention', 'keep-done', 'completed-retention', 'retain-completed'],
-  'keep-cancelled': ['keep-canceled', 'cancelled-retention', 'retain-cancelled'],
-  'keep-dead': ['keep-dlq', 'dead-retention', 'dlq-retention', 'retain-dead'],
-  'keep-events': ['events-retention', 'event-retention', 'retain-events', 'keep-event-log'],
-  'on-complete': ['on-completed', 'on-success', 'hook-complete', 'hooks-on-complete'],
-  'on-failure': ['on-failed', 'on-fail', 'hook-failure', 'hooks-on-failure'],
-  'on-dead': ['on-death', 'on-dlq', 'hook-dead', 'hooks-on-dead'],
-  'on-idle': ['on-empty', 'hook-idle', 'hooks-on-idle'],
+/** Other names of the settings, separated by spaces. After a name that ends in `:ms`, a number without a unit is in milliseconds. */
+const ALIASES: Record<SettingKey, string> = {
+  'max-retries': 'default-max-retries retries max-tries default-max-tries max-attempts default-max-attempts',
+  'backoff-base': 'base-backoff default-backoff-base retry-backoff-base backoff',
+  'backoff-strategy': 'retry-strategy',
+  'backoff-max': 'max-backoff backoff-cap',
+  'backoff-jitter': 'jitter retry-jitter',
+  'retry-delay': 'job-retry-delay',
+  'job-timeout': 'timeout default-timeout default-job-timeout',
+  'kill-grace': 'grace kill-grace-period',
+  'poll-interval': 'check-interval polling-interval worker-poll-interval:ms',
+  'heartbeat-interval': 'worker-heartbeat-interval heartbeat',
+  lease: 'worker-lease lease-timeout',
+  'crash-limit': 'max-crashes',
+  'worker-count': 'workers default-worker-count',
+  'stop-timeout': 'graceful-shutdown-timeout shutdown-timeout worker-stop-timeout',
+  'max-concurrent-jobs': 'max-running-jobs global-concurrency',
+  'output-limit': 'max-output output-max max-output-size',
+  'keep-completed': 'retention keep-done completed-retention retain-completed',
+  'keep-cancelled': 'keep-canceled cancelled-retention retain-cancelled',
+  'keep-dead': 'keep-dlq dead-retention dlq-retention retain-dead',
+  'keep-events': 'events-retention event-retention retain-events keep-event-log',
+  'on-complete': 'on-completed on-success hook-complete hooks-on-complete',
+  'on-failure': 'on-failed on-fail hook-failure hooks-on-failure',
+  'on-dead': 'on-death on-dlq hook-dead hooks-on-dead',
+  'on-idle': 'on-empty hook-idle hooks-on-idle',
 };
 
 const NAMES = new Map<string, { key: SettingKey; bare: DurationUnit }>();
 for (const key of SETTING_KEYS) {
   NAMES.set(key, { key, bare: 's' });
-  for (const alias of ALIASES[key]) {
+  for (const alias of ALIASES[key].split(' ')) {
     const [name, unit] = alias.split(':');
     NAMES.set(name!, { key, bare: unit === 'ms' ? 'ms' : 's' });
   }
