@@ -1,6 +1,6 @@
 import type { Dependency, State } from './job.ts';
 
-/** How a parent job ends for the jobs that depend on it. */
+/** The ends of a parent job, as its dependent jobs distinguish them. */
 export type ParentEnd = Extract<State, 'completed' | 'dead' | 'cancelled'> | 'deleted';
 
 /** The conditions that each end satisfies. The end of a deleted job satisfies none. */

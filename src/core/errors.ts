@@ -119,7 +119,7 @@ interface QueueErrorOptions extends ErrorOptions {
 export class QueueError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | null;
-  /** After how many seconds the same request may succeed. Null if that is unknown. */
+  /** The number of seconds after which the same request may succeed. Null if that is unknown. */
   readonly retryAfterS: number | null;
 
   constructor(code: ErrorCode, message: string, hint?: string, options?: QueueErrorOptions) {

@@ -3,9 +3,9 @@ import { QueueError } from './errors.ts';
 import { checkNumber, formatSize, parseSize } from './numbers.ts';
 import { isNone } from './words.ts';
 
-/** How many finished jobs of one state are kept. A limit of null is no limit. A job beyond any one limit is removed. */
+/** The limits for finished jobs of one state. Null means no limit. A job beyond any one limit is removed. */
 export interface Retention {
-  /** How long a job is kept after it finished. */
+  /** The maximum time that a job is kept after it finished. */
   ageMs: number | null;
   /** The maximum number of jobs. */
   count: number | null;
@@ -94,7 +94,7 @@ export interface EndedJob {
  */
 export function surplus(keep: Retention, held: JobTotals, oldest: readonly EndedJob[], now: number): number {
   let { jobs, bytes } = held;
-  let going = 0;
+  let removed = 0;
   for (const job of oldest) {
     const tooOld = keep.ageMs !== null && job.finishedAt < now - keep.ageMs;
     const tooMany = keep.count !== null && jobs > keep.count;
@@ -102,9 +102,9 @@ export function surplus(keep: Retention, held: JobTotals, oldest: readonly Ended
     if (!tooOld && !tooMany && !tooBig) break;
     jobs--;
     bytes -= job.bytes;
-    going++;
+    removed++;
   }
-  return going;
+  return removed;
 }
 
 /** Parses an age, a number of events, or both. */
@@ -127,7 +127,7 @@ export function surplusEvents(
   oldest: readonly { number: number; at: number }[],
   now: number,
 ): number {
-  const goes = ({ number, at }: { number: number; at: number }): boolean =>
+  const isBeyond = ({ number, at }: { number: number; at: number }): boolean =>
     (ageMs !== null && at < now - ageMs) || (count !== null && number <= last - count);
-  return oldest.findLastIndex(goes) + 1;
+  return oldest.findLastIndex(isBeyond) + 1;
 }

@@ -7,7 +7,7 @@ export type CommandTemplate = (line: string) => string;
 const MARK = '{}';
 
 /** Unsupported constructs: a quoted word in them is not one word, or only a full shell parser finds their end. */
-const BEYOND: [RegExp, string][] = [
+const UNSUPPORTED: [RegExp, string][] = [
   [/<</, 'a here-document'],
   [/`/, 'backticks'],
   [/\$['"]/, "$'…'"],
@@ -18,10 +18,10 @@ const BEYOND: [RegExp, string][] = [
  * expansion, where the shell would read characters of the line as syntax. `\{}` stays as it is, for commands such as find.
  */
 export function compileTemplate(text: string): CommandTemplate {
-  const beyond = BEYOND.find(([pattern]) => pattern.test(text));
-  if (beyond !== undefined) throw tooHard(beyond[1]);
+  const found = UNSUPPORTED.find(([pattern]) => pattern.test(text));
+  if (found !== undefined) throw unsupported(found[1]);
   const substitution = text.indexOf('$(');
-  if (substitution >= 0 && /\bcase\b/.test(text.slice(substitution))) throw tooHard('case inside $(…)');
+  if (substitution >= 0 && /\bcase\b/.test(text.slice(substitution))) throw unsupported('case inside $(…)');
   const parts = splitAtMarks(text);
   if (parts.length === 1)
     throw refused(
@@ -73,7 +73,7 @@ function endOfExpansion(text: string, at: number): number {
   const [open, close] = text[at + 1] === '{' ? ['{', '}'] : ['(', ')'];
   let depth = 0;
   for (let i = at + 1; i < text.length; i++) {
-    if (/['"\\]/.test(text[i]!)) throw tooHard('quotes inside a variable expansion');
+    if (/['"\\]/.test(text[i]!)) throw unsupported('quotes inside a variable expansion');
     if (text[i] === open) depth++;
     else if (text[i] === close && --depth === 0) return skipTo(text, at, i);
   }
@@ -87,7 +87,7 @@ function skipTo(text: string, from: number, end: number): number {
   return to;
 }
 
-function tooHard(what: string): QueueError {
+function unsupported(what: string): QueueError {
   return refused(
     `a template cannot contain ${what}`,
     "put the command in a script and use --template 'sh script.sh {}'",

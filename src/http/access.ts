@@ -20,7 +20,7 @@ export interface Grant {
 /** The rights of a request that needs none. */
 export const ANYBODY: Grant = { role: 'read-only', session: null, ended: new AbortController().signal };
 
-/** Why a bearer has no rights: a wrong token, a session that has ended, or one of a server that has ended. */
+/** The reasons for refusing a bearer: a wrong token, an ended session, or a session of another server process. */
 export type Denied = 'wrong-token' | 'ended-session' | 'foreign-session';
 
 /** Decides what the bearer of a token or of a session may do. */

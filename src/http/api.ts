@@ -17,7 +17,7 @@ import {
   SAFE_HEADERS,
 } from './guard.ts';
 import type { HostNames } from './host-names.ts';
-import { hidden, problem, refuse } from './problem.ts';
+import { problem, refuse, withoutDetails } from './problem.ts';
 import { readBody } from './read-body.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -189,7 +189,7 @@ function refuseUnknownPath(guard: Guard, c: Context<Env>): never {
 
 function answerError(guard: Guard, error: Error, c: Context<Env>): Response {
   const requestId = c.get('requestId') ?? randomBytes(6).toString('hex');
-  const known = hidden(error, requestId);
+  const known = withoutDetails(error, requestId);
   if (known !== error && !c.req.raw.signal.aborted) guard.onError(error, requestId);
   const extra: Record<string, string> = {
     ...SAFE_HEADERS,

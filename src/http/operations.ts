@@ -14,7 +14,7 @@ export interface Work {
   record(event: NewEvent): Promise<void>;
   /** The maximum number of jobs. */
   limit: number;
-  /** How many jobs are changed per second. Null means no limit. */
+  /** The maximum number of jobs changed per second. Null means no limit. */
   perSecond: number | null;
 }
 

@@ -150,11 +150,11 @@ async function nextBytes(feed: EventFeed, subscriber: Subscriber): Promise<Uint8
   return null;
 }
 
-/** Resolves to true after the time, or to false as soon as the function that `hand` gets is called. */
-function slept(ms: number, hand: (wake: () => void) => void): Promise<boolean> {
+/** Resolves to true after the time. `provide` gets a function that ends the wait at once, with false. */
+function slept(ms: number, provide: (wake: () => void) => void): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), ms);
-    hand(() => {
+    provide(() => {
       clearTimeout(timer);
       resolve(false);
     });
