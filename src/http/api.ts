@@ -66,15 +66,12 @@ export function createApi(options: ApiOptions): Hono<Env> {
     for (const [name, value] of Object.entries({ ...SAFE_HEADERS, 'cache-control': 'no-store' }))
       if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   });
-  const byPath = new Map<string, Route[]>();
-  for (const route of ROUTES) byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
-  for (const [path, routes] of byPath)
+  for (const [path, routes] of Map.groupBy(ROUTES, (route) => route.path))
     api.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(guard, routes, c));
-  api.get(
-    '/*',
-    (c) =>
-      assets(new URL(c.req.url).pathname, c.req.header('accept-encoding')) ?? refuseUnknownPath(guard, c),
-  );
+  api.get('/*', (c) => {
+    const { pathname } = new URL(c.req.url);
+    return assets(pathname, c.req.header('accept-encoding')) ?? refuseUnknownPath(guard, c);
+  });
   api.all('/*', (c) => refuseUnknownPath(guard, c));
   api.onError((error, c) => answerError(guard, error, c));
   return api;

@@ -1,13 +1,7 @@
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 
-const PROBLEM = 'application/problem+json';
-
 /** Returns the HTTP response for an error. */
-export function problem(
-  error: QueueError,
-  requestId: string,
-  headers: Record<string, string> = {},
-): Response {
+export function problem(error: QueueError, requestId: string, headers: Record<string, string>): Response {
   const { status } = ERRORS[error.code];
   const body = {
     type: 'about:blank',
@@ -18,7 +12,8 @@ export function problem(
     hint: error.hint,
     request_id: requestId,
   };
-  return new Response(JSON.stringify(body), { status, headers: { 'content-type': PROBLEM, ...headers } });
+  const type = { 'content-type': 'application/problem+json' };
+  return new Response(JSON.stringify(body), { status, headers: { ...type, ...headers } });
 }
 
 /** Messages that replace those of store errors, because the originals contain paths, which belong in the log. */

@@ -77,9 +77,6 @@ export const put = routeBy('PUT', 'change');
 export const patch = routeBy('PATCH', 'change');
 export const del = routeBy('DELETE', 'change');
 
-export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify(value), {
-    status,
-    headers: { 'content-type': 'application/json', ...headers },
-  });
+export function json(value: unknown, status = 200): Response {
+  return new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json' } });
 }
