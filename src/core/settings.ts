@@ -1,5 +1,5 @@
 import { checkCommand } from './command-text.ts';
-import { type DurationUnit, exactDuration, parseDuration } from './duration.ts';
+import { checkDuration, type DurationUnit, exactDuration, parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { BACKOFF_STRATEGIES } from './job.ts';
 import { nearest } from './nearest.ts';
@@ -39,35 +39,29 @@ function number(fallback: number, range: NumberRange, help: string): Setting<num
 const integer = (fallback: number, min: number, max: number, help: string) =>
   number(fallback, { min, max, integer: true }, help);
 
-function measure(
-  kind: string,
-  fallback: number,
-  limits: [number, number],
-  help: string,
-  parse: Setting<number>['parse'],
-  format: (value: number) => string,
-): Setting<number> {
-  const range = `${format(limits[0])} to ${format(limits[1])}`;
+const duration = (fallback: number, min: number, max: number, help: string): Setting<number> => ({
+  default: fallback,
+  timed: true,
+  help,
+  range: `${exactDuration(min)} to ${exactDuration(max)}`,
+  parse: (text, key, bare) => checkDuration(parseDuration(text, key, bare), key, { min, max }, text),
+  format: exactDuration,
+});
+
+function size(fallback: number, min: number, max: number, help: string): Setting<number> {
+  const range = `${formatSize(min)} to ${formatSize(max)}`;
   return {
     default: fallback,
     help,
     range,
-    format,
-    parse(text, key, bare) {
-      const value = parse(text, key, bare);
-      if (value >= limits[0] && value <= limits[1]) return value;
-      throw new QueueError('invalid-value', `${key} must be a ${kind} from ${range}, not '${text}'`);
+    parse(text, key) {
+      const bytes = parseSize(text, key);
+      if (bytes >= min && bytes <= max) return bytes;
+      throw new QueueError('invalid-value', `${key} must be a size from ${range}, not '${text}'`);
     },
+    format: formatSize,
   };
 }
-
-const duration = (fallback: number, min: number, max: number, help: string): Setting<number> => ({
-  ...measure('duration', fallback, [min, max], help, parseDuration, exactDuration),
-  timed: true,
-});
-
-const size = (fallback: number, min: number, max: number, help: string) =>
-  measure('size', fallback, [min, max], help, parseSize, formatSize);
 
 function optional(row: Setting<number>): Setting<number | null> {
   return {
@@ -244,12 +238,12 @@ export function findSetting(name: string): { key: SettingKey; bare: DurationUnit
   if (suffix !== null && found !== undefined && SETTINGS[found.key].timed)
     return { key: found.key, bare: suffix[2]!.startsWith('m') ? 'ms' : 's' };
   const guess = nearest(plain, NAMES.keys()) ?? nearest(suffix?.[1] ?? '', NAMES.keys());
-  const hint =
-    guess === null ? undefined : `to print its value: queuectl config get ${NAMES.get(guess)!.key}`;
+  if (guess === null) throw new QueueError('unknown-setting', `unknown setting '${name}'`);
+  const { key } = NAMES.get(guess)!;
   throw new QueueError(
     'unknown-setting',
-    `unknown setting '${name}'${guess === null ? '' : `; did you mean ${NAMES.get(guess)!.key}?`}`,
-    hint,
+    `unknown setting '${name}'; did you mean ${key}?`,
+    `to print its value: queuectl config get ${key}`,
   );
 }
 
