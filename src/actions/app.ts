@@ -47,7 +47,7 @@ export async function openApp(
   guardExit();
   const older = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const opened = await openStore(location, { create, actor, anyOwner, older });
+    const opened = await openStore(location, { create, actor, anyOwner, older, now: systemClock.now });
     return { ...opened, clock: systemClock, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;

@@ -1,3 +1,4 @@
+import { pauseSync } from '../core/clock.ts';
 import { armCrashPoint, type Crash } from '../core/crash-point.ts';
 
 const BLOCKED_MS = 3000;
@@ -18,6 +19,6 @@ function crash(how: Crash): void {
     case 'throw':
       throw new Error('failed at a crash point on purpose');
     case 'block':
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BLOCKED_MS);
+      pauseSync(BLOCKED_MS);
   }
 }

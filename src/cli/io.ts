@@ -1,4 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs';
+import { pauseSync } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { DEFAULT_LAYOUT, type Layout } from './layout.ts';
 import { printable, printableJson, printableLines } from './text.ts';
@@ -40,8 +41,6 @@ export interface Io {
   /** Writes bytes to stderr unchanged. */
   errBytes(data: Uint8Array): void;
 }
-
-const EAGAIN_PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 export function createIo(options: IoOptions): Io {
   const tty = isTerminal(1);
@@ -123,7 +122,7 @@ function writeAll(fd: number, data: Uint8Array): void {
       const code = (error as NodeJS.ErrnoException).code;
       if (code === 'EPIPE') throw new BrokenPipe();
       if (code !== 'EAGAIN') throw cannotWrite(error as Error);
-      Atomics.wait(EAGAIN_PAUSE, 0, 0, 2);
+      pauseSync(2);
     }
   }
 }

@@ -1,7 +1,6 @@
 import { openSync, readSync } from 'node:fs';
+import { pauseSync } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
-
-const EAGAIN_PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 const REASONS: Record<string, string> = {
   ENOENT: 'does not exist',
@@ -29,7 +28,7 @@ export function readFrom(fd: number, buffer: Buffer, at: number | null, name: st
       if (code === 'EOF') return 0;
       // EAGAIN means that somebody made the pipe non-blocking.
       if (code !== 'EAGAIN') throw unreadable(name, error);
-      Atomics.wait(EAGAIN_PAUSE, 0, 0, 5);
+      pauseSync(5);
     }
   }
 }

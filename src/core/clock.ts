@@ -17,3 +17,10 @@ export const systemClock: Clock = {
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));
+
+/** Blocks the whole process for this many milliseconds. */
+export function pauseSync(ms: number): void {
+  Atomics.wait(NEVER_NOTIFIED, 0, 0, ms);
+}

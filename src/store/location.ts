@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 
-/** --db, else QUEUECTL_DB (or QUEUECTL_DB_PATH), else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db. */
+/** Returns --db, else QUEUECTL_DB (or QUEUECTL_DB_PATH), else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db. */
 export function storeLocation(flag: string | undefined, environment: NodeJS.ProcessEnv): string {
   const named = flag || environment.QUEUECTL_DB || environment.QUEUECTL_DB_PATH;
   const location = named || join(environment.QUEUECTL_HOME || join(home(), '.queuectl'), 'queue.db');
@@ -11,7 +11,7 @@ export function storeLocation(flag: string | undefined, environment: NodeJS.Proc
   return location;
 }
 
-/** A relative one would mean another store in every directory. */
+/** Throws if the home directory is a relative path, which would mean another store in every directory. */
 function home(): string {
   const found = homedir();
   if (isAbsolute(found)) return found;
@@ -22,7 +22,7 @@ function home(): string {
   );
 }
 
-/** The runtime replaces bytes that are not valid UTF-8. Such a store would be made in another directory, and not be found again. */
+/** Throws if a directory name is not valid UTF-8. The runtime replaces such bytes, so the store would be made elsewhere. */
 function refuseUnreadable(location: string): void {
   if (!location.includes('\uFFFD') && isAbsolute(location)) return;
   const path = resolve(location);

@@ -5,32 +5,34 @@ import type { Store } from './store.ts';
 
 export interface OpenedStore {
   store: Store;
-  /** Where this host keeps attempts, the wake file and the logs of detached workers. */
+  /** The directory of this host for attempts, the wake file and the logs of detached workers. */
   stateDirectory: StateDirectory;
-  /** The file was made just now. */
+  /** Tells whether the file was created just now. */
   created: boolean;
   /** The schema version that the file had, and the one of this version of queuectl. */
   schema: { found: number; known: number };
-  /** Something a person should know about this place. */
+  /** A warning about the location of the store. */
   warning: string | null;
 }
 
-/** What happens to a store with an older schema: it is not opened, opened as it is, or migrated. */
+/** Decides whether a store with an older schema is not opened, opened as it is, or migrated. */
 export type OlderSchema = 'refuse' | 'keep' | 'migrate';
 
 export interface OpenOptions {
-  /** Make the store where there is none. */
+  /** Creates the store if there is none. */
   create: boolean;
   /** Names the user of the store in its events. */
   actor: string | null;
-  /** Also open a store that belongs to another user, or that others can write. */
+  /** Also opens a store that belongs to another user, or that others can write. */
   anyOwner: boolean;
   older: OlderSchema;
+  /** Returns the time of its events. */
+  now(): number;
 }
 
 export interface StoreKind {
   open(location: string, options: OpenOptions): Promise<OpenedStore>;
-  /** Opens a store to read from it, without making or changing anything. Null: there is none of this version. */
+  /** Opens a store to read from it, without changing anything. Returns null if there is none of this version. */
   peek(location: string): Promise<Store | null>;
   /** Returns what looks after the files of such a store. */
   care(): Promise<FileCare>;

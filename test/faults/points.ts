@@ -4,8 +4,6 @@ const ROOT = `${import.meta.dir}/../../src`;
 /** Matches the call however its line is broken. */
 const POINT = /\bcrashPoint\(\s*'([\w-]+)'\s*,?\s*\)/g;
 const WRITE = /(?:\.write|\beach)\(\s*'(\w+)'\s*,/g;
-/** Matches a function that names a crash point by its argument. */
-const STEP = /function (\w+)\(name: string\): void \{\s*crashPoint\(`([\w-]+)\$\{name\}`\);\s*\}/;
 
 /** Returns every crash point in the source: three for each write of the store, and those that are written out. */
 export function allPoints(): string[] {
@@ -21,10 +19,6 @@ export function pointsIn(sources: string[]): string[] {
     for (const [, point] of text.matchAll(POINT)) points.add(point!);
     for (const [, verb] of text.matchAll(WRITE))
       for (const when of ['before', 'in', 'after']) points.add(`${when}-${verb}`);
-    const [, step, prefix] = STEP.exec(text) ?? [];
-    if (step === undefined) continue;
-    for (const [, name] of text.matchAll(new RegExp(`\\b${step}\\('([\\w-]+)'\\)`, 'g')))
-      points.add(`${prefix}${name}`);
   }
   return [...points].sort();
 }

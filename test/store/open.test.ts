@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { careOf, openStore, peekStore } from '../../src/store/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-const OPTIONS = { create: true, actor: null, anyOwner: false, older: 'migrate' as const };
+const OPTIONS = { create: true, actor: null, anyOwner: false, older: 'migrate' as const, now: Date.now };
 const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };
 
 test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(
@@ -28,4 +28,13 @@ test('every other location is the path of a file, and looking at it creates noth
     const found = await peekStore(location);
     expect(found?.epoch).toBe(store.epoch);
     await found?.close();
+  }));
+
+test('events have the time of the given clock', () =>
+  inTempDir(async (directory) => {
+    const { store } = await openStore(join(directory, 'queue.db'), { ...OPTIONS, now: () => 1234 });
+    await store.note({ kind: 'operation-begun' });
+    await store.as('somebody').setQueue('mail', { concurrency: 1 });
+    expect((await store.events(0, 10)).map(({ at }) => at)).toEqual([1234, 1234]);
+    await store.close();
   }));

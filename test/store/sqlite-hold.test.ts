@@ -16,7 +16,7 @@ const held = await holdSqlite(path);
 console.log('held');
 process.stdin.once('data', () => {
   renameSync(other, path);
-  held.letGo();
+  held.unlock();
   process.exit();
 });`;
 
@@ -34,6 +34,6 @@ test('a process that waited for a store which was replaced meanwhile holds the n
     await ended;
     const held = await waiting;
     held.copyTo(join(directory, 'copy'));
-    held.letGo();
+    held.unlock();
     expect(readFileSync(join(directory, 'copy')).equals(readFileSync(path!))).toBe(true);
   }));

@@ -115,8 +115,8 @@ async function repaired(
   const settleLost = () => () => {
     throw new Error('nothing was running');
   };
-  const steps = { knownEpoch: () => null, settleLost };
-  const report = await repairSqlite(held, draft, steps).finally(held.letGo);
+  const steps = { now: Date.now, knownEpoch: () => null, settleLost };
+  const report = await repairSqlite(held, draft, steps).finally(held.unlock);
   if (report === null) return null;
   expect(report.problems).toEqual([]);
   return { report, rows: (table) => rowsOf(draft, table) };

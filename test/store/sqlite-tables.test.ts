@@ -1,6 +1,14 @@
 import { expect, test } from 'bun:test';
-import { LEFT_OUT, SAVED } from '../../src/store/sqlite/tables.ts';
+import { SAVED } from '../../src/store/sqlite/tables.ts';
 import { withSqlite } from '../support/sqlite.ts';
+
+/** Lists the tables that are not saved, each with the reason. */
+const LEFT_OUT: Record<string, string> = {
+  meta: 'every store has an epoch of its own',
+  worker: 'workers belong to a machine, and live or die there',
+  supervisor: 'like workers',
+  counter: 'counted anew',
+};
 
 test('every table of the schema is saved by export and repair, or left out for a reason', () =>
   withSqlite(async (_, connection) => {

@@ -8,8 +8,8 @@ import { inTempDir, makeTempDir } from './temp-dir.ts';
 /** Opens a new SQLite store in a directory of its own. */
 export async function openTempSqlite(): Promise<OpenedForTest> {
   const dir = makeTempDir();
-  const open = async (actor?: string): Promise<Store> =>
-    (await openSqlite(join(dir.path, 'queue.db'), true, actor)).store;
+  const open = async (actor: string | null = null): Promise<Store> =>
+    (await openSqlite(join(dir.path, 'queue.db'), { actor })).store;
   return { store: await open(), reopen: open, cleanup: dir.remove };
 }
 

@@ -18,12 +18,11 @@ export interface ActingStore {
    * Removes jobs of the given states with their attempts. Never removes a running job. Returns what it removed. For a
    * dependent job a removed parent has failed, whatever end it wanted.
    */
-  remove(ids: string[], from: readonly State[], now: number): Promise<{ ids: string[]; attempts: number[] }>;
+  remove(ids: string[], from: readonly State[], now: number): Promise<RemovedJobs>;
   /**
-   * Cancels waiting jobs at once. For running jobs it commits the request, and the worker that holds them ends them. Returns
-   * which jobs were cancelled, which are being ended, and which had ended before.
+   * Cancels waiting jobs at once. For running jobs it commits the request, and the worker that holds them ends them.
    */
-  cancel(ids: string[], now: number): Promise<{ cancelled: string[]; ending: string[]; ended: string[] }>;
+  cancel(ids: string[], now: number): Promise<CancelledJobs>;
   /** Keeps jobs from being claimed, even when they are due. Returns the ids that were waiting before. */
   hold(ids: string[], now: number): Promise<string[]>;
   /** Releases held jobs. Returns the ids that were held. */
@@ -31,3 +30,11 @@ export interface ActingStore {
   /** Changes waiting jobs, held or not. Returns the ids it changed. Never gives an at-most-once job a `maxRetries` above 1. */
   edit(ids: string[], changes: JobChanges, now: number): Promise<string[]>;
 }
+
+export interface RemovedJobs {
+  ids: string[];
+  attempts: number[];
+}
+
+/** The ids of the jobs that were cancelled, of those that are being ended, and of those that had ended before. */
+export type CancelledJobs = Record<'cancelled' | 'ending' | 'ended', string[]>;

@@ -56,7 +56,7 @@ export interface LoadOptions {
   keepFile(file: ExportedFile): void;
 }
 
-/** Numbers of rows by table. */
+/** The numbers of added and skipped rows, by table. */
 export interface Loaded {
   added: Record<string, number>;
   skipped: Record<string, number>;

@@ -35,24 +35,24 @@ export interface FileCare {
   /** Reads the whole store and returns everything that is wrong with it. */
   check(location: string): Promise<StoreCheck>;
   /**
-   * Puts what can be saved of a damaged store in its place, and keeps the damaged file. Where no job can be saved, it throws
+   * Puts what can be saved of a damaged store in its place, and keeps the damaged file. If no job can be saved, it throws
    * and changes nothing. Returns null if nothing is wrong with the store.
    */
   repair(location: string, anyOwner: boolean, steps: RepairSteps): Promise<Repair | null>;
-  /** Looks at a store from outside, whether or not it can be opened; for `doctor`. `whole` reads it to its end. */
+  /** Looks at a store for `doctor`, whether or not it can be opened. `whole` reads it to its end. */
   inspect(location: string, whole: boolean): Promise<Inspection>;
   /** Returns what killed processes left beside the store. */
   leftovers(location: string): Leftover[];
-  /** Removes what killed processes left beside the store. Only while it is open: then nobody is replacing it. */
+  /** Removes what killed processes left beside the store. The store must be open, so that nobody is replacing it. */
   clearLeftovers(location: string): void;
   /** Throws if this file is a store, or a part of one, and must not be overwritten. */
   refuseOverwriting(file: string, location: string): void;
 }
 
 export interface CopyOptions {
-  /** Replace a backup that is there. */
+  /** Replaces an existing backup. */
   force: boolean;
-  /** Keep long output too, in FILE.d. */
+  /** Also keeps long output, in FILE.d. */
   withOutput: boolean;
   anyOwner: boolean;
 }
@@ -68,7 +68,7 @@ export interface Copied<T> {
 
 export interface ReplaceSteps<T> {
   now(): number;
-  /** Is called before anything is changed. False: nothing is done. */
+  /** Is called before anything is changed. If it returns false, nothing is done. */
   begin(exists: boolean): Promise<boolean>;
   /** Makes the copy a store of its own. */
   renew(copy: Store): Promise<T>;
@@ -84,13 +84,13 @@ export interface Replaced<T> {
   file: string;
   db: string;
   made: T;
-  /** Where the old store is now; null: there was none. */
+  /** The path of the old store now, or null if there was none. */
   kept: string | null;
 }
 
 export interface StoreCheck {
   path: string;
-  /** One problem a line. */
+  /** The problems, one a line. */
   problems: string[];
   invalid: InvalidSetting[];
 }
@@ -106,11 +106,11 @@ export interface RepairSteps {
 }
 
 export interface Repaired {
-  /** How the damaged file had to be read. */
+  /** Describes how the damaged file had to be read. */
   how: string;
-  /** Rows saved, by table. */
+  /** The number of saved rows by table. */
   saved: Record<string, number>;
-  /** How many of them were found only on pages that no table leads to any more, and so may be old versions; by table. */
+  /** The number of those that were found on pages to which no table leads, by table. They may be old versions. */
   loose: Record<string, number>;
   /** Describes what could not be saved, as exactly as it is known. */
   lost: string[];
@@ -121,7 +121,7 @@ export interface Repaired {
 
 export interface Repair extends Repaired {
   db: string;
-  /** Where the damaged file is now. */
+  /** The path of the damaged file now. */
   kept: string;
 }
 

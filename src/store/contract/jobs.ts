@@ -59,9 +59,9 @@ export interface JobStore {
 
 export interface Page {
   limit: number;
-  /** Continue below this `number` of the previous page. */
+  /** The page continues below this `number` of the previous one. */
   before?: number;
-  /** Stop above this number. */
+  /** The page ends above this number. */
   above?: number;
 }
 
@@ -76,7 +76,7 @@ export interface DeadJob {
   queue: string;
   name: string | null;
   error: string | null;
-  /** When the job ended. */
+  /** The time at which the job ended. */
   at: number;
 }
 

@@ -2,7 +2,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { attemptEnding, type NewEvent } from '../../core/events.ts';
 import type { State } from '../../core/job.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
-import type { ActingStore } from '../contract/acting.ts';
+import type { ActingStore, CancelledJobs, RemovedJobs } from '../contract/acting.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, parentEnded, waitAgain } from './dependencies.ts';
 import { EDITED } from './job-columns.ts';
@@ -61,13 +61,8 @@ function release(db: Connection, id: string, now: number): number {
   return released;
 }
 
-function remove(
-  db: Connection,
-  ids: string[],
-  from: readonly State[],
-  now: number,
-): { ids: string[]; attempts: number[] } {
-  const removed = { ids: [] as string[], attempts: [] as number[] };
+function remove(db: Connection, ids: string[], from: readonly State[], now: number): RemovedJobs {
+  const removed: RemovedJobs = { ids: [], attempts: [] };
   const gone: EndedParent[] = [];
   for (const id of ids) {
     const attempts = db.all(sql.attemptNumbers, id).map((row) => row.number as number);
@@ -82,12 +77,8 @@ function remove(
   return removed;
 }
 
-function cancel(
-  db: Connection,
-  ids: string[],
-  now: number,
-): { cancelled: string[]; ending: string[]; ended: string[] } {
-  const result = { cancelled: [] as string[], ending: [] as string[], ended: [] as string[] };
+function cancel(db: Connection, ids: string[], now: number): CancelledJobs {
+  const result: CancelledJobs = { cancelled: [], ending: [], ended: [] };
   const over: EndedParent[] = [];
   const figures = tally(db);
   for (const id of ids) {

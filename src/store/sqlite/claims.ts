@@ -1,5 +1,5 @@
 import { attemptEnding } from '../../core/events.ts';
-import type { ClaimedJob, EndReason, Seal } from '../../core/job.ts';
+import type { ClaimedJob, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore, Settlement } from '../contract/claims.ts';
 import type { Connection } from './connection.ts';
@@ -53,13 +53,7 @@ export function claimStore(db: Connection): ClaimStore {
         db.run(sql.putSeal, `${value} ${Number(db.get(sql.lastAttempt)?.number ?? 0)}`);
       }),
     running: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
-    endings: (workerId) =>
-      db.read(() =>
-        db.all(sql.endings, workerId).map((row) => ({
-          attempt: row.attempt as number,
-          reason: row.end_reason as EndReason,
-        })),
-      ),
+    endings: (workerId) => db.read(() => db.all(sql.endings, workerId)),
   };
 }
 
@@ -146,7 +140,7 @@ function take(db: Connection, number: number, workerId: string, now: number): Cl
   return toClaimedJob(row);
 }
 
-/** Takes a job, or holds it if its row cannot be read: it would keep every worker from all other jobs. */
+/** Takes a job, or holds it if its row cannot be read. Otherwise it would keep every worker from all other jobs. */
 function takeOrHold(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
   db.exec('SAVEPOINT take');
   let job: ClaimedJob | null = null;

@@ -6,152 +6,120 @@ import { freeBallast } from '../../state/ballast.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, isOutOfRange, translate } from './failures.ts';
-import { fileOf, watchLiveFiles } from './live-files.ts';
+import { type FileWatch, fileOf, watchLiveFiles } from './live-files.ts';
 import { isSqliteSound, OLDEST_SQLITE } from './sqlite-version.ts';
 
 export type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
-/** SQLite waits this long by itself, blocking the process; the rest of the waiting is done between tries. */
+/** SQLite itself waits this long and blocks the process. The rest of the waiting is done between tries. */
 const BUSY_TIMEOUT_MS = 5; // fault-control: busy-timeout
 const GIVE_UP_MS = 30_000;
-/** Whoever is at work in it may be at work for days. */
+/** A hold gives up sooner, because another process may use the file for days. */
 const HOLD_GIVE_UP_MS = 5000;
 
-/** One connection, its prepared statements and the only way to write: a short immediate transaction. */
-export interface Connection {
-  readonly path: string;
-  /** Who writes through it; events say so. */
-  readonly actor: string | null;
-  get(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  all(sql: string, ...values: SQLInputValue[]): Row[];
-  /** One by one, for what is too much at once. */
+/** Runs SQL on a connection. Each text is prepared once. */
+interface Statements {
+  /** Returns the first row. `T` states its columns. */
+  get<T = Row>(sql: string, ...values: SQLInputValue[]): T | undefined;
+  all<T = Row>(sql: string, ...values: SQLInputValue[]): T[];
+  /** Reads one row at a time, because all of them may not fit into memory. */
   each(sql: string, ...values: SQLInputValue[]): Iterable<Row>;
-  /** The number of rows changed. */
+  /** Returns the number of rows changed. */
   run(sql: string, ...values: SQLInputValue[]): number;
+  /** Inserts rows and returns the number of the last one. */
   lastNumber(sql: string, ...values: SQLInputValue[]): number;
+}
+
+/** A connection to a database file. It writes only in short immediate transactions. */
+export interface Connection extends Statements {
+  readonly path: string;
+  /** Names the user of the connection in its events. */
+  readonly actor: string | null;
+  /** Returns the time of its events. */
+  now(): number;
   exec(sql: string): void;
   pragma(name: string): number;
-  /** From now on every write asks this first, inside its transaction; it throws to refuse. */
+  /** Makes every write call `check` first, inside its transaction. It throws to refuse the write. */
   guard(check: () => void): void;
-  /**
-   * When a write fails because of a value out of range, `mend` is called in a transaction of its own, and the write is done again
-   * if that has changed anything.
-   */
+  /** Calls `mend` after a write failed because of a value out of range. If that returns true, the write is done again. */
   onBadValue(mend: (error: unknown) => boolean): void;
-  /** Turns a file of ours to WAL mode, where it is not: without it no commit is taken. */
+  /** Switches the file to WAL mode. No commit is made without it. */
   useWal(): Promise<void>;
   /**
-   * Waits for the other writers, runs `work` as a whole or not at all. No await inside. `spare`: on a full disk it may use
-   * what the ballast keeps free, because it ends or removes something.
+   * Waits for the other writers and runs `work`, which must not await, as a whole or not at all. With `spare` it may use what
+   * the ballast keeps free on a full disk, because it ends or removes something.
    */
   write<T>(verb: keyof Store | 'migrate', work: () => T, how?: { spare: boolean }): Promise<T>;
-  /** Several reads see one state of the store; a lock that is met is waited for. */
+  /** Runs reads that all see one state of the store. Waits if it meets a lock. */
   read<T>(work: () => T): Promise<T>;
   /**
-   * Keeps everybody else out until it is closed, with all of the database in its one file. Who comes meanwhile waits as for
-   * any writer. Not so once the path leads to another file: whose WAL stands there then is not this one's to touch.
+   * Locks everybody else out until it is closed, with the whole database in its one file. Others wait as for any writer. Does
+   * nothing once another file has the path, because the WAL there belongs to that file.
    */
   hold(): Promise<void>;
-  /** The file at the path is still the one that is open: what is written into another nobody would ever read. */
+  /** Tells whether the open file is still the one at the path. Nobody would read what is written into another one. */
   isCurrent(): boolean;
-  /** Fails when it is not, or when its -wal or -shm file was removed. */
+  /** Throws if the file is no longer current, or if its -wal or -shm file was removed. */
   checkFile(): void;
   /**
-   * From now on the -wal and -shm files must stay the ones that are open. Once one was removed, every read and write throws:
-   * another process may work with new files by now, and nobody would see what is written into the old ones.
+   * Makes every read and write throw once the -wal or -shm file was removed. Another process may have made new ones, and nobody
+   * would see what is written into the old ones.
    */
   watchFiles(): void;
   /** Writes the whole database, as of one moment, into an empty file. */
   copyInto(path: string): Promise<void>;
   /**
-   * Closes it, unless another -wal or -shm file has the name of its own: SQLite would copy old pages over new ones, and remove
-   * the new -wal by its name. Such a connection stays open until the process ends. If its files were only removed, closing is
-   * safe: nobody makes new ones while this process has the old ones open (care/current-files.ts).
+   * Closes it, unless another -wal or -shm file has the name of its own. SQLite would copy old pages over new ones then, and
+   * remove the new -wal. Such a connection stays open until the process ends. If its files were only removed, closing is safe:
+   * nobody makes new ones while this process has the old ones open (care/current-files.ts).
    */
   close(): void;
 }
 
+/** The parts of an open connection that its functions share. */
+interface Opened {
+  path: string;
+  db: DatabaseSync;
+  files: FileWatch;
+  check: () => void;
+  mend: (error: unknown) => boolean;
+  writing: boolean;
+}
+
 export async function connect(
   path: string,
-  open = openFile,
-  actor: string | null = null,
+  { open = openFile, actor = null as string | null, now = Date.now } = {},
 ): Promise<Connection> {
-  // Before it is opened: should another come between the two, it is taken for replaced, never for the same.
+  // The file is identified before it is opened. If another one comes in between, this one counts as replaced.
   const file = fileOf(path);
+  const isCurrent = (): boolean => fileOf(path) === file;
   const db = open(path);
-  const statements = new Map<string, StatementSync>();
-  const prepared = (sql: string): StatementSync => {
-    let statement = statements.get(sql);
-    if (statement === undefined) {
-      statement = db.prepare(sql);
-      statements.set(sql, statement);
-    }
-    return statement;
-  };
-  let check = (): void => {};
-  let mend: (error: unknown) => boolean = () => false;
-  let writing = false;
-  /** Reads once more what holds a value that is too large. It is shown as nearly as possible. */
-  const large = (sql: string, values: SQLInputValue[]): Row[] => {
-    const statement = db.prepare(sql);
-    statement.setReadBigInts(true);
-    return (statement.all(...values) as Row[]).map(withoutBigInts);
-  };
-  // What is written must not depend on a value that is only nearly right.
-  const readable = <T>(read: () => T, again: () => T): T => {
-    try {
-      return read();
-    } catch (error) {
-      if (writing || !isOutOfRange(error)) throw error;
-      return again();
-    }
-  };
-  const files = watchLiveFiles(path, () => fileOf(path) === file);
-  const connection: Connection = {
+  const files = watchLiveFiles(path, isCurrent);
+  const opened: Opened = { path, db, files, check: () => {}, mend: () => false, writing: false };
+  try {
+    await untilFree(path, () => prepare(db));
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return {
     path,
     actor,
-    get: (sql, ...values) =>
-      readable(
-        () => prepared(sql).get(...values) as Row | undefined,
-        () => large(sql, values)[0],
-      ),
-    all: (sql, ...values) =>
-      readable(
-        () => prepared(sql).all(...values) as Row[],
-        () => large(sql, values),
-      ),
-    *each(sql, ...values) {
-      let count = 0;
-      try {
-        for (const row of prepared(sql).iterate(...values)) {
-          yield row as Row;
-          count++;
-        }
-      } catch (error) {
-        if (writing || !isOutOfRange(error)) throw error;
-        yield* large(sql, values).slice(count);
-      }
-    },
-    run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
-    lastNumber: (sql, ...values) => {
-      const number = Number(prepared(sql).run(...values).lastInsertRowid);
-      if (Number.isSafeInteger(number)) return number;
-      throw Object.assign(new RangeError(`${number} is not a valid row number`), {
-        code: 'ERR_OUT_OF_RANGE',
-      });
-    },
+    now,
+    ...statementsOf(opened),
     exec: (sql) => db.exec(sql),
     pragma: (name) => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() as Row)[0]),
-    guard: (wanted) => {
-      check = wanted;
+    guard: (check) => {
+      opened.check = check;
     },
-    onBadValue: (wanted) => {
-      mend = wanted;
+    onBadValue: (mend) => {
+      opened.mend = mend;
     },
     useWal: () =>
       untilFree(path, () => {
         if (modeOf(db) !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
+    write: (verb, work, { spare } = { spare: false }) => write(opened, verb, work, spare),
     read: (work) =>
       untilFree(path, () =>
         files.around(() => {
@@ -159,44 +127,11 @@ export async function connect(
           return transaction(db, 'BEGIN', work);
         }),
       ),
-    async write<T>(verb: keyof Store | 'migrate', work: () => T, { spare } = { spare: false }) {
-      crashPoint(`before-${verb}`);
-      const commit = () =>
-        transaction(db, 'BEGIN IMMEDIATE', () => {
-          check();
-          const done = work();
-          crashPoint(`in-${verb}`);
-          return done;
-        });
-      const commitOnce = (): T => {
-        writing = true;
-        try {
-          return commit();
-        } catch (error) {
-          const mended = (isOutOfRange(error) || isFull(error)) && mend(error);
-          if (!mended && !(spare && isFull(error) && freeBallast(stateBeside(path)))) throw error;
-          return commit();
-        } finally {
-          writing = false;
-        }
-      };
-      const result = await untilFree(path, () =>
-        files.around(() => {
-          const done = commitOnce();
-          // Before anybody is told: what was committed into a removed file may be lost.
-          files.lookAtBoth('; the last change may not have been saved');
-          return done;
-        }),
-      );
-      crashPoint(`after-${verb}`);
-      return result;
-    },
-    hold: () => untilFree(path, () => hold(db, () => fileOf(path) === file), HOLD_GIVE_UP_MS),
-    isCurrent: () => fileOf(path) === file,
+    hold: () => untilFree(path, () => hold(db, isCurrent), HOLD_GIVE_UP_MS),
+    isCurrent,
     checkFile: () => {
-      if (fileOf(path) !== file) {
+      if (!isCurrent())
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);
-      }
       files.lookAtBoth();
     },
     watchFiles: () => files.start(db),
@@ -210,16 +145,100 @@ export async function connect(
       db.close();
     },
   };
-  try {
-    await untilFree(path, () => prepare(db));
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-  return connection;
 }
 
-/** Numbers that are too large for JavaScript become the nearest that it has. */
+function statementsOf(opened: Opened): Statements {
+  const { db } = opened;
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      statement = db.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return statement;
+  };
+  /** Reads again what holds a value that is too large, as nearly as possible. A write must not depend on such a value. */
+  const readLarge = (error: unknown, sql: string, values: SQLInputValue[]): Row[] => {
+    if (opened.writing || !isOutOfRange(error)) throw error;
+    const statement = db.prepare(sql);
+    statement.setReadBigInts(true);
+    return (statement.all(...values) as Row[]).map(withoutBigInts);
+  };
+  return {
+    get<T>(sql: string, ...values: SQLInputValue[]) {
+      try {
+        return prepared(sql).get(...values) as T | undefined;
+      } catch (error) {
+        return readLarge(error, sql, values)[0] as T | undefined;
+      }
+    },
+    all<T>(sql: string, ...values: SQLInputValue[]) {
+      try {
+        return prepared(sql).all(...values) as T[];
+      } catch (error) {
+        return readLarge(error, sql, values) as T[];
+      }
+    },
+    *each(sql, ...values) {
+      let count = 0;
+      try {
+        for (const row of prepared(sql).iterate(...values)) {
+          yield row as Row;
+          count++;
+        }
+      } catch (error) {
+        yield* readLarge(error, sql, values).slice(count);
+      }
+    },
+    run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
+    lastNumber(sql, ...values) {
+      const number = Number(prepared(sql).run(...values).lastInsertRowid);
+      if (Number.isSafeInteger(number)) return number;
+      throw Object.assign(new RangeError(`${number} is not a valid row number`), {
+        code: 'ERR_OUT_OF_RANGE',
+      });
+    },
+  };
+}
+
+async function write<T>(opened: Opened, verb: string, work: () => T, spare: boolean): Promise<T> {
+  const { path, db, files } = opened;
+  crashPoint(`before-${verb}`);
+  const commit = (): T =>
+    transaction(db, 'BEGIN IMMEDIATE', () => {
+      opened.check();
+      const done = work();
+      crashPoint(`in-${verb}`);
+      return done;
+    });
+  const result = await untilFree(path, () =>
+    files.around(() => {
+      const done = commitOrMend(opened, commit, spare);
+      // The look comes before the answer, because a commit into a removed file may be lost.
+      files.lookAtBoth('; the last change may not have been saved');
+      return done;
+    }),
+  );
+  crashPoint(`after-${verb}`);
+  return result;
+}
+
+/** Commits. If that fails because of a bad value or a full disk, removes the cause and commits again. */
+function commitOrMend<T>(opened: Opened, commit: () => T, spare: boolean): T {
+  opened.writing = true;
+  try {
+    return commit();
+  } catch (error) {
+    const mended = (isOutOfRange(error) || isFull(error)) && opened.mend(error);
+    if (!mended && !(spare && isFull(error) && freeBallast(stateBeside(opened.path)))) throw error;
+    return commit();
+  } finally {
+    opened.writing = false;
+  }
+}
+
+/** Replaces numbers that are too large for JavaScript by the nearest ones that it has. */
 export function withoutBigInts(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' ? Number(value) : value]),
@@ -237,18 +256,17 @@ function openFile(path: string): DatabaseSync {
 function prepare(db: DatabaseSync): void {
   refuseOldSqlite(db);
   db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`); // fault-control: sync-commits
-  // A statement that fires a trigger keeps a journal of its own, on disk by default: that would double its cost.
+  // A statement that fires a trigger writes its own journal, by default to disk, which would double its cost.
   db.exec('PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY');
 }
 
 function refuseOldSqlite(db: DatabaseSync): void {
   const version = String((db.prepare('SELECT sqlite_version() AS v').get() as Row).v);
-  if (!isSqliteSound(version)) {
-    throw new QueueError(
-      'old-sqlite',
-      `SQLite ${version} can corrupt a database in WAL mode; queuectl needs ${OLDEST_SQLITE}`,
-    );
-  }
+  if (isSqliteSound(version)) return;
+  throw new QueueError(
+    'old-sqlite',
+    `SQLite ${version} can corrupt a database in WAL mode; queuectl needs ${OLDEST_SQLITE}`,
+  );
 }
 
 function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {
@@ -258,21 +276,21 @@ function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {
     db.exec('COMMIT');
     return result;
   } catch (error) {
-    // SQLite has already rolled back after some errors; then there is nothing left to undo.
+    // After some errors SQLite has already rolled back.
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
 }
 
-/** A connection in WAL mode keeps a lock on the file for as long as it lives: so this finds everybody. */
+/** Locks everybody else out. Every connection in WAL mode holds a lock on the file, so none is overlooked. */
 function hold(db: DatabaseSync, isCurrent: () => boolean): void {
   db.prepare('PRAGMA schema_version').get();
-  // In WAL mode it is locked since that look, so it stays current.
+  // In WAL mode that read has locked the file, so it stays current.
   if (!isCurrent()) return;
   if (modeOf(db) !== 'delete') db.exec('PRAGMA journal_mode = DELETE');
   db.exec('BEGIN EXCLUSIVE');
   if (modeOf(db) === 'delete') return;
-  // Somebody came between the two, and turned it back.
+  // Another process has switched it back in between.
   db.exec('ROLLBACK');
   throw Object.assign(new Error('database is locked'), { errcode: BUSY });
 }
@@ -281,7 +299,7 @@ function modeOf(db: DatabaseSync): string {
   return String(Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0]);
 }
 
-/** Short random pauses between tries: fairer, and far shorter for the slowest, than SQLite's own growing ones. */
+/** Tries until the file is not locked. Short random pauses are fairer than SQLite's growing ones, which can starve a process. */
 async function untilFree<T>(path: string, work: () => T, giveUpMs = GIVE_UP_MS): Promise<T> {
   const start = performance.now();
   for (;;) {

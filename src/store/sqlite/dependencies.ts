@@ -19,7 +19,7 @@ export interface EndedParent {
  * Adds the dependencies of new jobs and unblocks the jobs whose parents have already ended. `standIns` maps the id of a job
  * that was not added, because its unique key is taken, to the id of the job that has the key.
  */
-export function connect(
+export function addDependencies(
   db: Connection,
   children: string[],
   standIns: ReadonlyMap<string, string>,
@@ -53,12 +53,10 @@ export function connect(
 const SHOWN = 3;
 
 function refuseCycle(db: Connection, first: number): void {
-  const parentsOf = new Map<number, number[]>();
-  for (const { child, parent } of db.all(sql.edgesFrom, first)) {
-    const parents = parentsOf.get(child as number);
-    if (parents === undefined) parentsOf.set(child as number, [parent as number]);
-    else parents.push(parent as number);
-  }
+  const rows = db.all(sql.parentsFrom, first);
+  const parentsOf = new Map(
+    rows.map((row) => [row.child as number, JSON.parse(row.parents as string) as number[]]),
+  );
   const cycle = findCycle(parentsOf);
   if (cycle === null) return;
   const named = (numbers: number[]): string =>
@@ -93,10 +91,10 @@ export function parentEnded(db: Connection, first: EndedParent, now: number): nu
       recordOfKnown(db, { kind: 'held', detail: { error } }, held.id as string, held.queue as number);
     db.run(sql.explainHeld, error, number);
     for (const child of db.all(sql.cancelBlocked, now, now, error, number)) {
-      const lost = { number: child.number as number, id: child.id as string, end: 'cancelled' as const };
-      recordOfKnown(db, { kind: 'cancelled', detail: { error } }, lost.id, child.queue as number);
-      ended.push(lost);
-      figures.dropped(lost.number);
+      const cancelled = { number: child.number as number, id: child.id as string, end: 'cancelled' as const };
+      recordOfKnown(db, { kind: 'cancelled', detail: { error } }, cancelled.id, child.queue as number);
+      ended.push(cancelled);
+      figures.dropped(cancelled.number);
     }
     db.run(sql.dropBlockers, number);
     db.run(sql.failDependencies, number);

@@ -100,11 +100,7 @@ interface OldEvent {
 
 /** Returns a batch of the events after `after` that are to be removed, oldest first. */
 function surplus(db: Connection, keep: EventRetention, now: number, after: number): OldEvent[] {
-  const oldest = db.all(sql.oldestEvents, after, ROWS_AT_ONCE).map((row) => ({
-    number: row.number as number,
-    at: row.at as number,
-    jobs: row.jobs as number,
-  }));
+  const oldest = db.all<OldEvent>(sql.oldestEvents, after, ROWS_AT_ONCE);
   return oldest.slice(0, surplusEvents(keep, lastEvent(db), oldest, now));
 }
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type ErrorCode, QueueError } from '../../core/errors.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 
-/** SQLite's primary result codes that a user can meet, in the words of the error table. */
+/** SQLite's primary result codes that a user can meet. */
 const BY_RESULT: Record<number, [ErrorCode, string]> = {
   5: ['store-busy', 'is locked by another process'],
   6: ['store-busy', 'is locked by another process'],
@@ -14,6 +14,8 @@ const BY_RESULT: Record<number, [ErrorCode, string]> = {
   14: ['store-unavailable', 'cannot be opened'],
   26: ['not-a-database', 'is not a queuectl database'],
 };
+
+const WAS_STORE: [ErrorCode, string] = ['store-corrupt', 'is damaged: it is no longer a database'];
 
 const BY_ERRNO: Record<string, [ErrorCode, string]> = {
   EACCES: ['not-permitted', 'is not accessible: permission denied'],
@@ -27,70 +29,57 @@ const BY_ERRNO: Record<string, [ErrorCode, string]> = {
   ENAMETOOLONG: ['store-unavailable', 'cannot be opened: its path is too long'],
 };
 
+/** SQLite's primary result codes, and extended ones, which hold a primary one in their low byte. */
 export const BUSY = 5;
-
-export function isBusy(error: unknown): boolean {
-  const result = primaryResult(error);
-  return result === BUSY || result === 6;
-}
-
-const READONLY_DBMOVED = 1032;
-
-/** Another file has taken the name of the one that is open; thrown as it was, or translated. */
-export function isMoved(error: unknown): boolean {
-  const { errcode, cause } = error as { errcode?: unknown; cause?: { errcode?: unknown } };
-  return errcode === READONLY_DBMOVED || cause?.errcode === READONLY_DBMOVED;
-}
-
-const IOERR_SHORT_READ = 522;
-
-/** A page that the -shm promises is not in the -wal: somebody removed that one, and SQLite has just made another. */
-export function lacksWal(error: unknown): boolean {
-  const { errcode, cause } = error as { errcode?: unknown; cause?: { errcode?: unknown } };
-  return errcode === IOERR_SHORT_READ || cause?.errcode === IOERR_SHORT_READ;
-}
-
-/** SQLite's extended code holds the primary one in its low byte. */
-function primaryResult(error: unknown): number | null {
-  const code = (error as { errcode?: unknown } | null)?.errcode;
-  return typeof code === 'number' ? code & 0xff : null;
-}
-
-export function isUniqueViolation(error: unknown): boolean {
-  return (error as { errcode?: unknown } | null)?.errcode === 2067;
-}
-
-const WRONG_TYPE = 3091;
+const LOCKED = 6;
+const FULL = 13;
+const CANTOPEN = 14;
+const CONSTRAINT = 19;
 const CHECK_FAILED = 275;
+const IOERR_SHORT_READ = 522;
+const READONLY_DBMOVED = 1032;
+const UNIQUE_VIOLATED = 2067;
+const WRONG_TYPE = 3091;
+const IOERR_SHMSIZE = 4874;
+
+/** Returns SQLite's result code, or 0 for another error. */
+const resultOf = (error: unknown): number => Number((error as { errcode?: unknown } | null)?.errcode ?? 0);
+const primaryResult = (error: unknown): number => resultOf(error) & 0xff;
+/** Tells whether this is the error, or its translation. */
+const isResult = (error: unknown, code: number): boolean =>
+  resultOf(error) === code || resultOf((error as Error).cause) === code;
+
+export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryResult(error));
+/** Tells whether another file has taken the name of the open one. */
+export const isMoved = (error: unknown): boolean => isResult(error, READONLY_DBMOVED);
+/** Tells whether a page that the -shm lists is not in the -wal. Somebody has removed that, and SQLite has just made another. */
+export const lacksWal = (error: unknown): boolean => isResult(error, IOERR_SHORT_READ);
+export const isUniqueViolation = (error: unknown): boolean => resultOf(error) === UNIQUE_VIOLATED;
+/** Tells whether a rule of a table refuses the row. */
+export const isConstraint = (error: unknown): boolean => primaryResult(error) === CONSTRAINT;
 
 /**
  * Tells whether a value in a row is larger than a number of JavaScript can be exactly, a sum of some does not fit into a
  * column, or a CHECK refuses what was computed from it.
  */
 export function isOutOfRange(error: unknown): boolean {
-  const { code, errcode, message } = error as { code?: unknown; errcode?: unknown; message?: unknown };
-  const refused = errcode === WRONG_TYPE || errcode === CHECK_FAILED;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const refused = [WRONG_TYPE, CHECK_FAILED].includes(resultOf(error));
   return refused || code === 'ERR_OUT_OF_RANGE' || message === 'integer overflow';
 }
 
-/** The row itself is at fault: it breaks a rule of its table, or cannot be read. */
+/** Tells whether the row itself is at fault: it breaks a rule of its table, or cannot be read. */
 export function isBadRow(error: unknown): boolean {
   if (error instanceof QueueError) return error.code === 'store-corrupt' && error.cause === undefined;
-  return isOutOfRange(error) || primaryResult(error) === CONSTRAINT;
+  return isOutOfRange(error) || isConstraint(error);
 }
 
-const CONSTRAINT = 19;
-const FULL = 13;
-const IOERR_SHMSIZE = 4874;
-
-/** The shared memory file that could not grow counts too: the disk is full, whatever SQLite calls it. */
+/** Tells whether the disk is full, also if only the shared memory file could not grow. */
 export function isFull(error: unknown): boolean {
-  return primaryResult(error) === FULL || (error as { errcode?: unknown } | null)?.errcode === IOERR_SHMSIZE;
+  return primaryResult(error) === FULL || resultOf(error) === IOERR_SHMSIZE;
 }
 
-const CANTOPEN = 14;
-
-/** SQLite does not tell why it could not make a file. */
+/** Tells whether the file system is read-only, because SQLite does not tell why it could not make a file. */
 function isReadOnly(directory: string): boolean {
   try {
     accessSync(directory, constants.W_OK);
@@ -100,21 +89,17 @@ function isReadOnly(directory: string): boolean {
   }
 }
 
-/** Turns what SQLite or the file system threw into our own error, once, at the edge. */
+/** Turns an error of SQLite or of the file system into a QueueError. */
 export function translate(error: unknown, path: string): unknown {
   if (error instanceof QueueError) return error;
   const result = primaryResult(error);
   if (result === CANTOPEN && isReadOnly(dirname(path)))
     return translate(Object.assign(new Error('', { cause: error }), { code: 'EROFS' }), dirname(path));
-  const errno = (error as { code?: unknown } | null)?.code;
-  const found = isFull(error)
-    ? BY_RESULT[FULL]
-    : ((result === null ? undefined : BY_RESULT[result]) ?? BY_ERRNO[String(errno)]);
+  const errno = (error as NodeJS.ErrnoException | null)?.code;
+  const found = isFull(error) ? BY_RESULT[FULL] : (BY_RESULT[result] ?? BY_ERRNO[String(errno)]);
   if (found === undefined) return error;
-  // With a state directory beside it, it was a store of ours.
-  if (found[0] === 'not-a-database' && existsSync(stateBeside(path).attempts))
-    return new QueueError('store-corrupt', `${path} is damaged: it is no longer a database`, undefined, {
-      cause: error,
-    });
-  return new QueueError(found[0], `${path} ${found[1]}`, undefined, { cause: error });
+  // A file with a state directory beside it was a store.
+  const wasStore = found[0] === 'not-a-database' && existsSync(stateBeside(path).attempts);
+  const [code, what] = wasStore ? WAS_STORE : found;
+  return new QueueError(code, `${path} ${what}`, undefined, { cause: error });
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { COUNTS, type Figures, TIERS, type Tier } from '../../core/figures.ts';
 import { BUCKETS_MS } from '../../core/histogram.ts';
-import type { FigureStore, Labels, SeriesRequest } from '../contract/figures.ts';
+import type { FigureStore, FinishedAttempt, Labels, SeriesRequest } from '../contract/figures.ts';
 import type { Connection, Row } from './connection.ts';
 import { TIER_NUMBERS } from './rollups.ts';
 import { toJob } from './rows.ts';
@@ -25,14 +25,10 @@ export function figureStore(db: Connection): FigureStore {
     walBytes: async () => statSync(`${db.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     forgetRollups: (now) => forgetRollups(db, now),
     finished: (limit) =>
-      db.read(() =>
-        db.all(sql.finishedAttempts, limit).map((row) => ({
-          waitMs: row.wait_ms as number,
-          runMs: row.run_ms as number,
-          finishedAt: row.finished_at as number,
-          ok: row.ok === 1,
-        })),
-      ),
+      db.read(() => {
+        const rows = db.all<FinishedAttempt>(sql.finishedAttempts, limit);
+        return rows.map((row) => ({ ...row, ok: Boolean(row.ok) }));
+      }),
     lastEnded: (state, limit) => db.read(() => db.all(sql.lastEnded, state, limit).map(toJob)),
   };
 }

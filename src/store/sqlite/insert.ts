@@ -1,11 +1,10 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
-import type { Idempotency } from '../../core/idempotency.ts';
-import type { Job, JobSpec, Uniqueness } from '../../core/job.ts';
+import { type Idempotency, KEY_KEPT_MS } from '../../core/idempotency.ts';
+import type { GoneJob, Job, JobSpec, Uniqueness } from '../../core/job.ts';
 import type { Connection } from './connection.ts';
-import { connect } from './dependencies.ts';
+import { addDependencies } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
-import { answeredJob, keepAnswer, takeKey } from './idempotency.ts';
 import { isPlain, newJob, type Placed, pushPlain, pushRow } from './new-rows.ts';
 import { queueNumber } from './queues.ts';
 import { enqueuedLog } from './record.ts';
@@ -13,9 +12,10 @@ import { tally } from './rollups.ts';
 import { toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
-/** What is kept of each job: often no more than its id. */
+/** Makes what is returned for each job, often only its id. */
 export type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
 
+/** Inserts jobs under an idempotency key. If the key was used before, returns the jobs of that use instead. */
 export async function insertOnce<T>(
   db: Connection,
   jobs: Iterable<JobSpec>,
@@ -33,7 +33,7 @@ export async function insertOnce<T>(
       return keep!(job);
     };
     added = insert(db, jobs, now, keep && noting);
-    keepAnswer(db, once, keep ? ids : (added as Job[]).map((job) => job.id));
+    db.run(sql.keepAnswer, JSON.stringify(keep ? ids : (added as Job[]).map((job) => job.id)), once.key);
     return null;
   });
   if (before === null) return added;
@@ -45,6 +45,31 @@ export async function insertOnce<T>(
   );
 }
 
+/**
+ * Takes an idempotency key in the transaction that adds its jobs, and returns null. If the key was used before, returns what
+ * that use has added, or throws if the body differs.
+ */
+function takeKey(
+  db: Connection,
+  { key, body }: Idempotency,
+  now: number,
+): { ids: string[]; usedAt: number } | null {
+  db.run(sql.freeKey, key, now - KEY_KEPT_MS);
+  if (db.run(sql.takeKey, key, body, now) === 1) return null;
+  const row = db.get(sql.answerOfKey, key)!;
+  if (row.body === body) return { ids: JSON.parse(row.ids as string), usedAt: row.used_at as number };
+  throw new QueueError('key-reused', `the idempotency key '${key}' was already used for a different request`);
+}
+
+/** Returns a job of an earlier use, or only its id if it was removed. */
+function answeredJob(db: Connection, id: string, usedAt: number): Job | GoneJob {
+  const row = db.get(sql.jobById, id);
+  // A younger job is another one with the same id.
+  if (row === undefined || (row.created_at as number) > usedAt) return { id, existing: true, gone: true };
+  return { ...toJob(row), existing: true };
+}
+
+/** Inserts jobs inside a transaction, most of them in large batches. */
 export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>): T[] {
   const kept: T[] = [];
   const queues = new Map<string, { number: number; added: number }>();
@@ -77,13 +102,16 @@ export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: nu
   log.end();
   figures.write(now);
   for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
-  // Only now, as a job may wait for one that comes after it. Some may have been unblocked, or cancelled, at once.
-  if (children.length > 0) {
-    const ids = children.map((child) => child.id);
-    connect(db, ids, standIns, now);
-    if (keep === undefined)
-      for (const { id, at } of children) kept[at] = toJob(db.get(sql.jobById, id)!) as T;
-  }
+  // Dependencies come last, because a job may wait for one that comes after it.
+  if (children.length > 0)
+    addDependencies(
+      db,
+      children.map((child) => child.id),
+      standIns,
+      now,
+    );
+  // Some jobs may have been unblocked or cancelled at once.
+  if (keep === undefined) for (const { id, at } of children) kept[at] = toJob(db.get(sql.jobById, id)!) as T;
   return kept;
 }
 
@@ -108,7 +136,7 @@ function insertAtOnce(db: Connection, batch: Placed[], now: number, log: Log): v
     for (const { job, queue } of batch) log.add(++number, job.id, queue);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    // None of them was added: one by one they show which it was.
+    // None of them was added. Inserting them one by one shows which id exists.
     insertEach(db, batch, now, log);
   }
 }
@@ -138,12 +166,12 @@ function addRow(
   }
 }
 
-/** Answers the job that has its unique key already; null: it was added, with its stdin. */
+/** Adds a job with a unique key or a stdin. Returns the job that has the key already, or null if the new one was added. */
 function insertAlone(db: Connection, placed: Placed, now: number, log: Log): Job | null {
   const { job, queue } = placed;
   const existing = job.unique === null ? null : insertUnique(db, placed, job.unique, now, log);
   if (job.unique === null) insertBatch(db, [placed], now, log);
-  // Before its bytes are: they are counted as a change of what is counted.
+  // The job is counted before its bytes, which a trigger adds to the counter.
   if (existing === null) db.run(sql.countAdded, queue, 1);
   if (existing !== null || job.stdin === null) return existing;
   const stdin = Buffer.from(job.stdin);
@@ -152,7 +180,6 @@ function insertAlone(db: Connection, placed: Placed, now: number, log: Log): Job
   return null;
 }
 
-/** Answers the job that has the key already; null: the new one was added. */
 function insertUnique(db: Connection, placed: Placed, unique: Uniqueness, now: number, log: Log): Job | null {
   db.run(sql.freeSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;

@@ -1,10 +1,10 @@
 import type { Idempotency } from '../../core/idempotency.ts';
-import type { JobSpec, State } from '../../core/job.ts';
-import type { JobStore } from '../contract/jobs.ts';
+import type { JobSpec } from '../../core/job.ts';
+import type { DeadJob, JobStore, QueueCount } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { insert, insertOnce, type Keep } from './insert.ts';
-import { count, deadJobs, list, scanEnd } from './lists.ts';
+import { count, END, list, scanEnd } from './lists.ts';
 import { toAttempt, toJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 
@@ -17,17 +17,10 @@ export function jobStore(db: Connection): JobStore {
     get: (id) => db.read(() => maybe(db.get(sql.jobById, id), toJob)),
     startingWith: (prefix, limit) => db.read(() => startingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
-    deadJobs: (limit, before) => db.read(() => deadJobs(db, limit, before)),
+    deadJobs: (limit, before = END) => db.read(() => db.all<DeadJob>(sql.deadJobs, before, limit)),
     scanEnd: (filter, many, before) => db.read(() => scanEnd(db, filter, many, before)),
     count: (filter, most, page) => db.read(() => count(db, filter, most, page)),
-    counts: () =>
-      db.read(() =>
-        db.all(sql.counts).map((row) => ({
-          queue: row.queue as string,
-          state: row.state as State,
-          jobs: row.jobs as number,
-        })),
-      ),
+    counts: () => db.read(() => db.all<QueueCount>(sql.counts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
     cutOff: (id) => db.read(() => db.all(sql.cutOff, id, id).map((row) => row.id as string)),

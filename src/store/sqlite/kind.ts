@@ -4,8 +4,7 @@ import { hasRemovedFiles } from './live-files.ts';
 import { openSqlite } from './open.ts';
 
 export const SQLITE: StoreKind = {
-  open: (location, { create, actor, anyOwner, older }) =>
-    openWithCurrentFiles(location, () => openSqlite(location, create, actor, anyOwner, older)),
+  open: (location, options) => openWithCurrentFiles(location, () => openSqlite(location, options)),
   peek: async (location) => (await import('./care/peek.ts')).peekSqlite(location),
   care: async () => (await import('./care/file-care.ts')).sqliteCare,
   mustNotClose: hasRemovedFiles,

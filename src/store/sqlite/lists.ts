@@ -1,8 +1,7 @@
-import { type JobFilter, SEARCHED } from '../../core/filter.ts';
+import { type Condition, type JobFilter, SEARCHED } from '../../core/filter.ts';
 import { STATES, type State } from '../../core/job.ts';
-import type { DeadJob, ListedJob, Page } from '../contract/jobs.ts';
+import type { ListedJob, Page } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
-import { filterSql } from './filter.ts';
 import { toListedJob } from './rows.ts';
 import * as sql from './sql/jobs.ts';
 import { queueNumber } from './sql/queues.ts';
@@ -26,7 +25,7 @@ interface ScanPlan {
 
 /** Chooses the index scans for a filter. Returns null if its queue does not exist. */
 function planScans(db: Connection, filter: JobFilter): ScanPlan | null {
-  const { text, values } = filterSql(filter);
+  const { text, values } = conditionsOf(filter);
   const queue =
     filter.queue === undefined ? undefined : (db.get(queueNumber, filter.queue)?.number as number);
   if (filter.queue !== undefined && queue === undefined) return null;
@@ -60,7 +59,7 @@ function newestJob(db: Connection): number {
   return (db.get(sql.newestJob)?.number as number | null) ?? 0;
 }
 
-const END = Number.MAX_SAFE_INTEGER;
+export const END = Number.MAX_SAFE_INTEGER;
 
 function within(
   plan: ScanPlan,
@@ -86,17 +85,6 @@ export function list(db: Connection, filter: JobFilter, page: Page): ListedJob[]
     if (rows.length === limit) floor = rows.at(-1)!.number as number;
   }
   return rows.map(toListedJob);
-}
-
-export function deadJobs(db: Connection, limit: number, before = END): DeadJob[] {
-  return db.all(sql.deadJobs, before, limit).map((row) => ({
-    number: row.number as number,
-    id: row.id as string,
-    queue: row.queue as string,
-    name: row.name as string | null,
-    error: row.last_error as string | null,
-    at: row.at as number,
-  }));
 }
 
 export function count(
@@ -127,4 +115,40 @@ export function scanEnd(db: Connection, filter: JobFilter, many: number, before 
   );
   const end = Math.max(0, ...ends);
   return end > found.floor ? end : 0;
+}
+
+const COLUMNS: Record<Condition['field'], string> = {
+  attempts: 'attempts',
+  crashes: 'crashes',
+  priority: 'priority',
+  max_retries: 'max_retries',
+  exit_code: 'exit_code',
+  duration: 'duration_ms',
+};
+
+/** Joins the searched columns, so that a search costs one comparison for each job. No id or name contains the separator. */
+const SEARCHED_TEXT = 'concat_ws(char(31), id, command, job.name, tags, last_error)';
+
+/** Returns the conditions of a filter except name, state and queue, which choose the index. User text is always a bound value. */
+function conditionsOf(filter: JobFilter): { text: string; values: Values } {
+  const parts: string[] = [];
+  const values: Values = [];
+  const add = (text: string, ...given: Values): void => {
+    parts.push(` AND ${text}`);
+    values.push(...given);
+  };
+  for (const [key, value] of Object.entries(filter.tags ?? {})) {
+    // The cheap text comparison comes first, so that few rows are parsed as JSON.
+    add('instr(tags, ?) > 0', JSON.stringify(value));
+    add('EXISTS (SELECT 1 FROM json_each(tags) WHERE key = ? AND value = ?)', key, value);
+  }
+  if (filter.createdBefore !== undefined) add('created_at < ?', filter.createdBefore);
+  // LIKE would treat % and _ in an error as wildcards, so instr is used.
+  if (filter.error !== undefined) add('instr(lower(last_error), lower(?)) > 0', filter.error);
+  if (filter.exitCode !== undefined) add('exit_code = ?', filter.exitCode);
+  for (const { field, operator, value } of filter.conditions ?? [])
+    add(`${COLUMNS[field]} ${operator} ?`, value);
+  if (filter.text !== undefined)
+    add(`${SEARCHED_TEXT} LIKE ? ESCAPE '\\'`, `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`);
+  return { text: parts.join(''), values };
 }

@@ -1,11 +1,12 @@
 import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { pauseSync } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 
 const LIVE_FILES = ['-wal', '-shm'] as const;
 type LiveFile = (typeof LIVE_FILES)[number];
 
-/** Readers and idle processes look this often whether the files are still there. */
+/** Readers and idle processes check this often that the files still exist. */
 const LOOK_MS = 1000;
 const SAVE_TRIES = 100;
 const SAVE_PAUSE_MS = 5;
@@ -18,35 +19,19 @@ export function fileOf(path: string): string {
 
 const IF_THERE = { throwIfNoEntry: false } as const;
 
-/** The name of a file, and which one it must be. Undefined: it was not there. */
+/** The name of a file, and its identity. Undefined if it did not exist. */
 interface Known {
   name: string;
   stat: Stats | undefined;
 }
 
-export interface FileWatch {
-  /** Remembers the files that are open now; until then nothing is looked at. Keeps `database` from being collected. */
-  start(database: DatabaseSync): void;
-  stop(): void;
-  /** Throws if one of the files was removed. `more`: what else there is to say. */
-  lookAtBoth(more?: string): void;
-  /** The same, but not with every read. */
-  lookSometimes(): void;
-  /** Runs `work`, outside of a transaction. If it fails and the files were removed, saves what it can and says so. */
-  around<T>(work: () => T): T;
-  /** One of the files was removed, and the database was not. */
-  isRemoved(): boolean;
-  /** Tells whether another file has the name of one that this connection has open: SQLite must not close it then. */
-  isReplaced(): boolean;
-}
-
 /**
  * Notices that the -wal or -shm file of a connection was removed, at the cost of one look at each with every write. The look
- * comes after the commit and before it is acknowledged: so what is acknowledged is in files that others read, too. A commit
- * that is not acknowledged does no harm: whoever comes later writes nothing before those who have the old files open have
- * noticed that (care/current-files.ts). From then on this connection neither reads nor writes.
+ * comes after the commit and before it is acknowledged, so an acknowledged commit is in files that others read, too. A commit
+ * that is not acknowledged does no harm: a later process writes nothing before all that have the old files open have noticed
+ * the removal (care/current-files.ts). From then on this connection neither reads nor writes.
  */
-export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatch {
+export function watchLiveFiles(path: string, isCurrent: () => boolean) {
   let files: Record<LiveFile, Known> | null = null;
   let database: DatabaseSync | null = null;
   let removed: LiveFile | null = null;
@@ -55,10 +40,12 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
   let timer: NodeJS.Timeout | undefined;
 
   const isGone = (file: LiveFile): boolean => {
-    // A database that was replaced as a whole is another matter: SQLite notices that when it is closed.
-    if (removed === null && files !== null && isOther(files[file]) && isCurrent()) removed = file;
+    // If the database was replaced as a whole, SQLite itself notices that when it is closed.
+    const fate = removed === null && files !== null ? fateOf(files[file]) : 'same';
+    if ((fate === 'removed' || fate === 'replaced') && isCurrent()) removed = file;
     return removed !== null;
   };
+  /** Throws if one of the files was removed. `more` is added to the message. */
   const lookAtBoth = (more = ''): void => {
     if (LIVE_FILES.some(isGone))
       throw new QueueError(
@@ -67,6 +54,7 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
       );
     lookedAt = performance.now();
   };
+  /** Tells whether one of the files was removed, and saves what was committed into it. */
   const isRemoved = (): boolean => {
     if (!LIVE_FILES.some(isGone)) return false;
     if (!saved && database !== null && !database.isTransaction) {
@@ -77,23 +65,26 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
     return true;
   };
   return {
-    start(opened) {
+    /** Remembers the files that are open now. Nothing is looked at before. Keeps `opened` from being garbage-collected. */
+    start(opened: DatabaseSync): void {
       database = opened;
       files = liveFilesOf(path);
       stores.set(isRemoved, { path, database: opened });
-      // Also while this process does nothing: others wait until it has noticed.
+      // An idle process looks too, because others wait until it has noticed.
       timer = setInterval(isRemoved, LOOK_MS).unref();
       lookAtBoth();
     },
-    stop() {
+    stop(): void {
       clearInterval(timer);
       stores.delete(isRemoved);
     },
     lookAtBoth,
-    lookSometimes() {
+    /** Looks at both files, but not with every read. */
+    lookSometimes(): void {
       if (performance.now() - lookedAt > LOOK_MS) lookAtBoth();
     },
-    around(work) {
+    /** Runs `work`, outside of a transaction. If it fails and the files were removed, saves what it can and throws that error. */
+    around<T>(work: () => T): T {
       if (removed !== null) lookAtBoth();
       try {
         return work();
@@ -103,22 +94,27 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean): FileWatc
         throw error;
       }
     },
-    isRemoved,
-    isReplaced: () => isRemoved() && files !== null && LIVE_FILES.some((file) => hasSuccessor(files![file])),
+    /** Tells whether another file has the name of one that this connection has open. SQLite must not close it then. */
+    isReplaced(): boolean {
+      const fates = isRemoved() && files !== null ? Object.values(files).map(fateOf) : [];
+      return fates.includes('replaced') || fates.includes('unknown');
+    },
   };
 }
 
+export type FileWatch = ReturnType<typeof watchLiveFiles>;
+
 /**
- * Copies what is committed from the removed -wal into the database, as long as it is safe. While there is no -wal under the
- * name, nobody has opened the database since: whoever does makes one, and cannot remove it again before this process ends.
- * An empty one was made in that moment, and is taken away again (care/current-files.ts).
+ * Copies what is committed from the removed -wal into the database, as long as it is safe. While no -wal has its name, nobody
+ * has opened the database since: a process that opens it makes one, and cannot remove it before this process ends. An empty one
+ * was made at this moment, and its maker removes it again (care/current-files.ts).
  */
 function saveCommitted(database: DatabaseSync, path: string): void {
   for (let tries = 0; tries < SAVE_TRIES; tries++) {
     const wal = statSync(`${path}-wal`, IF_THERE);
     if (wal !== undefined && wal.size > 0) return;
     if (wal === undefined && checkpoint(database)) return;
-    Atomics.wait(PAUSE, 0, 0, SAVE_PAUSE_MS);
+    pauseSync(SAVE_PAUSE_MS);
   }
 }
 
@@ -128,35 +124,26 @@ function checkpoint(database: DatabaseSync): boolean {
     const row = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as Record<string, number>;
     return row.busy === 0 && row.log === row.checkpointed;
   } catch {
-    // Somebody else who has the same files writes at this moment.
+    // Another process with the same files is writing at this moment.
     return false;
   }
 }
 
-const PAUSE = new Int32Array(new SharedArrayBuffer(4));
-
-/** Made for every write: numbers are compared, no text is made. */
-function isOther({ name, stat: was }: Known): boolean {
+/** Tells what became of the file. Every write calls this, so it compares numbers instead of building texts. */
+function fateOf({ name, stat: was }: Known): 'same' | 'removed' | 'replaced' | 'unknown' {
   try {
     const now = statSync(name, IF_THERE);
-    return now?.ino !== was?.ino || now?.dev !== was?.dev;
+    if (now?.ino === was?.ino && now?.dev === was?.dev) return 'same';
+    return now === undefined ? 'removed' : 'replaced';
   } catch {
-    // In a directory that may not be read any more it cannot be told.
-    return false;
-  }
-}
-
-function hasSuccessor(known: Known): boolean {
-  try {
-    return statSync(known.name, IF_THERE) !== undefined && isOther(known);
-  } catch {
-    return true;
+    // The directory may not be read any more.
+    return 'unknown';
   }
 }
 
 /**
- * Finds the files that this process has open for a database. The descriptors tell it exactly on Linux; a look at the names
- * could find files that another process made after these had been removed.
+ * Finds the files that this process has open for a database. On Linux the descriptors tell exactly. The names could lead to
+ * files that another process made after these had been removed.
  */
 function liveFilesOf(path: string): Record<LiveFile, Known> {
   const open = ownDescriptors();
@@ -186,7 +173,7 @@ function ownDescriptors(): Map<string, string> {
   return found;
 }
 
-/** The open stores: whether the files of one were removed, and what must not be collected until it is closed. */
+/** The open stores, by the function that tells whether their files were removed. A database stays here until it is closed. */
 const stores = new Map<() => boolean, { path: string; database: DatabaseSync }>();
 
 /** Tells whether this process has a store open whose -wal or -shm file was removed. */
@@ -194,7 +181,7 @@ export function hasRemovedFiles(): boolean {
   return [...stores.keys()].some((isRemoved) => isRemoved());
 }
 
-/** Tells whether this process has this store open: then its file must not be opened but by SQLite. */
+/** Tells whether this process has this store open. Then only SQLite may open its file. */
 export function isOpenHere(path: string): boolean {
   return [...stores.values()].some((store) => store.path === path);
 }

@@ -2,8 +2,9 @@ import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../contract/care.ts';
 import type { Connection, Row } from './connection.ts';
+import { type EndedParent, parentEnded } from './dependencies.ts';
+import { isConstraint } from './failures.ts';
 import { LARGEST_IMPORTED, outOfRange } from './ranges.ts';
-import { recount } from './recount.ts';
 import { toClaimedJob } from './rows.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
@@ -19,8 +20,9 @@ export function load(
   for (const one of rows) {
     if ('table' in one) loader.add(one);
     else {
-      const attempt = loader.attempt(one.attempt);
-      if (attempt !== null) keepFile({ ...one, attempt });
+      const attempt = loader.moved('attempt', one.attempt);
+      const isSkipped = db.get(sql.numberExists('attempt'), attempt) === undefined;
+      if (!isSkipped) keepFile({ ...one, attempt });
     }
   }
   recount(db);
@@ -29,15 +31,16 @@ export function load(
   return loader.loaded;
 }
 
-interface Loader {
-  add(row: ExportedRow): void;
-  /** Returns the new number of an attempt that was loaded under this one, or null if it was skipped. */
-  attempt(number: number): number | null;
-  shift: Record<string, number>;
-  loaded: Loaded;
+/** Recomputes derived values, such as counters and blocked phases, after an import or a repair has inserted rows. */
+export function recount(db: Connection): void {
+  db.run(sql.countBlockers);
+  db.run(sql.fixBlockedPhases);
+  db.run(sql.forgetCounters);
+  db.run(sql.countJobs);
+  for (const parent of db.all<EndedParent>(sql.endedParents)) parentEnded(db, parent, db.now());
 }
 
-function createLoader(db: Connection, onConflict: LoadOptions['onConflict']): Loader {
+function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
   const loaded: Loaded = { added: {}, skipped: {} };
   // Every number is moved by the highest number in use here, so none meets another, and in an empty store all stay.
   const shift: Record<string, number> = {};
@@ -54,6 +57,7 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']): Lo
   const count = (kind: 'added' | 'skipped', table: string): void => {
     loaded[kind][table] = (loaded[kind][table] ?? 0) + 1;
   };
+  /** Returns the number that a row of the import has here. */
   const moved = (table: string, number: unknown): number =>
     here.get(`${table} ${number}`) ?? Number(number) + shift[table]!;
   const conflict = (table: SavedTable, row: Row): void => {
@@ -66,7 +70,7 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']): Lo
     const table = SAVED.find((one) => one.name === name);
     if (table === undefined) throw invalid(`unknown table '${name}'`);
     checkColumns(table, row, columns.get(name)!);
-    const found = table.name_of.length === 0 ? undefined : existing(db, table, row);
+    const found = table.nameColumns.length === 0 ? undefined : existing(db, table, row);
     if (found !== undefined) {
       if (name === 'queue') here.set(`queue ${row.number}`, found.number as number);
       if (name === 'job') parents.set(row.number as number, found.number as number);
@@ -86,28 +90,20 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']): Lo
     else if (insert(db, sql.insertRow(name, names), values) === 0) conflict(table, row);
     else count('added', name);
   };
-  return {
-    add,
-    shift,
-    loaded,
-    attempt(number) {
-      const mine = moved('attempt', number);
-      return db.get(sql.numberExists('attempt'), mine) === undefined ? null : mine;
-    },
-  };
+  return { add, moved, shift, loaded };
 }
 
 /** Tells whether the row that this one belongs to was skipped. */
 function isOrphan(db: Connection, table: SavedTable, row: Row): boolean {
-  if (table.name_of.length > 0) return false;
+  if (table.nameColumns.length > 0) return false;
   const [column, parent] = Object.entries(table.refs)[0]!;
   return row[column] != null && db.get(sql.numberExists(parent), row[column] as number) === undefined;
 }
 
 function existing(db: Connection, table: SavedTable, row: Row): Row | undefined {
   return db.get(
-    sql.rowByName(table.name, table.name_of),
-    ...table.name_of.map((column) => (row[column] ?? null) as SQLInputValue),
+    sql.rowByName(table.name, table.nameColumns),
+    ...table.nameColumns.map((column) => (row[column] ?? null) as SQLInputValue),
   );
 }
 
@@ -142,18 +138,14 @@ function insert(db: Connection, statement: string, values: SQLInputValue[]): num
     return db.run(statement, ...values);
   } catch (error) {
     // An error of a CHECK or of a type is an error of the row; all others are passed on.
-    if (((error as { errcode?: number }).errcode ?? 0) % 256 === CONSTRAINT)
-      throw invalid((error as Error).message);
-    throw error;
+    throw isConstraint(error) ? invalid((error as Error).message) : error;
   }
 }
-
-const CONSTRAINT = 19;
 
 function invalid(why: string): QueueError {
   return new QueueError('import-invalid', why);
 }
 
 function wordFor(table: SavedTable, row: Row): string {
-  return `${table.name} '${table.name_of.map((column) => row[column]).join(' ')}'`;
+  return `${table.name} '${table.nameColumns.map((column) => row[column]).join(' ')}'`;
 }

@@ -4,10 +4,10 @@ import { isOutside, LARGEST_NUMBER, NAMES, VALUES } from './ranges.ts';
 import { recordOfJob } from './record.ts';
 import { SAVED } from './tables.ts';
 
-/** Rows of a table that are given another number at once: more are not put there by mistake. */
+/** At most this many rows of a table get another number at once. More are not put there by mistake. */
 const MOST_NUMBERS = 10_000;
 
-/** From now on a write that fails because of a value out of range is done again, once such values were put right. */
+/** Makes a write that fails because of a value out of range put such values right and try again. */
 export function mendOnFailure(db: Connection): void {
   db.onBadValue((error) => {
     if (isFull(error) && !areNumbersUsedUp(db)) return false;
@@ -54,22 +54,23 @@ export const REASON =
 const holdJob = `UPDATE job SET phase = 'held', last_error = ?
   WHERE id = ? AND phase IN ('ready', 'waiting', 'blocked')`;
 
-function outside(table: string): { columns: string[]; where: string } {
-  const ranges = Object.entries(VALUES[table]!);
-  return {
-    columns: ranges.map(([column, [min, max]]) => `${column} = min(max(${column}, ${min}), ${max})`),
-    where: ranges.map(([column, range]) => isOutside(column, range)).join(' OR '),
-  };
+function outside(table: string): string {
+  return Object.entries(VALUES[table]!)
+    .map(([column, range]) => isOutside(column, range))
+    .join(' OR ');
 }
 
-const badJobs = `SELECT id FROM job WHERE ${outside('job').where} OR ${isOutside('number', [1, LARGEST_NUMBER])}`;
+const badJobs = `SELECT id FROM job WHERE ${outside('job')} OR ${isOutside('number', [1, LARGEST_NUMBER])}`;
 
+/** Returns a statement that puts all values of a table into their ranges. */
 function clamp(table: string): string {
-  const { columns, where } = outside(table);
-  return `UPDATE OR IGNORE ${table} SET ${columns.join(', ')} WHERE ${where}`;
+  const columns = Object.entries(VALUES[table]!).map(
+    ([column, [min, max]]) => `${column} = min(max(${column}, ${min}), ${max})`,
+  );
+  return `UPDATE OR IGNORE ${table} SET ${columns.join(', ')} WHERE ${outside(table)}`;
 }
 
-/** A row with the largest number there is leaves none for the next one. Returns how many rows got another number. */
+/** Gives rows whose number is out of range another one, because they leave none for new rows. Returns how many were changed. */
 function renumber(db: Connection, table: string): number {
   const bad = db.all(
     `SELECT CAST(number AS TEXT) AS number FROM ${table} WHERE ${isOutside('number', [1, LARGEST_NUMBER])} LIMIT ?`,
@@ -96,7 +97,7 @@ function referrers(table: string): [child: string, column: string][] {
   );
 }
 
-/** Tells whether a row has a number that leaves none for the next one. Cheap, because the disk may just be full. */
+/** Tells whether a row has a number that leaves none for new rows. It must be cheap, because the disk may just be full. */
 function areNumbersUsedUp(db: Connection): boolean {
   return Object.keys(NAMES).some(
     (table) => db.get(`SELECT 1 FROM ${table} WHERE number > ${LARGEST_NUMBER} LIMIT 1`) !== undefined,

@@ -32,7 +32,7 @@ export async function migrate(connection: Connection, migrations = MIGRATIONS): 
   });
 }
 
-/** The objects of this version's schema, each as JSON. */
+/** Returns the objects of this version's schema, each as JSON. */
 export function expectedSchema(): string[] {
   const db = freshDatabase(':memory:');
   const objects = db.prepare(schemaObjects).all();
@@ -40,7 +40,7 @@ export function expectedSchema(): string[] {
   return objects.map((one) => JSON.stringify(one));
 }
 
-/** What a new store looks like before anything is in it. */
+/** Creates a new, empty store. */
 export function freshDatabase(path: string): DatabaseSync {
   const db = new DatabaseSync(path);
   for (const sql of [schema, ...MIGRATIONS, views()]) db.exec(sql);
@@ -48,7 +48,7 @@ export function freshDatabase(path: string): DatabaseSync {
   return db;
 }
 
-/** How many columns each table had when it came: rows of that time have no more. */
+/** Returns how many columns each table had when it was created. Rows of that time have no more. */
 export function firstColumns(): Map<string, number> {
   const db = new DatabaseSync(':memory:');
   const columns = new Map<string, number>();
@@ -66,24 +66,21 @@ export function firstColumns(): Map<string, number> {
  * creates the schema in between then only makes the file look newer, never foreign.
  */
 export function version(connection: Connection, known = SCHEMA_VERSION): number {
-  const empty = isEmpty(connection);
+  const isEmpty = connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined;
   const ours = connection.pragma('application_id') === APPLICATION_ID;
-  if (!empty && !ours) {
+  if (!isEmpty && !ours)
     throw new QueueError('not-a-database', `${connection.path} is an SQLite database of another program`);
-  }
   return ours ? refuseNewer(connection, known) : 0;
 }
 
 /** Throws if a newer queuectl has migrated the file, perhaps while this one has it open. */
 export function refuseNewer(connection: Connection, known = SCHEMA_VERSION): number {
   const found = connection.get('PRAGMA user_version')!.user_version as number;
-  if (found > known) {
-    throw new QueueError(
-      'newer-schema',
-      `${connection.path} has schema version ${found}; this version of queuectl supports versions up to ${known}`,
-    );
-  }
-  return found;
+  if (found <= known) return found;
+  throw new QueueError(
+    'newer-schema',
+    `${connection.path} has schema version ${found}; this version of queuectl supports versions up to ${known}`,
+  );
 }
 
 /** Throws if the file has to be migrated before this version of queuectl can use it. */
@@ -104,8 +101,4 @@ export function refuseUnreleased(connection: Connection, found: number): number 
     `${connection.path} has schema version ${found}; this version of queuectl supports versions from ${FIRST_VERSION} on`,
     'export it with the older queuectl (queuectl export FILE), move it away, then run queuectl import FILE',
   );
-}
-
-function isEmpty(connection: Connection): boolean {
-  return connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined;
 }

@@ -11,7 +11,7 @@ export interface Placed {
 
 type Values = Record<string, SQLInputValue>;
 
-/** True if the job sets no field that sql.insertPlainJobs leaves out. */
+/** Tells whether the job sets no field that sql.insertPlainJobs leaves out. */
 export function isPlain(job: JobSpec): boolean {
   for (let i = 0; i < RARE_KEYS.length; i++) {
     const value = job[RARE_KEYS[i] as keyof JobSpec];
@@ -62,14 +62,14 @@ function jsonOrNull(value: unknown): string | null {
   return value === null || isEmpty(value) ? null : JSON.stringify(value);
 }
 
-/** True for an array or an object without elements. */
+/** Tells whether this is an array or an object without elements. */
 function isEmpty(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   for (const _ in value) return false;
   return true;
 }
 
-/** What queuectl knows about a job that nothing has happened to. */
+/** The state of a job that has just been enqueued. */
 export const UNTOUCHED = {
   stdinBytes: 0,
   state: 'pending',

@@ -13,7 +13,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
-import type { OlderSchema, OpenedStore } from '../open.ts';
+import type { OpenedStore, OpenOptions } from '../open.ts';
 import { fileSystemOf } from './care/network.ts';
 import { refuseNoFile, refuseOddFile } from './care/odd-file.ts';
 import { refuseUnsafe } from './care/owner.ts';
@@ -26,25 +26,29 @@ import { sqliteStore } from './store.ts';
 
 const LONGEST_NAME = 240;
 
-export async function openSqlite(
-  location: string,
-  create = true,
-  actor: string | null = null,
-  anyOwner = false,
-  older: OlderSchema = 'migrate',
-): Promise<OpenedStore> {
-  // Looked at before the file is there: whoever finds it makes the directory at once.
+const DEFAULTS: OpenOptions = {
+  create: true,
+  actor: null,
+  anyOwner: false,
+  older: 'migrate',
+  now: Date.now,
+};
+
+/** Opens a store. Unless told otherwise, it is created if it is missing and migrated if it is older. */
+export async function openSqlite(location: string, given: Partial<OpenOptions> = {}): Promise<OpenedStore> {
+  const { create, anyOwner, ...options } = { ...DEFAULTS, ...given };
+  // The look comes before the file exists, because another process that finds the file makes the directory at once.
   const hadState = existsSync(stateBeside(resolve(location)).attempts);
   const { path, created } = prepareFiles(resolve(location), create, anyOwner);
-  const { connection, found } = await enter(path, actor, older);
+  const { connection, found } = await enter(path, options);
   const store = sqliteStore(connection);
   try {
-    if (older === 'migrate' || found === 0) await migrate(connection);
+    if (options.older === 'migrate' || found === 0) await migrate(connection);
     connection.guard(() => refuseNewer(connection));
     mendOnFailure(connection);
-    // Both are parts of paths: a store in which they are not is refused before anything is done with it.
+    // Both become parts of paths, so a store in which they are damaged is refused before anything is done with it.
     await connection.read(() => [store.epoch, store.origin]);
-    // Only now: a file that turned out to be no queue of ours gets no neighbour.
+    // The directory is made only now, so that none is made beside a file that is no queue.
     mkdirSync(stateBeside(path).attempts, { recursive: true, mode: 0o700 });
   } catch (error) {
     connection.close();
@@ -63,18 +67,17 @@ export async function openSqlite(
 }
 
 /**
- * A restore or repair may take the file away while it is waited for: then the new one is opened. Once it is open in WAL mode,
- * nobody can take it away any more.
+ * Opens the file in WAL mode. If a restore or repair replaces it meanwhile, the new one is opened. Once it is open in WAL mode,
+ * nobody can replace it.
  */
 async function enter(
   path: string,
-  actor: string | null,
-  older: OlderSchema,
+  { actor, older, now }: Pick<OpenOptions, 'actor' | 'older' | 'now'>,
 ): Promise<{ connection: Connection; found: number }> {
   refuseAgain(path);
   const refuse = older === 'refuse' ? refuseOlder : refuseUnreleased;
   for (;;) {
-    const connection = await connect(path, undefined, actor);
+    const connection = await connect(path, { actor, now });
     try {
       const look = (): Promise<number> => connection.read(() => refuse(connection, version(connection)));
       // A database of another program or version is refused before anything in it changes.
@@ -87,7 +90,7 @@ async function enter(
           return { connection, found };
         }
       }
-      // SQLite would make it again.
+      // SQLite would create it again.
       if (!existsSync(path)) connection.checkFile();
     } catch (error) {
       if (!isMoved(error)) {
@@ -99,13 +102,13 @@ async function enter(
   }
 }
 
-/** Takes an empty -wal away again: as long as it is there, those who have the removed one open cannot save what is in that. */
+/** Removes an empty -wal again. While it exists, processes that have the removed one open cannot save its contents. */
 function withoutWal(path: string): QueueError {
   if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`, { force: true });
   return new QueueError('store-files-removed', `${path}-wal was removed while it was in use`);
 }
 
-/** Makes the file before SQLite does, so that nobody else could read it even for a moment. */
+/** Checks the file, or makes it before SQLite does, so that nobody else can read it even for a moment. */
 function prepareFiles(
   location: string,
   create: boolean,
@@ -117,7 +120,7 @@ function prepareFiles(
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
     }
     refuseNoFile(location, statSync(location, { throwIfNoEntry: false }));
-    // Before anything is made, or read by SQLite: it takes whatever stands beside the file by its name.
+    // This comes before SQLite reads anything, because it finds the files beside the database by their names.
     refuseUnsafe(location, anyOwner);
     const created = create && makeFile(location, anyOwner);
     const path = realpathSync(location);
@@ -141,15 +144,14 @@ function makeFile(location: string, anyOwner: boolean): boolean {
     closeSync(openSync(location, 'ax', 0o600));
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return false;
+    if (['EEXIST', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   }
 }
 
 /**
- * Syncs all directories above a new file, so that its name and theirs survive a power cut. Whoever finds the file empty does
- * this before writing: the one who made them may have died.
+ * Syncs all directories above a new file, so that its name and theirs survive a power cut. Every process that finds the file
+ * empty does this before it writes, because the process that made it may have died.
  */
 function syncDirectories(path: string): void {
   const directory = dirname(path);
@@ -157,7 +159,7 @@ function syncDirectories(path: string): void {
   try {
     sync(directory);
   } catch (error) {
-    // One that cannot be opened is not ours, so it was not made by us either. Some file systems cannot sync directories.
+    // A directory that cannot be opened was not made by us. Some file systems cannot sync directories.
     const { syscall, code } = error as NodeJS.ErrnoException;
     if (syscall !== 'open' && code !== 'EINVAL') throw error;
   }

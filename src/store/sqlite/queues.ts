@@ -53,14 +53,6 @@ export function queueNumber(db: Connection, name: string): number {
   return found === undefined ? db.lastNumber(sql.insertQueue, name) : (found.number as number);
 }
 
-function toQueue(row: Row): Queue {
-  const rate = row.rate as number | null;
-  return {
-    name: row.name as string,
-    pausedAt: row.paused_at as number | null,
-    pausedBy: row.paused_by as string | null,
-    concurrency: row.concurrency as number | null,
-    rate: rate === null ? null : { jobs: rate, perMs: row.rate_ms as number },
-    agingMs: row.aging_ms as number | null,
-  };
+function toQueue({ rate: jobs, perMs, ...rest }: Row): Queue {
+  return { ...rest, rate: jobs === null ? null : { jobs, perMs } } as unknown as Queue;
 }

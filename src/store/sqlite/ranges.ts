@@ -1,11 +1,12 @@
 import { LATEST_DATE_MS } from '../../core/time.ts';
 import { OWN } from './job-columns.ts';
+import { SAVED } from './tables.ts';
 
 type Range = readonly [min: number, max: number];
 
-/** The cookies of attempts have numbers of at most 15 digits. It is also far below what JavaScript can count exactly. */
+/** Attempt numbers have at most 15 digits in a cookie. JavaScript still counts them exactly. */
 export const LARGEST_NUMBER = 999_999_999_999_999;
-/** An import leaves room for all numbers that are still to come. */
+/** An import leaves enough higher numbers for all new rows. */
 export const LARGEST_IMPORTED = 1_000_000_000_000;
 
 const NUMBER: Range = [1, LARGEST_NUMBER];
@@ -15,27 +16,36 @@ const SPAN: Range = [1, LATEST_DATE_MS];
 const CODE: Range = [-(2 ** 31), 2 ** 31 - 1];
 const FLAG: Range = [0, 1];
 
-/** What the columns of a row may hold that are numbers or times. References to rows of other tables are not among them. */
+const all = (range: Range, ...columns: string[]): Record<string, Range> =>
+  Object.fromEntries(columns.map((column) => [column, range]));
+
+/** The ranges of the columns that hold numbers or times, except references to rows of other tables. */
 export const VALUES: Record<string, Record<string, Range>> = {
   job: {
     ...Object.fromEntries(
       OWN.flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range.min, range.max]]])),
     ),
-    ...{ attempts: COUNT, crashes: COUNT, runs: COUNT, token: COUNT, attempt: NUMBER },
-    ...{ created_at: TIME, updated_at: TIME, due_at: TIME, started_at: TIME },
-    ...{ finished_at: TIME, exit_code: CODE, duration_ms: TIME, bytes: COUNT, blockers: COUNT },
-    unique_until: TIME,
+    ...all(COUNT, 'attempts', 'crashes', 'runs', 'token', 'bytes', 'blockers'),
+    ...all(TIME, 'created_at', 'updated_at', 'due_at', 'started_at', 'finished_at', 'unique_until'),
+    attempt: NUMBER,
+    exit_code: CODE,
+    duration_ms: TIME,
   },
   attempt: {
-    ...{ ordinal: COUNT, token: COUNT, started_at: TIME, wait_ms: TIME, finished_at: TIME, exit_code: CODE },
-    ...{ output_bytes: COUNT, truncated: FLAG, duration_ms: TIME },
+    ...all(COUNT, 'ordinal', 'token', 'output_bytes'),
+    ...all(TIME, 'started_at', 'wait_ms', 'finished_at', 'duration_ms'),
+    exit_code: CODE,
+    truncated: FLAG,
   },
   queue: {
-    ...{ paused_at: TIME, concurrency: NUMBER, rate: NUMBER, rate_ms: SPAN, tokens_at: TIME, aging_ms: SPAN },
+    ...all(TIME, 'paused_at', 'tokens_at'),
+    ...all(NUMBER, 'concurrency', 'rate'),
+    ...all(SPAN, 'rate_ms', 'aging_ms'),
     tokens: [-LARGEST_NUMBER, LARGEST_NUMBER],
   },
   schedule: {
-    ...{ every_ms: SPAN, anchor_at: TIME, created_at: TIME, paused_at: TIME, next_at: TIME, last_at: TIME },
+    ...all(TIME, 'anchor_at', 'created_at', 'paused_at', 'next_at', 'last_at'),
+    every_ms: SPAN,
     waiting: COUNT,
   },
   tick: { at: TIME, manual: FLAG },
@@ -44,17 +54,10 @@ export const VALUES: Record<string, Record<string, Range>> = {
   idempotency: { used_at: TIME },
 };
 
-/** Tables whose rows have a number of their own, and the column that a person knows a row by. */
-export const NAMES: Record<string, string> = {
-  ...{
-    job: 'id',
-    attempt: 'number',
-    queue: 'name',
-    schedule: 'name',
-    event: 'number',
-    rollup_kind: 'number',
-  },
-};
+/** The tables whose rows have a number of their own, each with the column by which people know a row. */
+export const NAMES: Record<string, string> = Object.fromEntries(
+  SAVED.filter((table) => table.numbered).map(({ name, nameColumns }) => [name, nameColumns[0] ?? 'number']),
+);
 
 /** Finds the first column of a row that holds a number or a time out of its range. */
 export function outOfRange(table: string, row: Record<string, unknown>): string | undefined {
@@ -68,14 +71,15 @@ export function intoRange<T extends Record<string, unknown>>(
   table: string,
   row: T,
 ): { row: T; changed: string[] } {
-  const changed = Object.entries(VALUES[table] ?? {}).filter(
-    ([column, range]) => typeof row[column] === 'number' && !isWithin(row[column], range),
-  );
-  const values = changed.map(([column, [min, max]]) => [
-    column,
-    Math.min(Math.max(row[column] as number, min), max),
-  ]);
-  return { row: { ...row, ...Object.fromEntries(values) }, changed: changed.map(([column]) => column) };
+  const fitting: Record<string, unknown> = { ...row };
+  const changed: string[] = [];
+  for (const [column, [min, max]] of Object.entries(VALUES[table] ?? {})) {
+    const value = row[column];
+    if (typeof value !== 'number' || isWithin(value, [min, max])) continue;
+    fitting[column] = Math.min(Math.max(value, min), max);
+    changed.push(column);
+  }
+  return { row: fitting as T, changed };
 }
 
 function isWithin(value: unknown, [min, max]: Range): boolean {
@@ -86,7 +90,7 @@ export function isOutside(column: string, [min, max]: Range): string {
   return `(${column} < ${min} OR ${column} > ${max})`;
 }
 
-/** The rows of a table that hold a number or a time out of range, with the names of the columns. */
+/** Returns a query for the rows that hold a number or a time out of range, with the names of the columns. */
 export function outsideRows(table: string): string {
   const ranges = Object.entries({ ...(NAMES[table] ? { number: COUNT } : {}), ...VALUES[table] });
   const columns = ranges.map(([column, range]) => `iif(${isOutside(column, range)}, '${column}', NULL)`);

@@ -1,24 +1,23 @@
-import { systemClock } from '../../core/clock.ts';
 import type { EventDetail, NewEvent } from '../../core/events.ts';
 import type { Connection } from './connection.ts';
 import * as sql from './sql/events.ts';
 
 /** Records an event that belongs to no job. */
 export function record(db: Connection, { kind, detail }: NewEvent, actor = db.actor): void {
-  db.run(sql.recordEvent, systemClock.now(), kind, actor, json(detail));
+  db.run(sql.recordEvent, db.now(), kind, actor, json(detail));
 }
 
 export function recordOfQueue(db: Connection, { kind, detail }: NewEvent, queue: number): void {
-  db.run(sql.recordQueueEvent, systemClock.now(), kind, db.actor, queue, json(detail));
+  db.run(sql.recordQueueEvent, db.now(), kind, db.actor, queue, json(detail));
 }
 
 export function recordOfJob(db: Connection, { kind, detail }: NewEvent, id: string): void {
-  db.run(sql.recordJobEvent, systemClock.now(), kind, db.actor, json(detail), id);
+  db.run(sql.recordJobEvent, db.now(), kind, db.actor, json(detail), id);
 }
 
 /** Records an event of a job whose queue is known, so that its row is not read, or is gone. */
 export function recordOfKnown(db: Connection, { kind, detail }: NewEvent, id: string, queue: number): void {
-  db.run(sql.recordKnown, systemClock.now(), kind, db.actor, id, queue, json(detail));
+  db.run(sql.recordKnown, db.now(), kind, db.actor, id, queue, json(detail));
 }
 
 /** Records an event of an attempt. Without an actor it names the worker that holds the attempt. */
@@ -28,37 +27,26 @@ export function recordOfAttempt(
   attempt: number,
   actor: string | null = null,
 ): void {
-  db.run(sql.recordAttemptEvent, systemClock.now(), kind, actor, json(detail), attempt);
+  db.run(sql.recordAttemptEvent, db.now(), kind, actor, json(detail), attempt);
 }
 
 function json(detail: EventDetail | undefined): string | null {
   return detail === undefined ? null : JSON.stringify(detail);
 }
 
-interface Enqueued {
-  first: number;
-  last: number;
-  id: string;
-  /** Null if the jobs are in several queues. */
-  queue: number | null;
-}
-
 /** Records the enqueueing of jobs. Jobs with consecutive numbers share one row. */
-export function enqueuedLog(db: Connection): {
-  add(number: number, id: string, queue: number): void;
-  end(): void;
-} {
-  let open: Enqueued | null = null;
+export function enqueuedLog(db: Connection) {
+  // `queue` is null if the jobs are in several queues.
+  let open: { first: number; last: number; id: string; queue: number | null } | null = null;
   const end = (): void => {
     if (open === null) return;
     const { first, last, id, queue } = open;
     const jobs = last - first + 1;
-    const which = [jobs, first, jobs === 1 ? id : null, queue];
-    db.run(sql.recordEnqueued, jobs, systemClock.now(), db.actor, ...which);
+    db.run(sql.recordEnqueued, jobs, db.now(), db.actor, jobs, first, jobs === 1 ? id : null, queue);
     open = null;
   };
   return {
-    add(number, id, queue) {
+    add(number: number, id: string, queue: number): void {
       if (open !== null && open.last === number - 1) {
         open.last = number;
         if (open.queue !== queue) open.queue = null;

@@ -40,7 +40,7 @@ interface PrunableJob extends EndedJob {
 }
 
 function nextBatch(db: Connection, state: PrunedState, keep: Retention, now: number): PrunableJob[] {
-  const oldest = page(db, state, { finishedAt: Number.MIN_SAFE_INTEGER, number: 0 }, JOBS_AT_ONCE);
+  const oldest = page(db, state, undefined, JOBS_AT_ONCE);
   const going = oldest.slice(0, surplus(keep, totalsOf(db, state), oldest, now));
   let rows = 0;
   let stdin = 0;
@@ -68,7 +68,7 @@ function prunable(db: Connection, state: PrunedState, keep: Retention, now: numb
   const held = totalsOf(db, state);
   const total = { jobs: 0, bytes: 0 };
   for (let after: PrunableJob | undefined; ; ) {
-    const oldest = page(db, state, after ?? { finishedAt: Number.MIN_SAFE_INTEGER, number: 0 }, PAGE);
+    const oldest = page(db, state, after, PAGE);
     const left = { jobs: held.jobs - total.jobs, bytes: held.bytes - total.bytes };
     const going = surplus(keep, left, oldest, now);
     for (const job of oldest.slice(0, going)) {
@@ -81,24 +81,18 @@ function prunable(db: Connection, state: PrunedState, keep: Retention, now: numb
 }
 
 function totalsOf(db: Connection, state: PrunedState): JobTotals {
-  const row = db.get(sql.totalsOfState, state)!;
-  return { jobs: row.jobs as number, bytes: row.bytes as number };
+  return db.get<JobTotals>(sql.totalsOfState, state)!;
 }
 
 /** Returns the jobs that ended after the given one, the first ended first. */
 function page(
   db: Connection,
   state: PrunedState,
-  after: { finishedAt: number; number: number },
+  after: PrunableJob | undefined,
   limit: number,
 ): PrunableJob[] {
-  return db.all(sql.endedJobs, state, after.finishedAt, after.number, limit).map((row) => ({
-    number: row.number as number,
-    finishedAt: row.finished_at as number,
-    bytes: row.bytes as number,
-    belongings: row.belongings as number,
-    stdinBytes: row.stdin_bytes as number,
-  }));
+  const { finishedAt, number } = after ?? { finishedAt: Number.MIN_SAFE_INTEGER, number: 0 };
+  return db.all<PrunableJob>(sql.endedJobs, state, finishedAt, number, limit);
 }
 
 async function forgetKeys(db: Connection, now: number): Promise<number> {

@@ -19,9 +19,6 @@ export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 }
 /** Bounds the cache of one batch, because every job of a file may have another name. */
 const REMEMBERED = 1000;
 
-/** Returns the number under which a queue and a name are counted. */
-type Kinds = (queue: number, name: string) => number;
-
 /** Collects the figures of one transaction, so that a batch costs one write for each of its queues and names. */
 export interface Tally {
   enqueued(queue: number, name: string | null): void;
@@ -29,10 +26,8 @@ export interface Tally {
   write(now: number): void;
 }
 
-interface Count {
-  enqueued: number;
-  dropped: number;
-}
+type Count = Record<'enqueued' | 'dropped', number>;
+type KindCounts = Record<'pairs' | 'names', number>;
 
 export function tally(db: Connection): Tally {
   const kinds = kindFinder(db);
@@ -73,9 +68,8 @@ export function countAttempt(
   const outcome = outcomeOf(transition.to, why);
   const waitMs = attempt.ordinal === 1 ? (attempt.wait_ms as number) : null;
   const runMs = countsRunTime(outcome, why) ? (durationMs ?? at - startedAt) : null;
-  const kind =
-    (attempt.kind as number | null) ?? kindFinder(db)(attempt.queue as number, attempt.name as string);
-  addToEveryTier(db, kind, at, statementFor(outcome, waitMs, runMs), [waitMs ?? 0, runMs ?? 0]);
+  const kind = attempt.kind ?? kindFinder(db)(attempt.queue as number, attempt.name as string);
+  addToEveryTier(db, kind as number, at, statementFor(outcome, waitMs, runMs), [waitMs ?? 0, runMs ?? 0]);
 }
 
 /** Caches the statements. There are few, and building one for every attempt would cost more than running it. */
@@ -104,24 +98,23 @@ function addToEveryTier(db: Connection, kind: number, at: number, statement: str
   for (const tier of Object.keys(TIERS) as Tier[]) inTier(TIER_NUMBERS[tier], at - (at % TIERS[tier].stepMs));
 }
 
-function kindFinder(db: Connection): Kinds {
+/** Returns a function that finds the number under which a queue and a name are counted, and adds it on first use. */
+function kindFinder(db: Connection): (queue: number, name: string) => number {
   const known = new Map<string, number>();
-  let counted: { pairs: number; names: number } | null = null;
+  let counted: KindCounts | undefined;
   /** Returns the name to count under: OTHER if there are too many names, or too many pairs of queue and name. */
   const nameFor = (name: string): string => {
     if (name === '' || name === OTHER) return name;
-    counted ??= db.get(sql.countKinds) as unknown as { pairs: number; names: number };
+    counted ??= db.get<KindCounts>(sql.countKinds)!;
     if (counted.pairs >= MOST_PAIRS) return OTHER;
     return counted.names < MOST_NAMES || db.get(sql.nameExists, name) !== undefined ? name : OTHER;
   };
-  const find = (queue: number, name: string): number | null =>
-    (db.get(sql.kindOf, name, queue)?.number as number | undefined) ?? null;
   const findOrAdd = (queue: number, name: string): number => {
-    const found = find(queue, name);
-    if (found !== null) return found;
+    const found = db.get(sql.kindOf, name, queue);
+    if (found !== undefined) return found.number as number;
     const allowed = nameFor(name);
     if (allowed !== name) return findOrAdd(queue, allowed);
-    counted = null;
+    counted = undefined;
     return db.lastNumber(sql.insertKind, name, queue);
   };
   return (queue, name) => {

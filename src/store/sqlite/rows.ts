@@ -2,7 +2,6 @@ import { QueueError } from '../../core/errors.ts';
 import type { NamedField } from '../../core/field.ts';
 import { JOB_DEFAULTS } from '../../core/field-list.ts';
 import type { ClaimedJob, EndReason, Job, State, Uniqueness } from '../../core/job.ts';
-import type { Outcome } from '../../core/outcome.ts';
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import type { Attempt, ListedJob } from '../contract/jobs.ts';
 import type { StopMark, Supervised, Worker } from '../contract/workers.ts';
@@ -11,11 +10,7 @@ import { isJson, OWN, STARTS } from './job-columns.ts';
 import { UNTOUCHED } from './new-rows.ts';
 import { SAVED, unreadable } from './tables.ts';
 
-const text = (value: Row[string] | undefined): string => value as string;
-const integer = (value: Row[string] | undefined): number => value as number;
-const maybeText = (value: Row[string] | undefined): string | null => value as string | null;
-const maybeInteger = (value: Row[string] | undefined): number | null => value as number | null;
-/** What is not JSON of the right kind is shown as if it were not there: one bad row must not hide all others. */
+/** Parses JSON. Returns the fallback for what is not JSON of the right kind, so that one bad row does not hide all others. */
 const json = <T>(value: Row[string] | undefined, fallback: T, isList = Array.isArray(fallback ?? [])): T => {
   if (value === null || value === undefined) return fallback;
   let read: unknown;
@@ -58,20 +53,20 @@ export function toJob(row: Row): Job {
   if (row.hooks !== null) job.hooks = json(row.hooks, {});
   if (row.policy !== null) job.policy = json(row.policy, {});
   job.unique = toUnique(row);
-  job.state = text(row.state) as State;
+  job.state = row.state as State;
   job.held = row.phase === 'held';
   job.blocked = row.phase === 'blocked';
-  job.attempts = integer(row.attempts);
-  job.crashes = integer(row.crashes);
-  job.createdAt = integer(row.created_at);
-  job.updatedAt = integer(row.updated_at);
-  job.dueAt = maybeInteger(row.due_at);
-  job.workerId = maybeText(row.worker_id);
-  job.startedAt = maybeInteger(row.started_at);
-  job.finishedAt = maybeInteger(row.finished_at);
-  job.exitCode = maybeInteger(row.exit_code);
-  job.lastError = maybeText(row.last_error);
-  job.durationMs = maybeInteger(row.duration_ms);
+  job.attempts = row.attempts as number;
+  job.crashes = row.crashes as number;
+  job.createdAt = row.created_at as number;
+  job.updatedAt = row.updated_at as number;
+  job.dueAt = row.due_at as number | null;
+  job.workerId = row.worker_id as string | null;
+  job.startedAt = row.started_at as number | null;
+  job.finishedAt = row.finished_at as number | null;
+  job.exitCode = row.exit_code as number | null;
+  job.lastError = row.last_error as string | null;
+  job.durationMs = row.duration_ms as number | null;
   return job;
 }
 
@@ -82,71 +77,44 @@ function readStart(job: Job & Record<string, unknown>, start: Record<string, unk
 
 function toUnique(row: Row): Uniqueness | null {
   if (row.unique_key === null) return null;
-  const until = maybeInteger(row.unique_until);
-  const during = (maybeText(row.unique_while) ?? 'active') as Uniqueness['while'];
+  const until = row.unique_until as number | null;
+  const forMs = until === null ? null : until - (row.created_at as number);
   return {
-    key: text(row.unique_key),
-    while: during,
-    forMs: until === null ? null : until - integer(row.created_at),
+    key: row.unique_key as string,
+    while: (row.unique_while as Uniqueness['while']) ?? 'active',
+    forMs,
   };
 }
 
 export function toListedJob(row: Row): ListedJob {
-  return Object.assign(toJob(row), { number: integer(row.number) });
+  return Object.assign(toJob(row), { number: row.number as number });
 }
 
 export function toClaimedJob(row: Row): ClaimedJob {
   return Object.assign(toJob(row), {
-    claim: { job: integer(row.number), token: integer(row.token), attempt: integer(row.attempt) },
-    ordinal: integer(row.runs),
-    endReason: maybeText(row.end_reason) as EndReason | null,
+    claim: { job: row.number as number, token: row.token as number, attempt: row.attempt as number },
+    ordinal: row.runs as number,
+    endReason: row.end_reason as EndReason | null,
   });
 }
 
 export function toAttempt(row: Row): Attempt {
-  const finishedAt = maybeInteger(row.finished_at);
-  const between = finishedAt === null ? null : finishedAt - integer(row.started_at);
-  return {
-    number: integer(row.number),
-    ordinal: integer(row.ordinal),
-    workerId: text(row.worker_id),
-    startedAt: integer(row.started_at),
-    finishedAt,
-    durationMs: maybeInteger(row.duration_ms) ?? between,
-    why: maybeText(row.why) as Outcome['why'] | null,
-    exitCode: maybeInteger(row.exit_code),
-    error: maybeText(row.error),
-    outputBytes: integer(row.output_bytes),
-    truncated: integer(row.truncated) === 1,
-    leftBehind: json(row.left_behind, []),
-  };
+  const read = { truncated: row.truncated === 1, leftBehind: json(row.leftBehind, []) };
+  return { ...row, ...read } as unknown as Attempt;
 }
 
-export function toSupervised(row: Row): Supervised & { order: StopOrder | null } {
-  return {
-    id: text(row.id),
-    pid: integer(row.pid),
-    startTime: text(row.start_time),
-    host: { id: text(row.host), boot: text(row.boot), pidNamespace: text(row.pid_namespace) },
-    order: STOP_ORDERS[integer(row.stop_order) - 1] ?? null,
-  };
+type Ordered = Supervised & { order: StopOrder | null };
+
+export function toSupervised({ host, boot, pidNamespace, stopOrder, ...rest }: Row): Ordered {
+  const order = STOP_ORDERS[(stopOrder as number) - 1] ?? null;
+  return { ...rest, host: { id: host, boot, pidNamespace }, order } as unknown as Ordered;
 }
 
 export function toStopMark(row: Row): StopMark {
   return json<StopMark>(row.value, { boot: '', at: 0, by: [] });
 }
 
-export function toWorker(row: Row): Worker {
-  return {
-    ...toSupervised(row),
-    supervisor: text(row.supervisor),
-    hostname: text(row.hostname),
-    concurrency: integer(row.concurrency),
-    queues: json<string[] | null>(row.queues, null),
-    startedAt: integer(row.started_at),
-    lastHeartbeat: integer(row.last_heartbeat),
-    beat: integer(row.beat),
-    draining: integer(row.draining) === 1,
-    currentJobs: json(row.current_jobs, []),
-  };
+export function toWorker({ queues, draining, currentJobs, ...rest }: Row): Worker {
+  const read = { queues: json(queues, null), draining: draining === 1, currentJobs: json(currentJobs, []) };
+  return { ...toSupervised(rest), ...read } as unknown as Worker;
 }

@@ -1,15 +1,7 @@
 import { QueueError } from '../../core/errors.ts';
 import { ticked } from '../../core/events.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
-import {
-  type CatchUp,
-  jobOfTick,
-  MOST_WAITING_TICKS,
-  type Overlap,
-  type Schedule,
-  type ScheduleSpec,
-  type Timing,
-} from '../../core/schedule.ts';
+import { jobOfTick, MOST_WAITING_TICKS, type Schedule, type ScheduleSpec } from '../../core/schedule.ts';
 import type { FiredTick, Firing, ScheduleStore } from '../contract/schedules.ts';
 import type { Connection, Row } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
@@ -84,11 +76,8 @@ function byName(db: Connection, name: string): Schedule | null {
 }
 
 function due(db: Connection, now: number): Schedule[] {
-  const found = new Map<number, Schedule>();
-  for (const row of [...db.all(sql.dueSchedules, now), ...db.all(sql.releasable)]) {
-    found.set(row.number as number, toSchedule(row));
-  }
-  return [...found.values()];
+  const rows = [...db.all(sql.dueSchedules, now), ...db.all(sql.releasable)];
+  return [...new Map(rows.map((row) => [row.number, toSchedule(row)])).values()];
 }
 
 function fire(db: Connection, firing: Firing, now: number): FiredTick[] | null {
@@ -158,26 +147,7 @@ function enqueueTick(
   return job;
 }
 
-function toSchedule(row: Row): Schedule {
-  return {
-    number: row.number as number,
-    name: row.name as string,
-    timing: toTiming(row),
-    overlap: row.overlap as Overlap,
-    catchUp: row.catch_up as CatchUp,
-    job: JSON.parse(row.job as string),
-    createdAt: row.created_at as number,
-    pausedAt: row.paused_at as number | null,
-    pausedBy: row.paused_by as string | null,
-    nextAt: row.next_at as number | null,
-    lastAt: row.last_at as number | null,
-    lastJob: row.last_job as string | null,
-    waiting: row.waiting as number,
-  };
-}
-
-function toTiming(row: Row): Timing {
-  return row.cron === null
-    ? { kind: 'every', everyMs: row.every_ms as number, anchorAt: row.anchor_at as number }
-    : { kind: 'cron', cron: row.cron as string, zone: row.zone as string };
+function toSchedule({ cron, zone, everyMs, anchorAt, job, ...rest }: Row): Schedule {
+  const timing = cron === null ? { kind: 'every', everyMs, anchorAt } : { kind: 'cron', cron, zone };
+  return { ...rest, timing, job: JSON.parse(job as string) } as unknown as Schedule;
 }

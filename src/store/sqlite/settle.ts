@@ -1,11 +1,12 @@
 import type { Transition } from '../../core/decide.ts';
-import type { ParentEnd } from '../../core/dependencies.ts';
+import { QueueError } from '../../core/errors.ts';
 import { attemptEnded } from '../../core/events.ts';
-import type { State } from '../../core/job.ts';
+import { HOOK_QUEUE } from '../../core/hooks.ts';
+import type { JobSpec } from '../../core/job.ts';
 import type { SettleAnswer, Settlement } from '../contract/claims.ts';
 import type { Connection, Row } from './connection.ts';
-import { parentEnded } from './dependencies.ts';
-import { addHooks } from './hooks.ts';
+import { type EndedParent, parentEnded } from './dependencies.ts';
+import { insert } from './insert.ts';
 import { recordOfAttempt, recordOfJob } from './record.ts';
 import { countAttempt, tally } from './rollups.ts';
 import { cancelJob } from './sql/acting.ts';
@@ -36,13 +37,8 @@ export function settle(db: Connection, given: Settlement, by: string | null = nu
 
 /** Unblocks the jobs that depend on this one, if it has ended. Returns how many may run now. */
 function unblock(db: Connection, { claim, finishedAt }: Settlement): number {
-  const job = db.get(sql.endedJob, claim.job);
-  if (job === undefined) return 0;
-  return parentEnded(
-    db,
-    { number: claim.job, id: job.id as string, end: job.state as ParentEnd },
-    finishedAt,
-  );
+  const ended = db.get<EndedParent>(sql.endedJob, claim.job);
+  return ended === undefined ? 0 : parentEnded(db, ended, finishedAt);
 }
 
 /** Cancels instead of retrying, because a request to cancel holds even if the attempt was ending for another reason. */
@@ -114,14 +110,8 @@ function recordAttempt(db: Connection, settlement: Settlement): void {
     db.run(sql.insertOutput, claim.attempt, output.kept, output.keptStderr ?? null);
 }
 
-interface JobAfter {
-  state: State;
-  phase: string;
-  dueAt: number | null;
-  finishedAt: number | null;
-}
-
-function jobAfter(transition: Transition, at: number): JobAfter {
+/** Returns what becomes of the job's row. */
+function jobAfter(transition: Transition, at: number) {
   switch (transition.to) {
     case 'completed':
     case 'dead':
@@ -132,4 +122,24 @@ function jobAfter(transition: Transition, at: number): JobAfter {
     case 'released':
       return { state: 'pending', phase: 'ready', dueAt: at, finishedAt: null };
   }
+}
+
+/** Adds the hook jobs in the transaction of the settlement, so that a crash neither loses nor repeats a hook. */
+function addHooks(db: Connection, { hooks, onIdle, claim, finishedAt }: Settlement): void {
+  for (const hook of hooks) addHook(db, hook, claim.attempt, finishedAt);
+  if (onIdle !== null && isIdle(db, finishedAt)) addHook(db, onIdle, claim.attempt, finishedAt);
+}
+
+/** Adds a hook job. If two workers made the same id in one millisecond, the attempt number makes it unique. */
+function addHook(db: Connection, hook: JobSpec, attempt: number, now: number): void {
+  try {
+    insert(db, [hook], now);
+  } catch (error) {
+    if (!(error instanceof QueueError && error.code === 'job-exists')) throw error;
+    insert(db, [{ ...hook, id: `${hook.id}-${attempt}` }], now);
+  }
+}
+
+function isIdle(db: Connection, now: number): boolean {
+  return db.all(sql.busyQueues, now).every((row) => row.name === HOOK_QUEUE);
 }

@@ -1,4 +1,28 @@
-import { jobView } from './job-view.ts';
+import type { NamedField } from '../../core/field.ts';
+import { KEPT } from '../../core/field-list.ts';
+import { printedNames } from '../../core/job-object.ts';
+import { isJson } from './job-columns.ts';
+
+const iso = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;
+
+/** The columns of the view `jobs` that are not simply the value of a field. */
+const SPECIAL: Record<string, string> = {
+  queue: 'q.name',
+  depends_on: `coalesce((SELECT json_group_array(iif(value ->> 'on' = 'ok', value ->> 'id', json(value)))
+    FROM json_each(j.depends_on)), '[]')`,
+  unique_key: 'j.unique_key',
+  stdin: '(SELECT CAST(bytes AS TEXT) FROM stdin WHERE stdin.job = j.number)',
+  stdin_bytes: "coalesce(j.start ->> 'stdinBytes', 0)",
+  created_at: iso('j.created_at'),
+  updated_at: iso('j.updated_at'),
+  next_run_at: `iif(j.phase = 'blocked', NULL, ${iso('j.due_at')})`,
+  started_at: iso('j.started_at'),
+  finished_at: iso('j.finished_at'),
+  signal: `CASE WHEN j.exit_code > 128 THEN '["SIGHUP","SIGINT","SIGQUIT","SIGILL","SIGTRAP","SIGABRT","SIGBUS","SIGFPE","SIGKILL",
+    "SIGUSR1","SIGSEGV","SIGUSR2","SIGPIPE","SIGALRM","SIGTERM","SIGSTKFLT","SIGCHLD","SIGCONT","SIGSTOP","SIGTSTP",
+    "SIGTTIN","SIGTTOU","SIGURG","SIGXCPU","SIGXFSZ","SIGVTALRM","SIGPROF","SIGWINCH","SIGIO","SIGPWR","SIGSYS"]'
+    ->> (j.exit_code - 129) END`,
+};
 
 /**
  * Creates the documented views for people who open the file with `sqlite3`. They are created again with every migration, so
@@ -12,15 +36,15 @@ DROP VIEW IF EXISTS config;
 DROP VIEW IF EXISTS schedules;
 
 CREATE VIEW jobs AS
-SELECT ${jobView()}
+SELECT ${jobColumns()}
 FROM job j JOIN queue q ON q.number = j.queue;
 
 CREATE VIEW dlq_jobs AS SELECT * FROM jobs WHERE state = 'dead';
 
 CREATE VIEW workers AS
 SELECT id, pid, hostname,
-  strftime('%Y-%m-%dT%H:%M:%fZ', started_at / 1000.0, 'unixepoch') AS started_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', last_heartbeat / 1000.0, 'unixepoch') AS last_heartbeat,
+  ${iso('started_at')} AS started_at,
+  ${iso('last_heartbeat')} AS last_heartbeat,
   CASE WHEN draining = 1 OR stop_order > 0 THEN 'draining'
     WHEN EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND job.worker_id = worker.id) THEN 'busy'
     ELSE 'idle' END AS status,
@@ -32,11 +56,34 @@ CREATE VIEW config AS SELECT key, value FROM setting;
 
 CREATE VIEW schedules AS
 SELECT name, cron, zone AS timezone, every_ms, overlap, catch_up, paused_at IS NOT NULL AS paused,
-  strftime('%Y-%m-%dT%H:%M:%fZ', paused_at / 1000.0, 'unixepoch') AS paused_at, paused_by,
-  strftime('%Y-%m-%dT%H:%M:%fZ', next_at / 1000.0, 'unixepoch') AS next_run_at,
-  strftime('%Y-%m-%dT%H:%M:%fZ', last_at / 1000.0, 'unixepoch') AS last_run_at,
+  ${iso('paused_at')} AS paused_at, paused_by,
+  ${iso('next_at')} AS next_run_at,
+  ${iso('last_at')} AS last_run_at,
   last_job AS last_job_id, waiting,
-  strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch') AS created_at,
+  ${iso('created_at')} AS created_at,
   job ->> 'command' AS command, job -> 'argv' AS argv, coalesce(job ->> 'queue', 'default') AS queue
 FROM schedule;
 `;
+
+/** Returns the columns of the view `jobs`: the fields of a printed job, in the same order. */
+function jobColumns(): string {
+  const columns = printedNames().map((name) => {
+    const field = KEPT.find((one) => one.name === name);
+    const value = SPECIAL[name] ?? (field === undefined ? `j.${name}` : expressionOf(field));
+    return `${value} AS ${name}`;
+  });
+  return columns.join(',\n  ');
+}
+
+function expressionOf(field: NamedField): string {
+  const column = field.in ?? field.column;
+  const stored = column ? `j.${column} ${isJson(field) ? '->' : '->>'} '${field.key}'` : `j.${field.name}`;
+  if (field.type!.format === 'date-time') return iso(stored);
+  const unset = field.type!.type === 'boolean' ? false : field.default;
+  return unset == null || field.plain ? stored : `coalesce(${stored}, ${literal(unset)})`;
+}
+
+function literal(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(Number(value));
+  return `'${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", "''")}'`;
+}

@@ -7,6 +7,10 @@ import { lastAttempt } from './sql/claims.ts';
 import * as sql from './sql/workers.ts';
 
 export function workerStore(db: Connection): WorkerStore {
+  const removed = (rows: number, workerId: string): boolean => {
+    if (rows > 0) record(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
+    return rows > 0;
+  };
   return {
     register: (worker, used = 0) =>
       db.write('register', () => {
@@ -32,17 +36,11 @@ export function workerStore(db: Connection): WorkerStore {
       }),
     ordered: (workerId) => db.read(() => ordered(db, workerId)),
     unregister: (workerId) =>
-      db.write('unregister', () => {
-        if (db.run(sql.deleteWorker, workerId) === 0) return false;
-        record(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
-        return true;
-      }),
+      db.write('unregister', () => removed(db.run(sql.deleteWorker, workerId), workerId)),
     handOver: (workerId, heirs) =>
-      db.write('handOver', () => {
-        if (db.run(sql.deleteHolder, workerId, JSON.stringify(heirs)) === 0) return false;
-        record(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });
-        return true;
-      }),
+      db.write('handOver', () =>
+        removed(db.run(sql.deleteHolder, workerId, JSON.stringify(heirs)), workerId),
+      ),
     workers: () => db.read(() => db.all(sql.workers).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', () => {

@@ -8,7 +8,7 @@ import type { Copied, CopyOptions } from '../../contract/file-care.ts';
 import type { Store } from '../../store.ts';
 import { checkTarget, replaceDatabase } from './backup-target.ts';
 import { copySqlite, withCopy } from './copy.ts';
-import { checkOwner } from './owner.ts';
+import { unsafeParts } from './owner.ts';
 
 export async function copyTo<T>(
   location: string,
@@ -29,19 +29,10 @@ export async function copyTo<T>(
     else putInPlace(draft, target);
     crashPoint('after-backup');
     syncFile(target);
-    const isRemovable = replaced !== null && isOurs(target, options.anyOwner);
-    return { file: target, bytes: statSync(target).size, made, replaced: isRemovable ? replaced : null };
+    // Another user who can write FILE.d could make the removal of its outputs go anywhere.
+    const isSafe = options.anyOwner || unsafeParts(target).length === 0;
+    return { file: target, bytes: statSync(target).size, made, replaced: isSafe ? replaced : null };
   } finally {
     removeDraft(draft);
-  }
-}
-
-/** Whoever else can write FILE.d could lead the removal of its outputs anywhere. */
-function isOurs(target: string, anyOwner: boolean): boolean {
-  try {
-    checkOwner(target, anyOwner);
-    return true;
-  } catch {
-    return false;
   }
 }

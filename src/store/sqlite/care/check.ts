@@ -9,22 +9,21 @@ import { expectedSchema, SCHEMA_VERSION, version } from '../migrate.ts';
 import { readSettings as storedSettings } from '../queues.ts';
 import * as sql from '../sql/care.ts';
 import { refuseNoStore } from './odd-file.ts';
-import { lookAt } from './peek.ts';
+import { look } from './peek.ts';
 
 const SHOWN = 5;
 
-/** Checks the file and its contents without changing them, and returns one problem a line. */
+/** Checks the file and its contents without changing them. */
 export async function checkSqlite(location: string): Promise<StoreCheck> {
   let path = resolve(location);
   try {
     if (existsSync(path)) path = realpathSync(path);
     refuseNoStore(path);
-    const connection = await connect(path, lookAt);
-    try {
-      return { path, problems: await problemsOf(connection), invalid: await invalidSettings(connection) };
-    } finally {
-      connection.close();
-    }
+    return await look(path, async (connection) => ({
+      path,
+      problems: await problemsOf(connection),
+      invalid: await invalidSettings(connection),
+    }));
   } catch (error) {
     const known = translate(error, path);
     if (known instanceof QueueError && known.code === 'store-corrupt')
@@ -50,7 +49,7 @@ export async function isSoundSqlite(location: string): Promise<boolean> {
   }
 }
 
-/** Returns the problems as of one moment, because workers may be running. */
+/** Returns the problems as of one moment, one a line. Workers may be running meanwhile. */
 export function problemsOf(connection: Connection): Promise<string[]> {
   return connection.read(() => {
     const found = version(connection);
@@ -61,9 +60,12 @@ export function problemsOf(connection: Connection): Promise<string[]> {
     if (found !== SCHEMA_VERSION) return problems;
     problems.push(...schemaProblems(connection));
     for (const [rule, query] of Object.entries(sql.INVARIANTS)) {
-      const rows = attempt(() => lines(connection, query));
-      if (typeof rows === 'string') problems.push(`could not check that ${rule}: ${rows}`);
-      else if (rows.length > 0) problems.push(`violated: ${rule} (${some(rows)})`);
+      try {
+        const rows = lines(connection, query);
+        if (rows.length > 0) problems.push(`violated: ${rule} (${some(rows)})`);
+      } catch (error) {
+        problems.push(`could not check that ${rule}: ${(error as Error).message}`);
+      }
     }
     return problems;
   });
@@ -79,29 +81,25 @@ async function invalidSettings(connection: Connection): Promise<InvalidSetting[]
 }
 
 function schemaProblems(connection: Connection): string[] {
-  const found = new Set(connection.all(sql.schemaObjects).map((row) => JSON.stringify(row)));
-  const expected = new Set(expectedSchema());
-  const name = (one: string): string => String((JSON.parse(one) as { name: string }).name);
+  const { missing, foreign } = schemaDifferences(connection);
   return [
-    ...[...expected]
-      .filter((one) => !found.has(one))
-      .map((one) => `${name(one)} is missing or differs from the expected definition`),
-    ...[...found]
-      .filter((one) => !expected.has(one))
-      .map((one) => `${name(one)} does not belong to queuectl`),
+    ...missing.map((name) => `${name} is missing or differs from the expected definition`),
+    ...foreign.map((name) => `${name} does not belong to queuectl`),
   ];
 }
 
-function lines(connection: Connection, query: string): string[] {
-  return connection.all(query).map((row) => String(Object.values(row)[0]));
+/** Returns the names of the schema's objects that are missing, and of those that are not ours. */
+export function schemaDifferences(connection: Connection): { missing: string[]; foreign: string[] } {
+  const found = connection.all(sql.schemaObjects).map((row) => JSON.stringify(row));
+  const expected = expectedSchema();
+  const namesIn = (these: string[], others: string[]): string[] =>
+    these.filter((one) => !others.includes(one)).map((one) => String(JSON.parse(one).name));
+  return { missing: namesIn(expected, found), foreign: namesIn(found, expected) };
 }
 
-function attempt<T>(work: () => T): T | string {
-  try {
-    return work();
-  } catch (error) {
-    return (error as Error).message;
-  }
+/** Returns the first column of each row. */
+export function lines(connection: Connection, query: string): string[] {
+  return connection.all(query).map((row) => String(Object.values(row)[0]));
 }
 
 function some(rows: string[]): string {

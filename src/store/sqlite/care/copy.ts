@@ -4,34 +4,34 @@ import { QueueError } from '../../../core/errors.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translate } from '../failures.ts';
-import { expectedSchema, migrate, refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
+import { migrate, refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
 import * as sql from '../sql/care.ts';
 import { sqliteStore } from '../store.ts';
-import { makeFile } from './new-file.ts';
+import { lines, schemaDifferences } from './check.ts';
+import { makeFile } from './hold.ts';
 import { refuseOddFile } from './odd-file.ts';
-import { lookAt } from './peek.ts';
+import { look } from './peek.ts';
 
 /**
- * Copies a store as of one moment, whoever works on it: by SQLite's own means, because the WAL belongs to it. Both ends are
- * checked; `to` must not exist.
+ * Copies a store as of one moment, while others may work on it. SQLite itself copies it, because the WAL belongs to it. The
+ * source is checked. `to` must not exist.
  */
 export async function copySqlite(from: string, to: string): Promise<void> {
-  const source = await openToLook(from, dirname(to));
   try {
-    if ((await source.read(() => refuseUnreleased(source, version(source)))) === 0)
-      throw new QueueError('not-a-database', `${source.path} is empty, not a queuectl database`);
-    refuseDamaged(source);
-    await copyInto(source, to);
+    const path = realpathSync(resolve(from));
+    refuseOddFile(path);
+    await look(path, (source) => copyChecked(source, to), dirname(to));
   } catch (error) {
-    throw translate(error, source.path);
-  } finally {
-    source.close();
+    throw translate(error, resolve(from));
   }
 }
 
-async function copyInto(source: Connection, to: string): Promise<void> {
+async function copyChecked(source: Connection, to: string): Promise<void> {
+  if ((await source.read(() => refuseUnreleased(source, version(source)))) === 0)
+    throw new QueueError('not-a-database', `${source.path} is empty, not a queuectl database`);
+  refuseDamaged(source);
+  makeFile(to);
   try {
-    makeFile(to);
     await source.copyInto(to);
   } catch (error) {
     throw translate(error, dirname(dirname(to)));
@@ -51,7 +51,7 @@ export async function withCopy<T>(path: string, work: (copy: Store) => Promise<T
 async function openCopy(path: string): Promise<Store> {
   const connection = await connect(path);
   try {
-    // The check evaluates the constraints of the file, so a schema that is not ours is refused first.
+    // The check evaluates the constraints of the file, so a schema that is not ours is refused before.
     if (version(connection) === SCHEMA_VERSION) refuseForeignSchema(connection);
     refuseDamaged(connection);
     await migrate(connection);
@@ -63,31 +63,15 @@ async function openCopy(path: string): Promise<Store> {
   }
 }
 
-async function openToLook(location: string, scratch: string): Promise<Connection> {
-  try {
-    const path = realpathSync(resolve(location));
-    refuseOddFile(path);
-    return await connect(path, (one) => lookAt(one, scratch));
-  } catch (error) {
-    throw translate(error, resolve(location));
-  }
-}
-
 function refuseDamaged(connection: Connection): void {
-  const [first] = connection.all(sql.quickCheck).map((row) => String(Object.values(row)[0]));
+  const [first] = lines(connection, sql.quickCheck);
   if (first !== 'ok') throw new QueueError('store-corrupt', `${connection.path} is damaged: ${first}`);
 }
 
-/** Throws if the schema is not ours: a file from elsewhere could bring triggers, which would run with every write. */
+/** Throws if the schema is not ours. A file from elsewhere could bring triggers, which would run with every write. */
 function refuseForeignSchema(connection: Connection): void {
-  const found = connection.all(sql.schemaObjects).map((row) => JSON.stringify(row));
-  const expected = new Set(expectedSchema());
-  const stranger = found.find((one) => !expected.has(one));
-  if (stranger !== undefined || found.length !== expected.size) {
-    const what =
-      stranger === undefined
-        ? 'a part is missing'
-        : `${JSON.parse(stranger).name} does not belong to queuectl`;
-    throw new QueueError('not-a-database', `${connection.path} has an unexpected schema: ${what}`);
-  }
+  const { missing, foreign } = schemaDifferences(connection);
+  if (missing.length + foreign.length === 0) return;
+  const what = foreign.length === 0 ? 'a part is missing' : `${foreign[0]} does not belong to queuectl`;
+  throw new QueueError('not-a-database', `${connection.path} has an unexpected schema: ${what}`);
 }

@@ -6,7 +6,7 @@ import { holdersOf } from '../../../files/holders.ts';
 import { isMountPoint } from '../../../files/mounts.ts';
 import type { OpenedStore } from '../../open.ts';
 
-/** SQLite makes or removes its files in less than this. */
+/** SQLite makes or removes its files in less time than this. */
 const ODD_MS = 50;
 const LOOK_MS = 1;
 /** Workers and servers that use a removed file notice that and end within this time, unless they are stopped. */
@@ -15,9 +15,9 @@ const HOLDERS_LOOK_MS = 100;
 const OPEN_TRIES = 3;
 
 /**
- * Opens a store that has one name, with the -wal and -shm files that all others use. If these change between the look at them
- * and the opening, somebody removed them, or the last process that used them did, as SQLite does. Nothing was written yet: it
- * starts anew, because what was read may be out of date.
+ * Opens a store that has one name, with the -wal and -shm files that all others use. If these change meanwhile, somebody removed
+ * them, or SQLite did when the last process closed the database. What was read may be out of date then, so it starts again.
+ * Nothing was written yet.
  */
 export async function openWithCurrentFiles(
   location: string,
@@ -42,7 +42,7 @@ export async function openWithCurrentFiles(
   }
 }
 
-/** Removes what was made beside files that others still have open; a -wal that holds something stays. */
+/** Removes the files that were made beside files that others still have open, but no -wal that has contents. */
 function takeBack(db: string, found: Files, made: Files): void {
   if (removedHolders(db).length === 0) return;
   const [wal, shm] = look(db);
@@ -80,12 +80,12 @@ async function countNames(db: string): Promise<number> {
     const before = statSync(db);
     const own = countOwnLinks(db);
     const after = statSync(db);
-    // Otherwise one of those was made or removed meanwhile.
+    // Otherwise a name was made or removed meanwhile.
     if (before.ino === after.ino && before.nlink === after.nlink) return after.nlink - own;
   }
 }
 
-/** Throws if the store must not even be read: by another name, or with other files, one would read another state of it. */
+/** Throws if the store must not even be read. With another name or other files, another state of it would be read. */
 export async function refuseReading(location: string): Promise<void> {
   if (!existsSync(location)) return;
   const db = realpathSync(location);
@@ -109,11 +109,11 @@ function refuseRemovedFiles(db: string): void {
 }
 
 /**
- * SQLite makes the -wal before the -shm, removes it after that, and has both while any process uses the database. If one is
- * missing although somebody has the database open, or stands alone, it was removed. Those who have the removed files open
- * notice that within a second, save what is in them and end. Until then nobody else may open the database: with a new -wal,
- * what the old one held would be lost; with a new -shm, both would write into one -wal without a common lock. Waits for them,
- * and throws if some are left. Returns the files that the database is to be opened with; null: any.
+ * Waits until no process has removed files open, and throws if one still has. SQLite makes the -wal before the -shm, removes it
+ * after the -shm, and has both while a process uses the database. So a missing one was removed if a process has the database
+ * open or if the other one exists. Processes that have removed files open notice that within a second, save the contents and
+ * end. Until then nobody else may open the database. With a new -wal the contents of the old one would be lost. With a new -shm
+ * both would write into one -wal without a common lock. Returns the files to open the database with, or null for any files.
  */
 async function settleFiles(db: string): Promise<Files | null> {
   const found = look(db);
@@ -126,7 +126,7 @@ async function settleFiles(db: string): Promise<Files | null> {
   const end = performance.now() + NOTICE_MS;
   while (removedHolders(db).length > 0 && performance.now() < end) await pause(HOLDERS_LOOK_MS);
   refuseRemovedFiles(db);
-  // It describes a -wal that is gone, and nobody has that open any more.
+  // This -shm describes a -wal that is gone, and no process has it open any more.
   if (found[0] === null && look(db).join() === found.join()) removeOwn(`${db}-shm`, db);
   return null;
 }
@@ -147,11 +147,11 @@ function isOdd([wal, shm]: Files, db: string): boolean {
   return wal === null && shm === null ? isLocked(statSync(db).ino) : wal === null || shm === null;
 }
 
-/** The kernel hands out its list of locks page by page, and a lock may slip from one to the next between two of them. */
+/** The kernel returns its list of locks page by page, and a lock may move to another page between two reads. */
 const LOOKS_AT_LOCKS = 5;
 const ONE_PAGE = 3500;
 
-/** Tells whether a process has the database open: it holds a lock on it then. This needs no look at every process. */
+/** Tells whether a process has the database open, by the lock that it holds. This needs no look at every process. */
 function isLocked(file: number): boolean {
   try {
     for (let looks = 0; looks < LOOKS_AT_LOCKS; looks++) {
@@ -175,6 +175,6 @@ function removeOwn(path: string, db: string): void {
   try {
     if (lstatSync(path).uid === statSync(db).uid) rmSync(path);
   } catch {
-    // It is gone, or may not be removed. SQLite makes it anew if nobody has it open.
+    // It is gone, or may not be removed. SQLite makes it again if nobody has it open.
   }
 }

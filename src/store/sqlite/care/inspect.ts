@@ -1,24 +1,50 @@
+import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { QueueError } from '../../../core/errors.ts';
 import { type Finding, fail, ok, warn } from '../../../core/finding.ts';
 import { formatBytes } from '../../../core/numbers.ts';
+import { stateBeside } from '../../../state/state-directory.ts';
 import type { Inspection } from '../../contract/file-care.ts';
+import { translate } from '../failures.ts';
+import { refuseUnreleased, SCHEMA_VERSION, version } from '../migrate.ts';
+import * as sql from '../sql/care.ts';
 import { isSqliteSound, OLDEST_SQLITE } from '../sqlite-version.ts';
-import { factsOf, type StoreFacts } from './facts.ts';
+import { lines } from './check.ts';
+import { refuseReading } from './current-files.ts';
+import { fileSystemOf } from './network.ts';
+import { headOf, refuseNoStore, wasOurs } from './odd-file.ts';
+import { unsafeParts } from './owner.ts';
+import { look } from './peek.ts';
+import { databasePath } from './replace.ts';
+import { modeOf } from './safe-path.ts';
 
 const LOW_DISK = 256 * 1024 ** 2;
 const NO_DISK = 16 * 1024 ** 2;
 const LARGE_WAL = 64 * 1024 ** 2;
 const FULL_SYNC = 2;
 
+/** Looks at a store without changing anything. `whole` reads it to its end. */
 export async function inspectSqlite(location: string, whole: boolean): Promise<Inspection> {
-  const facts = await factsOf(location, whole);
-  const { path, exists, schema, error } = facts;
-  return {
-    path,
-    isReadable: exists && error === undefined && schema?.found === schema?.known,
-    engine: sqlite(),
-    files: files(facts),
-    contents: exists ? contents(facts) : [],
-  };
+  const path = databasePath(location);
+  const exists = existsSync(path);
+  let store = ok('store', exists ? path : `none yet; the first enqueue creates ${path}`);
+  let access: Finding[] = [];
+  let contents: Finding[] = [];
+  let isReadable = false;
+  try {
+    access = permissions(resolve(location), path, exists);
+    await refuseReading(location);
+    if (exists || wasOurs(path)) {
+      const facts = await factsOf(path, whole);
+      contents = findings(facts);
+      isReadable = facts.schema === SCHEMA_VERSION;
+    }
+  } catch (error) {
+    const { message, hint } = translate(error, path) as QueueError;
+    if (exists) contents = [fail('database', message, hint)];
+    else store = fail('store', message, hint);
+  }
+  return { path, isReadable, engine: sqlite(), files: [store, ...disks(path), ...access], contents };
 }
 
 function sqlite(): Finding {
@@ -31,11 +57,15 @@ function sqlite(): Finding {
   );
 }
 
-function files(facts: StoreFacts): Finding[] {
-  const { fileSystem, freeBytes } = facts;
+function disks(path: string): Finding[] {
+  // The store need not exist yet.
+  let directory = dirname(path);
+  while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
+  const { bavail, bsize } = statfsSync(directory);
+  const fileSystem = fileSystemOf(directory);
+  const freeBytes = Number(bavail) * Number(bsize);
   const disk = `${formatBytes(freeBytes)} free`;
   return [
-    store(facts),
     fileSystem.network
       ? warn(
           'file system',
@@ -48,20 +78,12 @@ function files(facts: StoreFacts): Finding[] {
       : freeBytes < LOW_DISK
         ? warn('disk', disk, 'free some disk space, or run queuectl prune')
         : ok('disk', disk),
-    ...permissions(facts),
   ];
 }
 
-function store({ exists, path, error }: StoreFacts): Finding {
-  if (exists) return ok('store', path);
-  return error === undefined
-    ? ok('store', `none yet; the first enqueue creates ${path}`)
-    : fail('store', error.says, error.fix);
-}
-
-function permissions({ exists, unsafe, readable }: StoreFacts): Finding[] {
-  const found = unsafe.map((one) => fail('permissions', one.says, one.fix));
-  for (const one of readable)
+function permissions(asked: string, path: string, exists: boolean): Finding[] {
+  const found = unsafeParts(asked).map((one) => fail('permissions', one.says, one.fix));
+  for (const one of readableByOthers(path))
     found.push(
       warn('permissions', `other users can read ${one}`, `chmod go= ${one.replace(/ \(\d+\)$/, '')}`),
     );
@@ -69,13 +91,56 @@ function permissions({ exists, unsafe, readable }: StoreFacts): Finding[] {
   return exists ? [ok('permissions', 'no other user can read, write or replace the files')] : [];
 }
 
-function contents(facts: StoreFacts): Finding[] {
-  if (facts.error !== undefined) return [fail('database', facts.error.says, facts.error.fix)];
+/** Returns the files that others can read although only their owner should, each with its mode. */
+function readableByOthers(path: string): string[] {
+  const state = stateBeside(path).path;
+  const inState: string[] = [];
+  try {
+    inState.push(...readdirSync(state).map((name) => `${state}/${name}`));
+  } catch {
+    // It does not exist or may not be read, which other findings report.
+  }
+  return [path, `${path}-wal`, `${path}-shm`, state, ...inState].flatMap((one) => {
+    const stat = statSync(one, { throwIfNoEntry: false });
+    return stat === undefined || (stat.mode & 0o055) === 0 ? [] : [`${one} (${modeOf(stat)})`];
+  });
+}
+
+interface Facts {
+  schema: number;
+  isWal: boolean;
+  synchronous: number;
+  walBytes: number;
+  /** The findings of the quick check, if it was made. */
+  problems: string[] | undefined;
+}
+
+/** The header of a database says at this byte that it is in WAL mode. */
+const WRITE_VERSION_AT = 18;
+const WAL = 2;
+
+function factsOf(path: string, whole: boolean): Promise<Facts> {
+  refuseNoStore(path);
+  const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size;
+  // A process that has the file open keeps a WAL beside it. It may be this process, and closing a descriptor would drop its
+  // locks. Then only SQLite opens the file, and tells the mode.
+  const saysWal =
+    walBytes === undefined ? headOf(path, WRITE_VERSION_AT + 1)[WRITE_VERSION_AT] === WAL : null;
+  return look(path, (connection) => ({
+    schema: refuseUnreleased(connection, version(connection)),
+    isWal: saysWal ?? lines(connection, 'PRAGMA journal_mode')[0] === 'wal',
+    synchronous: connection.pragma('synchronous'),
+    walBytes: walBytes ?? 0,
+    problems: whole ? lines(connection, sql.quickCheck).filter((line) => line !== 'ok') : undefined,
+  }));
+}
+
+function findings(facts: Facts): Finding[] {
   const { schema, problems, walBytes } = facts;
   return [
-    facts.journalMode === 'wal'
+    facts.isWal
       ? ok('journal mode', 'wal')
-      : warn('journal mode', `${facts.journalMode}; the next command switches it to wal`, 'queuectl status'),
+      : warn('journal mode', 'delete; the next command switches it to wal', 'queuectl status'),
     facts.synchronous === FULL_SYNC
       ? ok('synchronous', 'full')
       : fail('synchronous', String(facts.synchronous), 'this is a bug. Please report it'),
@@ -87,11 +152,11 @@ function contents(facts: StoreFacts): Finding[] {
         )
       : ok('wal', formatBytes(walBytes)),
     ...(problems === undefined ? [] : [quickCheck(problems)]),
-    schema!.found === schema!.known
-      ? ok('schema', `version ${schema!.found}`)
+    schema === SCHEMA_VERSION
+      ? ok('schema', `version ${schema}`)
       : warn(
           'schema',
-          `version ${schema!.found}; this version of queuectl needs version ${schema!.known}`,
+          `version ${schema}; this version of queuectl needs version ${SCHEMA_VERSION}`,
           'queuectl db migrate',
         ),
   ];

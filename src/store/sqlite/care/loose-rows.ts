@@ -16,30 +16,30 @@ import {
   wholeOf,
 } from './pages.ts';
 
-/** What rows of a table look like. */
+/** Describes what the rows of a table look like. */
 export interface Shape {
   table: string;
-  /** In the order in which they are stored. */
+  /** The columns in the order in which they are stored. */
   columns: { name: string; type: string; required: boolean; fallback: Value }[];
-  /** Rows from before the others came have so many. */
+  /** The smallest number of columns. Rows that are older than a migration have no more. */
   least: number;
-  /** Its rows have a number; null as `alias`: one that no column shows. */
+  /** Tells whether rows have a number, and which column shows it, if one does. */
   numbered: boolean;
   alias: string | null;
-  /** What tells two rows apart. */
+  /** The columns that tell two rows apart. */
   key: string[];
-  /** Of two versions of a row, the one that is higher here is the newer. */
+  /** Of two versions of a row, the newer one has the higher values in these columns. */
   age: string[];
 }
 
-/** Of the other tables two versions of a row say the same, but for what is made anew. */
+/** In the other tables all versions of a row are equal, except for values that are computed again. */
 const AGE: Record<string, string[]> = {
   job: ['updated_at', 'token'],
   attempt: ['finished_at', 'token'],
   schedule: ['last_at'],
 };
 
-/** As a sound store has it. */
+/** Reads the shape of a table from a sound store. */
 export function shapeOf(db: Connection, { name, key }: SavedTable): Shape {
   const columns = db.all(care.columnsOf, name);
   const numbered = db.get(care.isWithoutNumbers, name) === undefined;
@@ -61,7 +61,7 @@ export function shapeOf(db: Connection, { name, key }: SavedTable): Shape {
   };
 }
 
-/** A default is a whole number or a text in our schema. */
+/** Returns the default of a column, which in our schema is an integer or a text. */
 function constant(sql: string | null): Value {
   if (sql === null) return null;
   return /^-?\d+$/.test(sql) ? Number(sql) : sql.slice(1, -1);
@@ -69,14 +69,8 @@ function constant(sql: string | null): Value {
 
 export interface LooseRow {
   row: Row;
-  /** On a page to which no tree leads: it may be an old version of the row, or one that was deleted. */
+  /** Tells that no tree leads to its page. It may be an old version of the row, or a deleted one. */
   loose: boolean;
-}
-
-export interface LooseRows {
-  /** The rows of this shape that `fit`, on pages not known to be free: the newest of each key, the newest first. */
-  of(shape: Shape, fit: (found: LooseRow) => boolean): Iterable<LooseRow>;
-  close(): void;
 }
 
 interface Found {
@@ -86,38 +80,38 @@ interface Found {
   loose: boolean;
 }
 
-/** `roots`: where the trees of the file begin, by name. */
-export function looseRows(path: string, roots: Map<string, number>): LooseRows {
+/** Opens a file to find rows page by page. `roots` has the first page of each tree, by name. */
+export function looseRows(path: string, roots: Map<string, number>) {
   const pages = openPages(path);
   const free = freePages(pages) ?? new Set();
-  const owners = new Map<number, string>();
-  for (const [name, root] of roots) own(pages, name, root, free, owners);
+  const owners = ownersOf(pages, roots, free);
   return {
-    of: (shape, fit) => newest(pages, free, owners, shape, fit),
+    /** Returns the rows of this shape that `fit`, on pages not known to be free: the newest of each key, newest first. */
+    of: (shape: Shape, fit: (found: LooseRow) => boolean) => newest(pages, free, owners, shape, fit),
     close: () => pages.close(),
   };
 }
 
-/** All pages of a tree, as far as it can be walked, with those on which its rows go on. */
-function own(
-  pages: PageFile,
-  name: string,
-  root: number,
-  free: Set<number>,
-  owners: Map<number, string>,
-): void {
-  const rest = [root];
-  for (let number = rest.pop(); number !== undefined; number = rest.pop()) {
-    const page = owners.has(number) || free.has(number) ? null : pages.read(number);
-    if (page === null) continue;
-    owners.set(number, name);
-    rest.push(...childrenOf(page, number));
-    for (const at of cellsOf(page, number)) {
-      const cell = cellAt(page, number, at);
-      if (cell?.overflow == null) continue;
-      for (const one of wholeOf(pages, cell, () => true)?.pages ?? []) owners.set(one, name);
+export type LooseRows = ReturnType<typeof looseRows>;
+
+/** Returns the name of the tree to which each page belongs, as far as the trees can be walked. */
+function ownersOf(pages: PageFile, roots: Map<string, number>, free: Set<number>): Map<number, string> {
+  const owners = new Map<number, string>();
+  for (const [name, root] of roots) {
+    const rest = [root];
+    for (let number = rest.pop(); number !== undefined; number = rest.pop()) {
+      const page = owners.has(number) || free.has(number) ? null : pages.read(number);
+      if (page === null) continue;
+      owners.set(number, name);
+      rest.push(...childrenOf(page, number));
+      for (const at of cellsOf(page, number)) {
+        const cell = cellAt(page, number, at);
+        if (cell?.overflow == null) continue;
+        for (const one of wholeOf(pages, cell, () => true)?.pages ?? []) owners.set(one, name);
+      }
     }
   }
+  return owners;
 }
 
 function* newest(
@@ -142,7 +136,7 @@ function* newest(
       if (other === undefined || compare(one, other) < 0) found.set(key, one);
     }
   }
-  // A page belongs to one row: whoever is older and claims it too has lost it since.
+  // A page belongs to one row. An older row that also leads to it has lost it.
   const used = new Set<number>();
   for (const { page: number, at, loose } of [...found.values()].sort(compare)) {
     const page = pages.read(number)!;
@@ -153,7 +147,7 @@ function* newest(
   }
 }
 
-/** What a tree leads to first, then the newer. */
+/** Sorts rows to which a tree leads first, then newer ones. */
 function compare(one: Found, other: Found): number {
   if (one.loose !== other.loose) return one.loose ? 1 : -1;
   for (const [i, age] of one.age.entries()) if (age !== other.age[i]) return other.age[i]! - age;
@@ -176,7 +170,7 @@ function rowAt(
   return row === null ? null : { row, pages: whole!.pages };
 }
 
-/** The row by its columns' names; null: it is one of another table. Rows from before a column came are shorter. */
+/** Returns the row by the names of its columns, or null if it belongs to another table. */
 function shaped(values: Value[], rowid: number | null, { columns, alias, least }: Shape): Row | null {
   if (values.length < least || values.length > columns.length) return null;
   const row: Row = {};

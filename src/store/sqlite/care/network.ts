@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 
-/** File systems by the kernel's magic numbers; those whose locks reach over the network are not safe for SQLite. */
+/** File systems by the kernel's magic numbers. Network file systems are not safe for SQLite. */
 const NETWORK: Record<number, string> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -18,13 +18,8 @@ const LOCAL: Record<number, string> = {
   801189825: 'zfs',
 };
 
-export interface FileSystem {
-  /** Null: none that we know by name. */
-  name: string | null;
-  network: boolean;
-}
-
-export function fileSystemOf(directory: string): FileSystem {
+/** Returns the name of a file system, or null if it is unknown, and whether it is a network file system. */
+export function fileSystemOf(directory: string): { name: string | null; network: boolean } {
   const type = Number(statfsSync(directory).type) >>> 0;
   return { name: NETWORK[type] ?? LOCAL[type] ?? null, network: type in NETWORK };
 }

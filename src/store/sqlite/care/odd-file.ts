@@ -1,26 +1,37 @@
-import { existsSync, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { pauseSync } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 
 const SMALLEST_DATABASE = 512;
 
 /**
- * Refuses what SQLite must not be given: it would wait for a pipe, take a file of one byte for an empty database, and make a
- * new queue of one that was cut to nothing. `created`: we have just made it, so it may be empty.
+ * Throws if SQLite must not open this file. It would wait for a pipe, take a file of one byte for an empty database, and make a
+ * new queue of one that was truncated to nothing. A file that was just `created` may be empty.
  */
 export function refuseOddFile(path: string, created = false): void {
   const stat = statSync(path);
   refuseNoFile(path, stat);
   if (created || stat.size >= SMALLEST_DATABASE) return;
-  // One that somebody is making at this moment does not stay empty.
+  // A file that another process is just creating does not stay empty.
   if (stat.size === 0 && !(wasOurs(path) && !grows(path))) return;
   throw wasOurs(path)
     ? new QueueError('store-corrupt', `${path} is damaged: the file is truncated`)
     : new QueueError('not-a-database', `${path} is not a queuectl database`);
 }
 
-/** Throws if this is no regular file. */
+/** Throws if there is something at this path that is not a regular file. */
 export function refuseNoFile(path: string, stat: Stats | undefined): void {
   if (stat === undefined) refuseLostLink(path);
   if (stat === undefined || stat.isFile()) return;
@@ -63,6 +74,7 @@ export function missing(path: string): QueueError {
     : new QueueError('store-unavailable', `${path} does not exist`);
 }
 
+/** Tells whether a state directory or a -wal shows that a store was at this path. */
 export function wasOurs(path: string): boolean {
   return (
     existsSync(stateBeside(path).attempts) ||
@@ -70,9 +82,19 @@ export function wasOurs(path: string): boolean {
   );
 }
 
+/** Waits a moment for an empty file to grow. */
 function grows(path: string): boolean {
-  for (let i = 0; i < 25 && statSync(path).size === 0; i++) Atomics.wait(PAUSE, 0, 0, 20);
+  for (let i = 0; i < 25 && statSync(path).size === 0; i++) pauseSync(20);
   return statSync(path).size > 0;
 }
 
-const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+/** Returns the first bytes of a file, or fewer if it is shorter. Nothing in this process may have it open as a database. */
+export function headOf(path: string, length: number): Buffer {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const head = Buffer.alloc(length);
+    return head.subarray(0, readSync(file, head, 0, length, 0));
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,12 +1,13 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import { refuseNoFile } from './odd-file.ts';
-import { foreign, open, type Unsafe, unsafeForDrafts, unsafeWay } from './safe-path.ts';
+import { foreign, type Unsafe, unsafeWay, writableByOthers } from './safe-path.ts';
 
 const ROOT = 0;
-/** The files that SQLite reads by their names alone, whoever put them there. */
-const BESIDE = ['-journal', '-wal', '-shm'];
+/** The ends of the names by which SQLite finds the parts of a database, whoever put them there. */
+export const BESIDE = ['-journal', '-wal', '-shm'];
 const MOVE_AWAY = 'another user created this file. Move it elsewhere';
 
 /**
@@ -33,17 +34,19 @@ export function refuseUnsafe(asked: string, anyOwner: boolean): void {
   throw new QueueError('not-permitted', says, fix.startsWith('chmod ') ? `to prevent this: ${fix}` : fix);
 }
 
-/** Refuses a store that is not safe to be ours, or no file at all, before its files are replaced. */
+/** Throws if the store is not safe to use, or is no regular file. Is called before its files are replaced. */
 export function checkOwner(path: string, anyOwner: boolean): void {
   refuseNoFile(path, statSync(path, { throwIfNoEntry: false }));
   refuseUnsafe(path, anyOwner);
 }
 
-/** Refuses a directory in which another user could put his own file in the place of one that SQLite is working on. */
+/** Throws if another user could replace a file that SQLite is working on in a private directory made in this one. */
 export function refuseUnsafeDrafts(directory: string, anyOwner: boolean): void {
   const uid = process.getuid?.();
-  const unsafe = anyOwner || uid === undefined ? null : unsafeForDrafts(directory, uid);
-  if (unsafe !== null)
+  if (anyOwner || uid === undefined) return;
+  // Any names will do: in a sticky directory others cannot move a private directory.
+  const [unsafe] = unsafeWay(join(directory, 'draft', 'file'), uid);
+  if (unsafe !== undefined)
     throw new QueueError(
       'not-permitted',
       unsafe.says,
@@ -60,5 +63,5 @@ function unsafePlace(path: string, uid: number, fix?: string): Unsafe | null {
   // The mode of a link itself tells nothing.
   if (target === undefined) return null;
   if (target.uid !== uid) return foreign(path, target, uid, fix);
-  return (target.mode & 0o022) === 0 ? null : open(path, target, uid);
+  return (target.mode & 0o022) === 0 ? null : writableByOthers(path, target, uid);
 }

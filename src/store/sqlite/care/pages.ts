@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
- * SQLite's file format (sqlite.org/fileformat2.html), as far as rows have to be read past a tree that is damaged. Nothing in
- * such a file is believed: each number that comes from it is checked before it is used.
+ * Reads the rows of a damaged database from its pages (sqlite.org/fileformat2.html). Every number in the file is checked before
+ * it is used.
  */
 export const PAGE = 4096;
 const HEADER = 100;
@@ -11,13 +11,10 @@ const INTERIOR_INDEX = 2;
 const INTERIOR_TABLE = 5;
 const LEAF_INDEX = 10;
 const LEAF_TABLE = 13;
-/** Cells of these hold rows: of tables with a number, and of those without. */
-const ROWS_OF_TABLE = [LEAF_TABLE];
-const ROWS_OF_INDEX = [LEAF_INDEX, INTERIOR_INDEX];
 
 export interface PageFile {
   count: number;
-  /** Null: beyond the end. */
+  /** Returns null beyond the end. */
   read(number: number): Buffer | null;
   close(): void;
 }
@@ -38,12 +35,13 @@ export function openPages(path: string): PageFile {
 
 const startOf = (number: number): number => (number === 1 ? HEADER : 0);
 
-/** Whether cells of this page hold rows of a table with numbers, or (`false`) of one without. */
+/** Tells whether the cells of this page are rows of a table, of one with row numbers or of one without. */
 export function holdsRows(page: Buffer, number: number, numbered: boolean): boolean {
-  return (numbered ? ROWS_OF_TABLE : ROWS_OF_INDEX).includes(page[startOf(number)]!);
+  const kind = page[startOf(number)];
+  return numbered ? kind === LEAF_TABLE : kind === LEAF_INDEX || kind === INTERIOR_INDEX;
 }
 
-/** Where the cells of a page begin; those that point elsewhere are left out. */
+/** Returns where the cells of a page begin. Cells that would lie elsewhere are left out. */
 export function cellsOf(page: Buffer, number: number): number[] {
   const start = startOf(number);
   const kind = page[start]!;
@@ -58,7 +56,7 @@ export function cellsOf(page: Buffer, number: number): number[] {
   return cells;
 }
 
-/** The pages below an interior one. */
+/** Returns the pages below an interior page. */
 export function childrenOf(page: Buffer, number: number): number[] {
   const start = startOf(number);
   if (page[start] !== INTERIOR_TABLE && page[start] !== INTERIOR_INDEX) return [];
@@ -66,15 +64,17 @@ export function childrenOf(page: Buffer, number: number): number[] {
 }
 
 export interface Cell {
-  /** Null in a table without numbers. */
+  /** Null in a table without row numbers. */
   rowid: number | null;
-  /** The bytes of the row that are in the page, all there are of it, and where the rest begins. */
+  /** The bytes of the row that are in this page. */
   local: Buffer;
+  /** The number of bytes of the whole row. */
   length: number;
+  /** The page on which the row continues. */
   overflow: number | null;
 }
 
-/** Null: no row, or none that fits into its page. */
+/** Reads a cell. Returns null if it is no row, or does not fit into its page. */
 export function cellAt(page: Buffer, number: number, at: number): Cell | null {
   const kind = page[startOf(number)]!;
   const size = varint(page, kind === INTERIOR_INDEX ? at + 4 : at);
@@ -102,7 +102,7 @@ function localBytes(length: number, table: boolean): number {
   return fitted <= most ? fitted : least;
 }
 
-/** The whole of a row, and the pages it goes on to; null: they lead nowhere, or to one that `usable` denies. */
+/** Returns a whole row and its further pages. Returns null if they lead nowhere, or to a page that is not `usable`. */
 export function wholeOf(
   pages: PageFile,
   cell: Cell,
@@ -120,13 +120,13 @@ export function wholeOf(
     missing -= part.length;
     next = page.readUInt32BE(0);
   }
-  // The last page of a row leads to none.
+  // The last page of a row has no next page.
   return next === 0 ? { bytes: Buffer.concat(parts), pages: passed } : null;
 }
 
 export type Value = string | number | Uint8Array | null;
 
-/** The columns of a row; null: it is none. Its lengths have to add up to the byte. */
+/** Returns the columns of a row, or null if it is none. Its lengths must add up exactly. */
 export function valuesOf(bytes: Buffer): Value[] | null {
   const header = varint(bytes, 0);
   if (header === null || header.value > bytes.length) return null;
@@ -155,7 +155,7 @@ function lengthOf(type: number): number | null {
   return type < 12 ? (FIXED[type] ?? null) : Math.floor((type - 12) / 2);
 }
 
-/** Undefined: no number that we would have written, or no text. */
+/** Decodes a value. Returns undefined for a number that is too large, or a text that is not UTF-8. */
 function valueIn(type: number, bytes: Buffer): Value | undefined {
   if (type === 0) return null;
   if (type === REAL) return bytes.readDoubleBE(0);
@@ -174,7 +174,7 @@ function valueIn(type: number, bytes: Buffer): Value | undefined {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The pages that the list of free ones names; null: it is damaged, and nobody knows. */
+/** Returns the pages in the list of free pages, or null if that list is damaged. */
 export function freePages(pages: PageFile): Set<number> | null {
   const first = pages.read(1);
   if (first === null) return null;
@@ -192,7 +192,7 @@ export function freePages(pages: PageFile): Set<number> | null {
   return free.size === first.readUInt32BE(36) ? free : null;
 }
 
-/** Up to nine bytes, the high ones first; null: cut off, or no number that is ours. */
+/** Reads a number of variable length, high bytes first. Returns null if it is cut off or too large. */
 function varint(bytes: Buffer, at: number): { value: number; next: number } | null {
   let value = 0;
   for (let i = 0; i < 8; i++) {

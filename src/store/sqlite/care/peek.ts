@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../../store.ts';
-import { connect } from '../connection.ts';
+import { type Connection, connect } from '../connection.ts';
 import { translate } from '../failures.ts';
 import { isOpenHere } from '../live-files.ts';
 import { SCHEMA_VERSION, version } from '../migrate.ts';
@@ -14,11 +14,22 @@ import { openAlone, openPrivateCopy } from './private-copy.ts';
 /** Reads the epochs of a store of any version. Returns null if the file is empty. */
 export async function epochsOf(path: string): Promise<{ epoch: string; origin: string | null } | null> {
   refuseOddFile(path);
-  const connection = await connect(path, lookAt);
-  try {
+  return look(path, (connection) => {
     if (version(connection) === 0) return null;
     const { epoch, origin } = sqliteStore(connection);
     return { epoch, origin };
+  });
+}
+
+/** Opens a database to read from it, without leaving a trace, and closes it after `work`. */
+export async function look<T>(
+  path: string,
+  work: (connection: Connection) => T | Promise<T>,
+  scratch?: string,
+): Promise<T> {
+  const connection = await connect(path, { open: (one) => openToRead(one, scratch) });
+  try {
+    return await work(connection);
   } catch (error) {
     throw translate(error, path);
   } finally {
@@ -34,7 +45,7 @@ export async function peekSqlite(location: string): Promise<Store | null> {
     return null;
   }
   refuseOddFile(path);
-  const connection = await connect(path, lookAt);
+  const connection = await connect(path, { open: openToRead });
   try {
     if (version(connection) === SCHEMA_VERSION) return sqliteStore(connection);
   } catch (error) {
@@ -46,11 +57,11 @@ export async function peekSqlite(location: string): Promise<Store | null> {
 }
 
 /**
- * Leaves no trace. A WAL file means that somebody is at work, or died: then it has to be read too, and is there already.
- * Without one the file is complete in itself; opened the ordinary way, SQLite would put a WAL beside it, and beside a file that
- * was cut to nothing remove the one that is there. Where other users could put files beside it, a private copy is opened.
+ * Opens a database without leaving a trace. If there is a WAL, a process is working or has died, and the WAL is read too.
+ * Otherwise the file is complete in itself and is opened alone: SQLite would put a WAL beside it, or remove the one beside an
+ * empty file. If other users could put files beside it, a private copy is opened.
  */
-export function lookAt(path: string, scratch?: string): DatabaseSync {
+function openToRead(path: string, scratch?: string): DatabaseSync {
   if (unsafeParts(path).length > 0 && !isOpenHere(path)) return openPrivateCopy(path, scratch);
   const readsWal = existsSync(`${path}-wal`) && statSync(path).size > 0;
   return readsWal ? new DatabaseSync(path, { readOnly: true }) : openAlone(path);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { pauseSync } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
 import { copyBytes } from '../../../files/write-all.ts';
 import { foreign } from './safe-path.ts';
@@ -64,11 +65,11 @@ function copyWhole(path: string, copy: string): boolean {
       if (wal !== null) closeSync(wal);
     }
     if (tries === TRIES) throw new QueueError('store-busy', `${path} is being written by another process`);
-    Atomics.wait(PAUSE, 0, 0, PAUSE_MS);
+    pauseSync(PAUSE_MS);
   }
 }
 
-/** Null: there is no such part. The database itself must exist. */
+/** Opens a regular file. Returns null if it is a -wal that does not exist. */
 function openPart(path: string): number | null {
   let file: number;
   try {
@@ -82,7 +83,7 @@ function openPart(path: string): number | null {
   throw new QueueError('store-unavailable', `${path} is not a regular file`);
 }
 
-/** A -wal must belong to the owner of the database, to this user or to root. */
+/** Throws unless the -wal belongs to the owner of the database, to this user or to root. */
 function refuseForeign(path: string, wal: Stats, db: Stats): void {
   const uid = process.getuid?.() ?? wal.uid;
   if ([db.uid, uid, ROOT].includes(wal.uid)) return;
@@ -94,5 +95,3 @@ function stampOf(file: number): string {
   const { size, mtimeNs, ctimeNs } = fstatSync(file, { bigint: true });
   return `${size} ${mtimeNs} ${ctimeNs}`;
 }
-
-const PAUSE = new Int32Array(new SharedArrayBuffer(4));

@@ -27,7 +27,7 @@ export async function repairStore(
     return null;
   }
   const draft = newDraft(db);
-  // From before it is read until it is replaced: what came in between would be in neither.
+  // It is held from before it is read until it is replaced. A change in between would be lost.
   const held = await takeStore(db);
   try {
     const repaired = await repairSqlite(held!, draft, steps);
@@ -42,7 +42,7 @@ export async function repairStore(
     syncFile(draft);
     return { db, ...repaired, kept: swap(draft, db, held!, { word: 'damaged', now: steps.now() }) };
   } finally {
-    held?.letGo();
+    held?.unlock();
     removeDraft(draft);
   }
 }

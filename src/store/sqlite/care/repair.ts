@@ -5,28 +5,32 @@ import { countOf } from '../../../core/words.ts';
 import type { Repaired, RepairSteps } from '../../contract/file-care.ts';
 import { type Connection, connect, type Row } from '../connection.ts';
 import { EPOCH } from '../epoch.ts';
+import { recount } from '../load.ts';
 import { REASON } from '../mend.ts';
 import { migrate } from '../migrate.ts';
 import { readSettings } from '../queues.ts';
 import { intoRange, LARGEST_NUMBER, outOfRange } from '../ranges.ts';
-import { recount } from '../recount.ts';
 import { toClaimedJob } from '../rows.ts';
 import { settle } from '../settle.ts';
 import * as care from '../sql/care.ts';
 import { SAVED, type SavedTable, unreadable } from '../tables.ts';
 import { problemsOf } from './check.ts';
-import type { Held } from './hold.ts';
+import { type HeldStore, makeFile } from './hold.ts';
 import { type LooseRow, shapeOf } from './loose-rows.ts';
-import { makeFile } from './new-file.ts';
+import { BESIDE } from './owner.ts';
 import { openWreck, type Wreck } from './salvage.ts';
 
 /**
  * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read. The
  * epoch is kept, so that what is still running is found by its cookie.
  */
-export async function repairSqlite(damaged: Held, draft: string, steps: Steps): Promise<Repaired | null> {
+export async function repairSqlite(
+  damaged: HeldStore,
+  draft: string,
+  steps: Steps,
+): Promise<Repaired | null> {
   makeFile(draft);
-  const connection = await connect(draft);
+  const connection = await connect(draft, { now: steps.now });
   const copy = `${draft}.wreck`;
   try {
     await migrate(connection);
@@ -41,26 +45,36 @@ export async function repairSqlite(damaged: Held, draft: string, steps: Steps): 
     }
   } finally {
     connection.close();
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(copy + end, { force: true });
+    for (const end of ['', ...BESIDE]) rmSync(copy + end, { force: true });
   }
 }
 
-type Steps = Pick<RepairSteps, 'knownEpoch' | 'settleLost'>;
+type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
 type Saving = Omit<Repaired, 'problems'>;
+
+/** A repair in progress. */
+interface Rescue {
+  db: Connection;
+  wreck: Wreck;
+  saving: Saving;
+  /** The jobs, as number and id, that the index of the wreck lists. */
+  indexed: Set<string>;
+}
 
 function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
   const saving: Saving = { how: wreck.how, saved: {}, loose: {}, lost: [], jobs: 0 };
   const epoch = [wreck.column(care.epoch)[0], steps.knownEpoch()].find((one) => EPOCH.test(one ?? ''));
   if (epoch != null) db.run(care.setEpoch, epoch);
   const indexed = new Set(wreck.blind ? [] : wreck.column(care.jobsByIndex));
-  for (const table of SAVED) saveTable(db, wreck, table, saving, indexed);
+  const rescue = { db, wreck, saving, indexed };
+  for (const table of SAVED) saveTable(rescue, table);
   if (wreck.blind) saving.lost.push('the contents of destroyed pages');
   const nameless = db.run(care.forgetNameless);
   if (nameless > 0) saving.lost.push(`${nameless} statistics whose queue and name are missing`);
   recount(db);
   saving.jobs = saving.saved.job ?? 0;
-  for (const one of missingOf(db, indexed)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
-  // A job that ran, and whose attempt is gone, is lost as after a crash; the others are found by their cookies.
+  for (const one of missingOf(rescue)) saving.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
+  // A running job whose attempt is gone counts as lost after a crash. The others are found by their cookies.
   const settleLost = steps.settleLost(readSettings(db));
   for (const row of db.all(care.runningWithoutAttempt)) settle(db, settleLost(toClaimedJob(row)));
   db.run(care.forgetUnfinished);
@@ -69,20 +83,15 @@ function saveAll(db: Connection, wreck: Wreck, steps: Steps): Saving {
   return saving;
 }
 
-/** Jobs, as number and id, that the index of the wreck names, and that have not been saved. */
-function missingOf(db: Connection, indexed: Set<string>): Set<string> {
+/** Returns the jobs that are in the index of the wreck and have not been saved. */
+function missingOf({ db, indexed }: Rescue): Set<string> {
   const missing = new Set(indexed);
   for (const { number, id } of db.all(care.jobIds)) missing.delete(`${number} ${id}`);
   return missing;
 }
 
-function saveTable(
-  db: Connection,
-  wreck: Wreck,
-  table: SavedTable,
-  saving: Saving,
-  indexed: Set<string>,
-): void {
+function saveTable(rescue: Rescue, table: SavedTable): void {
+  const { db, wreck, saving } = rescue;
   const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
   const insert = care.insertRow(table.name, columns);
   const save = (row: Row): string | null => bad(table, row) ?? tryInsert(db, insert, columns, row, table);
@@ -99,18 +108,14 @@ function saveTable(
     if (problem === null) saving.saved[table.name]!++;
     else if (problem !== 'there already') saving.lost.push(`${nameOf(table, row)}: ${problem}`);
   };
-  wreck.rows(table.name, table.key, keep, gap);
-  if (gaps || (table.name === 'job' && missingOf(db, indexed).size > 0))
-    saveLoose(db, wreck, table, saving, indexed, save);
+  wreck.rows(table.name, table.key, { keep, gap });
+  if (gaps || (table.name === 'job' && missingOf(rescue).size > 0)) saveLoose(rescue, table, save);
 }
 
-/** What no tree leads to may be an old version, or deleted: where the index of ids can be read, a job has to be in it. */
+/** Saves rows that are found page by page. They may be old or deleted, so a job must be in the index of ids, if that is readable. */
 function saveLoose(
-  db: Connection,
-  wreck: Wreck,
+  { db, wreck, saving, indexed }: Rescue,
   table: SavedTable,
-  saving: Saving,
-  indexed: Set<string>,
   save: (row: Row) => string | null,
 ): void {
   const { name } = table;
@@ -128,18 +133,16 @@ function saveLoose(
     saving.lost.push(`${name}: ${countOf(refused, 'row')} found page by page did not pass the checks`);
 }
 
-/** Rows of some tables look like those of another. */
+/** Tells whether a row belongs to this table, because rows of some tables look like those of another. */
 function isOwn(db: Connection, table: string, { key, job, attempt, bytes, stderr }: Row): boolean {
   if (table === 'setting') return SETTING_KEYS.some((one) => one === key);
   const query = care.FITS[table];
   const length = (part: Row[string] | undefined): number => (part instanceof Uint8Array ? part.length : 0);
-  return (
-    query === undefined ||
-    db.get(query, (job ?? attempt) as number, length(bytes) + length(stderr)) !== undefined
-  );
+  if (query === undefined) return true;
+  return db.get(query, (job ?? attempt) as number, length(bytes) + length(stderr)) !== undefined;
 }
 
-/** A job that has not begun, and may not be what its owner wanted, waits until he has looked at it. */
+/** Holds a changed job that has not started, so that its owner can check it. */
 function heldRow({ name }: SavedTable, row: Row): Row {
   const isWaiting = name === 'job' && ['ready', 'waiting', 'blocked'].includes(String(row.phase));
   return isWaiting ? { ...row, phase: 'held', last_error: REASON } : row;
@@ -162,7 +165,7 @@ function tryInsert(
 ): string | null {
   const values = columns.map((column) => (row[column] ?? null) as SQLInputValue);
   try {
-    if (table.name === 'job' && db.get(care.queueExists, row.queue as number) === undefined)
+    if (table.name === 'job' && db.get(care.numberExists('queue'), row.queue as number) === undefined)
       db.run(care.insertNumberedQueue, row.queue as number, `recovered-${row.queue}`);
     return db.run(insert, ...values) === 1 ? null : 'there already';
   } catch (error) {
@@ -171,6 +174,8 @@ function tryInsert(
 }
 
 function nameOf(table: SavedTable, row: Row): string {
-  const name = [...table.name_of, ...table.key].map((column) => row[column]).find((value) => value != null);
+  const name = [...table.nameColumns, ...table.key]
+    .map((column) => row[column])
+    .find((value) => value != null);
   return `${table.name} '${name}'`;
 }

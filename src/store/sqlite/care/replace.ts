@@ -33,7 +33,7 @@ export async function replaceStore<T>(
     if (existsSync(db)) steps.ready();
     return { file: source, db, made, kept: await putThere(draft, db, steps) };
   } finally {
-    // As long as the draft is there, it has not become the store.
+    // A draft that still exists has not become the store.
     steps.ended(!existsSync(draft));
     removeDraft(draft);
   }
@@ -44,7 +44,7 @@ export function databasePath(location: string): string {
   return existsSync(location) ? realpathSync(location) : resolve(location);
 }
 
-/** Returns where the old store is kept now; null: there was none. */
+/** Returns where the old store is kept now, or null if there was none. */
 async function putThere<T>(draft: string, db: string, steps: ReplaceSteps<T>): Promise<string | null> {
   const old = await takeStore(db);
   const held = old ?? (await takeName(db));
@@ -54,7 +54,7 @@ async function putThere<T>(draft: string, db: string, steps: ReplaceSteps<T>): P
     fillName(draft, db, steps.now());
     return null;
   } finally {
-    held.letGo();
+    held.unlock();
   }
 }
 

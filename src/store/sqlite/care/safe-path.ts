@@ -51,19 +51,13 @@ export function unsafeWay(asked: string, uid: number): Unsafe[] {
   return [...found.values()];
 }
 
-/** Returns why SQLite must not open a new file in this directory, even in a private directory made in it; null: it may. */
-export function unsafeForDrafts(directory: string, uid: number): Unsafe | null {
-  // Any name will do: what stands in a sticky directory under a private name stays there.
-  return unsafeWay(join(directory, 'draft', 'file'), uid)[0] ?? null;
-}
-
 function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.');
 }
 
 function unsafeDirectory(path: string, stat: Stats, uid: number): Unsafe | null {
   if (!isTrusted(stat.uid, uid)) return foreign(path, stat, uid);
-  return canOthersWrite(stat, uid) && !isSticky(stat) ? open(path, stat, uid) : null;
+  return canOthersWrite(stat, uid) && !isSticky(stat) ? writableByOthers(path, stat, uid) : null;
 }
 
 function isSticky(stat: Stats): boolean {
@@ -75,7 +69,7 @@ function canOthersWrite(stat: Stats, uid: number): boolean {
   return (stat.mode & 0o002) !== 0 || !isPrivateGroup(stat.gid, uid);
 }
 
-/** In a user namespace root of the machine has no number of its own: its directories show the number for all unknown users. */
+/** Trusts this user and root. In a user namespace the machine's root appears as the user id of all unknown users. */
 function isTrusted(owner: number, uid: number): boolean {
   return owner === uid || owner === ROOT || isUnknown(owner);
 }
@@ -126,7 +120,7 @@ export function foreign(path: string, { uid: owner }: Stats, uid: number, fix?: 
   };
 }
 
-export function open(path: string, stat: Stats, uid: number): Unsafe {
+export function writableByOthers(path: string, stat: Stats, uid: number): Unsafe {
   const own = stat.uid === uid || uid === ROOT;
   return {
     says: `other users can write to ${path} (mode ${modeOf(stat)})`,
@@ -134,7 +128,7 @@ export function open(path: string, stat: Stats, uid: number): Unsafe {
   };
 }
 
-/** Others cannot replace the file, but they can put a -wal or a -journal beside it, which SQLite would read. */
+/** Reports that others can put a -wal or a -journal beside the file, which SQLite would read. They cannot replace the file. */
 function besideOthers(path: string, holder: Stats, uid: number): Unsafe {
   const directory = dirname(path);
   const says = `${path} is in a directory where other users can create files (mode ${modeOf(holder)})`;
@@ -171,7 +165,7 @@ export function modeOf(stat: Stats): string {
   return (stat.mode & 0o7777).toString(8).padStart(4, '0');
 }
 
-/** The path as one word for a shell, without quotes where it needs none. */
+/** Returns the path as one word for a shell, without quotes if it needs none. */
 function word(path: string): string {
   return /^[\w./+@-]+$/.test(path) ? path : shellQuote(path);
 }

@@ -4,33 +4,40 @@ import { type Row, withoutBigInts } from '../connection.ts';
 import { isOutOfRange } from '../failures.ts';
 import { freshDatabase } from '../migrate.ts';
 import { hasJobs, roots, rowsAfter, rowsInOrder } from '../sql/care.ts';
-import type { Held } from './hold.ts';
+import type { HeldStore } from './hold.ts';
 import { type LooseRow, type LooseRows, looseRows, type Shape } from './loose-rows.ts';
+import { BESIDE } from './owner.ts';
 import { childrenOf, PAGE } from './pages.ts';
 
 const HEADER = 100;
+/** The search for the next readable row ends at this distance. */
 const FARTHEST = 2 ** 48;
 
-/** A damaged database, opened as far as that goes, in a copy that may be changed. */
+/** Takes every row that can be read, and descriptions of the places where rows may be missing. */
+export interface RowSink {
+  keep(row: Row): void;
+  gap(why: string): void;
+}
+
+/** A copy of a damaged database, opened as well as possible. */
 export interface Wreck {
-  /** Every row that can be read; `gap` hears of numbers between which some may have been. */
-  rows(table: string, key: string[], keep: (row: Row) => void, gap: (why: string) => void): void;
-  /** Rows that are found page by page, whatever the trees say; those that a tree leads to come first. */
+  rows(table: string, key: string[], sink: RowSink): void;
+  /** Finds rows page by page, whether or not a tree leads to them. Those to which a tree leads come first. */
   loose(shape: Shape, fit: (found: LooseRow) => boolean): Iterable<LooseRow>;
-  /** No tree of jobs or queues could be read. */
+  /** Tells that no tree of jobs or queues could be read. */
   blind: boolean;
-  /** What an index still tells of a column; empty when it tells nothing. */
+  /** Returns the first column of a query, or nothing if it fails. */
   column(query: string): string[];
-  /** How it had to be opened. */
+  /** Describes how it had to be opened. */
   how: string;
   close(): void;
 }
 
 /**
- * Tried as it is, then with a new header, then with the schema of a fresh store: its tables begin at the same pages as those
- * of any store that this version made, or restored. Where none of that shows a job or a queue, rows are looked for page by page.
+ * Opens a copy of the damaged database: as it is, with a new header, or with the schema of a fresh store, whose tables begin at
+ * the same pages. If none of these shows a job or a queue, rows are searched page by page. Returns null if nothing works.
  */
-export function openWreck(damaged: Held, copy: string): Wreck | null {
+export function openWreck(damaged: HeldStore, copy: string): Wreck | null {
   const ways: [how: string, mend: (file: string) => void, guessed?: true][] = [
     ['as it is', () => {}],
     ['with a new header', (file) => patch(file, freshPages(copy, false), HEADER)],
@@ -39,12 +46,13 @@ export function openWreck(damaged: Held, copy: string): Wreck | null {
   ];
   for (const blind of [false, true]) {
     for (const [how, mend, guessed] of ways) {
-      for (const end of ['', '-wal', '-shm']) rmSync(copy + end, { force: true });
+      for (const end of ['', ...BESIDE]) rmSync(copy + end, { force: true });
       damaged.copyTo(copy);
       mend(copy);
       const db = tryOpen(copy, blind);
-      if (db !== null && blind) return { ...wreck(db, copy, guessed), how: `${how}, page by page`, blind };
-      if (db !== null) return { ...wreck(db, copy), how, blind };
+      if (db === null) continue;
+      if (blind) return { ...wreck(db, copy, guessed), how: `${how}, page by page`, blind };
+      return { ...wreck(db, copy), how, blind };
     }
   }
   return null;
@@ -54,7 +62,7 @@ function tryOpen(path: string, blind: boolean): DatabaseSync | null {
   let db: DatabaseSync | null = null;
   try {
     db = new DatabaseSync(path);
-    // Jobs or, where the first of them cannot be read, queues: with the wrong schema neither looks like one.
+    // With the wrong schema neither a job nor a queue looks like one. The first job may be damaged, so queues count too.
     if (blind ? !db.prepare(hasJobs).get() : !looksLike(db, 'job', 'id') && !looksLike(db, 'queue', 'name'))
       throw new Error('no queue');
     return db;
@@ -73,7 +81,7 @@ function looksLike(db: DatabaseSync, table: string, column: string): boolean {
   }
 }
 
-/** The pages of a fresh store that hold its schema, by number; `copied`: as VACUUM lays them out, which makes backups. */
+/** Returns the pages of a fresh store that hold its schema, by number. `copied` lays them out as in a backup, by VACUUM. */
 function freshPages(copy: string, copied: boolean): Map<number, Buffer> {
   const files = [`${copy}.fresh`, `${copy}.copied`];
   for (const file of files) rmSync(file, { force: true });
@@ -86,7 +94,7 @@ function freshPages(copy: string, copied: boolean): Map<number, Buffer> {
   return new Map([1, ...childrenOf(page(1), 1)].map((number) => [number, page(number)]));
 }
 
-/** The header, or all pages of the schema, with the size of this file and without a free list. */
+/** Overwrites the header, or all pages of the schema. Keeps the size of the file and drops the free list. */
 function patch(path: string, pages: Map<number, Buffer>, bytes: number): void {
   const start = Buffer.from(pages.get(1)!.subarray(0, bytes));
   start.writeUInt32BE(Math.max(pages.size, Math.floor(statSync(path).size / PAGE)), 28);
@@ -99,7 +107,7 @@ function patch(path: string, pages: Map<number, Buffer>, bytes: number): void {
   closeSync(file);
 }
 
-/** `guessed`: nothing has shown that its tables begin where the schema says. */
+/** Reads an opened wreck. If it is `guessed` that its tables begin where the schema says, only single pages are read. */
 function wreck(db: DatabaseSync, copy: string, guessed = false): Omit<Wreck, 'how' | 'blind'> {
   const all = (query: string): Row[] => {
     try {
@@ -108,7 +116,7 @@ function wreck(db: DatabaseSync, copy: string, guessed = false): Omit<Wreck, 'ho
       return [];
     }
   };
-  // Pages are read from the file itself, so what is in the WAL has to be there.
+  // Pages are read from the file itself, so the WAL is folded into it.
   all('PRAGMA wal_checkpoint(TRUNCATE)');
   let pages: LooseRows | null = null;
   return {
@@ -117,11 +125,10 @@ function wreck(db: DatabaseSync, copy: string, guessed = false): Omit<Wreck, 'ho
       pages ??= looseRows(copy, new Map(known.map((row) => [String(row.name), Number(row.rootpage)])));
       return pages.of(shape, fit);
     },
-    rows(table, key, keep, gap) {
+    rows(table, key, sink) {
       if (guessed) return;
-      key.length === 1 && key[0] !== 'key'
-        ? byNumber(db, table, key[0]!, keep, gap)
-        : fromBothEnds(db, table, key, keep, gap);
+      if (key.length === 1 && key[0] !== 'key') byNumber(db, table, key[0]!, sink);
+      else fromBothEnds(db, table, key, sink);
     },
     column: (query) => (guessed ? [] : all(query).map((row) => String(Object.values(row)[0]))),
     close() {
@@ -132,17 +139,11 @@ function wreck(db: DatabaseSync, copy: string, guessed = false): Omit<Wreck, 'ho
 }
 
 const AT_ONCE = 200;
-/** No table of this kind is longer; a damaged tree may lead round in circles. */
+/** No table of this kind is longer, but a damaged tree may form a loop. */
 const MOST_UNNUMBERED = 1_000_000;
 
-/** In the order of numbers. At a page that cannot be read it goes on behind it: by doubling steps, then as near as it can. */
-function byNumber(
-  db: DatabaseSync,
-  table: string,
-  key: string,
-  keep: (row: Row) => void,
-  gap: (why: string) => void,
-): void {
+/** Reads rows in the order of their numbers. Behind an unreadable page it continues with the first row that it can read. */
+function byNumber(db: DatabaseSync, table: string, key: string, { keep, gap }: RowSink): void {
   const after = (number: number, limit: number): Row[] => {
     const statement = db.prepare(rowsAfter(table, key, limit));
     try {
@@ -171,15 +172,14 @@ function byNumber(
       } catch (error) {
         if (limit > 1) continue;
         const next = nextReadable(at, readable);
-        gap(
-          `${table} after ${key} ${at}${next === null ? '' : ` up to ${next}`}: ${(error as Error).message}`,
-        );
+        const end = next === null ? '' : ` up to ${next}`;
+        gap(`${table} after ${key} ${at}${end}: ${(error as Error).message}`);
         if (next === null) return;
         at = next;
       }
     }
     for (const row of rows) keep(row);
-    // A damaged tree may lead round in circles.
+    // A damaged tree may form a loop.
     const last = Number(rows.at(-1)?.[key] ?? at);
     if (rows.length > 0 && !(last > at)) {
       gap(`${table} after ${key} ${at}: out of order`);
@@ -189,6 +189,7 @@ function byNumber(
   }
 }
 
+/** Finds the next number from which rows can be read: by doubling steps, then by bisection. */
 function nextReadable(at: number, readable: (number: number) => boolean): number | null {
   let step = 1;
   while (!readable(at + step)) {
@@ -205,13 +206,8 @@ function nextReadable(at: number, readable: (number: number) => boolean): number
   return at + high;
 }
 
-function fromBothEnds(
-  db: DatabaseSync,
-  table: string,
-  key: string[],
-  keep: (row: Row) => void,
-  gap: (why: string) => void,
-): void {
+/** Reads rows from the first one on, and after an error from the last one back. */
+function fromBothEnds(db: DatabaseSync, table: string, key: string[], { keep, gap }: RowSink): void {
   for (const direction of ['ASC', 'DESC'] as const) {
     try {
       let read = 0;

@@ -7,7 +7,7 @@ import { sync, syncFile } from '../../../files/durable.ts';
 import { holdersOf } from '../../../files/holders.ts';
 import { namesIn } from '../../../files/names-in.ts';
 import { isThere } from '../../../files/save-as.ts';
-import { type Held, holdNewSqlite, holdSqlite } from './hold.ts';
+import { type HeldStore, holdNewSqlite, holdSqlite } from './hold.ts';
 
 export function refuseWhileUsed(db: string): void {
   const [holder] = holdersOf(db);
@@ -19,11 +19,11 @@ export function refuseWhileUsed(db: string): void {
   );
 }
 
-/** The files that SQLite takes for a part of the database by their names alone. */
-const BESIDE = ['-wal', '-journal'];
+/** The files that are moved with a database, because they hold a part of its contents. */
+const MOVED = ['-wal', '-journal'];
 
 /** Keeps everybody else out of the store, and completes a swap that was killed. Returns null if there is no store. */
-export async function takeStore(db: string): Promise<Held | null> {
+export async function takeStore(db: string): Promise<HeldStore | null> {
   if (!existsSync(db)) {
     finishSwaps(db, false);
     return null;
@@ -49,19 +49,19 @@ function returnWal(db: string): void {
 }
 
 /**
- * The name of a store that is not there, taken before anything beside it is touched: an empty file that nobody else gets into.
- * Where somebody has made a queue meanwhile, that stays.
+ * Takes the name of a store that does not exist, before anything beside it is touched. It creates an empty file that nobody
+ * else can open. Throws if another process has created a queue meanwhile.
  */
-export async function takeName(db: string): Promise<Held> {
+export async function takeName(db: string): Promise<HeldStore> {
   const draft = newDraft(db);
   const held = await holdNewSqlite(draft);
   try {
-    step('held');
+    crashPoint('swap-held');
     linkSync(draft, db);
-    step('named');
+    crashPoint('swap-named');
     return held;
   } catch (error) {
-    held.letGo();
+    held.unlock();
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw new QueueError('store-busy', `another process has created ${db} in the meantime`);
   } finally {
@@ -71,54 +71,54 @@ export async function takeName(db: string): Promise<Held> {
 
 /** Completes a swap that was killed, if there is one. */
 export async function finishKilledSwap(db: string): Promise<void> {
-  if (hiddenNames(db).length > 0) (await takeStore(db))?.letGo();
-}
-
-/** Marks a step of the swap. Tests kill the process at each of them. */
-function step(name: string): void {
-  crashPoint(`swap-${name}`);
+  if (hiddenNames(db).length > 0) (await takeStore(db))?.unlock();
 }
 
 /**
- * Puts the draft in the place of the store that was taken, and answers where that is kept now. At every moment the name leads
- * to the whole old store or to the whole new one, and nothing stands beside it that belongs to the other. Until the old one
- * has lost the name, its second one is hidden: two names with a WAL each would tear it apart.
+ * Puts the draft in the place of the held store, and returns where that is kept now. At every moment the name leads to the whole
+ * old store or to the whole new one, and no file beside it belongs to the other. The second name of the old store stays hidden
+ * until it has lost the first one: with a WAL for each of two names it would be damaged.
  */
-export function swap(draft: string, db: string, held: Held, kept: { word: string; now: number }): string {
-  const aside = freeName(`${db}.${kept.word}-${stampOf(kept.now)}`);
+export function swap(
+  draft: string,
+  db: string,
+  held: HeldStore,
+  kept: { word: string; now: number },
+): string {
+  const aside = asideName(`${db}.${kept.word}-${stampOf(kept.now)}`);
   const hidden = hiddenOf(aside);
-  step('taken');
+  crashPoint('swap-taken');
   if (!held.folded) refuseWhileUsed(db);
   refuseReplaced(db, held);
   linkSync(db, hidden);
-  step('linked');
+  crashPoint('swap-linked');
   if (!held.folded) moveBeside(db, hidden);
-  step('cleared');
-  // No power cut can keep the new name and bring back an old WAL.
+  crashPoint('swap-cleared');
+  // After a power cut the new store must not meet the old WAL.
   sync(dirname(db)); // fault-control: sync-before-rename
   refuseReplaced(db, held);
   renameSync(draft, db);
-  step('replaced');
+  crashPoint('swap-replaced');
   syncFile(db);
   reveal(hidden, aside);
-  step('kept');
+  crashPoint('swap-kept');
   sync(dirname(db));
   return aside;
 }
 
-/** Puts the draft where no store was, under the name that was taken. */
+/** Puts the draft under a name that takeName took. */
 export function fillName(draft: string, db: string, now: number): void {
-  // A WAL whose database is gone.
-  moveBeside(db, freeName(`${db}.before-${stampOf(now)}`));
-  step('swept');
+  // There may be a WAL whose database is gone.
+  moveBeside(db, asideName(`${db}.before-${stampOf(now)}`));
+  crashPoint('swap-swept');
   sync(dirname(db));
   renameSync(draft, db);
-  step('placed');
+  crashPoint('swap-placed');
   syncFile(db);
 }
 
-/** Throws if the store was replaced meanwhile: no lock protects a file that SQLite cannot read. */
-function refuseReplaced(db: string, held: Held): void {
+/** Throws if the store was replaced meanwhile. No lock protects a file that SQLite cannot read. */
+function refuseReplaced(db: string, held: HeldStore): void {
   if (!held.isCurrent())
     throw new QueueError('store-busy', `another process has replaced ${db} in the meantime`);
 }
@@ -128,15 +128,15 @@ function stampOf(now: number): string {
 }
 
 /**
- * What a swap left that was killed. While the store still had its name, it is as if nothing had been done: what SQLite cannot
- * read gets its WAL back; what it has read without, perhaps changed, does not. After that the old store gets its new name.
- * Only for who holds the store, or has it open: nobody else is in the middle of a swap then.
+ * Completes or undoes the swaps that were killed. If the old store still had its name, the swap is undone: a store that SQLite
+ * cannot read gets its WAL back, and one that SQLite has opened without the WAL (`folded`) does not. Otherwise the old store
+ * gets its new name. The caller holds the store or has it open, so nobody else is in the middle of a swap.
  */
 export function finishSwaps(db: string, folded: boolean): void {
   const directory = dirname(db);
   for (const name of hiddenNames(db)) {
     const hidden = join(directory, name);
-    const aside = revealedName(join(directory, name.slice(1)));
+    const aside = freeName(join(directory, name.slice(1)), isThere);
     if (!isSameFile(hidden, db)) reveal(hidden, aside);
     else {
       moveOwnBeside(hidden, folded ? aside : db);
@@ -145,7 +145,7 @@ export function finishSwaps(db: string, folded: boolean): void {
   }
 }
 
-/** Returns the hidden names that a killed swap left. */
+/** Returns the hidden names that killed swaps left. */
 export function hiddenNames(db: string): string[] {
   return namesIn(dirname(db)).filter((name) => isHiddenName(db, name) && isOwn(join(dirname(db), name)));
 }
@@ -164,7 +164,7 @@ export function countOwnLinks(db: string): number {
   return own.filter((path) => isSameFile(path, db)).length;
 }
 
-/** Gives a hidden store its new name. A worker that has just started may do the same at this moment. */
+/** Gives a hidden store its new name. A worker that is starting may do the same at this moment. */
 function reveal(hidden: string, aside: string): void {
   moveOwnBeside(hidden, aside);
   renameIfThere(hidden, aside);
@@ -179,16 +179,16 @@ function renameIfThere(from: string, to: string): void {
 }
 
 function moveBeside(from: string, to: string): void {
-  for (const end of BESIDE) if (existsSync(from + end)) renameSync(from + end, to + end);
+  for (const end of MOVED) if (existsSync(from + end)) renameSync(from + end, to + end);
   rmSync(`${from}-shm`, { force: true });
 }
 
 /** Moves the parts of a hidden store, but only those of its owner: in /tmp other users may have put files beside it. */
 function moveOwnBeside(from: string, to: string): void {
   const owner = ownerOf(from);
-  for (const end of BESIDE)
-    if (owner !== null && ownerOf(from + end) === owner) renameIfThere(from + end, to + end);
-  if (owner !== null && ownerOf(`${from}-shm`) === owner) rmSync(`${from}-shm`, { force: true });
+  if (owner === null) return;
+  for (const end of MOVED) if (ownerOf(from + end) === owner) renameIfThere(from + end, to + end);
+  if (ownerOf(`${from}-shm`) === owner) rmSync(`${from}-shm`, { force: true });
 }
 
 /** Tells whether this is a file of this user: others can make files with such names, and links to ours. */
@@ -212,17 +212,16 @@ function hiddenOf(aside: string): string {
   return join(dirname(aside), `.${basename(aside)}`);
 }
 
-/** Returns a name at which no file exists that would be taken for a part of the store. */
-function freeName(name: string): string {
-  const isTaken = (one: string): boolean => ['', ...BESIDE].some((end) => isThere(one + end));
-  let free = name;
-  for (let n = 2; isTaken(free) || isTaken(hiddenOf(free)); n++) free = `${name}.${n}`;
-  return free;
+/** Returns a free name for a store with all its parts, hidden or not. */
+function asideName(name: string): string {
+  const ends = ['', ...MOVED];
+  return freeName(name, (one) =>
+    [one, hiddenOf(one)].some((path) => ends.some((end) => isThere(path + end))),
+  );
 }
 
-/** Returns a free name for a hidden store, whose WAL may have that name already. */
-function revealedName(name: string): string {
+function freeName(name: string, isTaken: (name: string) => boolean): string {
   let free = name;
-  for (let n = 2; isThere(free); n++) free = `${name}.${n}`;
+  for (let n = 2; isTaken(free); n++) free = `${name}.${n}`;
   return free;
 }

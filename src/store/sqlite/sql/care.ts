@@ -56,7 +56,6 @@ export const roots = 'SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 
 export const hasJobs = "SELECT 1 FROM sqlite_schema WHERE name = 'job'";
 export const insertRow = (table: string, columns: string[]): string =>
   `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
-export const queueExists = 'SELECT 1 FROM queue WHERE number = ?';
 export const insertNumberedQueue = 'INSERT INTO queue (number, name) VALUES (?, ?)';
 export const jobIds = 'SELECT number, id FROM job';
 /** Reads the number and id of every job from the index of ids alone. */
@@ -66,9 +65,10 @@ export const FITS: Record<string, string> = {
   stdin: "SELECT 1 FROM job WHERE number = ? AND start ->> 'stdinBytes' = ?",
   output: 'SELECT 1 FROM attempt WHERE number = ? AND (output_bytes = ? OR truncated = 1)',
 };
-export const runningWithoutAttempt = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
-  JOIN queue ON queue.number = job.queue WHERE phase = 'running' AND NOT EXISTS (SELECT 1 FROM attempt
-    WHERE attempt.number = job.attempt AND attempt.token = job.token AND finished_at IS NULL)`;
+const RUNNING = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
+  JOIN queue ON queue.number = job.queue WHERE phase = 'running'`;
+export const runningWithoutAttempt = `${RUNNING} AND NOT EXISTS (SELECT 1 FROM attempt
+  WHERE attempt.number = job.attempt AND attempt.token = job.token AND finished_at IS NULL)`;
 /** Deletes unfinished attempts of jobs that no longer run: the end of the job was salvaged, that of the attempt was not. */
 export const forgetUnfinished = `DELETE FROM attempt WHERE finished_at IS NULL AND NOT EXISTS
   (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`;
@@ -106,8 +106,7 @@ export const highestNumber = (
 export const rowByName = (table: string, columns: string[]): string =>
   `SELECT * FROM ${table} WHERE ${columns.map((column) => `${column} = ?`).join(' AND ')}`;
 export const numberExists = (table: string): string => `SELECT 1 FROM ${table} WHERE number = ?`;
-export const runningAbove = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
-  JOIN queue ON queue.number = job.queue WHERE phase = 'running' AND job.number > ?`;
+export const runningAbove = `${RUNNING} AND job.number > ?`;
 
 function notJson(column: string, kind: 'array' | 'object'): string {
   return `(${column} IS NOT NULL AND iif(json_valid(${column}), json_type(${column}), '') <> '${kind}')`;

@@ -49,7 +49,7 @@ export const busyQueues = `SELECT name FROM queue WHERE
   OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
     OR EXISTS (SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND phase = 'waiting')))`;
-export const endedJob = "SELECT id, state FROM job WHERE number = ? AND phase = 'ended'";
+export const endedJob = "SELECT number, id, state AS end FROM job WHERE number = ? AND phase = 'ended'";
 export const settledQueueLimit =
   'SELECT concurrency FROM queue WHERE number = (SELECT queue FROM job WHERE number = ?)';
 export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
@@ -64,7 +64,7 @@ export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE n
 export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE number = ?'; // fault-control: adopt-attempt-token
 export const runningJobs = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE phase = 'running'`;
-export const endings = `SELECT job.attempt, end_reason FROM job JOIN attempt ON attempt.number = job.attempt
+export const endings = `SELECT job.attempt, end_reason AS reason FROM job JOIN attempt ON attempt.number = job.attempt
   WHERE phase = 'running' AND job.worker_id = ? AND end_reason IS NOT NULL`;
 export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";
 export const setting = 'SELECT value FROM setting WHERE key = ?';

@@ -52,7 +52,7 @@ export const oldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1
 export const forgetRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN
   (SELECT tier, at, kind FROM rollup WHERE tier = ? AND at < ? LIMIT ?)`;
 
-export const finishedAttempts = `SELECT wait_ms, coalesce(duration_ms, finished_at - started_at) AS run_ms, finished_at,
-  why = 'exited' AND exit_code = 0 AS ok FROM attempt WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
+export const finishedAttempts = `SELECT wait_ms AS waitMs, coalesce(duration_ms, finished_at - started_at) AS runMs,
+  finished_at AS finishedAt,  why = 'exited' AND exit_code = 0 AS ok FROM attempt WHERE finished_at IS NOT NULL ORDER BY number DESC LIMIT ?`;
 export const lastEnded = `SELECT ${JOB} ${FROM_JOB}
   WHERE phase = 'ended' AND state = ? ORDER BY finished_at DESC, job.number DESC LIMIT ?`;

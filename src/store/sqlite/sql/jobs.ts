@@ -38,7 +38,7 @@ export const list = {
     WHERE job.name = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
 };
 /** Reads the index alone, because the rows of dead jobs lie far apart among those of completed jobs. */
-export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error,
+export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error AS error,
   coalesce(finished_at, updated_at) AS at FROM job INDEXED BY job_dead CROSS JOIN queue ON queue.number = job.queue
   WHERE state = 'dead' AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
 export const startingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
@@ -59,7 +59,10 @@ export const countJobs = {
 };
 export const counts =
   'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
-export const attemptsOfJob = `SELECT attempt.* FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
+export const attemptsOfJob = `SELECT number, ordinal, worker_id AS workerId, started_at AS startedAt, finished_at AS finishedAt,
+  coalesce(duration_ms, finished_at - started_at) AS durationMs, why, exit_code AS exitCode, error,
+  output_bytes AS outputBytes, truncated, left_behind AS leftBehind
+  FROM attempt WHERE job = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
 /** Finds the jobs that were cancelled because of this one, directly or through others, and have not run since. */
 export const cutOff = `WITH RECURSIVE lost (number) AS (
     SELECT number FROM job WHERE id = ?

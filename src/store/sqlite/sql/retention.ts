@@ -1,7 +1,7 @@
 export const totalsOfState =
   'SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(bytes), 0) AS bytes FROM counter WHERE state = ?';
-export const endedJobs = `SELECT number, finished_at, bytes, runs + coalesce(json_array_length(depends_on), 0) AS belongings,
-  coalesce(start ->> 'stdinBytes', 0) AS stdin_bytes FROM job
+export const endedJobs = `SELECT number, finished_at AS finishedAt, bytes, runs + coalesce(json_array_length(depends_on), 0) AS belongings,
+  coalesce(start ->> 'stdinBytes', 0) AS stdinBytes FROM job
   WHERE phase = 'ended' AND state = ? AND (finished_at, number) > (?, ?) ORDER BY finished_at, number LIMIT ?`;
 export const filedAttempts = `SELECT number FROM attempt WHERE job = ? AND output_bytes > 0
   AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)`;

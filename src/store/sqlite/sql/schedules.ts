@@ -1,7 +1,10 @@
 export const insertSchedule = `INSERT INTO schedule (name, cron, zone, every_ms, anchor_at, overlap, catch_up, job, next_at,
   created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-export const schedules = 'SELECT * FROM schedule ORDER BY name';
-export const scheduleByName = 'SELECT * FROM schedule WHERE name = ?';
+const SELECT_SCHEDULE = `SELECT number, name, cron, zone, every_ms AS everyMs, anchor_at AS anchorAt, overlap,
+  catch_up AS catchUp, job, created_at AS createdAt, paused_at AS pausedAt, paused_by AS pausedBy, next_at AS nextAt,
+  last_at AS lastAt, last_job AS lastJob, waiting`;
+export const schedules = `${SELECT_SCHEDULE} FROM schedule ORDER BY name`;
+export const scheduleByName = `${SELECT_SCHEDULE} FROM schedule WHERE name = ?`;
 export const updateSchedule = `UPDATE schedule SET cron = ?, zone = ?, every_ms = ?, anchor_at = ?, overlap = ?, catch_up = ?,
   job = ?, next_at = iif(paused_at IS NULL, coalesce(?, next_at), NULL) WHERE name = ?`;
 export const deleteSchedule = 'DELETE FROM schedule WHERE name = ?';
@@ -12,8 +15,8 @@ const NONE_OPEN = `NOT EXISTS (SELECT 1 FROM tick CROSS JOIN job ON job.number =
 const RELEASABLE = `FROM schedule WHERE waiting > 0 AND paused_at IS NULL AND ${NONE_OPEN}`;
 export const nextTick = `SELECT (SELECT min(next_at) FROM schedule WHERE next_at IS NOT NULL) AS next_at,
   EXISTS (SELECT 1 ${RELEASABLE}) AS releasable`;
-export const releasable = `SELECT * ${RELEASABLE}`;
-export const dueSchedules = 'SELECT * FROM schedule WHERE next_at IS NOT NULL AND next_at <= ?';
+export const releasable = `${SELECT_SCHEDULE} ${RELEASABLE}`;
+export const dueSchedules = `${SELECT_SCHEDULE} FROM schedule WHERE next_at IS NOT NULL AND next_at <= ?`;
 export const moveSchedule = `UPDATE schedule SET next_at = ?
   WHERE number = ? AND next_at IS ? AND waiting = ? AND paused_at IS NULL`;
 export const closeTicks = `UPDATE tick INDEXED BY tick_open SET phase = 'closed' WHERE phase = 'open' AND schedule = ?

@@ -9,12 +9,15 @@ export const deleteWorker = `DELETE FROM worker WHERE id = ?
   AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND worker_id = worker.id)`;
 export const deleteHolder = `DELETE FROM worker WHERE id = ? AND EXISTS (SELECT 1 FROM worker AS heir
   WHERE heir.id IN (SELECT value FROM json_each(?)) AND heir.id <> worker.id AND heir.draining = 0 AND heir.stop_order = 0)`; // fault-control: running-heir
-export const workers = `SELECT worker.*, (SELECT json_group_array(job.id) FROM job
-  WHERE phase = 'running' AND job.worker_id = worker.id) AS current_jobs FROM worker ORDER BY started_at, id`;
+const SELECT_PROCESS = `SELECT id, pid, start_time AS startTime, host, boot, pid_namespace AS pidNamespace,
+  stop_order AS stopOrder`;
+export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, started_at AS startedAt,
+  last_heartbeat AS lastHeartbeat, beat, draining, (SELECT json_group_array(job.id) FROM job
+    WHERE phase = 'running' AND job.worker_id = worker.id) AS currentJobs FROM worker ORDER BY started_at, id`;
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
   VALUES (?, ?, ?, ?, ?, ?)`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = ?';
-export const supervisors = 'SELECT * FROM supervisor ORDER BY id';
+export const supervisors = `${SELECT_PROCESS} FROM supervisor ORDER BY id`;
 export const orderWorker = 'UPDATE worker SET stop_order = max(stop_order, ?) WHERE id = ? OR supervisor = ?';
 export const orderSupervisor = 'UPDATE supervisor SET stop_order = max(stop_order, ?) WHERE id = ?';
 export const orderWorkers = 'UPDATE worker SET stop_order = max(stop_order, ?)';
