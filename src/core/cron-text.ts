@@ -11,10 +11,9 @@ const NICKNAMES: Record<string, string> = {
   '@annually': 'at 00:00 on January 1',
 };
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-const MONTHS = [
-  ...['', 'January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October'],
-  ...['November', 'December'],
-];
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
 const ORDINALS = ['', 'first', 'second', 'third', 'fourth', 'fifth'];
 /** Up to this many times of day are listed one by one. */
 const MOST_TIMES = 6;
@@ -97,9 +96,7 @@ function dayName(one: string): string {
 }
 
 function monthName(one: string): string {
-  return (
-    MONTHS[Number(one)] ?? MONTHS.find((known) => known !== '' && known.toLowerCase().startsWith(one)) ?? one
-  );
+  return MONTHS[Number(one) - 1] ?? MONTHS.find((known) => known.toLowerCase().startsWith(one)) ?? one;
 }
 
 /** Returns the numbers of a plain list, or null if the field is anything else. */

@@ -1,4 +1,5 @@
 import { QueueError } from './errors.ts';
+import { orNull } from './or-null.ts';
 import { countOf } from './words.ts';
 
 /** Returns the first matching wall time after this one, or null if there is none. */
@@ -22,8 +23,8 @@ export async function readCron(expression: string): Promise<NextWall> {
   checkShape(text);
   const { Cron } = await import('croner');
   const parse = (pattern: string) => new Cron(pattern, { paused: true, utcOffset: 0, mode: '5-part' });
-  const cron =
-    readable(() => parse(text)) ?? refuse(text, (pattern) => readable(() => parse(pattern)) !== null);
+  // The library's messages name its own classes, so they are not shown.
+  const cron = orNull(() => parse(text)) ?? refuse(text, (pattern) => orNull(() => parse(pattern)) !== null);
   return (wall) => {
     const next = cron.nextRun(new Date(wall));
     return next === null || next.getUTCFullYear() > new Date(wall).getUTCFullYear() + HORIZON_YEARS
@@ -51,15 +52,6 @@ function checkShape(text: string): void {
   }
   const wrong = fields.find((field) => !FIELD.test(field) || LONG_NUMBER.test(field));
   if (wrong !== undefined) throw invalid(`has an invalid field: '${wrong}'`);
-}
-
-/** Returns null if `make` throws, because the library's messages name its own classes. */
-function readable<T>(make: () => T): T | null {
-  try {
-    return make();
-  } catch {
-    return null;
-  }
 }
 
 const FIELDS = ['minute', 'hour', 'day', 'month', 'weekday'];
