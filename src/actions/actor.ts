@@ -1,7 +1,16 @@
-import { hostname } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 
 /** The person in whose name this process acts, as pauses and events say it. */
 export function actorOf(environment: NodeJS.ProcessEnv): string {
-  const user = environment.USER || environment.LOGNAME || `uid ${process.getuid?.() ?? '?'}`;
+  const user = environment.USER || environment.LOGNAME || accountName();
   return `${user}@${hostname()}`;
+}
+
+/** Returns the name of the account, or its number if it has none, as in some containers. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? '?'}`;
+  }
 }

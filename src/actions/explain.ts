@@ -39,12 +39,20 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
         `the job failed permanently${tried}: ${job.lastError ?? 'unknown error'}; to run it again: queuectl retry ${job.id}`,
       ];
     case 'cancelled':
-      return [
-        `the job was cancelled at ${toIso(job.finishedAt)}${job.lastError === null ? '' : `: ${job.lastError}`}; to run it again: queuectl retry ${job.id}`,
-      ];
+      return [cancelledText(job)];
     default:
       return waitingReasons(app, job, now);
   }
+}
+
+function cancelledText({ id, finishedAt, lastError, startedAt }: Job): string {
+  const why =
+    startedAt === null && lastError === 'cancelled before it ran'
+      ? ' before it ran'
+      : lastError === null
+        ? ''
+        : `: ${lastError}`;
+  return `the job was cancelled at ${toIso(finishedAt)}${why}; to run it: queuectl retry ${id}`;
 }
 
 async function runningReasons(app: App, job: Job, now: number): Promise<string[]> {

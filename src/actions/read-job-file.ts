@@ -1,5 +1,5 @@
 import type { ReadJob } from '../core/job-input.ts';
-import type { Template } from '../core/template.ts';
+import type { CommandTemplate } from '../core/template.ts';
 import { elements, lines, objects } from './pieces.ts';
 import { looksLikeJson, noJob, parseJson, readJob } from './read-jobs.ts';
 
@@ -10,7 +10,11 @@ export type Chunks = Iterable<string>;
  * A JSON array, JSON lines, JSON objects over several lines, or a command a line; with a template anything a line. The
  * jobs come one by one, so that a file of any length needs no room.
  */
-export function* readJobFile(chunks: Chunks, template: Template | null, now: number): Generator<ReadJob> {
+export function* readJobFile(
+  chunks: Chunks,
+  template: CommandTemplate | null,
+  now: number,
+): Generator<ReadJob> {
   let some = false;
   for (const job of template === null ? readAny(chunks, now) : readWith(template, chunks, now)) {
     some = true;
@@ -78,7 +82,7 @@ function flawless(read: (place: string) => ReadJob): ReadJob | null {
 }
 
 /** Here nothing but an empty line is special: a file name may begin with # or {. */
-function* readWith(template: Template, chunks: Chunks, now: number): Generator<ReadJob> {
+function* readWith(template: CommandTemplate, chunks: Chunks, now: number): Generator<ReadJob> {
   for (const { text, line } of lines(chunks)) {
     const value = withoutReturn(text);
     if (value !== '') yield readJob({ command: template(value) }, `line ${line}`, now);

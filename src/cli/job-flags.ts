@@ -64,7 +64,7 @@ export const editFlags = () => withoutDefaults(flagsOf(edits()));
 /** Removes the defaults from the help of flags that change something, because a value that is not given stays the same. */
 export function withoutDefaults(flags: Record<string, Flag>): Record<string, Flag> {
   const help = (flag: Flag): string =>
-    flag.help.replace(/ \(default: [^)]*\)$/, '').replace(', the default)', ')');
+    flag.help.replace(/ \(default: [^()]*\)$/, '').replace(', the default)', ')');
   return Object.fromEntries(
     Object.entries(flags).map(([name, flag]) => [name, { ...flag, help: help(flag) }]),
   );
@@ -134,8 +134,9 @@ function readNamed(flagOf: ReadonlyMap<string, string>, read: () => JobInput): J
     return read();
   } catch (error) {
     if (!(error instanceof QueueError)) throw error;
-    const message = error.message.replace(/^\w+/, (word) =>
-      flagOf.has(word) ? `--${flagOf.get(word)}` : word,
+    const named = (word: string): string => (flagOf.has(word) ? `--${flagOf.get(word)}` : word);
+    const message = error.message.replace(/^\w+( and \w+(?= cannot))?/, (start) =>
+      start.replace(/\w+/g, named),
     );
     throw new QueueError(error.code, message, error.hint ?? undefined);
   }

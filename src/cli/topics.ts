@@ -1,4 +1,4 @@
-import { ERRORS, EXIT_CODES, NO_ANSWER_CODE, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
+import { ERRORS, EXIT_CODE_MEANINGS, NO_ANSWER_CODE, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { CONDITION_FIELDS } from '../core/filter.ts';
 import { STATE_ALIASES, STATES, type State } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
@@ -31,7 +31,7 @@ export function topicNamed(word: string): string | null {
 }
 
 function exitCodes(): Block[] {
-  const rows = Object.entries(EXIT_CODES).map(([code, meaning]): Row => {
+  const rows = Object.entries(EXIT_CODE_MEANINGS).map(([code, meaning]): Row => {
     const errors = Object.entries(ERRORS).filter(([, row]) => row.exit === Number(code));
     const names = errors.map(([name]) => name).join(', ');
     return [code, names === '' ? meaning : `${meaning}: ${names}`];

@@ -7,14 +7,13 @@ const NICKNAMES: Record<string, string> = {
   '@midnight': 'every day at 00:00',
   '@weekly': 'every Sunday at 00:00',
   '@monthly': 'on day 1 of every month at 00:00',
-  '@yearly': 'on 1 January at 00:00',
-  '@annually': 'on 1 January at 00:00',
+  '@yearly': 'at 00:00 on January 1',
+  '@annually': 'at 00:00 on January 1',
 };
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
-const MONTHS = [
-  ...['', 'January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October'],
-  ...['November', 'December'],
-];
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
 const ORDINALS = ['', 'first', 'second', 'third', 'fourth', 'fifth'];
 /** Up to this many times of day are listed one by one. */
 const MOST_TIMES = 6;
@@ -30,6 +29,8 @@ function cronText(expression: string): string {
   const nickname = NICKNAMES[text];
   if (nickname !== undefined) return nickname;
   const [minute = '*', hour = '*', day = '*', month = '*', weekday = '*'] = text.split(/\s+/);
+  const date = numbers(day)?.length === 1 && numbers(month)?.length === 1 && weekday === '*';
+  if (date) return `${timeText(minute, hour)} on ${monthName(month)} ${Number(day)}`;
   const days = daysText(day, weekday);
   const when = [days, month === '*' ? '' : `in ${listed(month, monthName)}`].filter((part) => part !== '');
   const time = timeText(minute, hour);
@@ -95,9 +96,7 @@ function dayName(one: string): string {
 }
 
 function monthName(one: string): string {
-  return (
-    MONTHS[Number(one)] ?? MONTHS.find((known) => known !== '' && known.toLowerCase().startsWith(one)) ?? one
-  );
+  return MONTHS[Number(one) - 1] ?? MONTHS.find((known) => known.toLowerCase().startsWith(one)) ?? one;
 }
 
 /** Returns the numbers of a plain list, or null if the field is anything else. */

@@ -1,4 +1,6 @@
 import { QueueError } from './errors.ts';
+import { orNull } from './or-null.ts';
+import { countOf } from './words.ts';
 
 /** Returns the first matching wall time after this one, or null if there is none. */
 export type NextWall = (wall: number) => number | null;
@@ -21,8 +23,8 @@ export async function readCron(expression: string): Promise<NextWall> {
   checkShape(text);
   const { Cron } = await import('croner');
   const parse = (pattern: string) => new Cron(pattern, { paused: true, utcOffset: 0, mode: '5-part' });
-  const cron =
-    readable(() => parse(text)) ?? refuse(text, (pattern) => readable(() => parse(pattern)) !== null);
+  // The library's messages name its own classes, so they are not shown.
+  const cron = orNull(() => parse(text)) ?? refuse(text, (pattern) => orNull(() => parse(pattern)) !== null);
   return (wall) => {
     const next = cron.nextRun(new Date(wall));
     return next === null || next.getUTCFullYear() > new Date(wall).getUTCFullYear() + HORIZON_YEARS
@@ -46,19 +48,10 @@ function checkShape(text: string): void {
   }
   const fields = text.split(/\s+/);
   if (text === '' || fields.length !== 5) {
-    throw invalid(`'${text}' has ${text === '' ? 0 : fields.length} fields instead of 5`);
+    throw invalid(`'${text}' has ${countOf(text === '' ? 0 : fields.length, 'field')} instead of 5`);
   }
   const wrong = fields.find((field) => !FIELD.test(field) || LONG_NUMBER.test(field));
   if (wrong !== undefined) throw invalid(`has an invalid field: '${wrong}'`);
-}
-
-/** Returns null if `make` throws, because the library's messages name its own classes. */
-function readable<T>(make: () => T): T | null {
-  try {
-    return make();
-  } catch {
-    return null;
-  }
 }
 
 const FIELDS = ['minute', 'hour', 'day', 'month', 'weekday'];

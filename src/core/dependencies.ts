@@ -1,20 +1,15 @@
 import type { Dependency, State } from './job.ts';
 
-/** How a parent job ends for the jobs that depend on it. */
+/** The ends of a parent job, as its dependent jobs distinguish them. */
 export type ParentEnd = Extract<State, 'completed' | 'dead' | 'cancelled'> | 'deleted';
 
-/** Returns the conditions that such an end satisfies. The end of a deleted job satisfies none. */
-export function satisfiedBy(end: ParentEnd): Dependency['on'][] {
-  switch (end) {
-    case 'completed':
-      return ['ok', 'any'];
-    case 'dead':
-    case 'cancelled':
-      return ['notok', 'any'];
-    case 'deleted':
-      return [];
-  }
-}
+/** The conditions that each end satisfies. The end of a deleted job satisfies none. */
+export const SATISFIED_BY: Record<ParentEnd, Dependency['on'][]> = {
+  completed: ['ok', 'any'],
+  dead: ['notok', 'any'],
+  cancelled: ['notok', 'any'],
+  deleted: [],
+};
 
 const ENDED: Record<ParentEnd, string> = {
   completed: 'completed',

@@ -1,6 +1,7 @@
 import { QueueError } from './errors.ts';
 import { checkId } from './id.ts';
 import { type Dependency, PARENT_FAILURES, WANTED_ENDS } from './job.ts';
+import { choose, invalid } from './read-value.ts';
 import { anyOf, input, oneOf, record, text } from './schema.ts';
 
 export const PARENT = anyOf(text, input({ id: text, on: oneOf(WANTED_ENDS) }, ['id']));
@@ -35,9 +36,7 @@ function readDependency(value: unknown, name: string): Dependency {
   if (unknown !== undefined)
     throw invalid(`${name}: unknown field '${unknown}'; the known fields are id and on`);
   if (typeof id !== 'string') throw invalid(`${name}: id must be a string`);
-  const wanted = WANTED_ENDS.find((one) => one === on);
-  if (wanted === undefined)
-    throw invalid(`${name}: on must be one of ${WANTED_ENDS.join(', ')}, not '${String(on)}'`);
+  const wanted = choose(WANTED_ENDS, on, `${name}: on`);
   return { id: checkId(id, `${name}: an id`), on: wanted };
 }
 
@@ -51,12 +50,5 @@ export function readAfter(text: string): Dependency[] {
 }
 
 export function readParentFailure(value: unknown, name: string): (typeof PARENT_FAILURES)[number] {
-  const found = PARENT_FAILURES.find((one) => one === value);
-  if (found === undefined)
-    throw invalid(`${name} must be one of ${PARENT_FAILURES.join(', ')}, not '${String(value)}'`);
-  return found;
-}
-
-function invalid(message: string): QueueError {
-  return new QueueError('invalid-job', message);
+  return choose(PARENT_FAILURES, value, name);
 }

@@ -1,4 +1,4 @@
-import { QueueError } from './errors.ts';
+import { invalid } from './read-value.ts';
 
 /** Throws if a job must not have a variable of this name. */
 export function checkVariable(name: string, what: string): void {
@@ -20,8 +20,4 @@ export function readSecretEnv(value: unknown, what: string): string[] | undefine
     checkVariable(name, what);
   }
   return names.length === 0 ? undefined : [...new Set(names)];
-}
-
-function invalid(message: string): QueueError {
-  return new QueueError('invalid-job', message);
 }

@@ -5,14 +5,26 @@ interface ErrorRow {
   hint: string | null;
 }
 
-const usage = (hint: string | null): ErrorRow => ({ exit: 2, status: 400, hint });
+const row =
+  (exit: number, status: number) =>
+  (hint: string | null = null): ErrorRow => ({ exit, status, hint });
+
+/* The kinds of most errors. A code with another status is a row of its own. */
+const failure = row(1, 500);
+const usage = row(2, 400);
+const notFound = row(3, 404);
+const conflict = row(4, 409);
+const unavailable = row(5, 503);
+const unauthorized = row(6, 401);
+const forbidden = row(6, 403);
+const tooMany = row(6, 429);
 
 export const ERRORS = {
-  usage: usage(null),
+  usage: usage(),
   'unknown-command': usage('to list all commands: queuectl help'),
-  'unknown-flag': usage(null),
+  'unknown-flag': usage(),
   'unknown-setting': usage('to list the settings: queuectl config list'),
-  'invalid-value': usage(null),
+  'invalid-value': usage(),
   'invalid-duration': usage('use a number with a unit, such as 500ms, 30s, 5m, 2h, 1d or 1h30m'),
   'invalid-time': usage(
     'use a time such as 2030-01-31T09:00:00Z, 2030-01-31T09:00 (local time), +10m, or epoch seconds',
@@ -24,93 +36,61 @@ export const ERRORS = {
   'invalid-cron': usage(
     "use five fields (minute hour day month weekday), such as '*/5 * * * *', or a shorthand such as @daily",
   ),
-  'no-such-file': usage(null),
+  'no-such-file': usage(),
   'import-invalid': usage('use a file written by queuectl export'),
-  'import-conflict': {
-    exit: 4,
-    status: 409,
-    hint: 'add --on-conflict skip, or import into an empty database',
-  },
-  'file-exists': { exit: 4, status: 409, hint: 'choose another name, or add --force' },
+  'import-conflict': conflict('add --on-conflict skip, or import into an empty database'),
+  'file-exists': conflict('choose another name, or add --force'),
   'needs-yes': usage('add --yes to confirm'),
-  'job-not-found': { exit: 3, status: 404, hint: 'to list the jobs: queuectl list' },
+  'job-not-found': notFound('to list the jobs: queuectl list'),
   'ambiguous-id': usage('type more characters of the id'),
-  'attempt-not-found': { exit: 3, status: 404, hint: null },
-  'job-exists': {
-    exit: 4,
-    status: 409,
-    hint: 'choose another id, or omit the id so that queuectl generates one',
-  },
-  'queue-not-found': { exit: 3, status: 404, hint: 'to list the queues: queuectl queue list' },
-  'key-reused': { exit: 4, status: 409, hint: 'use a new idempotency key for a different job' },
-  'schedule-not-found': { exit: 3, status: 404, hint: 'to list the schedules: queuectl schedule list' },
-  'schedule-exists': {
-    exit: 4,
-    status: 409,
-    hint: 'choose another name, or remove the existing schedule first',
-  },
-  'worker-not-found': { exit: 3, status: 404, hint: 'to list the workers: queuectl worker list' },
-  'wrong-state': { exit: 4, status: 409, hint: null },
-  'store-busy': { exit: 5, status: 503, hint: 'wait a moment, then run the command again' },
-  'store-unavailable': {
-    exit: 5,
-    status: 503,
-    hint: 'check the path given by --db, QUEUECTL_DB or QUEUECTL_HOME',
-  },
-  'store-files-removed': {
-    exit: 5,
-    status: 503,
-    hint: 'run the command again. Do not remove the -wal and -shm files: they are part of the database while it is in use',
-  },
-  'two-names': { exit: 5, status: 503, hint: 'for details: queuectl doctor' },
-  'not-a-database': { exit: 5, status: 503, hint: 'use --db with another file. This file was not changed' },
-  'store-corrupt': {
-    exit: 5,
-    status: 503,
-    hint: 'run queuectl db check, and then queuectl db repair or queuectl restore',
-  },
-  'newer-schema': {
-    exit: 5,
-    status: 503,
-    hint: 'upgrade queuectl to at least the version that created or upgraded this database',
-  },
-  'older-schema': { exit: 5, status: 503, hint: 'to upgrade the database: queuectl db migrate' },
-  'old-sqlite': {
-    exit: 5,
-    status: 503,
-    hint: 'run the queuectl executable, or a Node version with a newer SQLite',
-  },
-  'port-taken': { exit: 1, status: 500, hint: null },
-  'no-token': { exit: 6, status: 401, hint: "send the store's token as Authorization: Bearer …" },
-  'server-restarted': { exit: 6, status: 401, hint: "log in again with the store's token" },
-  'session-ended': { exit: 6, status: 401, hint: "log in again with the store's token" },
-  'too-many-tries': { exit: 6, status: 429, hint: 'wait, then send the correct token' },
-  'not-allowed': { exit: 6, status: 403, hint: null },
-  'read-only': { exit: 6, status: 403, hint: 'use the full-access token, on a server without --read-only' },
+  'attempt-not-found': notFound(),
+  'job-exists': conflict('choose another id, or omit the id so that queuectl generates one'),
+  'queue-not-found': notFound('to list the queues: queuectl queue list'),
+  'key-reused': conflict('use a new idempotency key for a different job'),
+  'schedule-not-found': notFound('to list the schedules: queuectl schedule list'),
+  'schedule-exists': conflict('choose another name, or remove the existing schedule first'),
+  'worker-not-found': notFound('to list the workers: queuectl worker list'),
+  'wrong-state': conflict(),
+  'store-busy': unavailable('wait a moment, then run the command again'),
+  'store-unavailable': unavailable('check the path given by --db, QUEUECTL_DB or QUEUECTL_HOME'),
+  'store-files-removed': unavailable(
+    'run the command again. Do not remove the -wal and -shm files: they are part of the database while it is in use',
+  ),
+  'two-names': unavailable('for details: queuectl doctor'),
+  'not-a-database': unavailable('use --db with another file. This file was not changed'),
+  'store-corrupt': unavailable('run queuectl db check, and then queuectl db repair or queuectl restore'),
+  'newer-schema': unavailable(
+    'upgrade queuectl to at least the version that created or upgraded this database',
+  ),
+  'older-schema': unavailable('to upgrade the database: queuectl db migrate'),
+  'old-sqlite': unavailable('run the queuectl executable, or a Node version with a newer SQLite'),
+  'port-taken': failure(),
+  'no-token': unauthorized("send the store's token as Authorization: Bearer …"),
+  'server-restarted': unauthorized("log in again with the store's token"),
+  'session-ended': unauthorized("log in again with the store's token"),
+  'too-many-tries': tooMany('wait, then send the correct token'),
+  'not-allowed': forbidden(),
+  'read-only': forbidden('use the full-access token, on a server without --read-only'),
   'wrong-host': { exit: 2, status: 421, hint: null },
-  'invalid-request': usage(null),
-  'unknown-coding': usage(null),
-  'no-such-route': { exit: 3, status: 404, hint: 'to list the paths: GET /api/v1/openapi.json' },
+  'invalid-request': usage(),
+  'unknown-coding': usage(),
+  'no-such-route': notFound('to list the paths: GET /api/v1/openapi.json'),
   'wrong-method': { exit: 2, status: 405, hint: 'to list the allowed methods: GET /api/v1/openapi.json' },
   'too-large': { exit: 2, status: 413, hint: null },
   'too-slow': { exit: 2, status: 408, hint: null },
   'unsupported-type': { exit: 2, status: 415, hint: null },
-  'too-many-streams': { exit: 5, status: 503, hint: 'close some event streams, then try again' },
-  'too-many-changes': { exit: 6, status: 429, hint: 'raise the limit with queuectl serve --max-rate N' },
-  'too-many-operations': { exit: 6, status: 429, hint: 'wait for a bulk action to finish, or stop one' },
-  'operation-not-found': { exit: 3, status: 404, hint: null },
+  'too-many-streams': unavailable('close some event streams, then try again'),
+  'too-many-changes': tooMany('raise the limit with queuectl serve --max-rate N'),
+  'too-many-operations': tooMany('wait for a bulk action to finish, or stop one'),
+  'operation-not-found': notFound(),
   'disk-full': { exit: 5, status: 507, hint: 'free some disk space, then run the command again' },
-  'not-permitted': { exit: 6, status: 403, hint: 'check who owns the database and its directory' },
+  'not-permitted': forbidden('check who owns the database and its directory'),
   'unsupported-platform': { exit: 1, status: 501, hint: null },
-  'worker-failed': { exit: 1, status: 500, hint: null },
+  'worker-failed': failure(),
   timeout: { exit: 1, status: 504, hint: null },
-  'output-failed': { exit: 1, status: 500, hint: null },
-  'editor-failed': { exit: 1, status: 500, hint: null },
-  internal: {
-    exit: 1,
-    status: 500,
-    hint: 'run the command again with QUEUECTL_DEBUG=1 to see the stack trace',
-  },
+  'output-failed': failure(),
+  'editor-failed': failure(),
+  internal: failure('run the command again with QUEUECTL_DEBUG=1 to see the stack trace'),
 } satisfies Record<string, ErrorRow>;
 
 /** The exit code for errors of commands that otherwise exit with the code of a job. A job may have any of the codes above. */
@@ -119,7 +99,7 @@ export const NO_ANSWER_CODE = 125;
 export const WAIT_TIMEOUT_CODE = 124;
 
 /** The meaning of each exit code. */
-export const EXIT_CODES: Record<number, string> = {
+export const EXIT_CODE_MEANINGS: Record<number, string> = {
   0: 'success',
   1: 'failure',
   2: 'incorrect usage',
@@ -139,7 +119,7 @@ interface QueueErrorOptions extends ErrorOptions {
 export class QueueError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | null;
-  /** After how many seconds the same request may succeed. Null if that is unknown. */
+  /** The number of seconds after which the same request may succeed. Null if that is unknown. */
   readonly retryAfterS: number | null;
 
   constructor(code: ErrorCode, message: string, hint?: string, options?: QueueErrorOptions) {

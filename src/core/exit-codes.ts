@@ -1,4 +1,5 @@
-import { QueueError } from './errors.ts';
+import type { QueueError } from './errors.ts';
+import { invalid } from './read-value.ts';
 import { integer, listOf, type Schema, text } from './schema.ts';
 
 export const EXIT_CODES: Schema<string | number | number[]> = {
@@ -14,25 +15,21 @@ export function readExitCodes(value: unknown, what: string): number[] {
     const [from, to] = rangeOf(part, what);
     for (let code = from; code <= to; code++) codes.add(code);
   }
-  if (codes.size === 0) throw invalid(value, what);
+  if (codes.size === 0) throw invalidCode(value, what);
   return [...codes].sort((a, b) => a - b);
 }
 
 function rangeOf(part: unknown, what: string): [number, number] {
-  const match = /^\s*(\d{1,3})\s*(?:-\s*(\d{1,3})\s*)?$/.exec(
-    typeof part === 'number' ? String(part) : String(part ?? ''),
-  );
+  const text = typeof part === 'number' || typeof part === 'string' ? String(part) : '';
+  const match = /^\s*(\d{1,3})\s*(?:-\s*(\d{1,3})\s*)?$/.exec(text);
   const from = Number(match?.[1]);
   const to = Number(match?.[2] ?? match?.[1]);
-  if (match === null || (typeof part !== 'number' && typeof part !== 'string') || from > to || to > 255) {
-    throw invalid(part, what);
-  }
+  if (match === null || from > to || to > 255) throw invalidCode(part, what);
   return [from, to];
 }
 
-function invalid(value: unknown, what: string): QueueError {
-  return new QueueError(
-    'invalid-job',
+function invalidCode(value: unknown, what: string): QueueError {
+  return invalid(
     `${what}: invalid exit code '${String(value)}'`,
     'use exit codes from 0 to 255: one code (75), a list (1,75) or a range (64-78)',
   );

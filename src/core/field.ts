@@ -23,7 +23,7 @@ export interface Field {
   print?(value: never): unknown;
   /** The value of a job that does not set the field. Without one, the enqueue fills it in. */
   default?: unknown;
-  /** The column, if it is not named like the row. Several fields share `start`. Null: stored in another table. */
+  /** The column, if it is not named like the row. Several fields share `start`. Null means another table. */
   column?: 'start' | null;
   /** True if the column is written for every job. A job that sets no other field is plain. */
   plain?: true;

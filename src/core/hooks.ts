@@ -2,6 +2,7 @@ import type { Transition } from './decide.ts';
 import { newSpec } from './field-list.ts';
 import type { ClaimedJob, JobHooks, JobSpec, State } from './job.ts';
 import type { Settings } from './settings.ts';
+import { isNone } from './words.ts';
 
 /** The queue of hook jobs. Every worker serves it, and its jobs trigger no hooks, so that hooks cannot loop. */
 export const HOOK_QUEUE = 'hooks';
@@ -56,7 +57,7 @@ function hookJob(event: HookEvent, cause: HookCause, context: HookContext): JobS
   const { settings } = context;
   const own = job.hooks[event];
   const command = own ?? settings[`on-${event}`];
-  if (command === null || command.trim().toLowerCase() === 'none') return null;
+  if (command === null || isNone(command)) return null;
   return newSpec({
     id: context.newId(),
     command,

@@ -8,7 +8,7 @@ export interface Idempotency {
   body: string;
 }
 
-/** How long a key is kept after its first use, whatever happens to the jobs. */
+/** A key is kept for this long after its first use, whatever happens to the jobs. */
 export const KEY_KEPT_MS = 24 * 3_600_000;
 
 /** Throws unless the job has the key of the enqueue that it belongs to. */
@@ -22,8 +22,8 @@ export function checkSameKey({ idempotencyKey }: JobInput, key: string | undefin
  * that the same command a minute later gives the same text.
  */
 export function canonical(input: JobInput): string {
-  const { idempotencyKey: _, runAt, ...said } = input;
-  return JSON.stringify(said.delayMs === undefined ? { ...said, runAt } : said, sortKeys);
+  const { idempotencyKey: _, runAt, ...given } = input;
+  return JSON.stringify(given.delayMs === undefined ? { ...given, runAt } : given, sortKeys);
 }
 
 function sortKeys(_: string, value: unknown): unknown {

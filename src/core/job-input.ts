@@ -49,7 +49,7 @@ const CONFINEMENT = new Set(
   ),
 );
 
-/** Reads one job object. Throws on the first thing that is wrong; unknown fields are only a warning, unless it is `strict`. */
+/** Reads one job object. Throws at the first error. An unknown field is an error if `strict`, and otherwise a warning. */
 export function readJobObject(value: unknown, now: number, strict = false): ReadJob {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(`a job must be a JSON object, not ${kindOf(value)}`);
@@ -81,7 +81,7 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
     const { key, group } = reader;
     const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;
     if ((holder !== undefined && key in holder) || (unset.length > 0 && unset.includes(reader)))
-      throw twice(reader, name, value);
+      throw givenTwice(reader, name, value);
     const read = reader.read(raw, name, now);
     if (read === undefined) unset.push(reader);
     else if (holder !== undefined) holder[key] = read;
@@ -103,7 +103,7 @@ export function withChanges(before: JobInput, given: JobInput): JobInput {
   return merged;
 }
 
-/** Leaves an at-most-once job with one attempt at most. */
+/** Limits an at-most-once job to one attempt. */
 export function limitAttempts(input: JobInput): void {
   if (input.policy?.atMostOnce && input.maxRetries !== undefined)
     input.maxRetries = Math.min(1, input.maxRetries);
@@ -114,20 +114,20 @@ export function checkAtMostOnce({ policy, maxRetries = 1 }: Pick<JobInput, 'poli
   if (policy?.atMostOnce && maxRetries > 1)
     throw invalid(
       `max_retries is ${maxRetries}, but an at-most-once job has only one attempt`,
-      'omit max_retries, or enqueue the job without at_most_once',
+      'omit one of the two',
     );
 }
 
-function twice(reader: Reader, name: string, value: object): Error {
-  const twin = twinOf(reader, value);
-  return invalid(
-    twin === name
-      ? `${name} conflicts with another field`
-      : `${twin} and ${name} mean the same; give only one of them`,
-  );
+/** Returns the error for a second field that sets the same value, such as `delay` after `run_at`. */
+function givenTwice({ key, group }: Reader, name: string, value: object): Error {
+  const isTwin = ([other, raw]: [string, unknown]): boolean => {
+    const reader = BY_NAME.get(other);
+    return other !== name && raw !== null && reader?.key === key && reader.group === group;
+  };
+  return invalid(`${name} and ${Object.entries(value).find(isTwin)![0]} cannot be used together`);
 }
 
-/** A printed job whose stdin nobody had read is not the whole of it: added again, it would run without. */
+/** Throws for a printed job without its stdin, because it would run without that. Lists print such jobs. */
 function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: JobInput): void {
   if (typeof bytes === 'number' && bytes > 0 && input.stdin === undefined)
     throw invalid(
@@ -136,12 +136,7 @@ function refuseUnread({ stdin_bytes: bytes }: Record<string, unknown>, input: Jo
     );
 }
 
-/** Returns the first name under which the field was given. */
-function twinOf(reader: Reader, value: object): string | undefined {
-  return Object.entries(value).find(([name, raw]) => raw !== null && BY_NAME.get(name) === reader)?.[0];
-}
-
-/** A guess costs more than all the rest, and nobody reads thousands of them. */
+/** Only this many unknown fields get a guess, because guessing is slow and nobody reads thousands of warnings. */
 const GUESSED = 20;
 
 function unknownField(name: string, what: string, guessing: boolean): string {

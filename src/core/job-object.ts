@@ -52,7 +52,7 @@ function prepare() {
 const GROUPS = ['hooks', 'policy', 'unique'] as const;
 let prepared: ReturnType<typeof prepare> | undefined;
 
-/** Long lists print every job by this function, so it skips what a job does not set. */
+/** Converts a job for users. It skips what the job does not set, because long lists convert many jobs. */
 export function toJobObject(job: Job): JobObject {
   prepared ??= prepare();
   const object: Record<string, unknown> = { ...prepared.nothing };

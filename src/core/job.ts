@@ -1,8 +1,6 @@
 import type { GroupOf, SpecOf } from './field.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
 
-/** A job as the store keeps it: integers inside, words and ISO times outside (see job-object.ts). */
-
 export const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'] as const;
 export type State = (typeof STATES)[number];
 
@@ -18,58 +16,60 @@ export interface JobSpec extends SpecOf<typeof JOB_FIELDS> {
   unique: Uniqueness | null;
 }
 
-/** What a command writes to. Unless they are split, both are one, and it is called stdout. */
+/** An output stream of a command. Unless the output is split, stdout holds both. */
 export type Stream = 'stdout' | 'stderr';
 
-/** Commands to run after what happens to this job, instead of those in the settings. `none` runs no command. */
+/** The hooks of a job, which replace those in the settings. `none` runs no command. */
 export interface JobHooks extends GroupOf<typeof JOB_FIELDS, 'hooks'> {
   /** Is set by queuectl only: `none` for jobs that a hook enqueues. */
   idle?: string;
 }
 
-/** No other job with this key is added while it is pending, while it is active (pending or running), or for a time. */
+/** Reserves a key: no other job with it is added while this job is pending, while it is active, or for a time. */
 export interface Uniqueness {
   key: string;
+  /** A job is active until it has finished. */
   while: 'pending' | 'active';
-  /** From its enqueueing on, whatever becomes of it; then `while` does not count. */
+  /** Reserves the key for this long after the enqueue, whatever happens to the job. Then `while` is ignored. */
   forMs: number | null;
 }
 
-/** How the job that is waited for has to end: completed, however it likes, or dead or cancelled. */
+/** The ends that a dependency can require of its parent job: completed, any end, or dead or cancelled. */
 export const WANTED_ENDS = ['ok', 'any', 'notok'] as const;
 export interface Dependency {
   id: string;
   on: (typeof WANTED_ENDS)[number];
 }
 
-/** What becomes of a job when one it waits for can no longer end as wanted. */
+/** The choices for a job whose parent job did not end as required. */
 export const PARENT_FAILURES = ['cancel', 'hold', 'run'] as const;
 
-/** When this job runs and is retried, as far as it differs from the settings. */
+/** The properties of a job that replace the settings for retries, and a few others that most jobs do not set. */
 export interface JobPolicy extends GroupOf<typeof JOB_FIELDS, 'policy'> {}
 
-/** A job that an idempotency key has added before, and that has been removed since: only its id is known. */
+/** A job that an enqueue with the same idempotency key added and that has been removed since. Only its id is known. */
 export interface GoneJob {
   id: string;
   existing: true;
   gone: true;
 }
 
+/** A job as the store keeps it. Times and durations are in milliseconds. `toJobObject` formats it for users. */
 export interface Job extends JobSpec {
-  /** An earlier job with the same unique key, returned in place of a new one. */
+  /** True if an enqueue returned this earlier job instead of adding a new one. */
   existing?: true;
-  /** Above 0 with `stdin` null: it has one, and nobody has read it. Lists and claims do not. */
+  /** The size of the stdin. Lists and claims do not read the stdin itself, so `stdin` may be null although this is not 0. */
   stdinBytes: number;
   state: State;
   attempts: number;
   crashes: number;
   createdAt: number;
   updatedAt: number;
-  /** A person keeps it from running. */
+  /** True if a user holds the job, so that it does not run. */
   held: boolean;
-  /** It waits for another job to end. */
+  /** True if the job waits for another job to end. */
   blocked: boolean;
-  /** When it may run (again), while it waits. */
+  /** The earliest time of the next attempt. Null unless the job is waiting. */
   dueAt: number | null;
   workerId: string | null;
   startedAt: number | null;
@@ -79,16 +79,16 @@ export interface Job extends JobSpec {
   durationMs: number | null;
 }
 
-/** The right to act on a running job. A higher token voids every lower one. */
+/** The right to act on a running job. A claim with a higher token invalidates all earlier ones. */
 export interface Claim {
   /** The store's number of the job. */
   job: number;
   token: number;
-  /** The store's number of the attempt, never reused. */
+  /** The store's number of the attempt. It is never reused. */
   attempt: number;
 }
 
-/** What proves that the directory of all attempts was not emptied: the value of a file below it, for attempts after this number. */
+/** The value of a file among the attempt directories. If it is intact, no directory of an attempt after `after` was removed. */
 export interface Seal {
   value: string;
   after: number;
@@ -97,13 +97,13 @@ export interface Seal {
 /** A job together with the right to run it. */
 export interface ClaimedJob extends Job {
   claim: Claim;
-  /** 1 for the job's first execution; what `logs --attempt N` counts. */
+  /** Counts the attempts of the job from 1, as in `logs --attempt N`. */
   ordinal: number;
-  /** Why its processes are being ended, once somebody has committed to that. */
+  /** Why the attempt is being ended. Null unless its end has been requested. */
   endReason: EndReason | null;
 }
 
-/** Why queuectl itself ends a running attempt. */
+/** The reasons for which queuectl ends a running attempt. */
 export type EndReason = 'timeout' | 'cancelled' | 'stopped';
 
 export const PRIORITIES = new Map([
@@ -113,7 +113,7 @@ export const PRIORITIES = new Map([
   ['urgent', 20],
 ]);
 
-/** What people call the states besides their names. */
+/** Other names of the states that filters accept. */
 export const STATE_ALIASES = new Map<string, State>([
   ['dlq', 'dead'],
   ['running', 'processing'],

@@ -9,7 +9,7 @@ export function lastLines(pieces: Iterable<Uint8Array>, count: number): Uint8Arr
     ends += kept.at(-1)!.ends;
     while (kept.length > 1 && ends - kept[0]!.ends > count) ends -= kept.shift()!.ends;
   }
-  const whole = join(kept.map((one) => one.piece));
+  const whole = Buffer.concat(kept.map((one) => one.piece));
   // A newline at the very end belongs to the last line, so the search starts before it.
   let at = whole.length - 1;
   for (let left = count; left > 0 && at >= 0; left--) at = at === 0 ? -1 : whole.lastIndexOf(NEWLINE, at - 1);
@@ -20,14 +20,4 @@ function countEnds(piece: Uint8Array): number {
   let ends = 0;
   for (let at = piece.indexOf(NEWLINE); at !== -1; at = piece.indexOf(NEWLINE, at + 1)) ends++;
   return ends;
-}
-
-function join(pieces: Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }

@@ -14,26 +14,16 @@ export interface QueueChanges {
   agingMs?: number | null;
 }
 
-type Limits = Required<Omit<QueueChanges, 'paused'>>;
-
-/** Turns each limit into the details of an event. */
-const SHOWN: { [K in keyof Limits]: (value: Limits[K]) => EventDetail } = {
-  concurrency: (concurrency) => ({ concurrency }),
-  rate: (rate) => ({ rate: rate === null ? null : formatRate(rate) }),
-  agingMs: (ms) => ({ priority_aging_ms: ms }),
-};
-
 /** Returns the events for the changes of a queue. Resuming a queue that was not paused makes none. */
-export function queueChanged({ paused, ...limits }: QueueChanges, wasPaused: boolean): NewEvent[] {
+export function queueChanged(changes: QueueChanges, wasPaused: boolean): NewEvent[] {
+  const { paused, concurrency, rate, agingMs } = changes;
   const events: NewEvent[] = [];
   if (paused) events.push({ kind: 'queue-paused' });
   if (paused === null && wasPaused) events.push({ kind: 'queue-resumed' });
   const detail: EventDetail = {};
-  const show = <K extends keyof Limits>(name: K): void => {
-    const value = limits[name];
-    if (value !== undefined) Object.assign(detail, SHOWN[name](value as Limits[K]));
-  };
-  for (const name of Object.keys(SHOWN)) show(name as keyof Limits);
+  if (concurrency !== undefined) detail.concurrency = concurrency;
+  if (rate !== undefined) detail.rate = rate && formatRate(rate);
+  if (agingMs !== undefined) detail.priority_aging_ms = agingMs;
   if (Object.keys(detail).length > 0) events.push({ kind: 'queue-set', detail });
   return events;
 }

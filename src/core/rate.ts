@@ -1,5 +1,6 @@
 import { exactDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
+import { isNone } from './words.ts';
 
 /** A rate limit: at most `jobs` starts in any period of `perMs`. */
 export interface Rate {
@@ -16,7 +17,7 @@ const MOST = 1_000_000;
 
 /** Parses a rate such as `10/s`, `100/m` or `5/h`. Returns null for `none`. */
 export function parseRate(text: string, what: string): Rate | null {
-  if (text.trim().toLowerCase() === 'none') return null;
+  if (isNone(text)) return null;
   const match = /^\s*(\d+)\s*\/\s*([smh])\s*$/i.exec(text);
   const jobs = Number(match?.[1]);
   if (match === null || jobs < 1 || jobs > MOST) {

@@ -4,9 +4,10 @@ import { checkName, checkReadable } from './id.ts';
 import { BACKOFF_STRATEGIES, type BackoffStrategy, PRIORITIES } from './job.ts';
 import { holdsMask, MASK } from './mask.ts';
 import { checkNumber, type NumberRange } from './numbers.ts';
-import { boolean, invalid, number, readDelay, readDuration, string, strings } from './read-value.ts';
+import { choose, invalid, kindOf, readDelay, readNumber, readString, readStrings } from './read-value.ts';
 import { RANGES } from './settings.ts';
 import { parseTime } from './time.ts';
+import { isNone } from './words.ts';
 
 /*
  * The readers of the table of job fields. Each checks a value and converts it, or throws an error with the field's name.
@@ -16,12 +17,12 @@ import { parseTime } from './time.ts';
 export const checked =
   (check: (text: string, name: string) => string) =>
   (value: unknown, name: string): string =>
-    check(string(value, name), name);
+    check(readString(value, name), name);
 
 export const inRange =
   (range: NumberRange) =>
   (value: unknown, name: string): number =>
-    checkNumber(number(value, name), name, range);
+    checkNumber(readNumber(value, name), name, range);
 
 /** Returns a reader of durations in milliseconds. A number counts in `unit` milliseconds. */
 export const delay =
@@ -33,11 +34,13 @@ export const delay =
 export const timeout =
   (unit: number) =>
   (value: unknown, name: string): number | null =>
-    readDuration(value, name, unit);
+    typeof value === 'string' && isNone(value) ? null : readDelay(value, name, unit, 1);
 
 /** Reads a switch. False asks for nothing. */
-export const switchedOn = (value: unknown, name: string): boolean | undefined =>
-  boolean(value, name) || undefined;
+export function switchedOn(value: unknown, name: string): boolean | undefined {
+  if (typeof value !== 'boolean') throw invalid(`${name} must be true or false, not ${kindOf(value)}`);
+  return value || undefined;
+}
 
 export const command = checked(checkCommand);
 
@@ -45,7 +48,7 @@ export function argv(value: unknown, name: string): string[] {
   if (!Array.isArray(value) || value.length === 0)
     throw invalid(`${name} must be a non-empty array of strings`);
   for (const [i, part] of value.entries()) {
-    const text = string(part, `${name}[${i}]`);
+    const text = readString(part, `${name}[${i}]`);
     if (text.includes('\0')) throw invalid(`${name}[${i}] must not contain NUL bytes`);
     checkUnmasked(text, `${name}[${i}]`);
     if (Buffer.byteLength(text) > COMMAND_LIMIT)
@@ -61,7 +64,7 @@ export const directory = checked((text, name) => {
 });
 
 export function env(value: unknown, name: string): Record<string, string> {
-  const variables = strings(value, name);
+  const variables = readStrings(value, name);
   for (const [key, text] of Object.entries(variables)) {
     checkVariable(key, name);
     if (text.includes('\0')) throw invalid(`${name}: ${key} must not contain NUL bytes`);
@@ -77,7 +80,7 @@ export function env(value: unknown, name: string): Record<string, string> {
 }
 
 export function tags(value: unknown, name: string): Record<string, string> {
-  const given = strings(value, name);
+  const given = readStrings(value, name);
   for (const [key, text] of Object.entries(given)) {
     checkName(key, `${name} key`);
     checkReadable(text, `${name}: ${key}`);
@@ -93,7 +96,7 @@ export function priority(value: unknown, name: string): number {
       `${name} must be a whole number or one of ${[...PRIORITIES.keys()].join(', ')}, not '${value}'`,
     );
   }
-  return checkNumber(number(value, name), name, RANGES.priority);
+  return checkNumber(readNumber(value, name), name, RANGES.priority);
 }
 
 export function uniqueWhile(value: unknown, name: string): 'pending' | 'active' {
@@ -102,11 +105,9 @@ export function uniqueWhile(value: unknown, name: string): 'pending' | 'active' 
 }
 
 export function strategy(value: unknown, name: string): BackoffStrategy {
-  const found = BACKOFF_STRATEGIES.find((one) => one === String(value).trim().toLowerCase());
-  if (found !== undefined) return found;
-  throw invalid(`${name} must be one of ${BACKOFF_STRATEGIES.join(', ')}, not '${String(value)}'`);
+  return choose(BACKOFF_STRATEGIES, String(value).trim().toLowerCase(), name, value);
 }
 
 export function time(value: unknown, name: string, now: number): number {
-  return parseTime(typeof value === 'string' ? value : String(number(value, name)), name, now);
+  return parseTime(typeof value === 'string' ? value : String(readNumber(value, name)), name, now);
 }

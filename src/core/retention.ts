@@ -1,10 +1,11 @@
 import { checkDuration, exactDuration, parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { checkNumber, formatSize, parseSize } from './numbers.ts';
+import { isNone } from './words.ts';
 
-/** How many finished jobs of one state are kept. A limit of null is no limit. A job beyond any one limit is removed. */
+/** The limits for finished jobs of one state. Null means no limit. A job beyond any one limit is removed. */
 export interface Retention {
-  /** How long a job is kept after it finished. */
+  /** The maximum time that a job is kept after it finished. */
   ageMs: number | null;
   /** The maximum number of jobs. */
   count: number | null;
@@ -30,7 +31,7 @@ export const RETENTION_RANGE =
 
 /** Parses `7d`, `100000`, `1G`, or a combination such as `7d,100000`. Returns null for `none`: everything is kept. */
 export function parseRetention(text: string, what: string): Retention | null {
-  if (text.trim().toLowerCase() === 'none') return null;
+  if (isNone(text)) return null;
   const keep: Retention = { ageMs: null, count: null, bytes: null };
   for (const part of text.split(',')) {
     const [limit, value] = parseLimit(part.trim(), what);
@@ -87,27 +88,23 @@ export interface EndedJob {
   bytes: number;
 }
 
-function sizeOf({ jobs, bytes }: JobTotals): number {
-  return bytes + jobs * JOB_BYTES;
-}
-
 /**
  * Returns how many of `oldest`, the jobs that finished first, are beyond a limit. Counting stops at the first job within
  * all limits: each limit removes the oldest jobs first, so no later job can be beyond one.
  */
 export function surplus(keep: Retention, held: JobTotals, oldest: readonly EndedJob[], now: number): number {
   let { jobs, bytes } = held;
-  let going = 0;
+  let removed = 0;
   for (const job of oldest) {
     const tooOld = keep.ageMs !== null && job.finishedAt < now - keep.ageMs;
     const tooMany = keep.count !== null && jobs > keep.count;
-    const tooBig = keep.bytes !== null && sizeOf({ jobs, bytes }) > keep.bytes;
+    const tooBig = keep.bytes !== null && bytes + jobs * JOB_BYTES > keep.bytes;
     if (!tooOld && !tooMany && !tooBig) break;
     jobs--;
     bytes -= job.bytes;
-    going++;
+    removed++;
   }
-  return going;
+  return removed;
 }
 
 /** Parses an age, a number of events, or both. */
@@ -130,7 +127,7 @@ export function surplusEvents(
   oldest: readonly { number: number; at: number }[],
   now: number,
 ): number {
-  const goes = ({ number, at }: { number: number; at: number }): boolean =>
+  const isBeyond = ({ number, at }: { number: number; at: number }): boolean =>
     (ageMs !== null && at < now - ageMs) || (count !== null && number <= last - count);
-  return oldest.findLastIndex(goes) + 1;
+  return oldest.findLastIndex(isBeyond) + 1;
 }

@@ -10,7 +10,7 @@ export type Overlap = (typeof OVERLAPS)[number];
 export const CATCH_UPS = ['none', 'one', 'all'] as const;
 export type CatchUp = (typeof CATCH_UPS)[number];
 
-/** When a schedule fires: by a cron expression in a time zone, or at a fixed interval counted from `anchorAt`. */
+/** The times at which a schedule fires: by a cron expression in a time zone, or at a fixed interval counted from `anchorAt`. */
 export type Timing =
   | { kind: 'cron'; cron: string; zone: string }
   | { kind: 'every'; everyMs: number; anchorAt: number };

@@ -22,9 +22,16 @@ export const when: Schema<number | string> = { ...milliseconds, examples: ['2030
 
 export const anyOf = <S extends Schema[]>(...schemas: S): Schema<TypeOf<S[number]>> => ({ anyOf: schemas });
 export const maybe = <T>(schema: Schema<T>): Schema<T | null> => ({ anyOf: [schema, { type: 'null' }] });
-export const oneOf = <T extends string>(values: readonly T[]): Schema<T> => ({ enum: [...values] });
+export const oneOf = <const T extends readonly string[]>(values: T): Schema<T[number]> => ({
+  enum: [...values],
+});
 export const listOf = <T>(items: Schema<T>): Schema<T[]> => ({ type: 'array', items });
-export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+export const ref = <T = unknown>(name: string): Schema<T> => ({ $ref: `#/components/schemas/${name}` });
+
+/** Returns properties that all have the same schema. */
+export function each<const Names extends readonly string[], T>(names: Names, schema: Schema<T>) {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Names[number], Schema<T>>;
+}
 
 type Properties = Record<string, Schema>;
 

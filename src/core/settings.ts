@@ -1,5 +1,5 @@
 import { checkCommand } from './command-text.ts';
-import { type DurationUnit, exactDuration, parseDuration } from './duration.ts';
+import { checkDuration, type DurationUnit, exactDuration, parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
 import { BACKOFF_STRATEGIES } from './job.ts';
 import { nearest } from './nearest.ts';
@@ -11,7 +11,7 @@ import {
   RETENTION_RANGE,
   type Retention,
 } from './retention.ts';
-import { either } from './words.ts';
+import { either, isNone } from './words.ts';
 
 /** One setting. The help, the documents, the checks and the tests are derived from it. */
 export interface Setting<T> {
@@ -39,35 +39,29 @@ function number(fallback: number, range: NumberRange, help: string): Setting<num
 const integer = (fallback: number, min: number, max: number, help: string) =>
   number(fallback, { min, max, integer: true }, help);
 
-function measure(
-  kind: string,
-  fallback: number,
-  limits: [number, number],
-  help: string,
-  parse: Setting<number>['parse'],
-  format: (value: number) => string,
-): Setting<number> {
-  const range = `${format(limits[0])} to ${format(limits[1])}`;
+const duration = (fallback: number, min: number, max: number, help: string): Setting<number> => ({
+  default: fallback,
+  timed: true,
+  help,
+  range: `${exactDuration(min)} to ${exactDuration(max)}`,
+  parse: (text, key, bare) => checkDuration(parseDuration(text, key, bare), key, { min, max }, text),
+  format: exactDuration,
+});
+
+function size(fallback: number, min: number, max: number, help: string): Setting<number> {
+  const range = `${formatSize(min)} to ${formatSize(max)}`;
   return {
     default: fallback,
     help,
     range,
-    format,
-    parse(text, key, bare) {
-      const value = parse(text, key, bare);
-      if (value >= limits[0] && value <= limits[1]) return value;
-      throw new QueueError('invalid-value', `${key} must be a ${kind} from ${range}, not '${text}'`);
+    parse(text, key) {
+      const bytes = parseSize(text, key);
+      if (bytes >= min && bytes <= max) return bytes;
+      throw new QueueError('invalid-value', `${key} must be a size from ${range}, not '${text}'`);
     },
+    format: formatSize,
   };
 }
-
-const duration = (fallback: number, min: number, max: number, help: string): Setting<number> => ({
-  ...measure('duration', fallback, [min, max], help, parseDuration, exactDuration),
-  timed: true,
-});
-
-const size = (fallback: number, min: number, max: number, help: string) =>
-  measure('size', fallback, [min, max], help, parseSize, formatSize);
 
 function optional(row: Setting<number>): Setting<number | null> {
   return {
@@ -77,10 +71,6 @@ function optional(row: Setting<number>): Setting<number | null> {
     parse: (text, key, bare) => (isNone(text) ? null : row.parse(text, key, bare)),
     format: (value) => (value === null ? 'none' : row.format(value)),
   };
-}
-
-function isNone(text: string): boolean {
-  return text.trim().toLowerCase() === 'none';
 }
 
 function choice<const T extends string>(fallback: T, choices: readonly T[], help: string): Setting<T> {
@@ -201,45 +191,38 @@ export type Settings = { [K in SettingKey]: (typeof SETTINGS)[K] extends Setting
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
-/** Other names of the settings. After a name that ends in `:ms`, a number without a unit is in milliseconds. */
-const ALIASES: Record<SettingKey, string[]> = {
-  'max-retries': [
-    'default-max-retries',
-    'retries',
-    'max-tries',
-    'default-max-tries',
-    'max-attempts',
-    'default-max-attempts',
-  ],
-  'backoff-base': ['base-backoff', 'default-backoff-base', 'retry-backoff-base', 'backoff'],
-  'backoff-strategy': ['retry-strategy'],
-  'backoff-max': ['max-backoff', 'backoff-cap'],
-  'backoff-jitter': ['jitter', 'retry-jitter'],
-  'retry-delay': ['job-retry-delay'],
-  'job-timeout': ['timeout', 'default-timeout', 'default-job-timeout'],
-  'kill-grace': ['grace', 'kill-grace-period'],
-  'poll-interval': ['check-interval', 'polling-interval', 'worker-poll-interval:ms'],
-  'heartbeat-interval': ['worker-heartbeat-interval', 'heartbeat'],
-  lease: ['worker-lease', 'lease-timeout'],
-  'crash-limit': ['max-crashes'],
-  'worker-count': ['workers', 'default-worker-count'],
-  'stop-timeout': ['graceful-shutdown-timeout', 'shutdown-timeout', 'worker-stop-timeout'],
-  'max-concurrent-jobs': ['max-running-jobs', 'global-concurrency'],
-  'output-limit': ['max-output', 'output-max', 'max-output-size'],
-  'keep-completed': ['retention', 'keep-done', 'completed-retention', 'retain-completed'],
-  'keep-cancelled': ['keep-canceled', 'cancelled-retention', 'retain-cancelled'],
-  'keep-dead': ['keep-dlq', 'dead-retention', 'dlq-retention', 'retain-dead'],
-  'keep-events': ['events-retention', 'event-retention', 'retain-events', 'keep-event-log'],
-  'on-complete': ['on-completed', 'on-success', 'hook-complete', 'hooks-on-complete'],
-  'on-failure': ['on-failed', 'on-fail', 'hook-failure', 'hooks-on-failure'],
-  'on-dead': ['on-death', 'on-dlq', 'hook-dead', 'hooks-on-dead'],
-  'on-idle': ['on-empty', 'hook-idle', 'hooks-on-idle'],
+/** Other names of the settings, separated by spaces. After a name that ends in `:ms`, a number without a unit is in milliseconds. */
+const ALIASES: Record<SettingKey, string> = {
+  'max-retries': 'default-max-retries retries max-tries default-max-tries max-attempts default-max-attempts',
+  'backoff-base': 'base-backoff default-backoff-base retry-backoff-base backoff',
+  'backoff-strategy': 'retry-strategy',
+  'backoff-max': 'max-backoff backoff-cap',
+  'backoff-jitter': 'jitter retry-jitter',
+  'retry-delay': 'job-retry-delay',
+  'job-timeout': 'timeout default-timeout default-job-timeout',
+  'kill-grace': 'grace kill-grace-period',
+  'poll-interval': 'check-interval polling-interval worker-poll-interval:ms',
+  'heartbeat-interval': 'worker-heartbeat-interval heartbeat',
+  lease: 'worker-lease lease-timeout',
+  'crash-limit': 'max-crashes',
+  'worker-count': 'workers default-worker-count',
+  'stop-timeout': 'graceful-shutdown-timeout shutdown-timeout worker-stop-timeout',
+  'max-concurrent-jobs': 'max-running-jobs global-concurrency',
+  'output-limit': 'max-output output-max max-output-size',
+  'keep-completed': 'retention keep-done completed-retention retain-completed',
+  'keep-cancelled': 'keep-canceled cancelled-retention retain-cancelled',
+  'keep-dead': 'keep-dlq dead-retention dlq-retention retain-dead',
+  'keep-events': 'events-retention event-retention retain-events keep-event-log',
+  'on-complete': 'on-completed on-success hook-complete hooks-on-complete',
+  'on-failure': 'on-failed on-fail hook-failure hooks-on-failure',
+  'on-dead': 'on-death on-dlq hook-dead hooks-on-dead',
+  'on-idle': 'on-empty hook-idle hooks-on-idle',
 };
 
 const NAMES = new Map<string, { key: SettingKey; bare: DurationUnit }>();
 for (const key of SETTING_KEYS) {
   NAMES.set(key, { key, bare: 's' });
-  for (const alias of ALIASES[key]) {
+  for (const alias of ALIASES[key].split(' ')) {
     const [name, unit] = alias.split(':');
     NAMES.set(name!, { key, bare: unit === 'ms' ? 'ms' : 's' });
   }
@@ -255,12 +238,12 @@ export function findSetting(name: string): { key: SettingKey; bare: DurationUnit
   if (suffix !== null && found !== undefined && SETTINGS[found.key].timed)
     return { key: found.key, bare: suffix[2]!.startsWith('m') ? 'ms' : 's' };
   const guess = nearest(plain, NAMES.keys()) ?? nearest(suffix?.[1] ?? '', NAMES.keys());
-  const hint =
-    guess === null ? undefined : `to print its value: queuectl config get ${NAMES.get(guess)!.key}`;
+  if (guess === null) throw new QueueError('unknown-setting', `unknown setting '${name}'`);
+  const { key } = NAMES.get(guess)!;
   throw new QueueError(
     'unknown-setting',
-    `unknown setting '${name}'${guess === null ? '' : `; did you mean ${NAMES.get(guess)!.key}?`}`,
-    hint,
+    `unknown setting '${name}'; did you mean ${key}?`,
+    `to print its value: queuectl config get ${key}`,
   );
 }
 

@@ -2,12 +2,12 @@ import { QueueError } from './errors.ts';
 import { shellQuote } from './shell-quote.ts';
 
 /** Makes a command from a line. */
-export type Template = (line: string) => string;
+export type CommandTemplate = (line: string) => string;
 
 const MARK = '{}';
 
 /** Unsupported constructs: a quoted word in them is not one word, or only a full shell parser finds their end. */
-const BEYOND: [RegExp, string][] = [
+const UNSUPPORTED: [RegExp, string][] = [
   [/<</, 'a here-document'],
   [/`/, 'backticks'],
   [/\$['"]/, "$'…'"],
@@ -17,11 +17,11 @@ const BEYOND: [RegExp, string][] = [
  * Compiles a template whose {} are replaced by a line as one quoted word. Throws if a {} is inside quotes, a comment or an
  * expansion, where the shell would read characters of the line as syntax. `\{}` stays as it is, for commands such as find.
  */
-export function compileTemplate(text: string): Template {
-  const beyond = BEYOND.find(([pattern]) => pattern.test(text));
-  if (beyond !== undefined) throw tooHard(beyond[1]);
+export function compileTemplate(text: string): CommandTemplate {
+  const found = UNSUPPORTED.find(([pattern]) => pattern.test(text));
+  if (found !== undefined) throw unsupported(found[1]);
   const substitution = text.indexOf('$(');
-  if (substitution >= 0 && /\bcase\b/.test(text.slice(substitution))) throw tooHard('case inside $(…)');
+  if (substitution >= 0 && /\bcase\b/.test(text.slice(substitution))) throw unsupported('case inside $(…)');
   const parts = splitAtMarks(text);
   if (parts.length === 1)
     throw refused(
@@ -48,8 +48,8 @@ function splitAtMarks(text: string): string[] {
       parts.push(text.slice(start, at));
       start = at + MARK.length;
       at = start - 1;
-    } else if (char === "'" && word) at = endOfQuote(text, at);
-    else if (char === '#' && word && startsWord(text[at - 1])) at = endOfLine(text, at);
+    } else if (char === "'" && word) at = skipTo(text, at, text.indexOf("'", at + 1));
+    else if (char === '#' && word && startsWord(text[at - 1])) at = skipTo(text, at, text.indexOf('\n', at));
     else if (char === '"') {
       if (word) inside.push('double quotes');
       else inside.pop();
@@ -68,20 +68,12 @@ function startsWord(before: string | undefined): boolean {
   return before === undefined || /[\s;&|()]/.test(before);
 }
 
-function endOfQuote(text: string, at: number): number {
-  return skipTo(text, at, text.indexOf("'", at + 1));
-}
-
-function endOfLine(text: string, at: number): number {
-  return skipTo(text, at, text.indexOf('\n', at));
-}
-
 /** Returns the end of `${…}` or `$((…))`, including nested ones. */
 function endOfExpansion(text: string, at: number): number {
   const [open, close] = text[at + 1] === '{' ? ['{', '}'] : ['(', ')'];
   let depth = 0;
   for (let i = at + 1; i < text.length; i++) {
-    if (/['"\\]/.test(text[i]!)) throw tooHard('quotes inside a variable expansion');
+    if (/['"\\]/.test(text[i]!)) throw unsupported('quotes inside a variable expansion');
     if (text[i] === open) depth++;
     else if (text[i] === close && --depth === 0) return skipTo(text, at, i);
   }
@@ -95,7 +87,7 @@ function skipTo(text: string, from: number, end: number): number {
   return to;
 }
 
-function tooHard(what: string): QueueError {
+function unsupported(what: string): QueueError {
   return refused(
     `a template cannot contain ${what}`,
     "put the command in a script and use --template 'sh script.sh {}'",

@@ -1,90 +1,103 @@
-/* These JSON objects are shared by the HTTP API, the command line and the dashboard. The file has only types for the dashboard. */
+import { CATCH_UPS, OVERLAPS } from './schedule.ts';
+import {
+  each,
+  flag,
+  integer,
+  listOf,
+  maybe,
+  number,
+  oneOf,
+  record,
+  ref,
+  strings,
+  type TypeOf,
+  text,
+  time,
+} from './schema.ts';
 
-export interface ScheduleObject {
-  name: string;
-  cron: string | null;
-  timezone: string | null;
-  every_ms: number | null;
-  /** The timing in words. */
-  text: string;
-  overlap: string;
-  catch_up: string;
-  paused: boolean;
-  paused_at: string | null;
-  paused_by: string | null;
-  next_run_at: string | null;
+/* The HTTP API, the command line and the dashboard share these JSON objects. The dashboard imports only the types. */
+
+export const PAUSED = { paused: flag, paused_at: maybe(time), paused_by: maybe(text) };
+
+/** The timing of a schedule. `text` describes it in words. */
+export const TIMING = { cron: maybe(text), timezone: maybe(text), every_ms: maybe(integer), text };
+
+export const SCHEDULE = record({
+  name: text,
+  ...TIMING,
+  overlap: oneOf(OVERLAPS),
+  catch_up: oneOf(CATCH_UPS),
+  ...PAUSED,
+  next_run_at: maybe(time),
   /** The next five runs. Empty while the schedule is paused. */
-  next_runs: string[];
-  last_run_at: string | null;
-  last_job_id: string | null;
+  next_runs: listOf(time),
+  last_run_at: maybe(time),
+  last_job_id: maybe(text),
   /** The number of ticks that wait for an earlier job to end. */
-  waiting: number;
-  created_at: string;
-  command: string;
-  argv: string[] | null;
-  queue: string;
-  job: {
-    name: string;
-    priority: number;
-    max_retries: number | null;
-    timeout_ms: number | null;
-    backoff_base: number | null;
-    cwd: string | null;
-    env: Record<string, string>;
-    tags: Record<string, string>;
-  };
-}
+  waiting: integer,
+  created_at: time,
+  command: text,
+  argv: maybe(listOf(text)),
+  queue: text,
+  job: record({
+    name: text,
+    priority: integer,
+    max_retries: maybe(integer),
+    timeout_ms: maybe(integer),
+    backoff_base: maybe(number),
+    cwd: maybe(text),
+    env: strings,
+    tags: strings,
+  }),
+});
+export interface ScheduleObject extends TypeOf<typeof SCHEDULE> {}
 
-export interface WorkerObject {
-  id: string;
-  pid: number;
-  hostname: string;
-  started_at: string;
-  last_heartbeat: string;
-  status: 'idle' | 'busy' | 'draining';
-  queues: string[];
-  current_jobs: string[];
+export const WORKER = record({
+  id: text,
+  pid: integer,
+  hostname: text,
+  started_at: time,
+  last_heartbeat: time,
+  status: oneOf(['idle', 'busy', 'draining']),
+  queues: listOf(text),
+  current_jobs: listOf(text),
   /** The maximum number of jobs that the worker runs at a time. */
-  concurrency: number;
+  concurrency: integer,
   /** Whether the worker runs the same executable as the process that answers. Null if that cannot be determined. */
-  same_executable: boolean | null;
-}
+  same_executable: maybe(flag),
+});
+export interface WorkerObject extends TypeOf<typeof WORKER> {}
 
-export interface OperationObject {
-  id: string;
-  action: string;
-  state: 'running' | 'done' | 'stopped' | 'failed';
-  total: number;
-  done: number;
-  changed: number;
-  unchanged: number;
+export const OPERATION = record({
+  id: text,
+  action: text,
+  state: oneOf(['running', 'done', 'stopped', 'failed']),
+  ...each(['total', 'done', 'changed', 'unchanged'], integer),
   /** How many of the unchanged are at-most-once jobs, which only a retry by id starts again. */
-  skipped: number;
-  started_at: string;
-  finished_at: string | null;
-  error: string | null;
-}
+  skipped: integer,
+  started_at: time,
+  finished_at: maybe(time),
+  error: maybe(text),
+});
+export interface OperationObject extends TypeOf<typeof OPERATION> {}
 
-export interface ErrorGroupObject {
-  signature: string;
-  jobs: number;
-  last_hour: number;
-  last_3_hours: number;
-  last_day: number;
-  last_3_days: number;
-  last_week: number;
-  first_at: string;
-  last_at: string;
-  sample_id: string;
-  sample_error: string;
+export const ERROR_GROUP = record({
+  signature: text,
+  ...each(['jobs', 'last_hour', 'last_3_hours', 'last_day', 'last_3_days', 'last_week'], integer),
+  first_at: time,
+  last_at: time,
+  sample_id: text,
+  sample_error: text,
   /** The most common names and queues of the jobs in the group. */
-  names: string[];
-  queues: string[];
-}
+  names: listOf(text),
+  queues: listOf(text),
+});
+export interface ErrorGroupObject extends TypeOf<typeof ERROR_GROUP> {}
 
-export interface ErrorGroups {
-  groups: ErrorGroupObject[];
-  looked_at: number;
-  /** Whether there are more dead jobs than were read. */
-  capped: boolean;
-}
+/** `capped` is true if there are more dead jobs than were read. */
+export const ERROR_GROUPS = record({
+  groups: listOf(ref<ErrorGroupObject>('ErrorGroup')),
+  looked_at: integer,
+  capped: flag,
+});
+export interface ErrorGroups extends TypeOf<typeof ERROR_GROUPS> {}

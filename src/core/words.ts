@@ -14,6 +14,11 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Tells whether a text asks for nothing, in any case. */
+export function isNone(text: string): boolean {
+  return text.trim().toLowerCase() === 'none';
+}
+
 /** Joins words as in `dead, cancelled or failed`. */
 export function either(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;

@@ -20,11 +20,11 @@ export interface Grant {
 /** The rights of a request that needs none. */
 export const ANYBODY: Grant = { role: 'read-only', session: null, ended: new AbortController().signal };
 
-/** Why a bearer has no rights: a wrong token, a session that has ended, or one of a server that has ended. */
+/** The reasons for refusing a bearer: a wrong token, an ended session, or a session of another server process. */
 export type Denied = 'wrong-token' | 'ended-session' | 'foreign-session';
 
 /** Decides what the bearer of a token or of a session may do. */
-export interface Access {
+export interface AccessControl {
   /** The token that each role had when the server started. */
   tokens: Record<Role, string>;
   check(bearer: string, outgoing: ServerResponse): Grant | Denied;
@@ -33,7 +33,7 @@ export interface Access {
   close(): void;
 }
 
-export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: () => number): Access {
+export function createAccess({ tokens }: StateDirectory, rotate: boolean, now: () => number): AccessControl {
   const live = ROLES.map((role) => ({ role, token: liveToken(tokens[role], rotate) }));
   const sessions = createSessions(now);
   const look = (): void => {

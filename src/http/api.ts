@@ -7,9 +7,17 @@ import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 import { ANYBODY, type Denied, type Grant } from './access.ts';
 import { assets } from './assets.ts';
 import { REPEATED } from './filter.ts';
-import { bearer, bucket, checkCoding, checkHost, checkOrigin, checkTarget, SAFE_HEADERS } from './guard.ts';
+import {
+  bearer,
+  bucket,
+  checkCoding,
+  checkHost,
+  checkOrigin,
+  checkRequestTarget,
+  SAFE_HEADERS,
+} from './guard.ts';
 import type { HostNames } from './host-names.ts';
-import { hidden, problem, refuse } from './problem.ts';
+import { problem, refuse, withoutDetails } from './problem.ts';
 import { readBody } from './read-body.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
 import { ROUTES } from './routes.ts';
@@ -58,15 +66,12 @@ export function createApi(options: ApiOptions): Hono<Env> {
     for (const [name, value] of Object.entries({ ...SAFE_HEADERS, 'cache-control': 'no-store' }))
       if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   });
-  const byPath = new Map<string, Route[]>();
-  for (const route of ROUTES) byPath.set(route.path, [...(byPath.get(route.path) ?? []), route]);
-  for (const [path, routes] of byPath)
+  for (const [path, routes] of Map.groupBy(ROUTES, (route) => route.path))
     api.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(guard, routes, c));
-  api.get(
-    '/*',
-    (c) =>
-      assets(new URL(c.req.url).pathname, c.req.header('accept-encoding')) ?? refuseUnknownPath(guard, c),
-  );
+  api.get('/*', (c) => {
+    const { pathname } = new URL(c.req.url);
+    return assets(pathname, c.req.header('accept-encoding')) ?? refuseUnknownPath(guard, c);
+  });
   api.all('/*', (c) => refuseUnknownPath(guard, c));
   api.onError((error, c) => answerError(guard, error, c));
   return api;
@@ -74,7 +79,7 @@ export function createApi(options: ApiOptions): Hono<Env> {
 
 function checkRequest(guard: Guard, c: Context<Env>): void {
   c.set('requestId', randomBytes(6).toString('hex'));
-  checkTarget(c.env.incoming.url ?? '');
+  checkRequestTarget(c.env.incoming.url ?? '');
   checkCoding(c.req.header('transfer-encoding'));
   checkHost(c.req.header('host'), guard.names().hosts);
   if (new URL(c.req.url).searchParams.has('token'))
@@ -113,11 +118,7 @@ function deny(guard: Guard, why: Denied): never {
   // A session of another server is never valid here, so it does not count as a guess.
   if (why === 'foreign-session')
     refuse('server-restarted', 'the server was restarted, which ended this session');
-  const seconds = guard.wrong();
-  if (seconds > 0) {
-    const message = `too many wrong tokens; try again in ${seconds}s`;
-    refuse('too-many-tries', message, undefined, { retryAfterS: seconds });
-  }
+  limit(guard.wrong(), 'too-many-tries', 'too many wrong tokens');
   if (why === 'ended-session') refuse('session-ended', 'this session has ended');
   refuse('no-token', "this request needs the store's token");
 }
@@ -132,14 +133,14 @@ async function admit(guard: Guard, route: Route, grant: Grant, c: Context<Env>):
   checkQuery(route, new URL(c.req.url).searchParams);
   const body = await readBody(route, c.req.raw);
   if (grant?.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
-  if (route.access === 'change') {
-    const seconds = guard.changes(Array.isArray(body) ? body.length : 1);
-    if (seconds > 0) {
-      const message = `too many changes; try again in ${seconds}s`;
-      refuse('too-many-changes', message, undefined, { retryAfterS: seconds });
-    }
-  }
+  if (route.access === 'change')
+    limit(guard.changes(Array.isArray(body) ? body.length : 1), 'too-many-changes', 'too many changes');
   return body;
+}
+
+/** Throws if a bucket is empty, which means that it asks to wait for some seconds. */
+function limit(seconds: number, code: ErrorCode, what: string): void {
+  if (seconds > 0) refuse(code, `${what}; try again in ${seconds}s`, undefined, { retryAfterS: seconds });
 }
 
 /** Calls the handler of the route. Equal requests that arrive together share one answer. */
@@ -151,11 +152,10 @@ async function carryOut(
   c: Context<Env>,
 ): Promise<Response> {
   const { app, shared } = serving;
-  const actor = `http:${c.env.incoming.socket.remoteAddress ?? 'local'}`;
   const request: Omit<ApiRequest, 'app'> = {
     serving,
     grant,
-    actor,
+    actor: `http:${c.env.incoming.socket.remoteAddress ?? 'local'}`,
     body,
     signal: c.req.raw.signal,
     params: c.req.param() as Record<string, string>,
@@ -166,7 +166,10 @@ async function carryOut(
   const handle = async (): Promise<Response> => {
     // If the store was removed or replaced, the client gets an error or the new store, never the old one.
     if (route.access !== 'open') await serving.check();
-    return route.handle({ ...request, app: route.access === 'change' ? actingAs(app, actor) : { ...app } });
+    return route.handle({
+      ...request,
+      app: route.access === 'change' ? actingAs(app, request.actor) : { ...app },
+    });
   };
   const { pathname, search } = new URL(c.req.url);
   if (isShared(route)) return shared.answer(`${grant.role} ${pathname}${search}`, handle);
@@ -183,7 +186,7 @@ function refuseUnknownPath(guard: Guard, c: Context<Env>): never {
 
 function answerError(guard: Guard, error: Error, c: Context<Env>): Response {
   const requestId = c.get('requestId') ?? randomBytes(6).toString('hex');
-  const known = hidden(error, requestId);
+  const known = withoutDetails(error, requestId);
   if (known !== error && !c.req.raw.signal.aborted) guard.onError(error, requestId);
   const extra: Record<string, string> = {
     ...SAFE_HEADERS,

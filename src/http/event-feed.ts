@@ -12,7 +12,7 @@ const PAGE = 500;
 const PACE = { soonMs: 50, calmMs: 250 };
 export const RETRY_MS = 1000;
 /** A batch has at most this many events, and the number of the others. */
-const MOST_TOLD = 200;
+const MOST_IN_BATCH = 200;
 
 /** Holds the newest events of a store, which are read and serialized once for all streams of a server. */
 export interface EventFeed {
@@ -25,13 +25,19 @@ export interface EventFeed {
   /** Functions that are called when there are new events. */
   readonly waiting: Set<() => void>;
   readonly recent: EventChunk[];
-  newest: { number: number; text: string }[];
+  newest: SerializedEvent[];
   /** The number of the last event that was read. */
   position: number;
   running: Promise<void> | null;
 }
 
-/** Consecutive events, serialized for all streams. */
+interface SerializedEvent {
+  number: number;
+  kind: string;
+  json: string;
+}
+
+/** Consecutive events as the bytes of messages. */
 export interface EventChunk {
   after: number;
   last: number;
@@ -67,11 +73,11 @@ async function follow(feed: EventFeed): Promise<void> {
 
 function publish(feed: EventFeed, events: StoreEvent[]): void {
   const { recent } = feed;
-  const texts = events.map((event) => ({ number: event.number, text: textOf(event) }));
-  const { number } = texts.at(-1)!;
-  recent.push({ after: feed.position, last: number, bytes: worded(events, texts) });
-  feed.position = number;
-  feed.newest = [...feed.newest, ...texts].slice(-MOST_TOLD);
+  const added = events.map(serialize);
+  const last = added.at(-1)!.number;
+  recent.push({ after: feed.position, last, bytes: toMessages(added) });
+  feed.position = last;
+  feed.newest = [...feed.newest, ...added].slice(-MOST_IN_BATCH);
   while (feed.position - recent[0]!.after > REMEMBERED && recent.length > 1) recent.shift();
   feed.onNews();
   for (const wake of feed.waiting) wake();
@@ -83,12 +89,11 @@ export async function nextEvents(feed: EventFeed, after: number): Promise<EventC
   if (after >= position) return null;
   const known = recent.find((one) => one.after === after);
   if (known !== undefined) return known;
-  const page: StoreEvent[] = [];
+  const page: SerializedEvent[] = [];
   const last = Math.min(position, after + PAGE);
-  for await (const event of readEvents(app, after, last, {})) page.push(event);
-  // The events in this range have been pruned.
-  if (page.length === 0) return { after, last, bytes: new Uint8Array() };
-  return { after, last: page.at(-1)!.number, bytes: worded(page) };
+  for await (const event of readEvents(app, after, last, {})) page.push(serialize(event));
+  // The page is empty if the events in this range have been pruned.
+  return { after, last: page.at(-1)?.number ?? last, bytes: toMessages(page) };
 }
 
 /**
@@ -99,23 +104,21 @@ export async function nextBatch(feed: EventFeed, after: number, everyMs: number)
   if (after >= feed.position) return null;
   await pause(everyMs);
   const { app, newest, position: last } = feed;
-  const from = Math.max(after, last - MOST_TOLD);
-  const texts: string[] = [];
+  const from = Math.max(after, last - MOST_IN_BATCH);
+  const events: SerializedEvent[] = [];
   if ((newest[0]?.number ?? last) <= from + 1)
-    texts.push(...newest.filter(({ number }) => number > from && number <= last).map(({ text }) => text));
-  else for await (const event of readEvents(app, from, last, {})) texts.push(textOf(event));
-  return { after, last, bytes: Buffer.from(batch(last, texts, from - after)) };
+    events.push(...newest.filter(({ number }) => number > from && number <= last));
+  else for await (const event of readEvents(app, from, last, {})) events.push(serialize(event));
+  const json = `{"events":[${events.map((event) => event.json).join(',')}],"missed":${from - after}}`;
+  return { after, last, bytes: toMessages([{ number: last, kind: 'batch', json }]) };
 }
 
-const textOf = (event: StoreEvent): string => JSON.stringify(masked(toEventObject(event)));
-
-function worded(events: StoreEvent[], texts = events.map((event) => ({ text: textOf(event) }))): Uint8Array {
-  const lines = events.map(
-    ({ number, kind }, i) => `id: ${number}\nevent: ${kind}\ndata: ${texts[i]!.text}\n\n`,
-  );
-  return Buffer.from(lines.join(''));
+function serialize(event: StoreEvent): SerializedEvent {
+  return { number: event.number, kind: event.kind, json: JSON.stringify(masked(toEventObject(event))) };
 }
 
-function batch(last: number, texts: string[], missed: number): string {
-  return `id: ${last}\nevent: batch\ndata: {"events":[${texts.join(',')}],"missed":${missed}}\n\n`;
+/** Returns the events as server-sent events. */
+function toMessages(events: SerializedEvent[]): Uint8Array {
+  const messages = events.map(({ number, kind, json }) => `id: ${number}\nevent: ${kind}\ndata: ${json}\n\n`);
+  return Buffer.from(messages.join(''));
 }

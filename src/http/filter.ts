@@ -1,5 +1,5 @@
 import { type FilterSource, type JobFilter, readJobFilter } from '../core/filter.ts';
-import { fields, texts } from './body.ts';
+import { readFields, readTexts } from './body.ts';
 import { refuse } from './problem.ts';
 
 /** The query parameters of a job filter. A JSON body has the same names. */
@@ -24,7 +24,7 @@ export const REPEATED: readonly string[] = ['state', 'tag'];
 
 /** Reads a filter such as `{"state": ["dead"], "queue": "mail"}`. Refuses an empty one, which would match all jobs. */
 export function filterOfBody(body: unknown, now: number): JobFilter {
-  const given = fields(body, Object.keys(FILTER_QUERIES));
+  const given = readFields(body, Object.keys(FILTER_QUERIES));
   if (Object.keys(given).length === 0)
     refuse('invalid-request', 'the filter is empty', 'to select all jobs, list every state');
   const read = new Map(Object.entries(given).map(([name, value]) => [name, valuesOf(name, value)]));
@@ -36,6 +36,6 @@ function valuesOf(name: string, value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (name === 'exit-code' && Number.isInteger(value)) return [String(value)];
   if (!REPEATED.includes(name)) return refuse('invalid-request', `${name} of the filter must be a string`);
-  const several = texts(value, `${name} of the filter`);
+  const several = readTexts(value, `${name} of the filter`);
   return several.length > 0 ? several : refuse('invalid-request', `${name} of the filter is empty`);
 }

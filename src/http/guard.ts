@@ -16,7 +16,7 @@ const LONGEST_URL = 8192;
 const LONGEST_BEARER = 512;
 
 /** Throws unless the request target is a normalized path that every program reads in the same way. */
-export function checkTarget(target: string): void {
+export function checkRequestTarget(target: string): void {
   if (target.length > LONGEST_URL) refuse('invalid-request', 'the URL is too long');
   const path = target.split('?', 1)[0]!;
   const odd = !path.startsWith('/') || path.startsWith('//') || /[\\\0]|%00/i.test(path);

@@ -5,6 +5,7 @@ import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
 import {
   anyOf,
   duration,
+  each,
   flag,
   input,
   integer,
@@ -19,6 +20,7 @@ import { STOP_ORDERS } from '../core/stop-order.ts';
 import { FILTER_QUERIES, REPEATED } from './filter.ts';
 import { ACTION_NAMES } from './job-actions.ts';
 
+const positive: Schema<number> = { type: 'integer', minimum: 1 };
 const several = anyOf(text, { ...listOf(text), minItems: 1 });
 
 const inputsOf = (fields: readonly NamedField[]): Record<string, Schema> =>
@@ -33,8 +35,11 @@ const nullable = (fields: Record<string, Schema>): Record<string, Schema> =>
   Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, maybe(schema)]));
 
 const timing: Record<string, Schema> = {
-  ...{ cron: maybe(text), timezone: maybe(text), every: maybe(duration) },
-  ...{ overlap: maybe(oneOf(OVERLAPS)), catch_up: maybe(oneOf(CATCH_UPS)) },
+  cron: maybe(text),
+  timezone: maybe(text),
+  every: maybe(duration),
+  overlap: maybe(oneOf(OVERLAPS)),
+  catch_up: maybe(oneOf(CATCH_UPS)),
 };
 
 export const INPUTS: Record<string, Schema> = {
@@ -53,8 +58,10 @@ export const INPUTS: Record<string, Schema> = {
   },
   QueueChanges: {
     ...input({
-      ...{ paused: flag, concurrency: maybe({ type: 'integer', minimum: 1 }) },
-      ...{ rate: maybe({ type: 'string', examples: ['10/s'] }), priority_aging: maybe(duration) },
+      paused: flag,
+      concurrency: maybe(positive),
+      rate: maybe({ type: 'string', examples: ['10/s'] }),
+      priority_aging: maybe(duration),
     }),
     minProperties: 1,
   },
@@ -62,8 +69,8 @@ export const INPUTS: Record<string, Schema> = {
   NewValue: input({ value: text }, ['value']),
   Filter: {
     ...input({
-      ...Object.fromEntries(Object.keys(FILTER_QUERIES).map((name) => [name, text])),
-      ...Object.fromEntries(REPEATED.map((name) => [name, several])),
+      ...each(Object.keys(FILTER_QUERIES), text),
+      ...each(REPEATED, several),
       'exit-code': { anyOf: [text, integer] },
     }),
     minProperties: 1,
@@ -72,8 +79,12 @@ export const INPUTS: Record<string, Schema> = {
     ...input(
       {
         action: oneOf(ACTION_NAMES),
-        ...{ ids: listOf(text), filter: ref('Filter'), group: text, changes: ref('JobChanges') },
-        ...{ limit: { type: 'integer', minimum: 1 }, per_second: { type: 'integer', minimum: 1 } },
+        ids: listOf(text),
+        filter: ref('Filter'),
+        group: text,
+        changes: ref('JobChanges'),
+        limit: positive,
+        per_second: positive,
       },
       ['action'],
     ),

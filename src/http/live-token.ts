@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
+import { orNull } from '../core/or-null.ts';
 import { digestOf, readToken, tokenIn } from './token.ts';
 
 /** A token that can be replaced in its file while the server runs. */
@@ -24,10 +25,10 @@ export function liveToken(file: string, rotate: boolean): LiveToken {
   let stamp = '';
   let current = new AbortController();
   const look = (): void => {
-    const seen = stampOf(file);
+    const seen = orNull(() => stampOf(file));
     if (seen === null || seen === stamp) return;
     stamp = seen;
-    const found = usableToken(file);
+    const found = orNull(() => tokenIn(file));
     if (found === null) return;
     const fresh = digestOf(found);
     if (fresh.equals(digest)) return;
@@ -44,20 +45,8 @@ export function liveToken(file: string, rotate: boolean): LiveToken {
   };
 }
 
-function usableToken(file: string): string | null {
-  try {
-    return tokenIn(file);
-  } catch {
-    return null;
-  }
-}
-
-/** Returns a text that changes whenever the file is written, or null if the file cannot be read. */
-function stampOf(file: string): string | null {
-  try {
-    const stat = statSync(file, { bigint: true });
-    return `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
-  } catch {
-    return null;
-  }
+/** Returns a text that changes whenever the file is written. */
+function stampOf(file: string): string {
+  const stat = statSync(file, { bigint: true });
+  return `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
 }

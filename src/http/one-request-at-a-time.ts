@@ -8,7 +8,7 @@ const MOST_WAITING = 64;
  * Handles the requests of a connection one after the other: each starts when the answer before it has been sent. A client that
  * sends many requests and reads no answers costs one answer. Beyond the limit its connection is closed.
  */
-export function oneRequestAtATime(handle: RequestListener, most = MOST_WAITING): RequestListener {
+export function oneRequestAtATime(handle: RequestListener): RequestListener {
   const lines = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
 
   const begin = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
@@ -29,7 +29,7 @@ export function oneRequestAtATime(handle: RequestListener, most = MOST_WAITING):
     if (line === undefined) {
       lines.set(socket, []);
       begin(incoming, outgoing);
-    } else if (line.length < most) line.push([incoming, outgoing]);
+    } else if (line.length < MOST_WAITING) line.push([incoming, outgoing]);
     else {
       lines.delete(socket);
       socket.destroy();

@@ -6,23 +6,22 @@ import type { NewEvent } from '../core/events.ts';
 import { toIso } from '../core/time.ts';
 import type { OperationObject } from '../core/wire.ts';
 
-/** The maximum number of jobs of a bulk action, and how many it changes per second. */
-export interface OperationLimits {
+/** The work of one bulk action. */
+export interface Work {
+  ids: AsyncIterable<string[]>;
+  act(ids: string[]): Promise<Acted>;
+  /** Records the events of its start and end. */
+  record(event: NewEvent): Promise<void>;
+  /** The maximum number of jobs. */
   limit: number;
+  /** The maximum number of jobs changed per second. Null means no limit. */
   perSecond: number | null;
 }
 
 /** The bulk actions of a server. They run in the background and can be watched and stopped. They end with the server. */
 export interface Operations {
   /** Starts a bulk action. It reads all ids before it acts, because acting may change which jobs match. */
-  start(
-    action: string,
-    ids: AsyncIterable<string[]>,
-    act: (ids: string[]) => Promise<Acted>,
-    /** Records the events of its start and end. */
-    record: (event: NewEvent) => Promise<void>,
-    limits?: OperationLimits,
-  ): OperationObject;
+  start(action: string, work: Work): OperationObject;
   list(): OperationObject[];
   get(id: string): OperationObject;
   /** Stops a bulk action. Jobs that were already changed stay changed. */
@@ -38,14 +37,6 @@ const REMEMBERED = 100;
 const MOST_RUNNING = 16;
 const CLOSE_MS = 3000;
 
-/** The work of one bulk action. */
-interface Work {
-  ids: AsyncIterable<string[]>;
-  act(ids: string[]): Promise<Acted>;
-  record(event: NewEvent): Promise<void>;
-  limits: OperationLimits;
-}
-
 type Operation = OperationObject & { stopping: boolean };
 
 export function createOperations(now: () => number): Operations {
@@ -57,7 +48,7 @@ export function createOperations(now: () => number): Operations {
     return found;
   };
   return {
-    start(action, ids, act, record, limits = { limit: Number.POSITIVE_INFINITY, perSecond: null }) {
+    start(action, work) {
       if ([...all.values()].filter(({ state }) => state === 'running').length >= MOST_RUNNING)
         throw new QueueError(
           'too-many-operations',
@@ -71,7 +62,7 @@ export function createOperations(now: () => number): Operations {
         if (all.size <= REMEMBERED) break;
         if (all.get(old)!.state !== 'running') all.delete(old);
       }
-      const over = run(operation, { ids, act, record, limits }, now).finally(() => running.delete(over));
+      const over = run(operation, work, now).finally(() => running.delete(over));
       running.add(over);
       return shown(operation);
     },
@@ -129,10 +120,9 @@ async function run(operation: Operation, work: Work, now: () => number): Promise
   await work.record({ kind: 'operation-ended', detail: { ...named, state, jobs, changed } }).catch(() => {});
 }
 
-async function collect(operation: Operation, work: Work): Promise<string[]> {
-  const { limit } = work.limits;
+async function collect(operation: Operation, { ids: pages, limit }: Work): Promise<string[]> {
   const ids: string[] = [];
-  for await (const some of work.ids) {
+  for await (const some of pages) {
     for (const id of some.slice(0, limit - ids.length)) ids.push(id);
     operation.total = ids.length;
     if (operation.stopping || ids.length === limit) break;
@@ -141,8 +131,7 @@ async function collect(operation: Operation, work: Work): Promise<string[]> {
   return ids;
 }
 
-async function actOnAll(operation: Operation, { act, limits }: Work, ids: string[]): Promise<void> {
-  const { perSecond } = limits;
+async function actOnAll(operation: Operation, { act, perSecond }: Work, ids: string[]): Promise<void> {
   const size = Math.min(BATCH, perSecond ?? BATCH);
   for (let at = 0; at < ids.length && !operation.stopping; at += size) {
     const batch = ids.slice(at, at + size);
@@ -153,13 +142,8 @@ async function actOnAll(operation: Operation, { act, limits }: Work, ids: string
     operation.unchanged += batch.length - changed;
     operation.skipped += acted.skipped?.length ?? 0;
     await turn();
-    if (perSecond !== null && operation.done < ids.length) await asleep((size / perSecond) * 1000);
+    if (perSecond !== null && operation.done < ids.length) await pause((size / perSecond) * 1000);
   }
-}
-
-/** Waits without keeping the process alive. */
-function asleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 /** Lets the server handle other requests in between. */

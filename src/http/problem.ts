@@ -1,13 +1,7 @@
 import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 
-const PROBLEM = 'application/problem+json';
-
 /** Returns the HTTP response for an error. */
-export function problem(
-  error: QueueError,
-  requestId: string,
-  headers: Record<string, string> = {},
-): Response {
+export function problem(error: QueueError, requestId: string, headers: Record<string, string>): Response {
   const { status } = ERRORS[error.code];
   const body = {
     type: 'about:blank',
@@ -18,11 +12,12 @@ export function problem(
     hint: error.hint,
     request_id: requestId,
   };
-  return new Response(JSON.stringify(body), { status, headers: { 'content-type': PROBLEM, ...headers } });
+  const type = { 'content-type': 'application/problem+json' };
+  return new Response(JSON.stringify(body), { status, headers: { ...type, ...headers } });
 }
 
-/** Replaces the messages of store errors, because they contain paths, which belong in the log. */
-const AWAY: Partial<Record<ErrorCode, string>> = {
+/** Messages that replace those of store errors, because the originals contain paths, which belong in the log. */
+const SAFE_MESSAGES: Partial<Record<ErrorCode, string>> = {
   'store-busy': 'the store is busy',
   'store-unavailable': 'the store is unavailable',
   'not-a-database': 'the store is unavailable',
@@ -37,12 +32,12 @@ const AWAY: Partial<Record<ErrorCode, string>> = {
 };
 
 /** Returns an error without the details that a client must not see. The server log has them, under the request id. */
-export function hidden(error: unknown, requestId: string): QueueError {
+export function withoutDetails(error: unknown, requestId: string): QueueError {
   const hint = `see the server log for request ${requestId}`;
   if (!(error instanceof QueueError) || error.code === 'internal')
     return new QueueError('internal', 'internal error', hint);
-  const away = AWAY[error.code];
-  return away === undefined ? error : new QueueError(error.code, away, hint);
+  const message = SAFE_MESSAGES[error.code];
+  return message === undefined ? error : new QueueError(error.code, message, hint);
 }
 
 export function refuse(...error: ConstructorParameters<typeof QueueError>): never {

@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import type { Schema } from '../core/schema.ts';
-import type { Access, Grant } from './access.ts';
+import type { AccessControl, Grant } from './access.ts';
 import type { Operations } from './operations.ts';
 import type { SharedAnswers } from './shared-answers.ts';
 import type { EventStream } from './stream.ts';
@@ -14,7 +14,7 @@ export interface Serving {
   check(): Promise<void>;
   readOnly: boolean;
   publicMetrics: boolean;
-  access: Access;
+  access: AccessControl;
   operations: Operations;
   stream: EventStream;
   shared: SharedAnswers;
@@ -64,9 +64,19 @@ export interface Route {
   handle(request: ApiRequest): Promise<Response>;
 }
 
-export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify(value), {
-    status,
-    headers: { 'content-type': 'application/json', ...headers },
-  });
+type RouteRest = Omit<Route, 'method' | 'path' | 'access'> & Partial<Pick<Route, 'access'>>;
+
+const routeBy =
+  (method: Route['method'], access: Route['access']) =>
+  (path: string, rest: RouteRest): Route => ({ method, path, access, ...rest });
+
+/* GET routes look and all others change, unless a row says otherwise. */
+export const get = routeBy('GET', 'look');
+export const post = routeBy('POST', 'change');
+export const put = routeBy('PUT', 'change');
+export const patch = routeBy('PATCH', 'change');
+export const del = routeBy('DELETE', 'change');
+
+export function json(value: unknown, status = 200): Response {
+  return new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json' } });
 }

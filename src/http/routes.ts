@@ -1,5 +1,5 @@
 import { openApi } from './openapi.ts';
-import { json, type Route } from './route.ts';
+import { get, json, type Route } from './route.ts';
 import { DLQ_ROUTES } from './routes/dlq.ts';
 import { DOCTOR_ROUTES } from './routes/doctor.ts';
 import { EVENT_ROUTES } from './routes/events.ts';
@@ -33,12 +33,9 @@ export const ROUTES: Route[] = [
   ...DLQ_ROUTES,
   ...SERVER_ROUTES,
   ...SESSION_ROUTES,
-  {
-    method: 'GET',
-    path: '/api/v1/openapi.json',
+  get('/api/v1/openapi.json', {
     summary: 'Get the OpenAPI document',
-    access: 'look',
     answers: { 200: { description: 'OpenAPI 3.1', schema: { type: 'object' } } },
     handle: async () => json(openApi(ROUTES)),
-  },
+  }),
 ];

@@ -168,17 +168,10 @@ function listen(server: Server, host: string, port: number): Promise<number> {
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): unknown {
   const where = `${bracketed(host)}:${port}`;
+  const hint = 'to use a free port: queuectl serve --port 0';
   if (error.code === 'EADDRINUSE')
-    return new QueueError(
-      'port-taken',
-      `another process is already listening on ${where}`,
-      'to use a free port: queuectl serve --port 0',
-    );
+    return new QueueError('port-taken', `another process is already listening on ${where}`, hint);
   if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-    return new QueueError(
-      'port-taken',
-      `cannot listen on ${where}: ${error.code}`,
-      'to use a free port: queuectl serve --port 0',
-    );
+    return new QueueError('port-taken', `cannot listen on ${where}: ${error.code}`, hint);
   return error;
 }

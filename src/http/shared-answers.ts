@@ -14,7 +14,7 @@ export interface SharedAnswers {
 const SHARE = 0.02;
 const BURST_MS = 40;
 const OLDEST_MS = 250;
-const MOST_QUESTIONS = 200;
+const MOST_KEYS = 200;
 
 interface Made {
   at: number;
@@ -43,7 +43,7 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
     const response = await make();
     const made = { at, status: response.status, headers: [...response.headers], body: await response.text() };
     const leftMs = rested(key) - (now() - at);
-    if (spent.size >= MOST_QUESTIONS) spent.clear();
+    if (spent.size >= MOST_KEYS) spent.clear();
     spent.set(key, { leftMs, at: now() });
     if (leftMs <= 0 && made.status === 200) mine.set(key, made);
     return made;

@@ -12,9 +12,9 @@ export interface EventStream {
    */
   open(
     after: number | null,
-    signal: AbortSignal,
-    everyMs?: number | null,
-    allowed?: AbortSignal,
+    client: AbortSignal,
+    everyMs: number | null,
+    allowed: AbortSignal,
   ): Promise<Response>;
   /** Ends all open streams. */
   close(): void;
@@ -29,7 +29,7 @@ const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-b
 export function createEventStream(
   app: App,
   onError: (error: unknown) => void,
-  onNews: () => void = () => {},
+  onNews: () => void,
 ): EventStream {
   const closing = new AbortController();
   const { signal } = closing;
@@ -46,7 +46,7 @@ export function createEventStream(
   };
   let open = 0;
   return {
-    async open(after, client, everyMs = null, allowed = signal) {
+    async open(after, client, everyMs, allowed) {
       if (open >= MOST_STREAMS) throw new QueueError('too-many-streams', 'too many event streams are open');
       open++;
       try {
@@ -150,11 +150,11 @@ async function nextBytes(feed: EventFeed, subscriber: Subscriber): Promise<Uint8
   return null;
 }
 
-/** Resolves to true after the time, or to false as soon as the function that `hand` gets is called. */
-function slept(ms: number, hand: (wake: () => void) => void): Promise<boolean> {
+/** Resolves to true after the time. `provide` gets a function that ends the wait at once, with false. */
+function slept(ms: number, provide: (wake: () => void) => void): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(true), ms);
-    hand(() => {
+    provide(() => {
       clearTimeout(timer);
       resolve(false);
     });

@@ -15,7 +15,9 @@ export function readToken(file: string, rotate: boolean): string {
   try {
     const known = rotate ? null : tokenIn(file);
     if (known !== null) return known;
-    makeToken(file, rotate);
+    // If two servers start at once, one creates the file and both use it.
+    const text = `${randomBytes(BYTES).toString('base64url')}\n`;
+    writeAtomically(file, text, { replace: rotate, sync: true });
     return tokenIn(file) ?? unusable(`${file} was removed`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -25,12 +27,6 @@ export function readToken(file: string, rotate: boolean): string {
     if (code === 'ENOSPC') throw new QueueError('disk-full', `cannot write ${file}: the disk is full`);
     throw error;
   }
-}
-
-/** Creates or replaces the token file. If two servers start at once, one creates the file and both use it. */
-function makeToken(file: string, rotate: boolean): void {
-  const text = `${randomBytes(BYTES).toString('base64url')}\n`;
-  writeAtomically(file, text, { replace: rotate, sync: true });
 }
 
 /** Tells whether other users can read one of the tokens. */

@@ -96,7 +96,7 @@ describe('contradictions are refused', () => {
 
   test('two spellings of one field are refused with both names', () => {
     const error = caught(() => read({ retries: 3, maxRetries: 3 }));
-    expect(error.message).toBe('retries and maxRetries mean the same; give only one of them');
+    expect(error.message).toBe('maxRetries and retries cannot be used together');
   });
 });
 

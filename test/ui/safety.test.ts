@@ -41,7 +41,7 @@ test(
       ['/dlq', IMAGE],
       ['/schedules', SCRIPT],
       [`/schedules/${encodeURIComponent(SCRIPT)}`, IMAGE],
-      [`/queues/${encodeURIComponent(IMAGE)}`, 'does not exist. Its first job creates it'],
+      [`/queues/${encodeURIComponent(IMAGE)}`, 'does not exist. Add a job to create it'],
       ['/queues/default', SCRIPT],
       ['/stats', SCRIPT],
       ['/activity', IMAGE],

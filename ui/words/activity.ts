@@ -5,7 +5,7 @@ export const ACTIVITY = {
   byPeople: 'User actions',
   failures: 'Failures',
   workers: 'Workers',
-  actorHint: 'such as http:',
+  actorHint: 'such as alice@web1',
   queueHint: 'such as mail',
   jobHint: 'job id',
   filter: 'Filter',

@@ -8,7 +8,7 @@ export const CHARTS = {
   unfinished: 'Unfinished jobs',
   unfinishedLine: 'Waiting or running',
   unfinishedNote:
-    'Calculated backwards from the current number. Jobs that were retried or deleted manually are not included.',
+    'Estimated from the current number of unfinished jobs. Jobs that were retried or deleted manually are not included.',
   range: 'Time range',
   time: 'Time',
   max: (last: string, max: string) => `${last} (max ${max})`,

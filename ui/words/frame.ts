@@ -58,7 +58,7 @@ export const LOGIN = {
   unreadable: 'This is neither a token nor an address that contains one.',
   reasons: {
     first: null,
-    restarted: 'The server was restarted. Your session ended with the old server.',
+    restarted: 'The server was restarted, which ended your session.',
     ended: 'Your session has ended, because it was not used for 12 hours or the token was replaced.',
     'logged-out': 'You have logged out.',
     rejected: 'The server rejected this token.',

@@ -118,7 +118,7 @@ export const RELATED = {
   after: {
     ok: 'Runs after job {job} has completed',
     any: 'Runs after job {job} has ended',
-    notok: 'Runs after job {job} has failed permanently or was cancelled',
+    notok: 'Runs after job {job} has failed permanently or been cancelled',
   } as Record<string, string>,
   schedule: 'Created by schedule {schedule}',
   find: 'Find jobs with the',
@@ -134,7 +134,7 @@ export const RELATED = {
 export const JOB_FORM = {
   newTitle: 'New job',
   editTitle: (id: string) => `Edit job ${id}`,
-  nameHint: 'groups jobs of one kind',
+  nameHint: 'used to group similar jobs',
   queueHint: 'default',
   delay: 'Delay',
   delayHint: 'such as 10m',
@@ -145,7 +145,7 @@ export const JOB_FORM = {
   uniqueKeyHint: 'one unfinished job per key',
   tags: 'Tags (one per line)',
   tagsHint: 'customer=42',
-  environment: 'Environment (one per line)',
+  environment: 'Environment variables (one per line)',
   environmentHint: 'NAME=value',
   enqueue: 'Enqueue',
   enqueued: (id: string) => `Job ${id} enqueued`,

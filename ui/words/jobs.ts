@@ -80,7 +80,7 @@ export const ACTIONS: Record<ActionName, { label: string; past: string; bulk: st
     bulk: 'Waiting jobs will not run. Running jobs will be stopped.',
   },
   hold: { label: 'Hold', past: 'held', bulk: 'Waiting jobs do not run until they are released.' },
-  release: { label: 'Release', past: 'released', bulk: 'Held jobs can run again.' },
+  release: { label: 'Release', past: 'released', bulk: 'Held jobs can start.' },
   delete: {
     label: 'Delete',
     past: 'deleted',

@@ -1,6 +1,6 @@
 /** Texts of the list of queues, the page of one queue and its limits. */
 export const QUEUES = {
-  none: 'No queues yet. The first job in a queue creates it:',
+  none: 'No queues yet. Add a job to create one:',
   maxConcurrent: 'Max concurrent jobs',
   rateLimit: 'Rate limit',
   enqueuedHour: 'Enqueued (1h)',
@@ -10,7 +10,7 @@ export const QUEUES = {
 
 export const QUEUE = {
   label: (name: string) => `Queue ${name}`,
-  missing: (name: string) => `Queue ${name} does not exist. Its first job creates it:`,
+  missing: (name: string) => `Queue ${name} does not exist. Add a job to create it:`,
   noConcurrencyLimit: 'No concurrency limit',
   maxConcurrent: (count: string) => `Max concurrent jobs: ${count}`,
   noRateLimit: 'No rate limit',

@@ -11,8 +11,7 @@ export const WORKERS = {
 
 export const WORKER = {
   label: (id: string) => `Worker ${id}`,
-  gone: (id: string) =>
-    `Worker ${id} is no longer running. Its jobs continue, or another worker takes them over.`,
+  gone: (id: string) => `Worker ${id} is no longer running. Another worker takes over its jobs.`,
   all: 'All workers',
   forceStop: 'Force stop',
   unknownVersion: 'Unknown',

@@ -17,7 +17,7 @@ export default defineCommand({
   examples: ['queuectl backup queue-monday.db', 'queuectl backup --force --with-output /backup/queue.db'],
   notes: [
     'The backup is a consistent snapshot of the queue. When the command returns, the backup has been verified and written to disk. Only you can read the file.',
-    'A backup is a database that you can use directly, for example with queuectl --db FILE list. Without --with-output, it does not contain the output of attempts that printed more than 16 KiB.',
+    "A backup is a database that you can use directly, for example with 'queuectl --db FILE list'. Without --with-output, it does not contain the output of attempts that printed more than 16 KiB.",
     'If you restore the backup, jobs that were running during the backup become pending again. Their attempts are treated as lost in a crash.',
   ],
   async run({ io, app, location, environment }, input) {

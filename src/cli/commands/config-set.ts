@@ -13,7 +13,7 @@ export default defineCommand({
   examples: [
     'queuectl config set max-retries 5',
     'queuectl config set job-timeout 10m',
-    'queuectl config set backoff_base 1.5',
+    'queuectl config set backoff-base 1.5',
     'queuectl config set keep-completed 7d,100000',
     'queuectl config set on-dead \'logger "job $QUEUECTL_HOOK_JOB_ID is dead"\'',
   ],

@@ -67,7 +67,7 @@ export default defineCommand({
   notes: [
     'An argument that starts with { or [ is read as JSON. Any other argument is a shell command. The program after -- runs without a shell.',
     'If any job in a file is invalid, none of the jobs are added. Empty lines and lines that start with # are skipped. Jobs in the same file or JSON array can depend on each other: "depends_on": ["a", {"id": "b", "on": "any"}].',
-    'With --template, queuectl replaces {} with the line, quoted for the shell. Do not write quotes around {}. The shell does not interpret special characters in the line, unless the command passes it to another shell (eval, sh -c, ssh). Lines that start with # are not skipped. Write \\{} for a literal {}. Write -- {} or ./{} if a line could start with a dash.',
+    'With --template, queuectl replaces {} with the line, quoted for the shell. Do not write quotes around {}. The shell does not interpret special characters in the line, unless the command passes it to another shell (eval, sh -c, ssh). Lines that start with # are not skipped. Write \\{} for a literal {}. If a line could start with a dash, write ./{} for a file name, or put -- in front of {}.',
     'Use --idempotency-key if you may have to repeat the command, for example after a lost connection. The key covers all jobs that the command adds. It is an error to use the same key for different jobs.',
     'Shell commands and the values of --env are stored in plain text. queuectl warns you if they seem to contain a secret. Use --secret-env for secrets.',
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",

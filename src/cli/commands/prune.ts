@@ -51,7 +51,7 @@ function print(io: Io, states: PrunedObject[], events: PrunedEvents, dryRun: boo
     io,
     [
       { title: 'STATE', value: (one) => one.state },
-      { title: 'KEEP', value: (one) => formatRetention(one.keep) },
+      { title: 'LIMIT', value: (one) => formatRetention(one.keep) },
       {
         title: dryRun ? 'TO REMOVE' : 'REMOVED',
         value: (one) => String(one.jobs),

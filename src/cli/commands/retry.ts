@@ -10,7 +10,7 @@ export default actingCommand({
   examples: ['queuectl retry job1', 'queuectl retry --queue mail --yes'],
   notes: [
     'Filters skip a job that was enqueued with --at-most-once and has already started. To retry such a job, use its id.',
-    'If a job fails, the jobs that depend on it (--after) are cancelled by default. If you retry only a cancelled job, it no longer waits for the failed job. If you retry both, they run in order.',
+    'If a job fails, the jobs that depend on it (--after) are cancelled by default. If you retry only the cancelled job, it no longer waits for the failed one. If you retry both, they run in order.',
   ],
   async act(app, ids, input, { io }) {
     const acted = await retryJobs(app, ids, { bulk: input.args.length === 0 });

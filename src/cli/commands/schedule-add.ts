@@ -23,7 +23,7 @@ export default defineCommand({
     '# Run on weekdays, and make up for all missed runs',
     "queuectl schedule add report --cron '0 9 * * mon-fri' --catch-up all ./report",
     '# Show the next runs without creating the schedule',
-    "queuectl schedule add x --cron '0 0 29 2 *' --dry-run true",
+    "queuectl schedule add x --cron '0 0 29 2 *' --dry-run ./backup",
   ],
   notes: [
     'Workers enqueue the jobs of a schedule, so a worker must be running. Each job can read its scheduled time from the environment variable QUEUECTL_SCHEDULED_AT.',

@@ -11,7 +11,9 @@ export default defineCommand({
   access: 'any-version',
   flags: {
     force: { help: 'stop running jobs and put them back in their queues (at-most-once jobs become dead)' },
-    leave: { help: 'exit at once but leave jobs running; the next worker takes them over' },
+    leave: {
+      help: 'make the workers exit at once, but leave their jobs running; the next worker takes them over',
+    },
     timeout: {
       value: 'TIME',
       help: 'wait at most this long for the workers; they still stop when their jobs finish',

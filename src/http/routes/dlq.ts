@@ -1,29 +1,16 @@
 import type { App } from '../../actions/app.ts';
 import { errorGroups } from '../../actions/error-groups.ts';
 import { lastEvent } from '../../actions/events.ts';
-import { listOf, record, ref } from '../../core/schema.ts';
-import type { ErrorGroups } from '../../core/wire.ts';
+import { ERROR_GROUPS, type ErrorGroups } from '../../core/wire.ts';
 import type { Store } from '../../store/store.ts';
-import { json, type Route } from '../route.ts';
+import { get, json, type Route } from '../route.ts';
 
 export const DLQ_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/dlq/groups',
+  get('/api/v1/dlq/groups', {
     summary: 'Group the newest 10,000 dead jobs by error',
-    access: 'look',
-    answers: {
-      200: {
-        description: 'the groups, largest first',
-        schema: record({
-          groups: listOf(ref('ErrorGroup')),
-          looked_at: { type: 'integer' },
-          capped: { type: 'boolean' },
-        }),
-      },
-    },
+    answers: { 200: { description: 'the groups, largest first', schema: ERROR_GROUPS } },
     handle: async ({ app }) => json(await groupsNow(app)),
-  },
+  }),
 ];
 
 interface CachedGroups {

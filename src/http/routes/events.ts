@@ -6,18 +6,15 @@ import { parseNumber } from '../../core/numbers.ts';
 import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
 import { numberOf } from '../query.ts';
-import { json, type Route } from '../route.ts';
+import { get, json, type Route } from '../route.ts';
 
 const NUMBER = { min: 0, max: Number.MAX_SAFE_INTEGER, integer: true };
 const EVERY_MS = { min: 100, max: 60_000, integer: true };
 const LIMIT = { min: 1, max: 1000, integer: true };
 
 export const EVENT_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/events',
+  get('/api/v1/events', {
     summary: 'Stream events as they happen (server-sent events), optionally resuming after Last-Event-ID',
-    access: 'look',
     query: {
       after: 'resume after this event number, like Last-Event-ID',
       every: 'send events in batches at most this often, in ms, as `batch`: {events, missed}',
@@ -30,12 +27,9 @@ export const EVENT_ROUTES: Route[] = [
       const every = numberOf(one, 'every', EVERY_MS, null);
       return serving.stream.open(after, signal, every, grant.ended);
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/activity',
+  }),
+  get('/api/v1/activity', {
     summary: 'List past events with their actors, newest first',
-    access: 'look',
     query: {
       limit: '1 to 1000 (100)',
       before:
@@ -45,9 +39,7 @@ export const EVENT_ROUTES: Route[] = [
       kind: 'one or more kinds, separated by commas',
       actor: 'only events whose actor starts with this text, such as http:',
     },
-    answers: {
-      200: { description: 'a page of events', schema: ref('Activity') },
-    },
+    answers: { 200: { description: 'a page of events', schema: ref('Activity') } },
     async handle({ app, one }) {
       const limit = numberOf(one, 'limit', LIMIT, 100);
       const last = await lastEvent(app);
@@ -59,23 +51,22 @@ export const EVENT_ROUTES: Route[] = [
         next_before: next === 0 ? null : next + 1,
       });
     },
-  },
+  }),
 ];
 
 function readFilter(one: (name: string) => string | undefined): EventFilter {
   const filter: EventFilter = {};
-  const [job, queue, kind, actor] = [one('job'), one('queue'), one('kind'), one('actor')];
+  const [job, queue, kinds, actor] = [one('job'), one('queue'), one('kind'), one('actor')];
   if (job !== undefined) filter.jobId = job;
   if (queue !== undefined) filter.queue = queue;
   if (actor !== undefined) filter.actor = actor;
-  if (kind !== undefined) {
-    filter.kinds = kind.split(',').map((word) => {
-      const known = EVENT_KINDS.find((one) => one === word.trim());
-      return (
-        known ??
-        refuse('invalid-value', `unknown event kind '${word}'`, `use one of ${EVENT_KINDS.join(', ')}`)
-      );
-    }) satisfies EventKind[];
-  }
+  if (kinds !== undefined) filter.kinds = kinds.split(',').map(readKind);
   return filter;
+}
+
+function readKind(text: string): EventKind {
+  const known = EVENT_KINDS.find((kind) => kind === text.trim());
+  return (
+    known ?? refuse('invalid-value', `unknown event kind '${text}'`, `use one of ${EVENT_KINDS.join(', ')}`)
+  );
 }

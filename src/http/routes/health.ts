@@ -1,20 +1,16 @@
 import { ref } from '../../core/schema.ts';
-import { json, type Route } from '../route.ts';
+import { get, json, type Route } from '../route.ts';
 
 const state = ref('Health');
 
 export const HEALTH_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/healthz',
+  get('/healthz', {
     summary: 'Check that the server is running',
     access: 'open',
     answers: { 200: { description: 'the server is running', schema: state } },
     handle: async () => json({ status: 'ok' }),
-  },
-  {
-    method: 'GET',
-    path: '/readyz',
+  }),
+  get('/readyz', {
     summary: 'Check that the database is available',
     access: 'open',
     answers: {
@@ -29,5 +25,5 @@ export const HEALTH_ROUTES: Route[] = [
         return json({ status: 'the store is unavailable' }, 503);
       }
     },
-  },
+  }),
 ];

@@ -13,12 +13,12 @@ import type { JobInput } from '../../core/job-input.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { saidOf } from '../../core/words.ts';
 import { homeOf } from '../../files/home.ts';
+import { readJobBody } from '../body.ts';
 import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
 import { type Act, JOB_ACTIONS } from '../job-actions.ts';
 import { jobPage, PAGE_QUERIES } from '../job-page.ts';
 import { maskedJob } from '../masked-objects.ts';
-import { readJob } from '../read-job.ts';
-import { type ApiRequest, json, type Route } from '../route.ts';
+import { type ApiRequest, del, get, json, patch, post, type Route } from '../route.ts';
 
 const MOST_AT_ONCE = 1000;
 
@@ -28,21 +28,15 @@ const aJob = { description: 'the job', schema: ref('Job') };
 const changed = { description: 'the changed job', schema: ref('Job') };
 
 export const JOB_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/jobs',
+  get('/api/v1/jobs', {
     summary: 'List jobs, newest first, in pages',
-    access: 'look',
     query: { ...FILTER_QUERIES, ...PAGE_QUERIES },
     answers: { 200: { description: 'a page of jobs', schema: ref('JobPage') } },
     handle: async (request) =>
       json(await jobPage(request.app, filterOfQuery(request, request.app.clock.now()), request)),
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/jobs',
+  }),
+  post('/api/v1/jobs', {
     summary: 'Enqueue one job, or an array of jobs (all or none)',
-    access: 'change',
     headers: {
       'Idempotency-Key':
         'makes the request idempotent: repeating it with the same key and body returns the original jobs',
@@ -60,80 +54,57 @@ export const JOB_ROUTES: Route[] = [
       const objects = await Promise.all(jobs.map((job) => maskedJob(app, job)));
       return json(Array.isArray(body) ? objects : objects[0], 201);
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/jobs/{id}',
+  }),
+  get('/api/v1/jobs/{id}', {
     summary: 'Show a job',
-    access: 'look',
     answers: { 200: aJob },
     handle: async ({ app, params }) => json(await maskedJob(app, await getJob(app, params.id!))),
-  },
-  {
-    method: 'PATCH',
-    path: '/api/v1/jobs/{id}',
+  }),
+  patch('/api/v1/jobs/{id}', {
     summary: `Edit a waiting job: ${EDITED.map((field) => field.name).join(', ')}`,
-    access: 'change',
     body: ref('JobChanges'),
     answers: { 200: changed },
     handle(request) {
       const changes = readJobChanges(request.body, request.app.clock.now());
       return actOn(request, (app, [id]) => editJob(app, id!, changes));
     },
-  },
-  {
-    method: 'DELETE',
-    path: '/api/v1/jobs/{id}',
+  }),
+  del('/api/v1/jobs/{id}', {
     summary: 'Delete a job that is not running, and delete its output',
-    access: 'change',
     answers: { 204: { description: 'the job was deleted', schema: null } },
     async handle({ app, params }) {
       await getJob(app, params.id!);
       refuseUnchanged(params.id!, await deleteJobs(app, [params.id!]));
       return new Response(null, { status: 204 });
     },
-  },
-  ...JOB_ACTIONS.flatMap(({ verb, summary, act }): Route[] =>
+  }),
+  ...JOB_ACTIONS.flatMap(({ verb, summary, act }) =>
     summary === null
       ? []
-      : [
-          {
-            method: 'POST',
-            path: `/api/v1/jobs/{id}/${verb}`,
-            summary,
-            access: 'change',
-            answers: { 200: changed },
-            handle: (request) => actOn(request, act),
-          },
-        ],
+      : post(`/api/v1/jobs/{id}/${verb}`, {
+          summary,
+          answers: { 200: changed },
+          handle: (request) => actOn(request, act),
+        }),
   ),
-  {
-    method: 'GET',
-    path: '/api/v1/jobs/{id}/attempts',
+  get('/api/v1/jobs/{id}/attempts', {
     summary: 'List the attempts of a job, oldest first',
-    access: 'look',
     answers: { 200: { description: 'the attempts', schema: listOf(ref('Attempt')) } },
     handle: async ({ app, params }) => {
       const { attempts } = await showJob(app, params.id!);
       return json(withLeftBehind(app, attempts).map(toAttemptObject));
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/jobs/{id}/explain',
+  }),
+  get('/api/v1/jobs/{id}/explain', {
     summary: 'Explain why a job is not running, or how it ended',
-    access: 'look',
     answers: { 200: { description: 'the reasons', schema: ref('Explanation') } },
     handle: async ({ app, params }) => json(await explain(app, params.id!)),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/jobs/{id}/retries',
+  }),
+  get('/api/v1/jobs/{id}/retries', {
     summary: "List the delays before a job's retries",
-    access: 'look',
     answers: { 200: { description: 'the delays', schema: ref('RetryDelays') } },
     handle: async ({ app, params }) => json(await retryDelays(app, params.id!)),
-  },
+  }),
 ];
 
 async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
@@ -153,5 +124,5 @@ function readJobs(body: unknown, now: number, key: string | undefined): JobInput
   if (given.length === 0 || given.length > MOST_AT_ONCE)
     throw new QueueError('invalid-request', `an array must contain 1 to ${MOST_AT_ONCE} jobs`);
   const once = key === undefined ? {} : { idempotencyKey: checkKey(key, 'Idempotency-Key') };
-  return given.map((one) => ({ ...readJob(one, now), ...once }));
+  return given.map((one) => ({ ...readJobBody(one, now), ...once }));
 }

@@ -1,17 +1,16 @@
-import type { Acted } from '../../actions/act.ts';
 import { type App, checkOpen } from '../../actions/app.ts';
 import { jobsOfGroup } from '../../actions/error-groups.ts';
 import { noteEvent } from '../../actions/events.ts';
 import { listPages } from '../../actions/jobs.ts';
-import type { NewEvent } from '../../core/events.ts';
 import type { JobFilter } from '../../core/filter.ts';
 import { checkNumber } from '../../core/numbers.ts';
 import { listOf, ref } from '../../core/schema.ts';
-import { fields, text, texts } from '../body.ts';
+import { readFields, readText, readTexts } from '../body.ts';
 import { filterOfBody } from '../filter.ts';
 import { bulkActionOf } from '../job-actions.ts';
+import type { Work } from '../operations.ts';
 import { refuse } from '../problem.ts';
-import { json, type Route } from '../route.ts';
+import { del, get, json, post, type Route } from '../route.ts';
 
 const MOST_AT_ALL = 1e9;
 const MOST_PER_SECOND = 10_000;
@@ -19,25 +18,19 @@ const operation = { description: 'the bulk action', schema: ref('Operation') };
 
 /** The routes of bulk actions. */
 export const OPERATION_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/operations',
+  get('/api/v1/operations', {
     summary: 'List the bulk actions of this server, newest first',
-    access: 'look',
     answers: { 200: { description: 'the bulk actions', schema: listOf(ref('Operation')) } },
     handle: async ({ serving }) => json(serving.operations.list()),
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/operations',
+  }),
+  post('/api/v1/operations', {
     summary:
       'Start a bulk action on jobs by id, by filter or by DLQ group, optionally with a maximum number of jobs (`limit`) or a maximum rate (`per_second`)',
-    access: 'change',
     body: ref('NewOperation'),
     answers: { 202: operation },
     async handle({ serving, app, body }) {
-      const given = fields(body, ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second']);
-      const action = text(given.action, 'action');
+      const given = readFields(body, ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second']);
+      const action = readText(given.action, 'action');
       const now = app.clock.now();
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
         refuse('invalid-request', 'the request needs ids, a filter or a group');
@@ -46,35 +39,34 @@ export const OPERATION_ROUTES: Route[] = [
       const perSecond = whole(given.per_second, 'per_second', MOST_PER_SECOND);
       const ids =
         given.group !== undefined
-          ? named(await jobsOfGroup(app, text(given.group, 'group')))
+          ? named(await jobsOfGroup(app, readText(given.group, 'group')))
           : given.ids === undefined
             ? matching(app, filterOfBody(given.filter, now))
-            : named(texts(given.ids, 'ids'));
-      const each = async (batch: string[]): Promise<Acted> => {
-        // A change of a store that was replaced meanwhile would be lost.
-        await checkOpen(app);
-        return act(app, batch).finally(serving.shared.forget);
+            : named(readTexts(given.ids, 'ids'));
+      const work: Work = {
+        ids,
+        limit,
+        perSecond,
+        async act(batch) {
+          // A change of a store that was replaced meanwhile would be lost.
+          await checkOpen(app);
+          return act(app, batch).finally(serving.shared.forget);
+        },
+        record: (event) => noteEvent(app, event),
       };
-      const record = (event: NewEvent): Promise<void> => noteEvent(app, event);
-      return json(serving.operations.start(action, ids, each, record, { limit, perSecond }), 202);
+      return json(serving.operations.start(action, work), 202);
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/operations/{id}',
+  }),
+  get('/api/v1/operations/{id}', {
     summary: 'Show the progress of a bulk action',
-    access: 'look',
     answers: { 200: operation },
     handle: async ({ serving, params }) => json(serving.operations.get(params.id!)),
-  },
-  {
-    method: 'DELETE',
-    path: '/api/v1/operations/{id}',
+  }),
+  del('/api/v1/operations/{id}', {
     summary: 'Stop a bulk action without undoing the changes that it has already made',
-    access: 'change',
     answers: { 200: operation },
     handle: async ({ serving, params }) => json(serving.operations.stop(params.id!)),
-  },
+  }),
 ];
 
 /** Reads an optional whole number. Refuses text and arrays, which JavaScript would convert. */

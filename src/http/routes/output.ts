@@ -2,7 +2,7 @@ import { readRange } from '../../actions/output-range.ts';
 import type { Stream } from '../../core/job.ts';
 import { refuse } from '../problem.ts';
 import { numberOf } from '../query.ts';
-import type { Route } from '../route.ts';
+import { get, type Route } from '../route.ts';
 
 const POSITION = { min: -1e15, max: 1e15, integer: true };
 const DEFAULT = 256 * 1024;
@@ -19,11 +19,8 @@ const ANSWER_HEADERS = {
 };
 
 export const OUTPUT_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/jobs/{id}/output',
+  get('/api/v1/jobs/{id}/output', {
     summary: 'Read a byte range of the output of an attempt (the queuectl-* headers give its position)',
-    access: 'look',
     query: {
       attempt: 'number of the attempt (default: the last one)',
       from: 'offset of the first byte; a negative offset counts from the end (default: 0)',
@@ -58,7 +55,7 @@ export const OUTPUT_ROUTES: Route[] = [
         },
       });
     },
-  },
+  }),
 ];
 
 function streamOf(text: string | undefined): Stream | null {

@@ -1,45 +1,36 @@
 import { readQueueInput } from '../../actions/queue-input.ts';
 import { changeQueue, listQueues } from '../../actions/queues.ts';
-import { QueueError } from '../../core/errors.ts';
 import { listOf, ref } from '../../core/schema.ts';
-import { fields, flag } from '../body.ts';
-import { json, type Route } from '../route.ts';
+import { readFields, readFlag } from '../body.ts';
+import { refuse } from '../problem.ts';
+import { get, json, patch, type Route } from '../route.ts';
 
 export const QUEUE_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/queues',
+  get('/api/v1/queues', {
     summary: 'List the queues with their limits and job counts',
-    access: 'look',
     answers: { 200: { description: 'the queues', schema: listOf(ref('Queue')) } },
     handle: async ({ app }) => json(await listQueues(app)),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/queues/{name}',
+  }),
+  get('/api/v1/queues/{name}', {
     summary: 'Show a queue',
-    access: 'look',
     answers: { 200: { description: 'the queue', schema: ref('Queue') } },
     async handle({ app, params }) {
       const found = (await listQueues(app)).find((queue) => queue.name === params.name);
-      if (found === undefined) throw new QueueError('queue-not-found', `there is no queue '${params.name}'`);
+      if (found === undefined) refuse('queue-not-found', `there is no queue '${params.name}'`);
       return json(found);
     },
-  },
-  {
-    method: 'PATCH',
-    path: '/api/v1/queues/{name}',
+  }),
+  patch('/api/v1/queues/{name}', {
     summary: 'Pause or resume a queue, or change its limits, with immediate effect on all workers',
-    access: 'change',
     body: ref('QueueChanges'),
     answers: { 200: { description: 'the changed queue', schema: ref('Queue') } },
     async handle({ app, params, body, actor }) {
-      const { paused, ...limits } = fields(body, ['paused', 'concurrency', 'rate', 'priority_aging']);
+      const { paused, ...limits } = readFields(body, ['paused', 'concurrency', 'rate', 'priority_aging']);
       const changes = readQueueInput(limits);
       if (paused !== undefined)
-        changes.paused = flag(paused, 'paused') ? { at: app.clock.now(), by: actor } : null;
-      if (Object.keys(changes).length === 0) throw new QueueError('invalid-request', 'no changes given');
+        changes.paused = readFlag(paused, 'paused') ? { at: app.clock.now(), by: actor } : null;
+      if (Object.keys(changes).length === 0) refuse('invalid-request', 'no changes given');
       return json(await changeQueue(app, params.name!, changes));
     },
-  },
+  }),
 ];

@@ -12,11 +12,10 @@ import {
 } from '../../actions/schedules.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { homeOf } from '../../files/home.ts';
-import { fields, flag, text } from '../body.ts';
+import { readFields, readFlag, readJobBody, readText } from '../body.ts';
 import { maskedJob, maskedSchedule } from '../masked-objects.ts';
 import { refuse } from '../problem.ts';
-import { readJob } from '../read-job.ts';
-import { json, type Route } from '../route.ts';
+import { del, get, json, patch, post, type Route } from '../route.ts';
 
 const TIMING_FIELDS = ['cron', 'timezone', 'every', 'overlap', 'catch_up'];
 const SCHEDULE_FIELDS = ['name', ...TIMING_FIELDS, 'job'];
@@ -24,93 +23,74 @@ const CHANGE_FIELDS = ['paused', ...TIMING_FIELDS, 'job'];
 const schedule = { description: 'the schedule', schema: ref('Schedule') };
 
 export const SCHEDULE_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/schedules',
+  get('/api/v1/schedules', {
     summary: 'List the schedules with their next five runs',
-    access: 'look',
     answers: { 200: { description: 'the schedules', schema: listOf(ref('Schedule')) } },
     async handle({ app }) {
       const now = app.clock.now();
       return json(await Promise.all((await listSchedules(app)).map((one) => maskedSchedule(one, now))));
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/schedules',
+  }),
+  post('/api/v1/schedules', {
     summary: 'Create a schedule with name, cron and timezone (or every), overlap, catch_up and job',
-    access: 'change',
     body: ref('NewSchedule'),
     answers: { 201: schedule },
     async handle({ app, body }) {
       const now = app.clock.now();
-      const { name, job, ...timing } = fields(body, SCHEDULE_FIELDS);
-      const spec = { name: text(name, 'name'), ...readScheduleInput(timing, now), job: readJob(job, now) };
+      const { name, job, ...timing } = readFields(body, SCHEDULE_FIELDS);
+      const spec = {
+        name: readText(name, 'name'),
+        ...readScheduleInput(timing, now),
+        job: readJobBody(job, now),
+      };
       const cwd = spec.job.cwd ?? homeOf(app.stateDirectory.path);
-      return json(
-        await maskedSchedule(await addSchedule(app, { ...spec, job: { ...spec.job, cwd } }), now),
-        201,
-      );
+      const added = await addSchedule(app, { ...spec, job: { ...spec.job, cwd } });
+      return json(await maskedSchedule(added, now), 201);
     },
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/schedules/{name}',
+  }),
+  get('/api/v1/schedules/{name}', {
     summary: 'Show a schedule',
-    access: 'look',
     answers: { 200: schedule },
     handle: async ({ app, params }) =>
       json(await maskedSchedule(await getSchedule(app, params.name!), app.clock.now())),
-  },
-  {
-    method: 'PATCH',
-    path: '/api/v1/schedules/{name}',
+  }),
+  patch('/api/v1/schedules/{name}', {
     summary: 'Change the times, policies or job of a schedule, or pause or resume it (without other changes)',
-    access: 'change',
     body: ref('ScheduleChanges'),
     answers: { 200: schedule },
     async handle({ app, params, body, actor }) {
       const now = app.clock.now();
-      const { paused, job, ...when } = fields(body, CHANGE_FIELDS);
+      const { paused, job, ...when } = readFields(body, CHANGE_FIELDS);
       if (paused !== undefined && Object.keys(body as object).length > 1)
         refuse('invalid-request', 'paused cannot be combined with other changes');
       const changed =
         paused === undefined
           ? await editSchedule(app, params.name!, {
               when: given(when),
-              job: job === undefined ? {} : readJob(job, now),
+              job: job === undefined ? {} : readJobBody(job, now),
               called: (field) => field,
             })
-          : flag(paused, 'paused')
+          : readFlag(paused, 'paused')
             ? await pauseSchedule(app, params.name!, actor)
             : await resumeSchedule(app, params.name!);
       return json(await maskedSchedule(changed, now));
     },
-  },
-  {
-    method: 'DELETE',
-    path: '/api/v1/schedules/{name}',
+  }),
+  del('/api/v1/schedules/{name}', {
     summary: 'Remove a schedule and keep its jobs',
-    access: 'change',
     answers: { 204: { description: 'the schedule was removed', schema: null } },
     async handle({ app, params }) {
       await removeSchedule(app, params.name!);
       return new Response(null, { status: 204 });
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/schedules/{name}/run',
+  }),
+  post('/api/v1/schedules/{name}/run', {
     summary: "Enqueue a schedule's job now",
-    access: 'change',
     answers: { 201: { description: 'the job', schema: ref('Job') } },
     handle: async ({ app, params }) => json(await maskedJob(app, await runSchedule(app, params.name!)), 201),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/times',
+  }),
+  get('/api/v1/times', {
     summary: 'Preview a schedule: get a description and its next five runs without creating it',
-    access: 'look',
     query: {
       cron: 'a cron expression, such as 30 2 * * *, or @daily',
       timezone: "time zone of the cron expression, such as Europe/Berlin (default: the server's)",
@@ -120,14 +100,10 @@ export const SCHEDULE_ROUTES: Route[] = [
     async handle({ app, one }) {
       const when = given({ cron: one('cron'), timezone: one('timezone'), every: one('every') });
       const now = app.clock.now();
-      return json(
-        await previewSchedule(
-          readTiming(when, now, (field) => field),
-          now,
-        ),
-      );
+      const timing = readTiming(when, now, (field) => field);
+      return json(await previewSchedule(timing, now));
     },
-  },
+  }),
 ];
 
 /** Leaves out the fields that are null or absent. */

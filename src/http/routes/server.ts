@@ -1,13 +1,10 @@
 import { flag, record, text } from '../../core/schema.ts';
 import { VERSION } from '../../core/version.ts';
-import { json, type Route } from '../route.ts';
+import { get, json, type Route } from '../route.ts';
 
 export const SERVER_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/server',
+  get('/api/v1/server', {
     summary: "Show the server's version and whether this token or session can make changes",
-    access: 'look',
     answers: {
       200: {
         description: 'the server',
@@ -18,5 +15,5 @@ export const SERVER_ROUTES: Route[] = [
       const readOnly = serving.readOnly || grant.role === 'read-only';
       return json({ version: VERSION, read_only: readOnly, public_metrics: serving.publicMetrics });
     },
-  },
+  }),
 ];

@@ -1,13 +1,11 @@
 import { integer, oneOf, record, text } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
-import { json, type Route } from '../route.ts';
+import { del, json, post, type Route } from '../route.ts';
 import { IDLE_MS } from '../sessions.ts';
 import { ROLES } from '../token.ts';
 
 export const SESSION_ROUTES: Route[] = [
-  {
-    method: 'POST',
-    path: '/api/v1/session',
+  post('/api/v1/session', {
     summary: 'Log in: exchange the token for a session',
     access: 'look',
     answers: {
@@ -18,10 +16,8 @@ export const SESSION_ROUTES: Route[] = [
     },
     handle: async ({ serving, grant }) =>
       json({ session: serving.access.logIn(grant), role: grant.role, idle_timeout_ms: IDLE_MS }, 201),
-  },
-  {
-    method: 'DELETE',
-    path: '/api/v1/session',
+  }),
+  del('/api/v1/session', {
     summary: "Log out: end this request's session and its event streams",
     access: 'look',
     answers: { 204: { description: 'the session has ended', schema: null } },
@@ -31,5 +27,5 @@ export const SESSION_ROUTES: Route[] = [
       grant.session.end();
       return new Response(null, { status: 204 });
     },
-  },
+  }),
 ];

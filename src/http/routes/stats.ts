@@ -3,22 +3,16 @@ import { RANGES, type Range, statsSeries } from '../../actions/stats-series.ts';
 import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
 import { trueOrFalse } from '../query.ts';
-import { json, type Route } from '../route.ts';
+import { get, json, type Route } from '../route.ts';
 
 export const STATS_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/stats',
+  get('/api/v1/stats', {
     summary: 'Show job counts, success rate, wait and run times, and throughput',
-    access: 'look',
     answers: { 200: { description: 'the statistics', schema: ref('Stats') } },
     handle: async ({ app }) => json(await stats(app)),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/stats/series',
+  }),
+  get('/api/v1/stats/series', {
     summary: 'Show statistics over time: counts by outcome, and percentiles of wait and run times',
-    access: 'look',
     query: {
       range: `${Object.keys(RANGES).join(', ')} (24h)`,
       queue: 'only jobs in this queue',
@@ -35,7 +29,7 @@ export const STATS_ROUTES: Route[] = [
         }),
       );
     },
-  },
+  }),
 ];
 
 function rangeOf(text: string): Range {

@@ -1,41 +1,31 @@
 import { orderStop } from '../../actions/stop-workers.ts';
 import { listWorkers } from '../../actions/workers.ts';
-import { QueueError } from '../../core/errors.ts';
 import { listOf, ref } from '../../core/schema.ts';
 import { STOP_ORDERS } from '../../core/stop-order.ts';
-import { fields } from '../body.ts';
+import { readFields } from '../body.ts';
 import { refuse } from '../problem.ts';
-import { json, type Route } from '../route.ts';
+import { get, json, post, type Route } from '../route.ts';
 
 const worker = { description: 'the worker', schema: ref('Worker') };
 
 export const WORKER_ROUTES: Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/workers',
+  get('/api/v1/workers', {
     summary: 'List the active workers and their running jobs',
-    access: 'look',
     answers: { 200: { description: 'the workers', schema: listOf(ref('Worker')) } },
     handle: async ({ app }) => json(await listWorkers(app)),
-  },
-  {
-    method: 'GET',
-    path: '/api/v1/workers/{id}',
+  }),
+  get('/api/v1/workers/{id}', {
     summary: 'Show a worker',
-    access: 'look',
     answers: { 200: worker },
     async handle({ app, params }) {
       const found = (await listWorkers(app)).find(({ id }) => id === params.id);
-      if (found === undefined) throw new QueueError('worker-not-found', `there is no worker '${params.id}'`);
+      if (found === undefined) refuse('worker-not-found', `there is no worker '${params.id}'`);
       return json(found);
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/workers/{id}/stop',
+  }),
+  post('/api/v1/workers/{id}/stop', {
     summary:
       'Stop a worker in one of three modes: drain (finish its jobs), leave (keep them running) or force (stop them)',
-    access: 'change',
     body: ref('StopWorker'),
     answers: {
       202: {
@@ -44,11 +34,11 @@ export const WORKER_ROUTES: Route[] = [
       },
     },
     async handle({ app, params, body }) {
-      const given = fields(body, ['order']).order;
+      const given = readFields(body, ['order']).order;
       const order = STOP_ORDERS.find((one) => one === given);
       if (order === undefined) refuse('invalid-request', `order must be one of ${STOP_ORDERS.join(', ')}`);
-      await orderStop(app, order!, [params.id!]);
+      await orderStop(app, order, [params.id!]);
       return json(await listWorkers(app), 202);
     },
-  },
+  }),
 ];

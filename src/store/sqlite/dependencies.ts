@@ -1,4 +1,4 @@
-import { findCycle, type ParentEnd, parentEndError, satisfiedBy } from '../../core/dependencies.ts';
+import { findCycle, type ParentEnd, parentEndError, SATISFIED_BY } from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Dependency } from '../../core/job.ts';
 import type { ParentState } from '../contract/jobs.ts';
@@ -82,7 +82,7 @@ export function parentEnded(db: Connection, first: EndedParent, now: number): nu
     const { number, id, end } = parent;
     // Most jobs have no dependents, so their end costs only this lookup.
     if (db.get(sql.anyDependent, number) === undefined) continue;
-    const wants = JSON.stringify(satisfiedBy(end));
+    const wants = JSON.stringify(SATISFIED_BY[end]);
     if (db.run(sql.unblock, now, now, now, number, wants) > 0)
       met += db.run(sql.meetDependencies, number, wants);
     if (db.get(sql.anyDependent, number) === undefined) continue;
