@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { QueueError } from '../core/errors.ts';
+import { orNull } from '../core/or-null.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
 
@@ -43,7 +44,8 @@ export function openText(file: string, onCopied: (bytes: number) => void): TextF
         for (at = 0; ; ) {
           const bytes = readFrom(fd, buffer, at, name);
           at += bytes;
-          yield decode(decoder, buffer.subarray(0, bytes)) ?? notText(fd, name);
+          const read = buffer.subarray(0, bytes);
+          yield orNull(() => decoder.decode(read, { stream: bytes > 0 })) ?? notText(fd, name);
           if (bytes === 0) return;
         }
       },
@@ -74,15 +76,6 @@ function copy(from: number, name: string, onCopied: (bytes: number) => void): nu
       `cannot copy ${name} to ${tmpdir()}: ${why}`,
       'set TMPDIR to a directory with enough space',
     );
-  }
-}
-
-/** Decodes a piece of text. Returns null if it is not UTF-8. */
-function decode(decoder: TextDecoder, bytes: Buffer): string | null {
-  try {
-    return bytes.length === 0 ? decoder.decode() : decoder.decode(bytes, { stream: true });
-  } catch {
-    return null;
   }
 }
 
