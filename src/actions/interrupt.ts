@@ -5,8 +5,8 @@ import { isForeign } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { placeOf } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
-import { cancelJobs } from './act.ts';
 import type { App } from './app.ts';
+import { cancelJobs } from './cancel.ts';
 import { showJob } from './jobs.ts';
 
 const LOOK_MS = 20;

@@ -16,8 +16,7 @@ export async function selectJobs(app: App, selection: Selection): Promise<string
     for (const name of selection.names) ids.push(await findJob(app, name));
     return [...new Set(ids)];
   }
-  const ids: string[] = [];
-  for await (const job of listJobs(app, selection.filter, null)) ids.push(job.id);
+  const ids = await Array.fromAsync(listJobs(app, selection.filter, null), ({ id }) => id);
   return ids.reverse();
 }
 

@@ -6,18 +6,13 @@ import { readRecord } from '../state/record.ts';
 import type { Acted } from './act.ts';
 import type { App } from './app.ts';
 
-/** Stops running jobs where they are. Their timeouts go on. */
+/** Stops the processes of running jobs until they are continued. Their timeouts go on. */
 export function suspendJobs(app: App, ids: string[]): Promise<Acted> {
   return signalJobs(app, ids, 'SIGSTOP');
 }
 
-/** Lets suspended jobs go on. */
-export function continueJobs(app: App, ids: string[]): Promise<Acted> {
-  return signalJobs(app, ids, 'SIGCONT');
-}
-
-/** The store knows nothing of it: what is stopped is a process of this machine, known by its cookie. */
-async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Promise<Acted> {
+/** Signals the processes that running jobs have on this machine, found by their cookies. The store is not changed. */
+export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Promise<Acted> {
   refuseForeignProc();
   const targets = await targetsOf(app);
   const changed: string[] = [];
@@ -33,7 +28,7 @@ async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals): Prom
   return { changed, unchanged, why: all ? 'were already suspended' : 'were not running on this machine' };
 }
 
-/** What each running job is known by on this machine. */
+/** Returns by which group and cookie the processes of each running job are found. */
 async function targetsOf(app: App): Promise<Map<string, Target>> {
   const jobs = await app.store.running();
   return new Map(
@@ -45,7 +40,7 @@ async function targetsOf(app: App): Promise<Map<string, Target>> {
   );
 }
 
-/** The processes that a running job has on this machine. */
+/** Returns the processes that a running job has on this machine. */
 export async function processesOf(app: App, id: string): Promise<Found[]> {
   const target = (await targetsOf(app)).get(id);
   return target === undefined ? [] : look(target);

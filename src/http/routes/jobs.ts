@@ -1,5 +1,7 @@
-import { type Acted, deleteJobs, editJob } from '../../actions/act.ts';
+import type { Acted } from '../../actions/act.ts';
 import { toAttemptObject } from '../../actions/attempt-object.ts';
+import { deleteJobs } from '../../actions/delete.ts';
+import { editJob } from '../../actions/edit.ts';
 import { enqueue } from '../../actions/enqueue.ts';
 import { explain } from '../../actions/explain.ts';
 import { getJob, showJob } from '../../actions/jobs.ts';
