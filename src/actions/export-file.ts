@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
 import { newDraft, removeDraft } from '../files/drafts.ts';
@@ -47,8 +47,7 @@ export async function exportToFile(
     const counts = await exportTo(app, (text) => writeAll(out, text), onLine);
     closeSync(out);
     syncFile(draft);
-    if (force) renameSync(draft, target);
-    else putInPlace(draft, target);
+    putInPlace(draft, target, force);
     syncFile(target);
     return { file: target, ...counts };
   } catch (error) {

@@ -153,13 +153,8 @@ async function actOnAll(operation: Operation, { act, limits }: Work, ids: string
     operation.unchanged += batch.length - changed;
     operation.skipped += acted.skipped?.length ?? 0;
     await turn();
-    if (perSecond !== null && operation.done < ids.length) await asleep((size / perSecond) * 1000);
+    if (perSecond !== null && operation.done < ids.length) await pause((size / perSecond) * 1000);
   }
-}
-
-/** Waits without keeping the process alive. */
-function asleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 /** Lets the server handle other requests in between. */

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
-import { writeAtomically } from '../files/atomic.ts';
-import { lacksHardLinks } from '../files/hard-links.ts';
+import { lacksHardLinks, writeAtomically } from '../files/atomic.ts';
 import { processIdentity } from '../files/process-identity.ts';
 import type { StateDirectory } from './state-directory.ts';
 
@@ -51,6 +50,7 @@ function hostId({ host, path }: StateDirectory): string {
     crashPoint('before-host');
     writeAtomically(host, randomBytes(8).toString('hex'), {
       replace: false,
+      needsLinks: true,
       sync: false,
       beforeNaming: () => crashPoint('in-host'),
     });
