@@ -1,8 +1,7 @@
-import { look, signalAttempt, type Target } from '../exec/kill.ts';
-import type { Found } from '../exec/processes.ts';
+import { signalAttempt, targetOf } from '../exec/kill.ts';
+import { type Found, processes, type Target } from '../exec/processes.ts';
 import { refuseForeignProc } from '../state/host.ts';
 import { placeOf } from '../state/place.ts';
-import { readRecord } from '../state/record.ts';
 import type { Acted } from './act.ts';
 import type { App } from './app.ts';
 
@@ -20,7 +19,7 @@ export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals
   for (const id of ids) {
     const target = targets.get(id);
     if (target === undefined) continue;
-    if (signal === 'SIGSTOP' && isSuspended(look(target))) already++;
+    if (signal === 'SIGSTOP' && isSuspended(processes.find(target))) already++;
     else if (signalAttempt(target, signal) > 0) changed.push(id);
   }
   const unchanged = ids.filter((id) => !changed.includes(id));
@@ -28,22 +27,18 @@ export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals
   return { changed, unchanged, why: all ? 'were already suspended' : 'were not running on this machine' };
 }
 
-/** Returns by which group and cookie the processes of each running job are found. */
-async function targetsOf(app: App): Promise<Map<string, Target>> {
-  const jobs = await app.store.running();
+/** Returns by what the processes of each running job are found. */
+async function targetsOf({ store, stateDirectory }: App): Promise<Map<string, Target>> {
+  const jobs = await store.running();
   return new Map(
-    jobs.map(({ id, claim }) => {
-      const place = placeOf(app.stateDirectory, app.store.epoch, claim.attempt);
-      const record = readRecord(place);
-      return [id, { group: record?.kind === 'running' ? record.pid : -1, cookie: place.cookie }];
-    }),
+    jobs.map(({ id, claim }) => [id, targetOf(placeOf(stateDirectory, store.epoch, claim.attempt))]),
   );
 }
 
 /** Returns the processes that a running job has on this machine. */
 export async function processesOf(app: App, id: string): Promise<Found[]> {
   const target = (await targetsOf(app)).get(id);
-  return target === undefined ? [] : look(target);
+  return target === undefined ? [] : processes.find(target);
 }
 
 export function isSuspended(processes: Found[]): boolean {

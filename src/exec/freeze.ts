@@ -1,6 +1,6 @@
 import { pause } from '../core/clock.ts';
-import { send, type Target } from './kill.ts';
-import { processes } from './processes.ts';
+import { send } from './kill.ts';
+import { processes, type Target } from './processes.ts';
 import { scan } from './scan.ts';
 
 const LOOK_MS = 2;

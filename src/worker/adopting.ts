@@ -1,12 +1,9 @@
 import { type Sighting, sight, untilOver } from '../exec/adopt.ts';
-import { processes } from '../exec/processes.ts';
+import { NO_GROUP, processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';
 import { recordedAt } from '../state/record.ts';
 import { isSealed } from '../state/seal.ts';
 import type { Adoption, Attempt, Running, Verdict } from './attempt.ts';
-
-/** A group that no process has, so that nothing is signalled. */
-const NO_GROUP = -1;
 
 /**
  * Takes over a command that is not a child of this process. It is observed from outside, and its record shows how it ended.

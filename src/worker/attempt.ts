@@ -6,9 +6,9 @@ import type { Outcome } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import type { UserLimits } from '../exec/frame.ts';
-import type { Target } from '../exec/kill.ts';
 import type { Lifeline } from '../exec/lifeline.ts';
-import type { ExitCode } from '../exec/start.ts';
+import type { Target } from '../exec/processes.ts';
+import type { Exit } from '../exec/start.ts';
 import { type Place, placeOf } from '../state/place.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 import { takeOver } from './adopting.ts';
@@ -59,7 +59,7 @@ export interface Running {
   target: Target;
   ageMs: number;
   /** Resolves when the command has ended, to null if it left no exit code. */
-  exit: Promise<ExitCode | null | 'gate-lost' | 'no-room'>;
+  exit: Promise<Exit | null>;
   /** When the command ended, if that was before it was taken over. */
   endedAt?: number | undefined;
   /** The command ended while its former worker was being stopped. */

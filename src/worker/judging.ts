@@ -2,7 +2,8 @@ import { pause } from '../core/clock.ts';
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { signalNumber } from '../core/signals.ts';
-import { endProcesses, groupExists, look } from '../exec/kill.ts';
+import { endProcesses, groupExists } from '../exec/kill.ts';
+import { processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';
 import type { Attempt, AttemptContext, Running, Verdict } from './attempt.ts';
 import type { ObservedExit } from './waiting.ts';
@@ -33,7 +34,7 @@ export async function judge(
   if (how === 'ended') return { outcome: outcomeOfEnding(requests[0]!, code) };
   const outcome = await outcomeOf(context, job, code, stopped);
   if (outcome.why === 'exited' && outcome.code === 0) {
-    const leftBehind = groupExists(target.group) ? look(target).map((one) => one.pid) : [];
+    const leftBehind = groupExists(target.group) ? processes.find(target).map((one) => one.pid) : [];
     return { outcome, leftBehind, endedAt };
   }
   await endProcesses(target, context.settings['kill-grace']);

@@ -152,7 +152,7 @@ test.skipIf(!IS_ROOT)('an open file in a directory named like an attempt makes n
     );
     await until(() => argumentsOf(stranger.pid)[0] === 'sleep', 'it has the file open');
     // It leads a session whose number was a frame's before.
-    expect(processes.find(place.cookie, stranger.pid)).toEqual([]);
+    expect(processes.find({ cookie: place.cookie, group: stranger.pid })).toEqual([]);
     stranger.end();
     rmSync(fake, { recursive: true });
   }),
