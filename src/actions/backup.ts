@@ -9,7 +9,7 @@ import type { CopyOptions } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
-import { settleAsLost } from './settle-as-lost.ts';
+import { settleAsLost } from './settlement.ts';
 
 export interface Backup {
   file: string;

@@ -4,7 +4,7 @@ import type { Repair } from '../store/contract/file-care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 import { namesOfRunning, refuseLiving } from './refuse-living.ts';
-import { settleAsLost } from './settle-as-lost.ts';
+import { settleAsLost } from './settlement.ts';
 
 export interface Check {
   db: string;

@@ -8,7 +8,7 @@ import { tellChange, wake } from '../state/wake.ts';
 import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
 import { EXPORT_VERSION } from './export.ts';
-import { settleAsLost } from './settle-as-lost.ts';
+import { settleAsLost } from './settlement.ts';
 import { lines } from './split-chunks.ts';
 
 /** The errors that concern one line of the file. */

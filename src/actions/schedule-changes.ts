@@ -3,14 +3,14 @@ import { type JobInput, limitAttempts, withChanges } from '../core/job-input.ts'
 import type { Schedule, ScheduleSpec, Timing } from '../core/schedule.ts';
 import { readPolicies, readTiming, type ScheduleInput } from './schedule-input.ts';
 
-/** What is to be otherwise about a schedule. `called`: how the one who gave a field knows it. */
+/** The changes of a schedule. `called` returns the name of a field that the user knows. */
 export interface ScheduleChanges {
   when: ScheduleInput;
   job: JobInput;
   called: (field: string) => string;
 }
 
-/** The schedule as it would be. Its timing is the same object where nothing was said about it. */
+/** Returns the changed schedule. Its timing is the same object if it was not changed. */
 export function changedSchedule(before: Schedule, changes: ScheduleChanges, now: number): ScheduleSpec {
   const { when, job, called } = changes;
   if (Object.keys(when).length + Object.keys(job).length === 0)
@@ -23,7 +23,7 @@ export function changedSchedule(before: Schedule, changes: ScheduleChanges, now:
   };
 }
 
-/** A new expression keeps the zone, a new zone the expression. */
+/** A new expression keeps the time zone, and a new time zone keeps the expression. */
 function changedTiming(before: Timing, { when, called }: ScheduleChanges, now: number): Timing {
   const { cron, timezone, every } = when;
   if (cron === undefined && timezone === undefined && every === undefined) return before;
@@ -31,9 +31,9 @@ function changedTiming(before: Timing, { when, called }: ScheduleChanges, now: n
   return readTiming({ cron: cron ?? before.cron, timezone: timezone ?? before.zone }, now, called);
 }
 
-/** A command takes the place of a program with arguments, and the other way round. */
+/** A command replaces a program with arguments, and the other way round. */
 function changedJob(before: JobInput, given: JobInput): JobInput {
-  // A schedule of an older version may give an at-most-once job several attempts, which nobody asks for now.
+  // A schedule of an older version may give an at-most-once job several attempts.
   limitAttempts(before);
   const { command: _, argv: __, ...rest } = before;
   const same = given.command === undefined && given.argv === undefined;

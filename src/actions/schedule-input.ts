@@ -1,17 +1,17 @@
 import { checkDuration, parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
-import { nearest } from '../core/nearest.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { CATCH_UPS, OVERLAPS, type ScheduleSpec, type Timing } from '../core/schedule.ts';
 import { RANGES } from '../core/settings.ts';
 import { localZone } from '../core/zone.ts';
 
-/** When a schedule fires, as a user says it: `cron` or `every`. */
+/** When a schedule fires, as a user gives it: `cron` or `every`. */
 export interface ScheduleInput {
   /** Five fields such as `30 2 * * *`, or `@daily`. */
   cron?: string;
-  /** Of `cron`; that of this machine unless given. */
+  /** The time zone of `cron`; by default that of this machine. */
   timezone?: string;
-  /** Seconds, or text such as `90s`; from now on. */
+  /** The interval in seconds, or as a text such as `90s`. */
   every?: number | string;
   overlap?: string;
   catch_up?: string;
@@ -20,7 +20,7 @@ export interface ScheduleInput {
 const SHORTEST_MS = 1000;
 const EXAMPLE = "queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
-/** `called`: how the one who gave a field knows it. */
+/** Reads the fields. `called` returns the name of a field that the user knows. */
 export function readScheduleInput(
   given: ScheduleInput,
   now: number,
@@ -34,7 +34,7 @@ export function readScheduleInput(
 
 type Policies = Pick<ScheduleSpec, 'overlap' | 'catchUp'>;
 
-/** `otherwise`: what holds where nothing was given. */
+/** Reads the policies. Those that are not given are taken from `otherwise`. */
 export function readPolicies(
   given: ScheduleInput,
   otherwise: Policies,
@@ -46,7 +46,7 @@ export function readPolicies(
   };
 }
 
-/** Null stands for "not given", as in a job. */
+/** Returns undefined for null, too, which means "not given" as in a job. */
 function textOf(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : String(value);
 }
@@ -69,7 +69,7 @@ export function readTiming(given: ScheduleInput, now: number, called: (field: st
     );
   const range = { ...RANGES.durationMs, min: SHORTEST_MS };
   const everyMs = checkDuration(parseDuration(every!, what), what, range, every);
-  // Whole seconds, for times that can be read.
+  // The anchor is a whole second, so that the times are easy to read.
   return { kind: 'every', everyMs, anchorAt: Math.floor(now / 1000) * 1000 };
 }
 
@@ -82,9 +82,8 @@ function choice<T extends string>(
   if (text === undefined) return fallback;
   const found = known.find((one) => one === text.trim().toLowerCase());
   if (found !== undefined) return found;
-  const guess = nearest(text, known);
   throw new QueueError(
     'invalid-value',
-    `${what} must be one of ${known.join(', ')}, not '${text}'${guess === null ? '' : `; did you mean '${guess}'?`}`,
+    `${what} must be one of ${known.join(', ')}, not '${text}'${didYouMean(text, known)}`,
   );
 }

@@ -12,6 +12,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best;
 }
 
+/** Returns a question with the nearest candidate, to put after a message; empty if there is none. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const guess = nearest(word, candidates);
+  return guess === null ? '' : `; did you mean '${guess}'?`;
+}
+
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let beforeLast: number[] = [];

@@ -102,13 +102,14 @@ function openOwnDirectory(path: string): { file: number; through: string } | nul
 }
 
 export function abandonedDrafts(directory: string): Leftover[] {
-  const directories = abandonedDirectories(directory).map(({ path }) => {
-    const sizes = namesIn(path).map(
-      (name) => lstatSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0,
-    );
-    return { path, bytes: sizes.reduce((sum, one) => sum + one, 0) };
-  });
+  const directories = abandonedDirectories(directory).map(({ path }) => ({ path, bytes: sizeOf(path) }));
   return [...abandonedBy(directory, NAME), ...directories];
+}
+
+/** Returns the sum of the sizes of the files in a directory. */
+export function sizeOf(directory: string): number {
+  const stats = namesIn(directory).map((name) => lstatSync(join(directory, name), { throwIfNoEntry: false }));
+  return stats.reduce((sum, stat) => sum + (stat?.size ?? 0), 0);
 }
 
 function abandonedDirectories(directory: string): Leftover[] {
@@ -145,13 +146,8 @@ function leftoversIn(
   for (const name of namesIn(directory)) {
     const path = join(directory, name);
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    const fits = kind === 'file' ? stat?.isFile() : stat?.isDirectory();
-    if (
-      fits &&
-      stat !== undefined &&
-      stat.uid === (process.getuid?.() ?? stat.uid) &&
-      wanted(name, stat.mtimeMs)
-    )
+    if (stat === undefined || !(kind === 'file' ? stat.isFile() : stat.isDirectory())) continue;
+    if (stat.uid === (process.getuid?.() ?? stat.uid) && wanted(name, stat.mtimeMs))
       found.push({ path, bytes: stat.size });
   }
   return found;

@@ -1,5 +1,4 @@
 import type { App } from '../actions/app.ts';
-import type { Transition } from '../core/decide.ts';
 import type { Emit } from '../core/events.ts';
 import type { ClaimedJob, EndReason, Seal } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -82,7 +81,6 @@ export interface Finished {
   place: Place | null;
   adopted: boolean;
   outcome: Outcome;
-  transition: Transition;
   settlement: Settlement;
 }
 

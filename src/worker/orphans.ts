@@ -1,6 +1,6 @@
-import type { App } from '../actions/app.ts';
-import { currentSettings } from '../actions/app.ts';
+import { type App, currentSettings } from '../actions/app.ts';
 import { pause } from '../core/clock.ts';
+import type { Claim } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { refuseForeignProc, thisHost } from '../state/host.ts';
 import { placeOf } from '../state/place.ts';
@@ -40,7 +40,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   return cancelled;
 }
 
-async function takeAndEnd(app: App, claim: { job: number; token: number; attempt: number }): Promise<void> {
+async function takeAndEnd(app: App, claim: Claim): Promise<void> {
   refuseForeignProc();
   const job = await app.store.adopt(claim, `${process.pid}-cancel`);
   if (job === null) return;

@@ -2,11 +2,11 @@ import type { Settings } from '../core/settings.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import type { Host } from '../state/host.ts';
 import type { AttemptContext, Finished, LiveAttempt } from './attempt.ts';
-import type { Pace } from './pace.ts';
 import type { Pruning } from './pruning.ts';
 import type { Recovery } from './recovery.ts';
 import type { Scheduling } from './scheduling.ts';
 import type { StopFile } from './stop-file.ts';
+import type { Throttle } from './throttle.ts';
 import type { Loop } from './timer.ts';
 
 export interface WorkerOptions {
@@ -47,7 +47,7 @@ export interface WorkerState extends RegisteredWorker {
   readonly live: Map<number, LiveAttempt>;
   /** The attempts that have ended and wait to be settled. */
   readonly ended: Finished[];
-  readonly pace: Pace;
+  readonly throttle: Throttle;
   readonly recovery: Recovery;
   readonly scheduling: Scheduling;
   readonly pruning: Pruning;

@@ -46,12 +46,12 @@ interface SupervisorState {
   readonly restarts: Set<NodeJS.Timeout>;
   readonly end: PromiseWithResolvers<void>;
   /** The order that this supervisor has passed on to its workers, after a signal or a stop during its start. */
-  told: WorkerOrder | null;
+  order: WorkerOrder | null;
   signalledAt: number;
   everReady: boolean;
   falseStarts: number;
   /** A worker has died and none was started after it, so a job may have no worker. */
-  bereft: boolean;
+  orphansPossible: boolean;
   caretakers: number;
 }
 
@@ -63,11 +63,11 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     children: new Set(),
     restarts: new Set(),
     end: Promise.withResolvers(),
-    told: null,
+    order: null,
     signalledAt: Number.NEGATIVE_INFINITY,
     everReady: false,
     falseStarts: 0,
-    bereft: false,
+    orphansPossible: false,
     caretakers: 0,
   };
   listenToSignals(supervisor);
@@ -79,9 +79,9 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   const lastStop = await patiently(() => register(app, options.id), { relieve: options.relieve, tell });
   if (lastStop !== null && startedBefore(options.start, lastStop)) {
     options.log('received worker stop during startup; stopping');
-    supervisor.told = 'drain';
+    supervisor.order = 'drain';
   }
-  if (supervisor.told === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
+  if (supervisor.order === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
   else supervisor.end.resolve();
   try {
     await supervisor.end.promise;
@@ -100,18 +100,18 @@ function listenToSignals(supervisor: SupervisorState): void {
 }
 
 function obeySignal(supervisor: SupervisorState, signal: string): void {
-  const { app, options, children, told } = supervisor;
+  const { app, options, children, order } = supervisor;
   // Programs such as `timeout` signal the process and then its group, which counts as one signal.
   const at = app.clock.monotonic();
   if (at - supervisor.signalledAt < SAME_SIGNAL_MS) return;
   supervisor.signalledAt = at;
   options.log(
-    told !== null
+    order !== null
       ? `${signal} again: stopping the running jobs and putting them back in their queues`
       : `${signal}: waiting for the running jobs to finish; another signal stops them`,
   );
-  supervisor.told = told === null ? 'drain' : 'force';
-  for (const child of children) child.stdin?.write(`${supervisor.told}\n`);
+  supervisor.order = order === null ? 'drain' : 'force';
+  for (const child of children) child.stdin?.write(`${supervisor.order}\n`);
   dropRestarts(supervisor);
 }
 
@@ -121,7 +121,7 @@ function launch(supervisor: SupervisorState, delayMs: number): void {
   const startedAt = app.clock.monotonic();
   const child = startSelf(options.workerArguments, { stdio: ['pipe', 'pipe', 'inherit'] });
   children.add(child);
-  supervisor.bereft = false;
+  supervisor.orphansPossible = false;
   let ready = false;
   // A write to a worker that has just died may fail, which does not matter.
   child.stdin?.on('error', () => {});
@@ -136,7 +136,7 @@ function launch(supervisor: SupervisorState, delayMs: number): void {
       void endWhenDone(supervisor);
       return;
     }
-    supervisor.bereft = true;
+    supervisor.orphansPossible = true;
     const next = app.clock.monotonic() - startedAt > STEADY_MS ? 0 : delayMs;
     void replace(supervisor, child, signal ?? `exit code ${code}`, next, ready);
   };
@@ -187,7 +187,11 @@ function dropRestarts(supervisor: SupervisorState): void {
 async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   const { options, children, restarts, end } = supervisor;
   if (children.size > 0 || restarts.size > 0) return;
-  if (!supervisor.bereft || supervisor.caretakers >= CARETAKERS || !(await leavesOrphans(supervisor)))
+  if (
+    !supervisor.orphansPossible ||
+    supervisor.caretakers >= CARETAKERS ||
+    !(await leavesOrphans(supervisor))
+  )
     return end.resolve();
   // If two workers died at once, only one is started.
   if (children.size > 0) return;
@@ -206,7 +210,7 @@ async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
   try {
     if ((await orderOf(supervisor)) === 'leave') return false;
     if (!(await hasOrphans(app, thisHost(app.stateDirectory)))) return false;
-    if (supervisor.told !== null) await app.store.order([options.id], supervisor.told);
+    if (supervisor.order !== null) await app.store.order([options.id], supervisor.order);
     return true;
   } catch {
     return false;
@@ -223,7 +227,7 @@ async function orderOf({ app, options }: SupervisorState): Promise<StopOrder | n
 }
 
 async function isStopping(supervisor: SupervisorState): Promise<boolean> {
-  return supervisor.told !== null || (await orderOf(supervisor)) !== null;
+  return supervisor.order !== null || (await orderOf(supervisor)) !== null;
 }
 
 async function newerSchema({ app }: SupervisorState): Promise<unknown> {
