@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { isOver, maybeRead, type ProcStat, stat } from '../files/proc-stat.ts';
+import { maybeRead } from '../files/maybe-read.ts';
+import { isOver, type ProcStat, stat } from '../files/proc-stat.ts';
 import { processIdentity } from '../files/process-identity.ts';
 import { isCookieOf, nameIn } from '../state/cookie.ts';
 import { runsThisExecutable } from './executable.ts';

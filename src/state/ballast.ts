@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { statfsSync, statSync, unlinkSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
+import { writeAtomically } from '../files/atomic.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 const MOST = 1024 * 1024;
@@ -19,8 +11,8 @@ const SHARE = 16;
 const PLENTY = 4;
 
 /**
- * Makes a file that is there to be removed: a store needs room to settle and delete jobs, too, and on a full disk there is
- * none. Any worker makes it while there is plenty.
+ * Makes the ballast while there is plenty of room. It is removed on a full disk, because a store needs room even to settle and
+ * delete jobs.
  */
 export function keepBallast({ ballast: file, path }: StateDirectory): void {
   const draft = `${file}.${process.pid}`;
@@ -30,20 +22,11 @@ export function keepBallast({ ballast: file, path }: StateDirectory): void {
     const size = ballastSize(Number(blocks) * Number(bsize));
     if (size === 0 || Number(bavail) * Number(bsize) < PLENTY * size) return;
     crashPoint('before-ballast');
-    const out = openSync(draft, 'wx', 0o600);
-    try {
-      const zeros = Buffer.alloc(65_536);
-      for (let at = 0; at < size; at += zeros.length)
-        writeSync(out, zeros, 0, Math.min(zeros.length, size - at));
-    } finally {
-      closeSync(out);
-    }
-    crashPoint('in-ballast');
-    renameSync(draft, file);
+    const beforeNaming = (): void => crashPoint('in-ballast');
+    writeAtomically(file, Buffer.alloc(size), { replace: true, draft, sync: false, beforeNaming });
     crashPoint('after-ballast');
   } catch {
-    // Without it everything works but on a full disk.
-    rmSync(draft, { force: true });
+    // Everything works without it, except on a full disk.
   }
 }
 

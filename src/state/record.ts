@@ -36,8 +36,8 @@ export function readRecord(place: Place): AttemptRecord | null {
 }
 
 /**
- * Creates the record in the frame's stead, so that the command can never start. One winner: false means that the
- * frame was first. The directory stays, so that a worker frozen before making it finds it taken.
+ * Creates the record instead of the frame, so that the command can never start. Returns false if the frame was first. The
+ * directory stays, so that a worker frozen before making it finds it taken.
  */
 export function takeGate(place: Place): boolean {
   makePlace(place);

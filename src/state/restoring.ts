@@ -8,8 +8,8 @@ import type { StateDirectory } from './state-directory.ts';
 const NAME = /^restoring-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})$/;
 
 /**
- * A note that outputs are copied for a store of this epoch, which has not taken its place yet. It is on disk before the first
- * of them, and gone once they are in use: nothing else tells them from outputs that somebody needs.
+ * Notes that outputs are copied for a store of this epoch, which has not taken its place yet. The note is on disk before the first
+ * of them and removed once they are in use. Nothing else distinguishes them from outputs that are needed.
  */
 export function noteRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-restoring');
@@ -23,7 +23,7 @@ export function noteRestoring(state: StateDirectory, epoch: string): void {
 export function forgetRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-forget-restoring');
   rmSync(noteOf(state, epoch), { force: true });
-  // No power cut may bring it back: the store may be somewhere else by then.
+  // A power cut must not bring it back, because the store may be somewhere else by then.
   sync(state.path);
   crashPoint('after-forget-restoring');
 }
