@@ -1,9 +1,8 @@
 import { signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
 import { NO_GROUP, processes } from '../exec/processes.ts';
-import { placeOf } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
-import type { App } from './app.ts';
+import { type App, placeOfAttempt } from './app.ts';
 
 /** Returns the JSON object of an attempt. */
 export function toAttemptObject(attempt: Attempt) {
@@ -30,7 +29,7 @@ export function toAttemptObject(attempt: Attempt) {
 export function withLeftBehind(app: App, attempts: Attempt[]): Attempt[] {
   return attempts.map((attempt) => {
     if (attempt.why !== 'exited' || attempt.exitCode !== 0) return attempt;
-    const { cookie } = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
+    const { cookie } = placeOfAttempt(app, attempt.number);
     const running = processes.find({ group: NO_GROUP, cookie }).map((one) => one.pid);
     return { ...attempt, leftBehind: [...new Set([...attempt.leftBehind, ...running])] };
   });

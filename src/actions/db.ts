@@ -12,22 +12,20 @@ export interface Check {
   problems: string[];
 }
 
-/** `fix`: the command that helps; null where nothing is wrong. */
+/** Checks the database. `fix` is the command that helps, or null if nothing is wrong. */
 export async function checkDatabase(location: string): Promise<Check & { fix: string | null }> {
   const { path, problems, invalid } = await (await careOf(location)).check(location);
   const unset = invalid.map(({ key }) => `queuectl config unset ${key}`).join('; ');
   return {
-    ...{ db: path, ok: problems.length + invalid.length === 0 },
+    db: path,
+    ok: problems.length + invalid.length === 0,
     problems: [...problems, ...invalid.map(({ problem }) => problem)],
     fix:
       problems.length > 0 ? 'queuectl db repair, or restore a backup with queuectl restore' : unset || null,
   };
 }
 
-/**
- * Puts what can be saved of a damaged store in its place, and keeps the damaged file. Where no job can be saved, nothing is
- * changed: an empty queue is no repair. Returns null if nothing is wrong with it.
- */
+/** Replaces a damaged store by its jobs that can be saved, if any, and keeps the old file. Returns null if it is sound. */
 export async function repairDatabase(
   { clock, random }: Pick<App, 'clock' | 'random'>,
   location: string,

@@ -1,7 +1,7 @@
 import type { State } from '../core/job.ts';
-import { placeOf, removePlace } from '../state/place.ts';
+import { removePlace } from '../state/place.ts';
 import { type Acted, actOnJobs } from './act.ts';
-import type { App } from './app.ts';
+import { type App, placeOfAttempt } from './app.ts';
 
 const DELETABLE: readonly State[] = ['pending', 'failed', 'completed', 'dead', 'cancelled'];
 
@@ -9,8 +9,7 @@ const DELETABLE: readonly State[] = ['pending', 'failed', 'completed', 'dead', '
 export function deleteJobs(app: App, ids: string[], from: readonly State[] = DELETABLE): Promise<Acted> {
   return actOnJobs(app, ids, 'were running', async (batch) => {
     const removed = await app.store.remove(batch, from, app.clock.now());
-    for (const attempt of removed.attempts)
-      removePlace(placeOf(app.stateDirectory, app.store.epoch, attempt));
+    for (const attempt of removed.attempts) removePlace(placeOfAttempt(app, attempt));
     return removed.ids;
   });
 }

@@ -6,10 +6,10 @@ import { syncFile } from '../files/durable.ts';
 import { putInPlace, refuseExisting, refuseUnwritable } from '../files/save-as.ts';
 import { writeAll } from '../files/write-all.ts';
 import { outputPieces } from '../state/output.ts';
-import { outputIn, placeOf } from '../state/place.ts';
+import { outputIn } from '../state/place.ts';
 import type { ExportedRow } from '../store/contract/care.ts';
 import { careOf } from '../store/open.ts';
-import type { App } from './app.ts';
+import { type App, placeOfAttempt } from './app.ts';
 
 /** The format of the lines. It rises when an older queuectl can no longer read them. */
 export const EXPORT_VERSION = 1;
@@ -21,10 +21,7 @@ interface Counts {
   jobs: number;
 }
 
-/**
- * Exports the queue as JSON lines: a header, the rows, the long outputs after their attempts, and the counts. Collects lines,
- * because writing each one would need a system call.
- */
+/** Exports the queue as JSON lines. Collects lines, because writing each one would need a system call. */
 export async function exportTo(app: App, out: (text: string) => void, onLine?: () => void): Promise<Counts> {
   const counts = { rows: 0, jobs: 0 };
   let text = '';
@@ -59,7 +56,7 @@ function encode(row: ExportedRow['row']): object {
 
 /** Writes the output of an attempt that is in files. Short output is in the row of the attempt. */
 function writeOutput(app: App, attempt: number, line: (object: object) => void): void {
-  const { directory } = placeOf(app.stateDirectory, app.store.epoch, attempt);
+  const { directory } = placeOfAttempt(app, attempt);
   for (const stream of ['stdout', 'stderr'] as const) {
     // Only stderr is named, because output that is not split is in the file for stdout.
     const which = stream === 'stderr' ? { stream } : {};

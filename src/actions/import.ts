@@ -3,10 +3,10 @@ import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { parseSetting, SETTINGS } from '../core/settings.ts';
-import { outputIn, type Place, placeOf, removePlace } from '../state/place.ts';
+import { outputIn, type Place, removePlace } from '../state/place.ts';
 import { tellChange, wake } from '../state/wake.ts';
 import type { ExportedFile, ExportedRow, Loaded, LoadOptions } from '../store/contract/care.ts';
-import { type App, currentSettings } from './app.ts';
+import { type App, currentSettings, placeOfAttempt } from './app.ts';
 import { EXPORT_VERSION } from './export.ts';
 import { settleAsLost } from './settlement.ts';
 import { lines } from './split-chunks.ts';
@@ -127,7 +127,7 @@ function checkedFile({ attempt, stream = 'stdout', base64 }: Record<string, unkn
 function keepOutput(app: App, { attempt, stream, bytes }: ExportedFile, places: Map<number, Place>): void {
   let place = places.get(attempt);
   if (place === undefined) {
-    place = placeOf(app.stateDirectory, app.store.epoch, attempt);
+    place = placeOfAttempt(app, attempt);
     places.set(attempt, place);
     removePlace(place);
     crashPoint('before-import-output');

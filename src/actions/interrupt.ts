@@ -3,9 +3,8 @@ import { FINAL_STATES } from '../core/job.ts';
 import { signalAttempt, targetOf } from '../exec/kill.ts';
 import { isForeign } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
-import { placeOf } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
-import type { App } from './app.ts';
+import { type App, placeOfAttempt } from './app.ts';
 import { cancelJobs } from './cancel.ts';
 import { showJob } from './jobs.ts';
 
@@ -21,7 +20,7 @@ export async function interrupt(app: App, id: string, signal: NodeJS.Signals): P
       await cancelJobs(app, [id]);
       return;
     }
-    const place = placeOf(app.stateDirectory, app.store.epoch, attempt.number);
+    const place = placeOfAttempt(app, attempt.number);
     if (processes.showsOwnPids() && signalAttempt(targetOf(place), signal) > 0) return;
     // Only a worker of the other pid namespace can end it.
     if (isForeign(readRecord(place))) {

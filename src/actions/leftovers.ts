@@ -34,10 +34,7 @@ export async function clearLeftovers({ store, stateDirectory }: App, location: s
   clearStrayOutputs(stateDirectory, store.epoch);
 }
 
-/**
- * Returns the outputs that a killed restore copied for a store which never took its place. Their epoch is not that of the store,
- * and they lack the record that an attempt leaves.
- */
+/** Returns the outputs that a killed restore left: of another epoch, and without the record that an attempt leaves. */
 function strayOutputs(stateDirectory: StateDirectory, epoch: string): Place[] {
   const stray = new Set(killedRestores(stateDirectory).map((one) => one.epoch));
   stray.delete(epoch);

@@ -1,9 +1,9 @@
 import { QueueError } from '../core/errors.ts';
 import type { Job, Stream } from '../core/job.ts';
 import { type OutputRange, outputPieces, outputRange, sliceOf } from '../state/output.ts';
-import { type OutputPlace, outputIn, placeOf } from '../state/place.ts';
+import { type OutputPlace, outputIn } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
-import type { App } from './app.ts';
+import { type App, placeOfAttempt } from './app.ts';
 import { showJob } from './jobs.ts';
 
 export interface Logs {
@@ -83,8 +83,8 @@ export async function keptOutput(app: App, attempt: Attempt, stream: Stream): Pr
   return kept === null ? outputPieces(outputOf(app, attempt, stream)) : [kept];
 }
 
-export function outputOf({ store, stateDirectory }: App, { number }: Attempt, stream: Stream): OutputPlace {
-  return outputIn(placeOf(stateDirectory, store.epoch, number).directory, stream);
+export function outputOf(app: App, { number }: Attempt, stream: Stream): OutputPlace {
+  return outputIn(placeOfAttempt(app, number).directory, stream);
 }
 
 export function noSuchAttempt(id: string, ordinal: number, attempts: Attempt[]): QueueError {

@@ -1,9 +1,9 @@
 import { pause } from '../core/clock.ts';
 import { type JobTotals, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
 import type { Settings } from '../core/settings.ts';
-import { placeOf, removePlace } from '../state/place.ts';
+import { removePlace } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
-import { type App, currentSettings } from './app.ts';
+import { type App, currentSettings, placeOfAttempt } from './app.ts';
 
 /** The pause between two batches. No other writer sleeps longer between its tries, so that each gets its turn. */
 const PAUSE_MS = 10;
@@ -88,7 +88,7 @@ async function pruneState(app: App, state: PrunedState, keep: Retention | null):
   const { attempts, ...batch } = await app.store.prune(state, keep, app.clock.now());
   // The files go after the commit. A crash in between leaves directories that the next sweep removes.
   for (const attempt of attempts) {
-    removePlace(placeOf(app.stateDirectory, app.store.epoch, attempt));
+    removePlace(placeOfAttempt(app, attempt));
     // Other work of this process does not wait for all files on a slow disk.
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -6,10 +6,7 @@ import { elements, lines, objects } from './split-chunks.ts';
 /** A text in chunks. Each iteration starts at its beginning. */
 export type Chunks = Iterable<string>;
 
-/**
- * Reads a file of jobs: a JSON array, JSON lines, JSON objects over several lines, or one command per line. With a template, each
- * line is a value for it. The jobs are yielded one by one, so that a long file needs little memory.
- */
+/** Reads jobs one by one: a JSON array, JSON objects, or one command per line. With a template, each line is a value for it. */
 export function* readJobFile(chunks: Chunks, template: Template | null, now: number): Generator<ReadJob> {
   let some = false;
   for (const job of template === null ? readAny(chunks, now) : readWith(template, chunks, now)) {

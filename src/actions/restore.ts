@@ -23,10 +23,7 @@ export interface Restored {
   kept: string | null;
 }
 
-/**
- * Replaces the store with a backup. The backup is copied, checked and renewed beside the store, then takes its name in one step.
- * The old store is kept. `sure` is called if it holds jobs or cannot be read.
- */
+/** Replaces the store with a backup and keeps the old one. `sure` is called if that holds jobs or cannot be read. */
 export async function restore(
   app: Pick<App, 'clock' | 'random'>,
   location: string,

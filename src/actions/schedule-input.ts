@@ -1,7 +1,8 @@
 import { checkDuration, parseDuration } from '../core/duration.ts';
 import { QueueError } from '../core/errors.ts';
+import { type JobInput, limitAttempts, withChanges } from '../core/job-input.ts';
 import { didYouMean } from '../core/nearest.ts';
-import { CATCH_UPS, OVERLAPS, type ScheduleSpec, type Timing } from '../core/schedule.ts';
+import { CATCH_UPS, OVERLAPS, type Schedule, type ScheduleSpec, type Timing } from '../core/schedule.ts';
 import { RANGES } from '../core/settings.ts';
 import { localZone } from '../core/zone.ts';
 
@@ -35,7 +36,7 @@ export function readScheduleInput(
 type Policies = Pick<ScheduleSpec, 'overlap' | 'catchUp'>;
 
 /** Reads the policies. Those that are not given are taken from `otherwise`. */
-export function readPolicies(
+function readPolicies(
   given: ScheduleInput,
   otherwise: Policies,
   called: (field: string) => string,
@@ -86,4 +87,41 @@ function choice<T extends string>(
     'invalid-value',
     `${what} must be one of ${known.join(', ')}, not '${text}'${didYouMean(text, known)}`,
   );
+}
+
+/** The changes of a schedule. `called` returns the name of a field that the user knows. */
+export interface ScheduleChanges {
+  when: ScheduleInput;
+  job: JobInput;
+  called: (field: string) => string;
+}
+
+/** Returns the changed schedule. Its timing is the same object if it was not changed. */
+export function changedSchedule(before: Schedule, changes: ScheduleChanges, now: number): ScheduleSpec {
+  const { when, job, called } = changes;
+  if (Object.keys(when).length + Object.keys(job).length === 0)
+    throw new QueueError('usage', 'no changes given', 'queuectl help schedule edit');
+  return {
+    name: before.name,
+    timing: changedTiming(before.timing, changes, now),
+    ...readPolicies(when, before, called),
+    job: changedJob(before.job, job),
+  };
+}
+
+/** A new expression keeps the time zone, and a new time zone keeps the expression. */
+function changedTiming(before: Timing, { when, called }: ScheduleChanges, now: number): Timing {
+  const { cron, timezone, every } = when;
+  if (cron === undefined && timezone === undefined && every === undefined) return before;
+  if (before.kind === 'every' || every !== undefined) return readTiming(when, now, called);
+  return readTiming({ cron: cron ?? before.cron, timezone: timezone ?? before.zone }, now, called);
+}
+
+/** A command replaces a program with arguments, and the other way round. */
+function changedJob(before: JobInput, given: JobInput): JobInput {
+  // A schedule of an older version may give an at-most-once job several attempts.
+  limitAttempts(before);
+  const { command: _, argv: __, ...rest } = before;
+  const same = given.command === undefined && given.argv === undefined;
+  return withChanges(same ? before : rest, given);
 }

@@ -11,7 +11,7 @@ import { checkDirectoryName } from '../exec/working-directory.ts';
 import { tellChange, wake } from '../state/wake.ts';
 import { type App, currentSettings } from './app.ts';
 import { fillIn } from './enqueue.ts';
-import { changedSchedule, type ScheduleChanges } from './schedule-changes.ts';
+import { changedSchedule, type ScheduleChanges } from './schedule-input.ts';
 
 /** Checks the name, the job and the times of a schedule. Returns it with the usual spelling of its time zone. */
 export async function checkSchedule(

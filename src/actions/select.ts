@@ -3,13 +3,13 @@ import type { JobFilter } from '../core/filter.ts';
 import type { App } from './app.ts';
 import { listJobs } from './jobs.ts';
 
-/** Which jobs an action is about: named ones, or all that match. */
+/** Selects the jobs for an action: by name, or by a filter. */
 export type Selection = { names: string[] } | { filter: JobFilter };
 
 const LAST = '@last';
 const SHOWN = 3;
 
-/** The ids that are meant, in the order of enqueueing. A name is an id, the beginning of one, or @last. */
+/** Returns the selected ids, by a filter in the order of enqueueing. A name is an id, a prefix of one, or @last. */
 export async function selectJobs(app: App, selection: Selection): Promise<string[]> {
   if ('names' in selection) {
     const ids: string[] = [];
@@ -20,7 +20,7 @@ export async function selectJobs(app: App, selection: Selection): Promise<string
   return ids.reverse();
 }
 
-/** The one job that is meant by an id, by the beginning of one that no other has, or by @last. */
+/** Returns the id of the job with this id, with this unique prefix, or of @last. */
 export async function findJob(app: App, name: string): Promise<string> {
   if (name === LAST) return lastJob(app);
   const ids = name === '' ? [] : await app.store.startingWith(name, SHOWN + 1);

@@ -1,9 +1,8 @@
 import { signalAttempt, targetOf } from '../exec/kill.ts';
 import { type Found, processes, type Target } from '../exec/processes.ts';
 import { refuseForeignProc } from '../state/host.ts';
-import { placeOf } from '../state/place.ts';
 import type { Acted } from './act.ts';
-import type { App } from './app.ts';
+import { type App, placeOfAttempt } from './app.ts';
 
 /** Stops the processes of running jobs until they are continued. Their timeouts go on. */
 export function suspendJobs(app: App, ids: string[]): Promise<Acted> {
@@ -28,11 +27,9 @@ export async function signalJobs(app: App, ids: string[], signal: NodeJS.Signals
 }
 
 /** Returns by what the processes of each running job are found. */
-async function targetsOf({ store, stateDirectory }: App): Promise<Map<string, Target>> {
-  const jobs = await store.running();
-  return new Map(
-    jobs.map(({ id, claim }) => [id, targetOf(placeOf(stateDirectory, store.epoch, claim.attempt))]),
-  );
+async function targetsOf(app: App): Promise<Map<string, Target>> {
+  const jobs = await app.store.running();
+  return new Map(jobs.map(({ id, claim }) => [id, targetOf(placeOfAttempt(app, claim.attempt))]));
 }
 
 /** Returns the processes that a running job has on this machine. */

@@ -16,10 +16,7 @@ export type Sighting =
 
 const LOOK_MS = 100;
 
-/**
- * Observes an attempt: first its process, then its record. A command that ends in between has written its exit code by then.
- * Without a record the gate is taken, so that the command cannot start any more.
- */
+/** Observes an attempt. Without a record it takes the gate, so that the command cannot start any more. */
 export function sight(place: Place): Sighting {
   for (;;) {
     const before = readRecord(place);
@@ -41,6 +38,7 @@ export function sight(place: Place): Sighting {
       const found = findByCookie(place);
       if (found !== null) return found;
     }
+    // The record is read after the process: a command that ended in between has written its exit code by now.
     return fromRecord(readRecord(place));
   }
 }

@@ -62,10 +62,7 @@ export function placesIn(state: StateDirectory): Place[] {
   });
 }
 
-/**
- * Returns the highest attempt that left a directory, or a process that still runs; 0: there is none. A number above HIGHEST is
- * somebody's mistake. It is ignored, because a store that counted on from there would soon have no numbers left.
- */
+/** Returns the highest attempt that left a directory or a process; 0: there is none. Above HIGHEST is somebody's mistake. */
 export function lastAttemptIn(state: StateDirectory, epoch: string): number {
   const living = attemptsAmong([...(carriedNames(state) ?? [])], epoch);
   return [...attemptsIn(state, epoch), ...living]

@@ -12,10 +12,7 @@ import type { Ancestor, Found, Processes, Programs, Target } from './processes.t
 /** The kernel counts process times in hundredths of a second on every platform we run on. */
 const TICK_MS = 10;
 
-/**
- * A listed process may have forked and ended before it was examined. Its child is new in the next list. So lists are read until
- * one has nothing new, but at most this often, because others may start processes all the time.
- */
+/** Lists are read until one has no new process, because a listed one may have forked and ended. This is the most. */
 const MOST_LOOKS = 30;
 
 /** The kernel's flag of a process that was forked and has not executed a program since (PF_FORKNOEXEC). */

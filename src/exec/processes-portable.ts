@@ -2,10 +2,7 @@ import { processIdentity, ps } from '../files/process-identity.ts';
 import { nameIn } from '../state/cookie.ts';
 import type { Found, Processes } from './processes.ts';
 
-/**
- * Asks `ps`, where there is no /proc. It does not show environments, so the processes of an attempt are those in the group of
- * its frame. Processes that left the group are not found.
- */
+/** Asks `ps`, which shows no environments. So the processes of an attempt are those in the group of its frame. */
 export const portable: Processes = {
   ...processIdentity,
   ageMs(pid) {

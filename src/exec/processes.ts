@@ -30,10 +30,7 @@ export interface Processes extends ProcessIdentity {
   clock(): number;
   /** Returns this process and its ancestors. Empty where the system does not tell. */
   lineage(): Ancestor[];
-  /**
-   * Returns the processes that run this executable, and those that were forked since a time on the shared clock and have not
-   * executed a program yet; null: the system does not tell.
-   */
+  /** Returns the processes that run this executable, and those forked since a time that have not executed a program yet. */
   programs(since: number): Programs | null;
   /** Returns the soft limit of open files that this program was started with; null: the system does not tell. */
   inheritedOpenFiles(): string | null;

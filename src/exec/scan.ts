@@ -11,10 +11,7 @@ interface Question {
 /** A pass that took longer than this is followed by a rest of the same length, so that other work gets its turn. */
 const SHORT_MS = 10;
 
-/**
- * Returns a function that finds the processes of an attempt. One pass over the process table answers everybody who asked
- * before it began, so ending many attempts at once costs as much as ending one.
- */
+/** Returns a function that finds the processes of an attempt. One pass over the process table answers all pending calls. */
 export function createScan(findAll: FindAll): (attempt: Target) => Promise<Found[]> {
   let questions: Question[] = [];
   let restUntil = 0;

@@ -7,10 +7,7 @@ import { NAME } from './name.ts';
 
 const LINK = '/proc/self/exe';
 
-/**
- * Makes the runtime of a worker do without helper threads, because a worker that cannot create a thread (ulimit -u, pids limit)
- * would abort. Claims are no slower for it.
- */
+/** Avoids helper threads of the runtime, because a worker that cannot create one (ulimit -u) would abort. */
 const FEW_THREADS = {
   BUN_JSC_useConcurrentJIT: '0',
   BUN_JSC_useConcurrentGC: '0',

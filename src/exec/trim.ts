@@ -15,10 +15,7 @@ export async function trimStreams(directory: string, limit: number): Promise<voi
   for (const stream of ['stdout', 'stderr'] as const) await trimOutput(outputIn(directory, stream), limit);
 }
 
-/**
- * Gives the middle of a growing output file back to the file system by punching a hole. No byte moves, so the command appends
- * undisturbed. Where holes cannot be punched, the file is shortened when the attempt ends.
- */
+/** Punches a hole in the middle of a growing output file, so no byte moves. Elsewhere it is shortened when the attempt ends. */
 export async function trimOutput(place: OutputPlace, limit: number): Promise<void> {
   const { bytes, used } = outputSize(place);
   if (used <= limit * SLACK) return;

@@ -10,10 +10,7 @@ const SHARE = 16;
 /** The ballast is made only while this many times its size is free. */
 const PLENTY = 4;
 
-/**
- * Makes the ballast while there is plenty of room. It is removed on a full disk, because a store needs room even to settle and
- * delete jobs.
- */
+/** Makes the ballast while there is room. It is removed on a full disk, because even deleting jobs needs room. */
 export function keepBallast({ ballast: file, path }: StateDirectory): void {
   const draft = `${file}.${process.pid}`;
   try {

@@ -29,10 +29,7 @@ const hostNamed = (id: string): Host => ({
   pidNamespace: processIdentity.pidNamespace(),
 });
 
-/**
- * Throws in a pid namespace that shows another one's processes. Whoever looks for a process there finds pids that are not
- * valid here: live jobs look dead, and signals reach other processes.
- */
+/** Throws if /proc shows another pid namespace. There live jobs would look dead, and signals would reach other processes. */
 export function refuseForeignProc(): void {
   if (processIdentity.showsOwnPids()) return;
   throw new QueueError(

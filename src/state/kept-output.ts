@@ -18,10 +18,7 @@ export function attemptsAmong(names: string[], epoch: string): number[] {
   });
 }
 
-/**
- * Copies the output of an attempt, both streams with their gaps, but not its record, which belongs to the attempt itself. It
- * overwrites nothing and follows no link.
- */
+/** Copies the output of an attempt with its gaps, but not its record. It overwrites nothing and follows no link. */
 export function copyOutput(from: string, to: string): void {
   crashPoint('before-keep-output');
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });

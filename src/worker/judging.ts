@@ -12,10 +12,7 @@ import type { ObservedExit } from './waiting.ts';
 const STOP_CODES = new Set(
   ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL'].map((name) => 128 + signalNumber(name)),
 );
-/**
- * A stop often signals workers and jobs at the same time, and a job may end before the worker's own signal arrives. The worker
- * waits this long for the signal before it charges the attempt.
- */
+/** A job may get the signal of a stop before its worker. The worker waits this long before it charges the attempt. */
 const STOP_WAIT_MS = 500;
 /** The signals of one stop reach a worker, a frame and its command within this time of each other. */
 const STOP_SPREAD_MS = 100;

@@ -19,7 +19,7 @@ export interface WorkerOptions {
   /** The worker stops when no job is left to do. */
   drain: boolean;
   openFiles: string | null;
-  /** Every job gets a clean environment. */
+  /** Gives every job a clean environment. */
   cleanEnv?: boolean;
   /** The worker obeys a stop file newer than this. It is the start of the supervisor, which may replace its workers later. */
   since: number | null;

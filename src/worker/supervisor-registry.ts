@@ -7,10 +7,7 @@ import { mayPass, patiently } from './patience.ts';
 
 const ROOM_MS = 3000;
 
-/**
- * Waits for a while until a supervisor can register, and throws if it cannot. A supervisor in the background could not report
- * that to its user, and on a full disk not even to its log.
- */
+/** Waits a while until a supervisor can register. Throws if it cannot, because in the background nobody would notice. */
 export async function untilRoom(app: App, id: string, relieve: () => Promise<void>): Promise<void> {
   const tryOnce = async (): Promise<void> => {
     await register(app, id);
