@@ -22,13 +22,11 @@ export function toAttemptObject(attempt: Attempt) {
   };
 }
 
-/**
- * Returns the attempts with all processes that successful commands left running. The worker notes only those in the command's
- * group, which costs one system call. The others are found by a scan of all processes, so they are looked for here, on demand.
- */
+/** Returns the attempts with all processes that successful commands left running. */
 export function withLeftBehind(app: App, attempts: Attempt[]): Attempt[] {
   return attempts.map((attempt) => {
     if (attempt.why !== 'exited' || attempt.exitCode !== 0) return attempt;
+    // The worker notes only those in the command's group, because a scan of all processes is expensive.
     const { cookie } = placeOfAttempt(app, attempt.number);
     const running = processes.find({ group: NO_GROUP, cookie }).map((one) => one.pid);
     return { ...attempt, leftBehind: [...new Set([...attempt.leftBehind, ...running])] };

@@ -5,10 +5,7 @@ import type { App } from './app.ts';
 const OUT_OF_SIGHT =
   'were running in another pid namespace, where only a worker of that namespace can stop them';
 
-/**
- * Cancels waiting jobs, and commits the request to end running ones. The latter are in `ending`, unless `untilEnded` is given.
- * That waits until no process of them is left, and returns those that were cancelled.
- */
+/** Cancels waiting jobs, and requests the end of running ones. These are in `ending`, unless `untilEnded` waits for them. */
 export async function cancelJobs(
   app: App,
   ids: string[],

@@ -25,7 +25,9 @@ export async function enqueue<T = Job | GoneJob>(
 ): Promise<T[]> {
   const settings = await currentSettings(app);
   const now = app.clock.now();
-  const key = keyOf(inputs);
+  // All jobs that are enqueued together have the same idempotency key, so the first one is enough.
+  const [first] = inputs;
+  const key = first?.idempotencyKey;
   const once = key === undefined ? undefined : (await import('./idempotency.ts')).withBody(key, inputs);
   let named = false;
   const newId = (): string => app.newId(now);
@@ -52,12 +54,6 @@ export async function enqueue<T = Job | GoneJob>(
       if (!clash || named || tries === ID_TRIES) throw error;
     }
   }
-}
-
-/** Returns the idempotency key. All jobs that are enqueued together have the same, so the first one is enough. */
-function keyOf(inputs: Iterable<JobInput>): string | undefined {
-  for (const { idempotencyKey } of inputs) return idempotencyKey;
-  return undefined;
 }
 
 /** Throws if two of the jobs have the same id. Called only after an id was refused, because it needs memory for all ids. */

@@ -79,7 +79,7 @@ export async function lastEvents(
   to: number,
   filter: EventFilter,
 ): Promise<LastEvents> {
-  if (filter.jobId !== undefined) return lastEventsOfJob(app, filter.jobId, many, to, filter);
+  if (filter.jobId !== undefined) return lastEventsOfJob(app, many, to, filter);
   const events: StoreEvent[] = [];
   const floor = Math.max(0, to - EXAMINED);
   for await (const page of pagesBackwards(app, to, floor)) {
@@ -95,20 +95,14 @@ const EXAMINED_FOR_JOB = 200_000;
 const STRETCH = 20_000;
 const PATIENCE_MS = 15;
 
-async function lastEventsOfJob(
-  app: App,
-  id: string,
-  many: number,
-  to: number,
-  filter: EventFilter,
-): Promise<LastEvents> {
+async function lastEventsOfJob(app: App, many: number, to: number, filter: EventFilter): Promise<LastEvents> {
   const floor = Math.max(0, to - EXAMINED_FOR_JOB);
   const until = app.clock.monotonic() + PATIENCE_MS;
   const found: StoreEvent[] = [];
   let end = to;
   while (end > floor && found.length < many) {
     const from = Math.max(floor, end - STRETCH);
-    found.push(...(await app.store.eventsOfJob(id, from, end, many - found.length)));
+    found.push(...(await app.store.eventsOfJob(filter.jobId!, from, end, many - found.length)));
     end = from;
     if (app.clock.monotonic() > until) break;
     await new Promise((resolve) => setImmediate(resolve));

@@ -51,10 +51,7 @@ function clearStrayOutputs(stateDirectory: StateDirectory, epoch: string): void 
   for (const { note } of killed) rmSync(note, { force: true });
 }
 
-/**
- * Keeps the outputs of a store that is about to be put aside. If a restore made it and was killed right after the swap, they would
- * be taken for stray ones. `epoch` null: the store cannot be read, so any outputs may be its own.
- */
+/** Keeps the outputs of a store that is put aside, which a killed restore may have made. `epoch` null: it is unreadable. */
 export function keepOutputsOf(stateDirectory: StateDirectory, epoch: string | null): void {
   for (const one of killedRestores(stateDirectory))
     if (epoch === null || one.epoch === epoch) rmSync(one.note, { force: true });

@@ -6,7 +6,6 @@ import type { QueueChanges } from '../core/queue.ts';
 import { formatRate } from '../core/rate.ts';
 import { toIso } from '../core/time.ts';
 import { wake } from '../state/wake.ts';
-import type { Queue } from '../store/contract/queues.ts';
 import type { App } from './app.ts';
 
 export interface QueueObject {
@@ -31,7 +30,17 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
   return (await app.store.queues()).map((queue) => {
     const jobs = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<State, number>;
     for (const count of counts) if (count.queue === queue.name) jobs[count.state] = count.jobs;
-    return toQueueObject(queue, jobs, waiting.get(queue.name) ?? null);
+    return {
+      name: queue.name,
+      paused: queue.pausedAt !== null,
+      paused_at: toIso(queue.pausedAt),
+      paused_by: queue.pausedBy,
+      concurrency: queue.concurrency,
+      rate: queue.rate === null ? null : formatRate(queue.rate),
+      priority_aging_ms: queue.agingMs,
+      jobs,
+      oldest_waiting_at: toIso(waiting.get(queue.name) ?? null),
+    };
   });
 }
 
@@ -72,18 +81,4 @@ export async function deleteQueue(app: App, name: string): Promise<void> {
 
 function noQueue(name: string, names: string[]): QueueError {
   return new QueueError('queue-not-found', `there is no queue '${name}'${didYouMean(name, names)}`);
-}
-
-function toQueueObject(queue: Queue, jobs: Record<State, number>, oldest: number | null): QueueObject {
-  return {
-    name: queue.name,
-    paused: queue.pausedAt !== null,
-    paused_at: toIso(queue.pausedAt),
-    paused_by: queue.pausedBy,
-    concurrency: queue.concurrency,
-    rate: queue.rate === null ? null : formatRate(queue.rate),
-    priority_aging_ms: queue.agingMs,
-    jobs,
-    oldest_waiting_at: toIso(oldest),
-  };
 }

@@ -17,10 +17,8 @@ export function* readJobFile(chunks: Chunks, template: Template | null, now: num
 }
 
 function readAny(chunks: Chunks, now: number): Generator<ReadJob> {
-  for (const chunk of chunks) {
-    if (/^\s*\[/.test(chunk)) return readArray(chunks, now);
-    break;
-  }
+  const [first = ''] = chunks;
+  if (/^\s*\[/.test(first)) return readArray(chunks, now);
   return isSpread(chunks) ? readObjects(chunks, now) : readLines(chunks, now);
 }
 

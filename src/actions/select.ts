@@ -22,16 +22,14 @@ export async function selectJobs(app: App, selection: Selection): Promise<string
 
 /** Returns the id of the job with this id, with this unique prefix, or of @last. */
 export async function findJob(app: App, name: string): Promise<string> {
-  if (name === LAST) return lastJob(app);
+  if (name === LAST) {
+    const [job] = await app.store.list({}, { limit: 1 });
+    if (job === undefined) throw new QueueError('job-not-found', 'there are no jobs yet');
+    return job.id;
+  }
   const ids = name === '' ? [] : await app.store.startingWith(name, SHOWN + 1);
   if (ids.length === 1) return ids[0]!;
   if (ids.length === 0) throw new QueueError('job-not-found', `there is no job '${name}'`);
   const some = ids.slice(0, SHOWN).join(', ') + (ids.length > SHOWN ? ', …' : '');
   throw new QueueError('ambiguous-id', `several ids start with '${name}': ${some}`);
-}
-
-async function lastJob(app: App): Promise<string> {
-  const [job] = await app.store.list({}, { limit: 1 });
-  if (job === undefined) throw new QueueError('job-not-found', 'there are no jobs yet');
-  return job.id;
 }

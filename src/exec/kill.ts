@@ -44,18 +44,19 @@ function watch(target: Target): () => Promise<Found[]> {
     for (const one of found) seen.set(one.pid, one);
     for (const [pid, { startTime }] of seen) {
       const alive = now.has(pid) || processes.startTime(pid) === startTime;
-      if (!alive || !maySignal(pid)) seen.delete(pid);
+      if (!alive || signalErrorOf(pid) === 'EPERM') seen.delete(pid);
     }
     return [...seen.values()];
   };
 }
 
-function maySignal(pid: number): boolean {
+/** Returns the error code with which a signal to a process or group would fail, or null if it would not. */
+function signalErrorOf(pid: number): string | null {
   try {
     process.kill(pid, 0);
-    return true;
+    return null;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'EPERM';
+    return String((error as NodeJS.ErrnoException).code);
   }
 }
 
@@ -67,12 +68,7 @@ export function targetOf(place: Place): Target {
 
 /** Tells whether a process is left in a group, by one system call. */
 export function groupExists(group: number): boolean {
-  try {
-    process.kill(-group, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return signalErrorOf(-group) === null;
 }
 
 /** Sends a signal to all processes of an attempt. Returns how many there were. */

@@ -9,10 +9,7 @@ import { type AttemptRecord, readRecord } from '../state/record.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import { NO_GROUP, processes } from './processes.ts';
 
-/**
- * A named pipe whose reading end is open in a worker and in every frame it started, and nowhere else. A process table shows only
- * the processes of its own pid namespace, but every namespace can see whether a pipe is open.
- */
+/** A named pipe that a worker and its frames hold open. Other pid namespaces see that, but not the processes. */
 export interface Lifeline {
   /** Consists of the pid namespace and the worker's id. The record of every attempt that holds it contains the name. */
   name: string;

@@ -46,11 +46,9 @@ function namedSelf(): string {
 }
 
 function self(): [string, string[]] {
-  const script = process.argv[1] ?? '';
-  const compiled = isCompiled();
+  if (!isCompiled()) return [process.execPath, [process.argv[1] ?? '']];
   // The kernel's link is used, because after an upgrade the old path is another program, or none.
-  const file = process.platform === 'linux' && compiled ? LINK : process.execPath;
-  return [file, compiled ? [] : [script]];
+  return [process.platform === 'linux' ? LINK : process.execPath, []];
 }
 
 function isCompiled(): boolean {

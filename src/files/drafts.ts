@@ -51,16 +51,12 @@ function refusedIn(directory: string, { code, message }: NodeJS.ErrnoException):
 }
 
 export function removeDraft(draft: string): void {
-  if (isDraft(basename(dirname(draft)))) removeDirectory(dirname(draft));
+  if (NAME.test(basename(dirname(draft)))) removeDirectory(dirname(draft));
 }
 
 /** Returns the files that a draft of this name may be. Older versions made no directory for it. */
 export function draftsNamed(path: string): string[] {
-  return isDraft(basename(path)) ? [path, join(path, FILE)] : [];
-}
-
-function isDraft(name: string): boolean {
-  return NAME.test(name);
+  return NAME.test(basename(path)) ? [path, join(path, FILE)] : [];
 }
 
 export function removeDrafts(directory: string): void {
@@ -68,10 +64,7 @@ export function removeDrafts(directory: string): void {
   for (const { path } of abandonedDirectories(directory)) removeDirectory(path);
 }
 
-/**
- * Removes a directory of ours with the files in it. It is opened first and the files are removed through the descriptor: in a
- * directory that others can write, its name may lead elsewhere by the time its files are removed.
- */
+/** Removes a directory of ours through its descriptor, because others may replace the name in a shared directory. */
 function removeDirectory(path: string): void {
   const opened = openOwnDirectory(path);
   if (opened === null) return;

@@ -7,10 +7,7 @@ import type { StateDirectory } from './state-directory.ts';
 
 const NAME = /^restoring-([0-9a-f]{8})-(\d+)-([0-9a-f]{12})$/;
 
-/**
- * Notes that outputs are copied for a store of this epoch, which has not taken its place yet. The note is on disk before the first
- * of them and removed once they are in use. Nothing else distinguishes them from outputs that are needed.
- */
+/** Notes that outputs are copied for a store that has not taken its place yet. Nothing else tells them from needed ones. */
 export function noteRestoring(state: StateDirectory, epoch: string): void {
   crashPoint('before-restoring');
   mkdirSync(state.path, { recursive: true, mode: 0o700 });

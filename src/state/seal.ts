@@ -19,10 +19,7 @@ function sealIn(state: StateDirectory, epoch: string): string {
 
 const VALUE = /^[0-9a-f]{16}$/;
 
-/**
- * Returns the value of the seal. Makes a new seal where there is none, or none that can be read. Returns null if it cannot be
- * written, as on a full disk: without a seal nothing is proven, but jobs can run.
- */
+/** Returns the value of the seal, and makes it if there is none. Returns null if it cannot be written, as on a full disk. */
 export function makeSeal(state: StateDirectory, epoch: string): string | null {
   const file = sealIn(state, epoch);
   const found = readSeal(file);
@@ -43,6 +40,7 @@ export function makeSeal(state: StateDirectory, epoch: string): string | null {
     crashPoint('after-make-seal');
     return value;
   } catch {
+    // Jobs can run without a seal, but then nothing is proven.
     return null;
   }
 }

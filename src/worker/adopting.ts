@@ -5,15 +5,13 @@ import { recordedAt } from '../state/record.ts';
 import { isSealed } from '../state/seal.ts';
 import type { Adoption, Attempt, Running, Verdict } from './attempt.ts';
 
-/**
- * Takes over a command that is not a child of this process. It is observed from outside, and its record shows how it ended.
- * After a restart of the machine, or if the directory of all attempts was emptied, a missing record proves nothing.
- */
+/** Takes over a command that is not a child of this process. It is observed, and its record shows how it ended. */
 export function takeOver({ job, place }: Attempt, adoption: Adoption): Running | Verdict {
   const { cookie } = place;
   const seen = sight(place);
   switch (seen.kind) {
     case 'never-started': {
+      // After a restart, or if all directories of attempts were removed, a missing record proves nothing.
       const unknown = adoption.rebooted || !isSealed(place, job.claim.attempt, adoption.seal);
       return { outcome: { why: unknown ? 'lost' : 'never-started' } };
     }

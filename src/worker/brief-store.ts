@@ -12,7 +12,5 @@ export function briefStore(epoch: string, open: () => Promise<Store>): Store {
         await store.close();
       }
     };
-  return new Proxy({} as Store, {
-    get: (_, verb) => (verb === 'epoch' ? epoch : call(verb as keyof Store)),
-  });
+  return new Proxy({} as Store, { get: (_, verb) => (verb === 'epoch' ? epoch : call(verb as keyof Store)) });
 }

@@ -43,10 +43,7 @@ function outcomeOfEnding(reason: EndReason, exit: ExitCode | null): Outcome {
   return reason === 'stopped' && exit?.code === 0 ? { why: 'exited', code: 0 } : { why: reason };
 }
 
-/**
- * Returns the outcome of a command that this worker did not end. A stop signal from outside is not charged to the job while its
- * worker is being stopped. A former worker may have committed a reason, signalled the command and died.
- */
+/** Returns the outcome of a command that this worker did not end. A stop signal is not charged while the worker stops. */
 async function outcomeOf(
   context: AttemptContext,
   job: ClaimedJob,
@@ -54,6 +51,7 @@ async function outcomeOf(
   stopped: boolean,
 ): Promise<Outcome> {
   const signalled = exit === null || looksStopped(exit);
+  // A former worker may have committed a reason, signalled the command and died.
   if (signalled && job.endReason !== null) return { why: job.endReason };
   if (exit === null) return { why: 'lost' };
   if (signalled && (stopped || (await stopsSoon(context)))) return { why: 'stopped' };
@@ -72,12 +70,9 @@ async function stopsSoon(context: AttemptContext): Promise<boolean> {
   return context.order !== null;
 }
 
-/**
- * Tells whether a command failed at about the time when its worker got a stop signal. A command that handles the signal may
- * exit with any code, even before its frame gets the signal and can record it. A death by another signal, such as SIGSEGV, is
- * charged to the job.
- */
+/** Tells whether a command failed when its worker got a stop signal. A death by another signal is charged to the job. */
 function failedInStop({ signalledAt }: AttemptContext, outcome: Outcome, exitAt: number): boolean {
+  // A command that handles the signal may exit with any code, even before its frame can record the signal.
   const apart = Math.abs(exitAt - signalledAt);
   return outcome.why === 'exited' && outcome.code <= 128 && apart < STOP_SPREAD_MS;
 }

@@ -21,11 +21,9 @@ export function conclude(worker: WorkerState, finished: Finished, answer: Settle
   emit({ type: 'attempt-settled', job, outcome, transition, durationMs });
 }
 
-/**
- * Removes the directory of a settled attempt, unless it is still needed. Long output stays in its file. The gate of an adopted
- * attempt that never started stays too, because its former worker may be frozen just before the start.
- */
+/** Removes the directory of a settled attempt, unless it holds long output or a gate that is still needed. */
 export function clearPlace({ place, outcome, settlement, adopted }: Finished): void {
+  // The former worker of an adopted attempt may be frozen just before the start, so the gate stays.
   const gate = outcome.why === 'never-started' && adopted;
   const file = settlement.output.bytes > 0 && settlement.output.kept === null;
   if (place !== null && !gate && !file) removePlace(place);

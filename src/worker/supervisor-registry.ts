@@ -3,7 +3,7 @@ import { presence } from '../actions/workers.ts';
 import { processes } from '../exec/processes.ts';
 import { thisHost } from '../state/host.ts';
 import type { StopMark } from '../store/contract/workers.ts';
-import { mayPass, patiently } from './patience.ts';
+import { isTemporary, patiently } from './patience.ts';
 
 const ROOM_MS = 3000;
 
@@ -17,7 +17,7 @@ export async function untilRoom(app: App, id: string, relieve: () => Promise<voi
     await patiently(tryOnce, { relieve, limitMs: ROOM_MS });
   } catch (error) {
     // Any other error can be written to the log.
-    if (mayPass(error)) throw error;
+    if (isTemporary(error)) throw error;
   }
 }
 

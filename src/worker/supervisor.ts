@@ -201,15 +201,13 @@ async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   launch(supervisor, 0);
 }
 
-/**
- * Tells whether a stop would leave a job without a worker, which only `worker stop --leave` may do. If so, it writes the order
- * to the store, so that the worker started for the job claims no other job.
- */
+/** Tells whether a stop would leave a job without a worker, which only `worker stop --leave` may do. */
 async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
   const { app, options } = supervisor;
   try {
     if ((await orderOf(supervisor)) === 'leave') return false;
     if (!(await hasOrphans(app, thisHost(app.stateDirectory)))) return false;
+    // The worker that is started for the job reads the order and claims no other job.
     if (supervisor.order !== null) await app.store.order([options.id], supervisor.order);
     return true;
   } catch {
@@ -219,11 +217,8 @@ async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
 
 /** Returns the stop order in the store, or null. After a stop order no worker is replaced. */
 async function orderOf({ app, options }: SupervisorState): Promise<StopOrder | null> {
-  try {
-    return (await app.store.supervisors()).find((one) => one.id === options.id)?.order ?? null;
-  } catch {
-    return null;
-  }
+  const supervisors = await app.store.supervisors().catch(() => []);
+  return supervisors.find((one) => one.id === options.id)?.order ?? null;
 }
 
 async function isStopping(supervisor: SupervisorState): Promise<boolean> {
@@ -231,10 +226,6 @@ async function isStopping(supervisor: SupervisorState): Promise<boolean> {
 }
 
 async function newerSchema({ app }: SupervisorState): Promise<unknown> {
-  try {
-    await app.store.check();
-  } catch (error) {
-    if (error instanceof QueueError && error.code === 'newer-schema') return error;
-  }
-  return null;
+  const error: unknown = await app.store.check().catch((reason) => reason);
+  return error instanceof QueueError && error.code === 'newer-schema' ? error : null;
 }

@@ -9,7 +9,7 @@ import { settleAndClaim } from './claiming.ts';
 import { fail } from './closing.ts';
 import { heartbeat } from './heartbeat.ts';
 import { leaveWhenDone, leaveWithoutStore } from './leaving.ts';
-import { mayPass } from './patience.ts';
+import { isTemporary } from './patience.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
 import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
@@ -106,7 +106,7 @@ async function guard(worker: WorkerState, runOnce: (worker: WorkerState) => Prom
   try {
     await runOnce(worker);
   } catch (error) {
-    if (!mayPass(error)) return giveUp(error);
+    if (!isTemporary(error)) return giveUp(error);
     worker.emit({ type: 'worker-error', workerId: worker.id, message: (error as Error).message });
     // The output of a running command may have filled the disk.
     await trimAll(worker.app.stateDirectory, worker.settings['output-limit']).catch(giveUp);
