@@ -21,19 +21,14 @@ export function takeOver({ job, place }: Attempt, adoption: Adoption): Running |
       const target = { group: seen.pid, cookie, since };
       return { target, ageMs: processes.ageMs(seen.pid) ?? 0, exit };
     }
-    case 'unseen': {
-      const exit = untilOver(place).then(codeAtEnd);
-      return { target: { group: NO_GROUP, cookie, since: 0 }, ageMs: 0, exit };
-    }
+    case 'unseen':
+      return { target: { group: NO_GROUP, cookie }, ageMs: 0, exit: untilOver(place).then(codeAtEnd) };
     case 'ended': {
-      const target = { group: seen.pid, cookie, since: 0 };
-      const running = { target, ageMs: 0, exit: Promise.resolve(seen), stopped: adoption.stopping };
-      return { ...running, endedAt: recordedAt(place) };
+      const running = { target: { group: seen.pid, cookie }, ageMs: 0, exit: Promise.resolve(seen) };
+      return { ...running, stopped: adoption.stopping, endedAt: recordedAt(place) };
     }
-    case 'lost': {
-      const target = { group: seen.pid ?? NO_GROUP, cookie, since: 0 };
-      return { target, ageMs: 0, exit: Promise.resolve(null) };
-    }
+    case 'lost':
+      return { target: { group: seen.pid ?? NO_GROUP, cookie }, ageMs: 0, exit: Promise.resolve(null) };
   }
 }
 

@@ -130,15 +130,12 @@ function launch(supervisor: SupervisorState, delayMs: number): void {
     supervisor.everReady = true;
     supervisor.falseStarts = 0;
   });
-  const over = (code: number | null, signal: string | null): void => {
+  const over = async (code: number | null, signal: string | null): Promise<void> => {
     if (!children.delete(child)) return;
-    if (code === 0) {
-      void endWhenDone(supervisor);
-      return;
-    }
+    if (code === 0) return endWhenDone(supervisor);
     supervisor.orphansPossible = true;
     const next = app.clock.monotonic() - startedAt > STEADY_MS ? 0 : delayMs;
-    void replace(supervisor, child, signal ?? `exit code ${code}`, next, ready);
+    await replace(supervisor, child, signal ?? `exit code ${code}`, next, ready);
   };
   child.once('exit', over);
   child.once('error', (error) => over(null, error.message));
@@ -165,16 +162,12 @@ async function replace(
   // A worker that was killed at a crash point is replaced by one without it.
   delete process.env[CRASH_AT];
   options.log(`worker process ${child.pid ?? '?'} ended (${how}); starting another`);
-  const timer = setTimeout(() => {
+  const timer = setTimeout(async () => {
     restarts.delete(timer);
-    void relaunch(supervisor, Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
+    if (await isStopping(supervisor)) await endWhenDone(supervisor);
+    else launch(supervisor, Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
   }, delayMs);
   restarts.add(timer);
-}
-
-async function relaunch(supervisor: SupervisorState, delayMs: number): Promise<void> {
-  if (await isStopping(supervisor)) await endWhenDone(supervisor);
-  else launch(supervisor, delayMs);
 }
 
 function dropRestarts(supervisor: SupervisorState): void {
@@ -187,12 +180,8 @@ function dropRestarts(supervisor: SupervisorState): void {
 async function endWhenDone(supervisor: SupervisorState): Promise<void> {
   const { options, children, restarts, end } = supervisor;
   if (children.size > 0 || restarts.size > 0) return;
-  if (
-    !supervisor.orphansPossible ||
-    supervisor.caretakers >= CARETAKERS ||
-    !(await leavesOrphans(supervisor))
-  )
-    return end.resolve();
+  const mayCare = supervisor.orphansPossible && supervisor.caretakers < CARETAKERS;
+  if (!mayCare || !(await leavesOrphans(supervisor))) return end.resolve();
   // If two workers died at once, only one is started.
   if (children.size > 0) return;
   supervisor.caretakers++;
