@@ -4,7 +4,6 @@ import { idMaker } from '../core/id.ts';
 import type { Settings } from '../core/settings.ts';
 import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end.ts';
-import { type Place, placeOf } from '../state/place.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import { mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -60,9 +59,6 @@ export async function openApp(
 
 /** Returns the same app for another actor, whom the events name. */
 export const actingAs = (app: App, actor: string): App => ({ ...app, store: app.store.as(actor) });
-/** Returns the directory of an attempt and its files. */
-export const placeOfAttempt = (app: Pick<App, 'store' | 'stateDirectory'>, attempt: number): Place =>
-  placeOf(app.stateDirectory, app.store.epoch, attempt);
 /** Throws if the open store is no longer the one at its location. */
 export const checkOpen = (app: App): Promise<void> => app.store.check();
 export const closeApp = (app: Pick<App, 'store'>): Promise<void> => app.store.close();

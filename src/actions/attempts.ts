@@ -1,8 +1,9 @@
 import { signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
 import { NO_GROUP, processes } from '../exec/processes.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
-import { type App, placeOfAttempt } from './app.ts';
+import type { App } from './app.ts';
 
 /** Returns the JSON object of an attempt. */
 export function toAttemptObject(attempt: Attempt) {

@@ -1,7 +1,7 @@
 import type { State } from '../core/job.ts';
-import { removePlace } from '../state/place.ts';
+import { placeOfAttempt, removePlace } from '../state/place.ts';
 import { type Acted, actOnJobs } from './act.ts';
-import { type App, placeOfAttempt } from './app.ts';
+import type { App } from './app.ts';
 
 const DELETABLE: readonly State[] = ['pending', 'failed', 'completed', 'dead', 'cancelled'];
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventKind, NewEvent, StoreEvent } from '../core/events.ts';
 import type { App } from './app.ts';
 import { startWaiting } from './waiting.ts';
@@ -138,6 +137,8 @@ export async function* followPages(
   signal: AbortSignal,
   { soonMs, calmMs } = AT_ONCE,
 ): AsyncGenerator<StoreEvent[]> {
+  // Loaded here, because the import takes a millisecond that a plain list of events does not need.
+  const { setTimeout: sleep } = await import('node:timers/promises');
   for (let last = after; ; ) {
     // It watches before it reads, so that nothing is missed, and not during the delay: on a busy queue wake-ups cost more than reads.
     const waiting = startWaiting(app, { timeoutMs: null, signal });

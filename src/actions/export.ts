@@ -6,10 +6,10 @@ import { syncFile } from '../files/durable.ts';
 import { putInPlace, refuseExisting, refuseUnwritable } from '../files/save-as.ts';
 import { writeAll } from '../files/write-all.ts';
 import { outputPieces } from '../state/output.ts';
-import { outputIn } from '../state/place.ts';
+import { outputIn, placeOfAttempt } from '../state/place.ts';
 import type { ExportedRow } from '../store/contract/care.ts';
 import { careOf } from '../store/open.ts';
-import { type App, placeOfAttempt } from './app.ts';
+import type { App } from './app.ts';
 
 /** The format of the lines. It rises when an older queuectl can no longer read them. */
 export const EXPORT_VERSION = 1;

@@ -3,8 +3,9 @@ import { FINAL_STATES } from '../core/job.ts';
 import { signalAttempt, targetOf } from '../exec/kill.ts';
 import { isForeign } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import { readRecord } from '../state/record.ts';
-import { type App, placeOfAttempt } from './app.ts';
+import type { App } from './app.ts';
 import { cancelJobs } from './cancel.ts';
 import { showJob } from './jobs.ts';
 

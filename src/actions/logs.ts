@@ -1,9 +1,9 @@
 import { QueueError } from '../core/errors.ts';
 import type { Job, Stream } from '../core/job.ts';
 import { type OutputRange, outputPieces, outputRange, sliceOf } from '../state/output.ts';
-import { type OutputPlace, outputIn } from '../state/place.ts';
+import { type OutputPlace, outputIn, placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
-import { type App, placeOfAttempt } from './app.ts';
+import type { App } from './app.ts';
 import { showJob } from './jobs.ts';
 
 export interface Logs {

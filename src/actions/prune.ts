@@ -1,9 +1,9 @@
 import { pause } from '../core/clock.ts';
 import { type JobTotals, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
 import type { Settings } from '../core/settings.ts';
-import { removePlace } from '../state/place.ts';
+import { placeOfAttempt, removePlace } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
-import { type App, currentSettings, placeOfAttempt } from './app.ts';
+import { type App, currentSettings } from './app.ts';
 
 /** The pause between two batches. No other writer sleeps longer between its tries, so that each gets its turn. */
 const PAUSE_MS = 10;

@@ -1,8 +1,9 @@
 import { signalAttempt, targetOf } from '../exec/kill.ts';
 import { type Found, processes, type Target } from '../exec/processes.ts';
 import { refuseForeignProc } from '../state/host.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import type { Acted } from './act.ts';
-import { type App, placeOfAttempt } from './app.ts';
+import type { App } from './app.ts';
 
 /** Stops the processes of running jobs until they are continued. Their timeouts go on. */
 export function suspendJobs(app: App, ids: string[]): Promise<Acted> {

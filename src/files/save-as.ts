@@ -1,6 +1,6 @@
 import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
-import { nameDraft } from './atomic.ts';
+import { nameDraft } from './name-draft.ts';
 
 export const OTHER_NAME = 'choose another name';
 

@@ -1,6 +1,5 @@
-import { statfsSync, statSync, unlinkSync } from 'node:fs';
+import { renameSync, rmSync, statfsSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
-import { writeAtomically } from '../files/atomic.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 const MOST = 1024 * 1024;
@@ -19,11 +18,13 @@ export function keepBallast({ ballast: file, path }: StateDirectory): void {
     const size = ballastSize(Number(blocks) * Number(bsize));
     if (size === 0 || Number(bavail) * Number(bsize) < PLENTY * size) return;
     crashPoint('before-ballast');
-    const beforeNaming = (): void => crashPoint('in-ballast');
-    writeAtomically(file, Buffer.alloc(size), { replace: true, draft, sync: false, beforeNaming });
+    writeFileSync(draft, Buffer.alloc(size), { mode: 0o600, flag: 'wx' });
+    crashPoint('in-ballast');
+    renameSync(draft, file);
     crashPoint('after-ballast');
   } catch {
     // Everything works without it, except on a full disk.
+    rmSync(draft, { force: true });
   }
 }
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
-import { lacksHardLinks, writeAtomically } from '../files/atomic.ts';
+import { writeAtomically } from '../files/atomic.ts';
 import { maybeRead } from '../files/maybe-read.ts';
+import { lacksHardLinks } from '../files/name-draft.ts';
 import { processIdentity } from '../files/process-identity.ts';
 import type { StateDirectory } from './state-directory.ts';
 

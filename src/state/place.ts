@@ -45,6 +45,14 @@ export function placeOf(state: StateDirectory, epoch: string, attempt: number): 
   };
 }
 
+/** Returns the place of an attempt of an open store. */
+export function placeOfAttempt(
+  { stateDirectory, store }: { stateDirectory: StateDirectory; store: { epoch: string } },
+  attempt: number,
+): Place {
+  return placeOf(stateDirectory, store.epoch, attempt);
+}
+
 /** Returns the name of an attempt's directory. */
 export const attemptName = (epoch: string, attempt: number): string => `${epoch}-${attempt}`;
 

@@ -1,4 +1,4 @@
-import { type App, placeOfAttempt } from '../actions/app.ts';
+import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
 import type { ClaimedJob, EndReason, Seal } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -8,7 +8,7 @@ import type { UserLimits } from '../exec/frame.ts';
 import type { Lifeline } from '../exec/lifeline.ts';
 import type { Target } from '../exec/processes.ts';
 import type { Exit } from '../exec/start.ts';
-import type { Place } from '../state/place.ts';
+import { type Place, placeOfAttempt } from '../state/place.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 import { takeOver } from './adopting.ts';
 import { finish } from './deciding.ts';

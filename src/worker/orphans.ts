@@ -1,8 +1,9 @@
-import { type App, currentSettings, placeOfAttempt } from '../actions/app.ts';
+import { type App, currentSettings } from '../actions/app.ts';
 import { pause } from '../core/clock.ts';
 import type { Claim } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { refuseForeignProc, thisHost } from '../state/host.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import { wake } from '../state/wake.ts';
 import { runAttempt } from './attempt.ts';
 import { isGone, type Sightings } from './liveness.ts';

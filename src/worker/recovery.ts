@@ -1,6 +1,6 @@
-import { placeOfAttempt } from '../actions/app.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
+import { placeOfAttempt } from '../state/place.ts';
 import { tellChange } from '../state/wake.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { Adoption } from './attempt.ts';

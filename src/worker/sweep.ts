@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type App, placeOfAttempt } from '../actions/app.ts';
-import { attemptOf, removePlace } from '../state/place.ts';
+import type { App } from '../actions/app.ts';
+import { attemptOf, placeOfAttempt, removePlace } from '../state/place.ts';
 
 /** Only older directories are removed, because a frozen worker may still be about to use a younger one. */
 const AGE_MS = 86_400_000;

@@ -132,7 +132,7 @@ const FREE: Record<string, string> = {
   'state/place.ts makePlace': 'puts back a directory that somebody removed; the other one has its points',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',
   'files/atomic.ts writeAtomically': 'runs between the points of its caller',
-  'files/atomic.ts nameDraft':
+  'files/name-draft.ts nameDraft':
     'runs between the points of its caller; of a backup, in-backup and after-backup',
   'store/sqlite/care/replace.ts replaceStore': 'makes the directory of a store that is not there',
   'store/sqlite/care/hold.ts holdOnce': 'copies a damaged store beside its draft',
